@@ -1,0 +1,8 @@
+//! Fixed-size pieces of byte strings whose length is already known to suffice.
+
+/// The first `N` bytes.
+pub(crate) fn leading<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&bytes[..N]);
+    out
+}

@@ -1,0 +1,85 @@
+//! The request that a `requestState` belongs to, as 32 bytes that are the same from every
+//! language (SPEC.md, "Request context").
+
+use core::fmt;
+
+use data_encoding::HEXLOWER;
+
+use crate::Error;
+use crate::bytes::leading;
+
+/// The digest of a request's method, target and arguments.
+///
+/// ```
+/// use sealwax::RequestContext;
+///
+/// let asked = RequestContext::new("tools/call", "delete_note", Some(r#"{"id": 7}"#))?;
+/// let retried = RequestContext::new("tools/call", "delete_note", Some(r#"{"id":7.0}"#))?;
+/// let another = RequestContext::new("tools/call", "delete_note", Some(r#"{"id": 8}"#))?;
+/// assert_eq!(asked, retried);
+/// assert_ne!(asked, another);
+/// # Ok::<(), sealwax::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RequestContext([u8; Self::LEN]);
+
+impl RequestContext {
+    /// The length in bytes.
+    pub const LEN: usize = 32;
+
+    /// The context of the request `method` on `target`: the `name` of `tools/call` and
+    /// `prompts/get`, the `uri` of `resources/read`.
+    ///
+    /// `arguments` is their JSON text, as it came; absent or `null` is not the same as `{}`.
+    /// To bind to a few of them, pass an object of those.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for a method or target that is empty or over 1,024 bytes, and
+    /// for arguments that are not the same in every language: a number of magnitude 2⁵³ or more,
+    /// a key twice in an object, a lone surrogate, more than 100 levels, or no JSON at all.
+    #[cfg(feature = "jcs")]
+    pub fn new(method: &str, target: &str, arguments: Option<&str>) -> Result<Self, Error> {
+        use sha2::{Digest as _, Sha256};
+
+        crate::text::require("method", method)?;
+        crate::text::require("target", target)?;
+        let arguments = crate::json::canonical(arguments.unwrap_or_default())?;
+        let mut digest = Sha256::new();
+        crate::pae::pae(
+            &[method.as_bytes(), target.as_bytes(), &arguments],
+            |bytes| digest.update(bytes),
+        );
+        Ok(Self(digest.finalize().into()))
+    }
+
+    /// The context as [`as_bytes`](Self::as_bytes) gave it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for another length than 32 bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        if bytes.len() != Self::LEN {
+            return Err(Error::argument("context: expected 32 bytes"));
+        }
+        Ok(Self(leading(bytes)))
+    }
+
+    /// The 32 bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; Self::LEN] {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&HEXLOWER.encode(&self.0))
+    }
+}
+
+impl fmt::Debug for RequestContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RequestContext({self})")
+    }
+}

@@ -1,0 +1,139 @@
+//! A request's arguments in RFC 8785 form, and the refusal of whatever languages read
+//! differently.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::Error;
+
+const MAX_LEVELS: usize = 100;
+/// 2⁵³: from here on neighbouring integers become one another where numbers are doubles.
+const LIMIT: f64 = 9_007_199_254_740_992.0;
+/// The key of the map as which serde_json hands over a number, once any crate of the program
+/// turns on its `arbitrary_precision`.
+const NUMBER_KEY: &str = "$serde_json::private::Number";
+
+/// The canonical form of a JSON text; of an empty text, or of `null`, nothing.
+pub(crate) fn canonical(text: &str) -> Result<Vec<u8>, Error> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let refused = |error| Error::argument(format!("arguments: {error}"));
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = Strict { levels: MAX_LEVELS }
+        .deserialize(&mut reader)
+        .map_err(refused)?;
+    reader.end().map_err(refused)?;
+    if value.is_null() {
+        return Ok(Vec::new());
+    }
+    serde_json_canonicalizer::to_vec(&value).map_err(refused)
+}
+
+/// Reads a value of at most `levels` levels.
+#[derive(Clone, Copy)]
+struct Strict {
+    levels: usize,
+}
+
+impl Strict {
+    fn inside<E: serde::de::Error>(self) -> Result<Self, E> {
+        let levels = self.levels.checked_sub(1);
+        levels
+            .map(|levels| Self { levels })
+            .ok_or_else(|| E::custom(format!("expected at most {MAX_LEVELS} levels")))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Value, E> {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "the limit is about the nearest double"
+        )]
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Value, E> {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "the limit is about the nearest double"
+        )]
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        match Number::from_f64(value) {
+            Some(number) if value.abs() < LIMIT => Ok(Value::Number(number)),
+            _ => Err(E::custom(
+                "expected numbers of magnitude below 2^53: pass a larger one as a string",
+            )),
+        }
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.into()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let inside = self.inside()?;
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element_seed(inside)? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if key == NUMBER_KEY && numbers_come_as_maps() {
+                let text: String = entries.next_value()?;
+                return self.visit_f64(text.parse().map_err(A::Error::custom)?);
+            }
+            if object.contains_key(&key) {
+                return Err(A::Error::custom("expected each key once in an object"));
+            }
+            object.insert(key, entries.next_value_seed(self.inside()?)?);
+        }
+        self.inside::<A::Error>()?;
+        Ok(Value::Object(object))
+    }
+}
+
+/// Only `arbitrary_precision` reads a number that no double can hold.
+fn numbers_come_as_maps() -> bool {
+    serde_json::from_str::<Number>("1e400").is_ok()
+}

@@ -1,0 +1,234 @@
+//! One secret, what is derived from it, and its text form.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305};
+use data_encoding::HEXLOWER;
+use hkdf::Hkdf;
+use hmac::{Hmac, Mac as _};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+use zeroize::Zeroizing;
+
+use crate::Error;
+use crate::environment::Environment;
+use crate::pae::pae;
+
+const PREFIX: &str = "swk1_";
+const SECRET_LEN: usize = 32;
+const CHECKSUM_LEN: usize = 4;
+const TEXT_LEN: usize = 53;
+const NOT_A_KEY: Error = Error::InvalidKey(alloc::borrow::Cow::Borrowed(
+    "expected a key text: swk1_ and 48 characters, as `sealwax keygen` prints it",
+));
+
+/// The public name of a [`Key`], derived from it: 4 bytes, shown as 8 hex digits.
+///
+/// It stands readable in every sealed token and session id.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyId(pub(crate) [u8; 4]);
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&HEXLOWER.encode(&self.0))
+    }
+}
+
+impl fmt::Debug for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyId({self})")
+    }
+}
+
+/// A secret and what is derived from it (SPEC.md, "Keys").
+///
+/// It is wiped when dropped, never printed, and compared in constant time.
+///
+/// ```
+/// use sealwax::Key;
+///
+/// let key = Key::generate()?;
+/// let text = key.to_text().expect("a generated key has a text form");
+/// assert_eq!(text.parse::<Key>()?, key);
+/// assert_eq!(format!("{key:?}"), format!("Key({})", key.id()));
+/// # Ok::<(), sealwax::Error>(())
+/// ```
+// Boxed, so that moving a key leaves no copy of it behind on the stack.
+pub struct Key(Box<Parts>);
+
+struct Parts {
+    secret: Zeroizing<Vec<u8>>,
+    id: KeyId,
+    cipher: XChaCha20Poly1305,
+    id_mac: Hmac<Sha256>,
+    principal_mac: Hmac<Sha256>,
+}
+
+impl Key {
+    /// A new key from the system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntropyUnavailable`].
+    #[cfg(feature = "std")]
+    pub fn generate() -> Result<Self, Error> {
+        Self::generate_in(&crate::environment::System)
+    }
+
+    pub(crate) fn generate_in(environment: &dyn Environment) -> Result<Self, Error> {
+        let mut secret = Zeroizing::new([0; SECRET_LEN]);
+        environment.fill(secret.as_mut())?;
+        Self::from_secret(secret.as_ref())
+    }
+
+    /// A key from a secret that already exists: 32 random bytes or more, never a passphrase.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for fewer than 32 bytes.
+    pub fn from_secret(secret: &[u8]) -> Result<Self, Error> {
+        if secret.len() < SECRET_LEN {
+            return Err(Error::InvalidKey(
+                "expected a secret of 32 random bytes or more".into(),
+            ));
+        }
+        let subkeys = Subkeys::derive(secret);
+        Ok(Self(Box::new(Parts {
+            secret: Zeroizing::new(secret.to_vec()),
+            id: KeyId(*subkeys.id_of_key),
+            cipher: XChaCha20Poly1305::new((&*subkeys.seal).into()),
+            id_mac: keyed(&subkeys.id),
+            principal_mac: keyed(&subkeys.principal),
+        })))
+    }
+
+    /// The key's public name.
+    #[must_use]
+    pub fn id(&self) -> KeyId {
+        self.0.id
+    }
+
+    /// The text to keep in `SEALWAX_KEYS`: as secret as the key itself.
+    ///
+    /// `None` for an imported secret of more than 32 bytes, which has no text form.
+    #[must_use]
+    pub fn to_text(&self) -> Option<Zeroizing<String>> {
+        let secret = &self.0.secret;
+        (secret.len() == SECRET_LEN).then(|| {
+            let mut bytes = Zeroizing::new([0; SECRET_LEN + CHECKSUM_LEN]);
+            bytes[..SECRET_LEN].copy_from_slice(secret);
+            bytes[SECRET_LEN..].copy_from_slice(&checksum(secret));
+            // Sized beforehand: growing would leave an unwiped copy behind.
+            let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN));
+            text.push_str(PREFIX);
+            URL_SAFE_NO_PAD.encode_string(bytes.as_ref(), &mut text);
+            text
+        })
+    }
+
+    pub(crate) fn cipher(&self) -> &XChaCha20Poly1305 {
+        &self.0.cipher
+    }
+
+    /// HMAC-SHA-256 under the `id` key.
+    pub(crate) fn id_mac(&self, pieces: &[&[u8]]) -> [u8; 32] {
+        mac(&self.0.id_mac, pieces)
+    }
+
+    /// HMAC-SHA-256 under the `principal` key.
+    pub(crate) fn principal_mac(&self, pieces: &[&[u8]]) -> [u8; 32] {
+        mac(&self.0.principal_mac, pieces)
+    }
+}
+
+impl FromStr for Key {
+    type Err = Error;
+
+    /// Reads a key text; its checksum tells a mistyped key from a wrong one.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        if text.len() != TEXT_LEN {
+            return Err(NOT_A_KEY);
+        }
+        let body = text.strip_prefix(PREFIX).ok_or(NOT_A_KEY)?;
+        let mut bytes = Zeroizing::new([0; SECRET_LEN + CHECKSUM_LEN]);
+        URL_SAFE_NO_PAD
+            .decode_slice(body, bytes.as_mut())
+            .map_err(|_| NOT_A_KEY)?;
+        let (secret, sum) = bytes.split_at(SECRET_LEN);
+        if !bool::from(sum.ct_eq(&checksum(secret))) {
+            return Err(Error::InvalidKey(
+                "the checksum of the key text does not match: it was mistyped or cut".into(),
+            ));
+        }
+        Self::from_secret(secret)
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.secret.ct_eq(&other.0.secret).into()
+    }
+}
+
+impl Eq for Key {}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({})", self.id())
+    }
+}
+
+struct Subkeys {
+    id_of_key: Zeroizing<[u8; 4]>,
+    seal: Zeroizing<[u8; 32]>,
+    id: Zeroizing<[u8; 32]>,
+    principal: Zeroizing<[u8; 32]>,
+}
+
+impl Subkeys {
+    fn derive(secret: &[u8]) -> Self {
+        let prk = Hkdf::<Sha256>::new(Some(b"sealwax/v1"), secret);
+        Self {
+            id_of_key: expand(&prk, b"kid"),
+            seal: expand(&prk, b"seal"),
+            id: expand(&prk, b"id"),
+            principal: expand(&prk, b"principal"),
+        }
+    }
+}
+
+fn expand<const N: usize>(prk: &Hkdf<Sha256>, info: &[u8]) -> Zeroizing<[u8; N]> {
+    let mut out = Zeroizing::new([0; N]);
+    #[expect(
+        clippy::expect_used,
+        reason = "HKDF-SHA-256 gives up to 8,160 bytes; N is 32 at most"
+    )]
+    prk.expand(info, out.as_mut())
+        .expect("N is in HKDF's range");
+    out
+}
+
+fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+    #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
+    Hmac::new_from_slice(key).expect("any length is a key")
+}
+
+fn mac(keyed: &Hmac<Sha256>, pieces: &[&[u8]]) -> [u8; 32] {
+    let mut mac = keyed.clone();
+    pae(pieces, |bytes| mac.update(bytes));
+    mac.finalize().into_bytes().into()
+}
+
+fn checksum(secret: &[u8]) -> [u8; CHECKSUM_LEN] {
+    let digest = Sha256::new()
+        .chain_update(b"sealwax/v1/key")
+        .chain_update(secret)
+        .finalize();
+    [digest[0], digest[1], digest[2], digest[3]]
+}

@@ -1,0 +1,48 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![no_std]
+#![cfg_attr(not(any(feature = "std", feature = "hazmat")), allow(dead_code))]
+
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+mod bytes;
+mod clock;
+mod codec;
+mod context;
+mod environment;
+mod error;
+mod handle;
+#[cfg(feature = "hazmat")]
+#[doc(hidden)]
+pub mod hazmat;
+mod inspect;
+#[cfg(feature = "jcs")]
+mod json;
+mod key;
+mod pae;
+mod principal;
+mod profile;
+mod purpose;
+mod ring;
+mod sealed;
+mod session;
+mod session_id;
+mod text;
+mod token;
+mod ulid;
+
+pub use codec::{Codec, CodecBuilder, View};
+pub use context::RequestContext;
+pub use error::Error;
+pub use handle::Handle;
+pub use inspect::{Inspected, inspect};
+pub use key::{Key, KeyId};
+pub use principal::Principal;
+pub use profile::{Answer, Profile, RpcError};
+pub use purpose::{Kind, Purpose};
+pub use ring::KeyRing;
+pub use session::{Session, SessionMetadata, Sessions};
+pub use session_id::SessionId;
+pub use token::{Opened, Sealer, Token, TokenId, Untrusted, kind};

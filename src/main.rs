@@ -1,0 +1,3 @@
+//! The `sealwax` command.
+
+fn main() {}

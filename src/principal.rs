@@ -1,0 +1,133 @@
+//! Who a token is for.
+
+use alloc::string::String;
+
+use crate::bytes::leading;
+use crate::{Error, Key, text};
+
+/// Who is authenticated: issuer, client and subject, or expressly nobody.
+///
+/// Take the parts from a verified credential, by one rule in every replica: of a JWT, `iss`,
+/// `client_id` or `azp`, and `sub`. There is no default: a server without authentication says
+/// [`anonymous`](Self::anonymous), and then whoever holds a token can use it.
+///
+/// ```
+/// use sealwax::Principal;
+///
+/// let alice = Principal::subject("alice")
+///     .with_issuer("https://idp.example.com")
+///     .with_client("cli-7");
+/// let service = Principal::client("svc-42");
+/// assert_ne!(alice, service);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Principal(Option<Parts>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Parts {
+    issuer: Option<String>,
+    client: Option<String>,
+    subject: Option<String>,
+}
+
+impl Principal {
+    /// A user, by the subject of the credential.
+    #[must_use]
+    pub fn subject(subject: impl Into<String>) -> Self {
+        Self::default_parts().with(|parts| parts.subject = Some(subject.into()))
+    }
+
+    /// A client that acts for no user.
+    #[must_use]
+    pub fn client(client: impl Into<String>) -> Self {
+        Self::default_parts().with_client(client)
+    }
+
+    /// Nobody in particular: whoever holds the token can use it.
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self(None)
+    }
+
+    /// The parts by name, for callers whose parts may be absent; an empty part is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] without a client or a subject (an issuer alone would make one
+    /// user of all its users), for an empty part, or for one over 1,024 bytes.
+    pub fn from_parts(
+        issuer: Option<&str>,
+        client: Option<&str>,
+        subject: Option<&str>,
+    ) -> Result<Self, Error> {
+        let principal = Self(Some(Parts {
+            issuer: issuer.map(Into::into),
+            client: client.map(Into::into),
+            subject: subject.map(Into::into),
+        }));
+        principal.check()?;
+        Ok(principal)
+    }
+
+    /// The same principal, as this issuer names it.
+    #[must_use]
+    pub fn with_issuer(self, issuer: impl Into<String>) -> Self {
+        self.with(|parts| parts.issuer = Some(issuer.into()))
+    }
+
+    /// The same principal, through this client.
+    #[must_use]
+    pub fn with_client(self, client: impl Into<String>) -> Self {
+        self.with(|parts| parts.client = Some(client.into()))
+    }
+
+    fn default_parts() -> Self {
+        Self(Some(Parts::default()))
+    }
+
+    /// Anonymous with a part is a contradiction; the empty subject makes `check` refuse it.
+    fn with(self, set: impl FnOnce(&mut Parts)) -> Self {
+        let mut parts = self.0.unwrap_or(Parts {
+            subject: Some(String::new()),
+            ..Parts::default()
+        });
+        set(&mut parts);
+        Self(Some(parts))
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let Some(parts) = &self.0 else { return Ok(()) };
+        let named = [
+            ("issuer", &parts.issuer),
+            ("client", &parts.client),
+            ("subject", &parts.subject),
+        ];
+        for (field, part) in named {
+            if let Some(part) = part {
+                text::require(field, part)?;
+            }
+        }
+        if parts.client.is_none() && parts.subject.is_none() {
+            return Err(Error::argument(
+                "principal: expected a subject or a client, or anonymous by name",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The tag that stands for this principal under `key`.
+    pub(crate) fn tag(&self, key: &Key) -> Tag {
+        let mac = match &self.0 {
+            None => key.principal_mac(&[b"anonymous"]),
+            Some(parts) => {
+                let [issuer, client, subject] = [&parts.issuer, &parts.client, &parts.subject]
+                    .map(|part| part.as_deref().unwrap_or_default().as_bytes());
+                key.principal_mac(&[b"principal", issuer, client, subject])
+            }
+        };
+        leading(&mac)
+    }
+}
+
+/// A principal under one key.
+pub(crate) type Tag = [u8; 16];

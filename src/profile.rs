@@ -1,0 +1,190 @@
+//! The one fixed answer that a client gets, by the part of the protocol it speaks
+//! (SPEC.md, "What a failure looks like on the wire").
+
+use alloc::string::{String, ToString as _};
+use core::str::FromStr;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{Error, text};
+
+/// Which part of the protocol a refused token came by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Profile {
+    /// `sep-1359`: a session of SEP-1359.
+    Sep1359,
+    /// `data-layer`: a data-layer session.
+    DataLayer,
+    /// `data-layer-required`: a data-layer session was needed, and none was sent.
+    DataLayerRequired,
+    /// `request-state`: `requestState` of revision 2026-07-28.
+    RequestState,
+    /// `cursor`: a cursor of a list method.
+    Cursor,
+    /// `mcp-session-id`: the HTTP header of the revisions up to 2025-11-25.
+    McpSessionId,
+    /// `handle`: a handle in a tool call's arguments.
+    Handle,
+}
+
+/// What to send.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Answer {
+    /// A JSON-RPC error object: the value of `error`.
+    Error(RpcError),
+    /// A bare HTTP status.
+    HttpStatus(u16),
+    /// The result of a `tools/call`, with `isError`, that tells the model what to do.
+    ToolResult(Value),
+}
+
+/// A JSON-RPC 2.0 error object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RpcError {
+    /// The code.
+    pub code: i32,
+    /// The message.
+    pub message: &'static str,
+    /// The data, where the profile has some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+impl Profile {
+    /// Every profile.
+    pub const ALL: [Self; 7] = [
+        Self::Sep1359,
+        Self::DataLayer,
+        Self::DataLayerRequired,
+        Self::RequestState,
+        Self::Cursor,
+        Self::McpSessionId,
+        Self::Handle,
+    ];
+
+    /// The name, the same in every language.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sep1359 => "sep-1359",
+            Self::DataLayer => "data-layer",
+            Self::DataLayerRequired => "data-layer-required",
+            Self::RequestState => "request-state",
+            Self::Cursor => "cursor",
+            Self::McpSessionId => "mcp-session-id",
+            Self::Handle => "handle",
+        }
+    }
+
+    /// The answer to whatever is refused. `session_id` is what the client sent; it is echoed
+    /// only where the profile does so, and only if it is well formed.
+    ///
+    /// ```
+    /// use sealwax::Profile;
+    ///
+    /// assert_eq!(
+    ///     Profile::RequestState.refusal(None).to_json(),
+    ///     r#"{"error":{"code":-32602,"message":"Invalid or expired requestState","data":{"reason":"invalid_request_state"}}}"#,
+    /// );
+    /// ```
+    #[must_use]
+    pub fn refusal(self, session_id: Option<&str>) -> Answer {
+        let echo = || {
+            session_id
+                .filter(|id| is_well_formed(id))
+                .map(|id| json!({ "sessionId": id }))
+        };
+        match self {
+            Self::Sep1359 => Answer::error(-32003, "Invalid or expired session", echo()),
+            Self::DataLayer => Answer::error(-32043, "Session not found", echo()),
+            Self::DataLayerRequired => Answer::error(
+                -32043,
+                "Session required",
+                Some(json!({ "reason": "session_required" })),
+            ),
+            Self::RequestState => Answer::error(
+                -32602,
+                "Invalid or expired requestState",
+                Some(json!({ "reason": "invalid_request_state" })),
+            ),
+            Self::Cursor => Answer::error(-32602, "Invalid cursor", None),
+            Self::McpSessionId => Answer::HttpStatus(404),
+            Self::Handle => Answer::tool_error(
+                "This handle is not valid: it may be mistyped, expired or not yours. \
+                 Create a new one, and use it exactly as it is returned.",
+            ),
+        }
+    }
+
+    /// The answer when the server itself failed: the client's session may still be good.
+    fn internal_error(self) -> Answer {
+        match self {
+            Self::McpSessionId => Answer::HttpStatus(500),
+            Self::Handle => {
+                Answer::tool_error("The server failed. Try again later with the same handle.")
+            }
+            _ => Answer::error(-32603, "Internal error", None),
+        }
+    }
+}
+
+impl FromStr for Profile {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL
+            .into_iter()
+            .find(|profile| profile.name() == name)
+            .ok_or_else(|| {
+                Error::argument(
+                    "profile: expected sep-1359, data-layer, data-layer-required, request-state, \
+                 cursor, mcp-session-id or handle",
+                )
+            })
+    }
+}
+
+impl Error {
+    /// What to send to the client: the profile's one answer for every refusal, so that nobody
+    /// can use the server to learn which check failed; an internal error for what is not the
+    /// client's fault.
+    #[must_use]
+    pub fn answer(&self, profile: Profile, session_id: Option<&str>) -> Answer {
+        if self.is_refusal() {
+            profile.refusal(session_id)
+        } else {
+            profile.internal_error()
+        }
+    }
+}
+
+impl Answer {
+    /// The answer as JSON: `{"error": …}`, `{"httpStatus": …}` or `{"toolResult": …}`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        json!(self).to_string()
+    }
+
+    fn error(code: i32, message: &'static str, data: Option<Value>) -> Self {
+        Self::Error(RpcError {
+            code,
+            message,
+            data,
+        })
+    }
+
+    fn tool_error(text: &str) -> Self {
+        Self::ToolResult(json!({ "content": [{ "type": "text", "text": text }], "isError": true }))
+    }
+}
+
+/// Visible ASCII, as the draft has it, and not too long.
+fn is_well_formed(session_id: &str) -> bool {
+    (1..=text::LIMIT).contains(&session_id.len())
+        && session_id.bytes().all(|byte| byte.is_ascii_graphic())
+}

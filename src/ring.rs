@@ -1,0 +1,127 @@
+//! Several keys in order, so that one can follow another without losing a session.
+
+use alloc::format;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use crate::key::KeyId;
+use crate::{Error, Key};
+
+/// The most keys of a ring.
+const MAX_KEYS: usize = 16;
+
+/// 1 to 16 [`Key`]s in order: the first seals, every one opens.
+///
+/// To rotate, let every replica know a key before it seals, and keep it until what it made has
+/// expired: `[old, new]` everywhere, then `[new, old]`, then `[new]`.
+///
+/// ```
+/// use sealwax::{Key, KeyRing};
+///
+/// let (old, new) = (Key::generate()?, Key::generate()?);
+/// let text = format!("{},{}", *new.to_text().unwrap(), *old.to_text().unwrap());
+/// let ring: KeyRing = text.parse()?;
+/// assert_eq!(ring.ids().collect::<Vec<_>>(), [new.id(), old.id()]);
+/// # Ok::<(), sealwax::Error>(())
+/// ```
+#[derive(PartialEq, Eq)]
+pub struct KeyRing(Vec<Key>);
+
+impl KeyRing {
+    /// A ring of the given keys, the sealing one first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for no key, for more than 16, or for two of the same id.
+    pub fn new(keys: impl IntoIterator<Item = Key>) -> Result<Self, Error> {
+        let mut ring = Vec::new();
+        for key in keys {
+            Self::push(&mut ring, key)?;
+        }
+        Self::non_empty(ring)
+    }
+
+    /// The ring in the environment variable `SEALWAX_KEYS`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] where the variable is not set or holds no valid ring.
+    #[cfg(feature = "std")]
+    pub fn from_env() -> Result<Self, Error> {
+        let text = zeroize::Zeroizing::new(std::env::var("SEALWAX_KEYS").map_err(|_| {
+            Error::InvalidKey("SEALWAX_KEYS is not set: `sealwax keygen` makes a key".into())
+        })?);
+        text.parse()
+    }
+
+    /// The ids of the keys, in order.
+    pub fn ids(&self) -> impl Iterator<Item = KeyId> + '_ {
+        self.0.iter().map(Key::id)
+    }
+
+    pub(crate) fn keys(&self) -> &[Key] {
+        &self.0
+    }
+
+    /// The key that seals; a ring is never empty.
+    pub(crate) fn first(&self) -> &Key {
+        &self.0[0]
+    }
+
+    pub(crate) fn position(&self, id: KeyId) -> Result<usize, Error> {
+        self.ids()
+            .position(|known| known == id)
+            .ok_or(Error::UnknownKey(id))
+    }
+
+    fn push(ring: &mut Vec<Key>, key: Key) -> Result<(), Error> {
+        if ring.len() == MAX_KEYS {
+            return Err(Error::InvalidKey(
+                "expected at most 16 keys in a ring".into(),
+            ));
+        }
+        if ring.iter().any(|known| known.id() == key.id()) {
+            let id = key.id();
+            return Err(Error::InvalidKey(
+                format!("expected each key once, found two of id {id}").into(),
+            ));
+        }
+        ring.push(key);
+        Ok(())
+    }
+
+    fn non_empty(ring: Vec<Key>) -> Result<Self, Error> {
+        if ring.is_empty() {
+            return Err(Error::InvalidKey(
+                "expected 1 to 16 keys, found none: `sealwax keygen` makes one".into(),
+            ));
+        }
+        Ok(Self(ring))
+    }
+}
+
+impl FromStr for KeyRing {
+    type Err = Error;
+
+    /// Reads key texts separated by commas or white space.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut ring = Vec::new();
+        let texts = text
+            .split(|c: char| c == ',' || c.is_ascii_whitespace())
+            .filter(|text| !text.is_empty());
+        for (at, text) in texts.enumerate() {
+            let key = text.parse().map_err(|error| {
+                Error::InvalidKey(format!("key {} of the ring: {error}", at + 1).into())
+            })?;
+            Self::push(&mut ring, key)?;
+        }
+        Self::non_empty(ring)
+    }
+}
+
+impl fmt::Debug for KeyRing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.ids()).finish()
+    }
+}

@@ -1,0 +1,266 @@
+//! The bytes of a sealed token: making them, and every check of opening them in its order
+//! (SPEC.md, "Sealed token" and "Opening").
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chacha20poly1305::aead::AeadInOut as _;
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq as _;
+
+use crate::bytes::leading;
+use crate::clock::earlier;
+use crate::codec::View;
+use crate::key::KeyId;
+use crate::pae::pae;
+use crate::purpose::{Kind, Purpose};
+use crate::{Error, Key, KeyRing};
+
+const PREFIX: &str = "sw1.";
+const HEADER_LEN: usize = 5;
+const NONCE_LEN: usize = 24;
+const AEAD_TAG_LEN: usize = 16;
+const PRINCIPAL_TAG_LEN: usize = 16;
+const BODY: usize = HEADER_LEN + NONCE_LEN;
+/// A principal tag and four varints of a byte.
+const MIN_CLAIMS_LEN: usize = PRINCIPAL_TAG_LEN + 4;
+/// A principal tag, a varint of 64 bits and three of 32.
+const MAX_CLAIMS_LEN: usize = PRINCIPAL_TAG_LEN + 10 + 3 * 5;
+const MIN_LEN: usize = BODY + MIN_CLAIMS_LEN + AEAD_TAG_LEN;
+/// All that a token can hold beside its payload.
+const MAX_OVERHEAD: usize = BODY + MAX_CLAIMS_LEN + AEAD_TAG_LEN;
+
+/// The first 16 bytes of a token's nonce: unique, and independent of its spelling.
+pub(crate) const TOKEN_ID_LEN: usize = 16;
+
+/// The claims that follow the principal tag, as postcard varints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Claims {
+    /// Unix seconds.
+    pub issued_at: u64,
+    /// Seconds; 0 for no expiry.
+    pub ttl: u32,
+    /// Seconds from the session's start to `issued_at`.
+    pub age: u32,
+    /// How often it was renewed.
+    pub generation: u32,
+}
+
+impl Claims {
+    pub fn started_at(&self) -> u64 {
+        self.issued_at.saturating_sub(self.age.into())
+    }
+
+    pub fn expires_at(&self) -> Option<u64> {
+        (self.ttl != 0).then(|| self.issued_at.saturating_add(self.ttl.into()))
+    }
+}
+
+/// What a token held.
+pub(crate) struct Contents {
+    pub claims: Claims,
+    pub payload: Vec<u8>,
+    pub token_id: [u8; TOKEN_ID_LEN],
+    pub needs_reseal: bool,
+}
+
+/// The most characters of a token with a payload of `payload` bytes.
+pub(crate) fn max_text_len(payload: usize) -> usize {
+    PREFIX.len() + (4 * (MAX_OVERHEAD + payload)).div_ceil(3)
+}
+
+pub(crate) fn seal(
+    view: &View,
+    purpose: &Purpose<'_>,
+    claims: &Claims,
+    payload: &[u8],
+) -> Result<String, Error> {
+    let codec = view.codec();
+    check_payload(payload.len(), codec.payload_limit())?;
+    let key = codec.ring().first();
+
+    // header ‖ nonce ‖ claims ‖ payload ‖ tag: one buffer, encrypted where it lies.
+    let mut token = Vec::with_capacity(MAX_OVERHEAD + payload.len());
+    token.push(purpose.kind as u8);
+    token.extend_from_slice(&key.id().0);
+    let mut nonce = [0; NONCE_LEN];
+    codec.environment().fill(&mut nonce)?;
+    token.extend_from_slice(&nonce);
+    token.extend_from_slice(&view.tags()[0]);
+    let mut varints = [0; MAX_CLAIMS_LEN - PRINCIPAL_TAG_LEN];
+    #[expect(clippy::expect_used, reason = "the buffer holds the longest claims")]
+    let varints = postcard::to_slice(claims, &mut varints).expect("the claims fit");
+    token.extend_from_slice(varints);
+    token.extend_from_slice(payload);
+
+    let (header, body) = token.split_at_mut(BODY);
+    let aad = associated_data(&header[..HEADER_LEN], codec.audience(), purpose);
+    #[expect(
+        clippy::expect_used,
+        reason = "XChaCha20-Poly1305 takes 256 GiB; the payload is 1 MiB at most"
+    )]
+    let tag = key
+        .cipher()
+        .encrypt_inout_detached(&nonce.into(), &aad, body.into())
+        .expect("the body is within the cipher's limit");
+    token.extend_from_slice(&tag);
+
+    let mut text = String::with_capacity(PREFIX.len() + (4 * token.len()).div_ceil(3));
+    text.push_str(PREFIX);
+    URL_SAFE_NO_PAD.encode_string(&token, &mut text);
+    Ok(text)
+}
+
+pub(crate) fn open(
+    view: &View,
+    purpose: &Purpose<'_>,
+    max_age: Option<u64>,
+    text: &str,
+) -> Result<Contents, Error> {
+    let codec = view.codec();
+    let limit = max_text_len(codec.payload_limit());
+    if text.len() > limit {
+        let found = text.len();
+        return Err(Error::TooLarge {
+            what: "token",
+            found,
+            limit,
+        });
+    }
+    let mut token = decode(text)?;
+    let at = check_header(codec.ring(), &token, purpose.kind)?;
+    decrypt(
+        &codec.ring().keys()[at],
+        codec.audience(),
+        purpose,
+        &mut token,
+    )?;
+
+    // From here on the bytes are ours; none leaves before the rest is checked.
+    let body = &token[BODY..];
+    let (tag, rest) = body.split_at(PRINCIPAL_TAG_LEN);
+    if !bool::from(tag.ct_eq(&view.tags()[at])) {
+        return Err(Error::PrincipalMismatch);
+    }
+    let (claims, payload) = postcard::take_from_bytes::<Claims>(rest)
+        .map_err(|_| Error::Malformed("claims as version 1 writes them"))?;
+    check_payload(payload.len(), codec.payload_limit())?;
+    let ends = earlier(
+        claims.expires_at(),
+        max_age.map(|age| claims.started_at().saturating_add(age)),
+    );
+    codec.clock().check_seconds(claims.issued_at, ends)?;
+
+    let token_id = leading(&token[HEADER_LEN..]);
+    let start = token.len() - payload.len();
+    token.drain(..start);
+    Ok(Contents {
+        claims,
+        payload: token,
+        token_id,
+        needs_reseal: at > 0,
+    })
+}
+
+/// Reads what is readable without the key: the kind and the key's id.
+pub(crate) fn header(text: &str) -> Result<(Kind, KeyId), Error> {
+    let token = decode(text)?;
+    parse_header(&token)
+}
+
+/// Whether a text claims to be a sealed token of some version.
+pub(crate) fn is_sealed(text: &str) -> bool {
+    text.starts_with(PREFIX) || is_other_version(text)
+}
+
+fn decode(text: &str) -> Result<Vec<u8>, Error> {
+    let Some(body) = text.strip_prefix(PREFIX) else {
+        return Err(if is_other_version(text) {
+            Error::Unsupported("the version of the token")
+        } else {
+            Error::Malformed("a sealed token, which begins with sw1.")
+        });
+    };
+    match URL_SAFE_NO_PAD.decode(body) {
+        Ok(token) if token.len() >= MIN_LEN => Ok(token),
+        Ok(_) => Err(Error::Malformed("a sealed token of 65 bytes or more")),
+        Err(_) => Err(Error::Malformed(
+            "base64url without padding, in its one spelling",
+        )),
+    }
+}
+
+/// `sw`, digits, `.`
+fn is_other_version(text: &str) -> bool {
+    let digits = text
+        .strip_prefix("sw")
+        .and_then(|rest| rest.split_once('.'));
+    digits
+        .is_some_and(|(digits, _)| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn parse_header(token: &[u8]) -> Result<(Kind, KeyId), Error> {
+    let kind = Kind::from_byte(token[0]).ok_or(Error::Unsupported("the kind of the token"))?;
+    Ok((kind, KeyId(leading(&token[1..]))))
+}
+
+/// The place in the ring of the key that made the token.
+fn check_header(ring: &KeyRing, token: &[u8], expected: Kind) -> Result<usize, Error> {
+    let (kind, key_id) = parse_header(token)?;
+    if kind != expected {
+        return Err(Error::WrongPurpose {
+            expected: format!("a token of kind {expected}"),
+            found: format!("one of kind {kind}"),
+        });
+    }
+    ring.position(key_id)
+}
+
+/// Decrypts `token` in place and cuts the authentication tag off.
+fn decrypt(
+    key: &Key,
+    audience: &str,
+    purpose: &Purpose<'_>,
+    token: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let sealed_len = token.len() - AEAD_TAG_LEN;
+    let (sealed, tag) = token.split_at_mut(sealed_len);
+    let tag: [u8; AEAD_TAG_LEN] = leading(tag);
+    let (header, body) = sealed.split_at_mut(BODY);
+    let (header, nonce) = header.split_at(HEADER_LEN);
+    let nonce: [u8; NONCE_LEN] = leading(nonce);
+    let aad = associated_data(header, audience, purpose);
+    key.cipher()
+        .decrypt_inout_detached(&nonce.into(), &aad, body.into(), &tag.into())
+        .map_err(|_| Error::Unauthentic)?;
+    token.truncate(sealed_len);
+    Ok(())
+}
+
+fn check_payload(found: usize, limit: usize) -> Result<(), Error> {
+    if found > limit {
+        return Err(Error::TooLarge {
+            what: "payload",
+            found,
+            limit,
+        });
+    }
+    Ok(())
+}
+
+fn associated_data(header: &[u8], audience: &str, purpose: &Purpose<'_>) -> Vec<u8> {
+    let fields = [
+        PREFIX.as_bytes(),
+        header,
+        audience.as_bytes(),
+        purpose.label.as_bytes(),
+        purpose.session_id.as_bytes(),
+        purpose.context,
+    ];
+    let mut aad = Vec::with_capacity(8 + fields.iter().map(|field| 8 + field.len()).sum::<usize>());
+    pae(&fields, |bytes| aad.extend_from_slice(bytes));
+    aad
+}

@@ -1,0 +1,29 @@
+//! The rule for text fields: at most 1,024 bytes, whatever they name.
+
+use alloc::format;
+
+use crate::Error;
+
+/// The most bytes of a text field (audience, label, session id, principal, method, target).
+pub(crate) const LIMIT: usize = 1024;
+
+/// Checks a text field that may be empty.
+pub(crate) fn check(field: &str, text: &str) -> Result<(), Error> {
+    if text.len() > LIMIT {
+        let found = text.len();
+        return Err(Error::argument(format!(
+            "{field}: expected at most {LIMIT} bytes, found {found}"
+        )));
+    }
+    Ok(())
+}
+
+/// Checks a text field that must say something.
+pub(crate) fn require(field: &str, text: &str) -> Result<(), Error> {
+    if text.is_empty() {
+        return Err(Error::argument(format!(
+            "{field}: expected 1 to {LIMIT} bytes, found none"
+        )));
+    }
+    check(field, text)
+}

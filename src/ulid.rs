@@ -1,0 +1,41 @@
+//! What session ids and handles are made around: the time of making, and 10 random bytes.
+
+use crate::Error;
+use crate::codec::Codec;
+
+const TIME_LEN: usize = 6;
+
+/// Big-endian Unix milliseconds in 6 bytes, and 10 random ones (the layout of a ULID,
+/// <https://github.com/ulid/spec>, though it is spelled differently here).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ulid(pub [u8; Self::LEN]);
+
+impl Ulid {
+    pub const LEN: usize = 16;
+
+    pub fn mint(codec: &Codec, now_ms: u64) -> Result<Self, Error> {
+        let mut bytes = [0; Self::LEN];
+        codec.environment().fill(&mut bytes[TIME_LEN..])?;
+        bytes[..TIME_LEN].copy_from_slice(&now_ms.to_be_bytes()[2..]);
+        Ok(Self(bytes))
+    }
+
+    /// Unix milliseconds.
+    pub fn created_at_ms(&self) -> u64 {
+        let mut time = [0; 8];
+        time[2..].copy_from_slice(&self.0[..TIME_LEN]);
+        u64::from_be_bytes(time)
+    }
+
+    /// Checks the time against the server's, and against `max_age` seconds if there is one.
+    pub fn check_time(&self, codec: &Codec, max_age: Option<u64>) -> Result<(), Error> {
+        let ends = max_age.map(|seconds| self.ends_ms(seconds));
+        codec.clock().check_ms(self.created_at_ms(), ends)
+    }
+
+    /// When `max_age` seconds are over, in Unix milliseconds.
+    pub fn ends_ms(&self, max_age: u64) -> u64 {
+        self.created_at_ms()
+            .saturating_add(max_age.saturating_mul(1000))
+    }
+}

@@ -1,0 +1,65 @@
+//! A clock and a randomness that stand still, and codecs made from the vectors' fields.
+#![allow(dead_code, missing_docs, clippy::unwrap_used)]
+
+use data_encoding::HEXLOWER;
+use sealwax::hazmat::{self, Environment, System};
+use sealwax::{Codec, Error, Kind, Principal, Purpose};
+use serde_json::Value;
+
+/// Unix milliseconds; the given bytes as randomness, or the system's where none are given.
+pub struct Fixed {
+    pub now_ms: u64,
+    pub random: Option<Vec<u8>>,
+}
+
+impl Environment for Fixed {
+    fn now_ms(&self) -> u64 {
+        self.now_ms
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        match &self.random {
+            Some(random) => bytes.copy_from_slice(random),
+            None => System.fill(bytes)?,
+        }
+        Ok(())
+    }
+}
+
+pub fn codec_at(ring: &str, audience: &str, environment: Fixed) -> Result<Codec, Error> {
+    hazmat::build(
+        Codec::builder(ring.parse()?, audience),
+        Box::new(environment),
+    )
+}
+
+/// A member of a vector, as text; absent is empty.
+pub fn text<'v>(vector: &'v Value, member: &str) -> &'v str {
+    vector[member].as_str().unwrap_or_default()
+}
+
+pub fn bytes(vector: &Value, member: &str) -> Vec<u8> {
+    HEXLOWER.decode(text(vector, member).as_bytes()).unwrap()
+}
+
+pub fn list(value: &Value) -> &[Value] {
+    value.as_array().unwrap()
+}
+
+pub fn principal(vector: &Value) -> Result<Principal, Error> {
+    let principal = &vector["principal"];
+    if principal["anonymous"] == true {
+        return Ok(Principal::anonymous());
+    }
+    let part = |name| Some(text(principal, name)).filter(|part| !part.is_empty());
+    Principal::from_parts(part("issuer"), part("client"), part("subject"))
+}
+
+pub fn purpose<'v>(vector: &'v Value, context: &'v [u8]) -> Purpose<'v> {
+    Purpose {
+        kind: text(vector, "kind").parse::<Kind>().unwrap(),
+        label: text(vector, "label"),
+        session_id: text(vector, "session_id"),
+        context,
+    }
+}

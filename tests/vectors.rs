@@ -1,0 +1,265 @@
+//! Every vector of `tests/vectors/*.json`, whose tokens were made by another implementation.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Fixed, bytes, codec_at, list, principal, purpose, text};
+use data_encoding::HEXLOWER;
+use sealwax::{Codec, Error, KeyRing, RequestContext, View, hazmat};
+use serde_json::Value;
+
+/// The settled vectors, and our own beside them.
+fn files() -> [Value; 2] {
+    [
+        include_str!("vectors/v1.json"),
+        include_str!("vectors/more.json"),
+    ]
+    .map(|json| serde_json::from_str(json).unwrap())
+}
+
+fn each(section: &str, check: impl Fn(&Value, &Value)) {
+    for file in files() {
+        for vector in list(&file[section]) {
+            check(&file, vector);
+        }
+    }
+}
+
+/// The ring of the file's keys at `places`, in that order.
+fn ring(file: &Value, places: &[Value]) -> String {
+    let key = |place: &Value| {
+        text(
+            &file["keys"][usize::try_from(place.as_u64().unwrap()).unwrap()],
+            "text",
+        )
+    };
+    places.iter().map(key).collect::<Vec<_>>().join(" ")
+}
+
+/// The view that a vector asks for: made with one key, or opened with a ring.
+fn view(file: &Value, vector: &Value, environment: Fixed) -> Result<View, Error> {
+    let ring = match &vector["ring"] {
+        Value::Array(places) => ring(file, places),
+        _ => ring(file, &[vector["key"].clone()]),
+    };
+    codec_at(&ring, text(vector, "audience"), environment)?.view(&principal(vector)?)
+}
+
+fn at(now_ms: u64) -> Fixed {
+    Fixed {
+        now_ms,
+        random: None,
+    }
+}
+
+#[test]
+fn keys() {
+    each("keys", |_, vector| {
+        let key = sealwax::Key::from_secret(&bytes(vector, "secret")).unwrap();
+        assert_eq!(key.to_text().unwrap().as_str(), text(vector, "text"));
+        assert_eq!(key.id().to_string(), text(vector, "kid"));
+        assert_eq!(text(vector, "text").parse::<sealwax::Key>().unwrap(), key);
+    });
+}
+
+#[test]
+fn key_rings() {
+    each("key_rings", |_, vector| {
+        let ring = text(vector, "ring").parse::<KeyRing>();
+        match vector["error"].as_str() {
+            Some(error) => assert_eq!(ring.unwrap_err().code(), error),
+            None => {
+                let ids: Vec<_> = ring
+                    .unwrap()
+                    .ids()
+                    .map(|id| Value::from(id.to_string()))
+                    .collect();
+                assert_eq!(ids, list(&vector["keys"]));
+            }
+        }
+    });
+}
+
+#[test]
+fn sealed_tokens_come_out_the_same() {
+    each("sealed", |file, vector| {
+        let context = bytes(vector, "context");
+        let number = |member: &str| vector[member].as_u64().unwrap();
+        let environment = Fixed {
+            now_ms: number("issued_at") * 1000 + 999,
+            random: Some(bytes(vector, "nonce")),
+        };
+        let view = view(file, vector, environment).unwrap();
+        let sealer = view.sealer(purpose(vector, &context));
+        let sealer = match number("ttl") {
+            0 => sealer.no_expiry(),
+            ttl => sealer.ttl(Duration::from_secs(ttl)),
+        };
+        let (age, generation) = (number("age") as u32, number("generation") as u32);
+        let token = hazmat::seal(&sealer, age, generation, &bytes(vector, "payload")).unwrap();
+        assert_eq!(token.as_str(), text(vector, "token"), "{}", vector["id"]);
+
+        let opened = sealer.open(&token).unwrap();
+        assert_eq!(opened.token_id().to_string(), text(vector, "token_id"));
+        check_opened(&opened, vector);
+    });
+}
+
+fn check_opened<K>(opened: &sealwax::Opened<K>, expected: &Value) {
+    assert_eq!(opened.payload(), bytes(expected, "payload"));
+    let number = |member: &str| expected[member].as_u64().unwrap();
+    assert_eq!(opened.issued_at(), number("issued_at"));
+    assert_eq!(u64::from(opened.generation()), number("generation"));
+    assert_eq!(
+        opened.started_at(),
+        number("issued_at").saturating_sub(number("age"))
+    );
+    let expires_at = (number("ttl") != 0).then(|| number("issued_at") + number("ttl"));
+    assert_eq!(opened.expires_at(), expires_at);
+}
+
+#[test]
+fn session_ids_come_out_the_same() {
+    each("session_ids", |file, vector| {
+        let view = view(file, vector, minting(vector)).unwrap();
+        let id = view.mint_session_id().unwrap();
+        assert_eq!(id.as_str(), text(vector, "session_id"));
+        assert_eq!(Some(id.created_at_ms()), vector["issued_at_ms"].as_u64());
+        assert_eq!(view.verify_session_id(id.as_str(), None).unwrap(), id);
+    });
+}
+
+#[test]
+fn handles_come_out_the_same() {
+    each("handles", |file, vector| {
+        let view = view(file, vector, minting(vector)).unwrap();
+        let handle = view.mint_handle(text(vector, "type")).unwrap();
+        assert_eq!(handle.as_str(), text(vector, "handle"));
+        assert_eq!(
+            Some(handle.created_at_ms()),
+            vector["issued_at_ms"].as_u64()
+        );
+        assert_eq!(
+            view.verify_handle(text(vector, "type"), handle.as_str(), None)
+                .unwrap(),
+            handle
+        );
+    });
+}
+
+/// The time and the ten random bytes of the vector's ulid.
+fn minting(vector: &Value) -> Fixed {
+    Fixed {
+        now_ms: vector["issued_at_ms"].as_u64().unwrap(),
+        random: Some(bytes(vector, "ulid")[6..].to_vec()),
+    }
+}
+
+#[test]
+fn request_contexts() {
+    each("request_contexts", |_, vector| {
+        let arguments = text(vector, "arguments");
+        let context = RequestContext::new(
+            text(vector, "method"),
+            text(vector, "target"),
+            Some(arguments),
+        );
+        assert_eq!(
+            context.unwrap().to_string(),
+            text(vector, "context"),
+            "{arguments}"
+        );
+    });
+}
+
+#[test]
+fn request_contexts_refused() {
+    each("request_context_reject", |_, vector| {
+        let arguments = text(vector, "arguments");
+        let refused = RequestContext::new("tools/call", "x", Some(arguments)).unwrap_err();
+        assert_eq!(refused.code(), text(vector, "error"), "{arguments}");
+    });
+}
+
+/// Tags stand inside what is sealed, so a view that opens a token has computed the same.
+#[test]
+fn principal_tags() {
+    each("principal_tags", |file, vector| {
+        let keys = list(&file["keys"]);
+        let ring = keys
+            .iter()
+            .map(|key| text(key, "text"))
+            .collect::<Vec<_>>()
+            .join(",");
+        let codec: Codec = codec_at(&ring, "any", at(0)).unwrap();
+        let view = codec.view(&principal(vector).unwrap()).unwrap();
+        let tags = hazmat::tags(&view).map(|tag| Value::from(HEXLOWER.encode(tag)));
+        assert_eq!(tags.collect::<Vec<_>>(), list(&vector["tags"]));
+    });
+}
+
+#[test]
+fn accepted() {
+    each("accept", |file, vector| {
+        let expected = &vector["expect"];
+        let outcome =
+            open(file, vector).unwrap_or_else(|error| panic!("{}: {error}", vector["id"]));
+        match outcome {
+            Outcome::Sealed(opened) => {
+                check_opened(&opened, expected);
+                assert_eq!(opened.token_id().to_string(), text(expected, "token_id"));
+                assert_eq!(opened.needs_reseal(), expected["needs_reseal"]);
+            }
+            Outcome::Id { ulid, needs_reseal } => {
+                assert_eq!(HEXLOWER.encode(&ulid), text(expected, "ulid"));
+                assert_eq!(needs_reseal, expected["needs_reseal"]);
+            }
+        }
+    });
+}
+
+#[test]
+fn rejected() {
+    each("reject", |file, vector| {
+        let code = open(file, vector).map_or_else(|error| error.code(), |_| "accepted");
+        assert_eq!(code, text(vector, "error"), "{}", vector["id"]);
+    });
+}
+
+enum Outcome {
+    Sealed(sealwax::Opened<sealwax::kind::Untyped>),
+    Id { ulid: [u8; 16], needs_reseal: bool },
+}
+
+fn open(file: &Value, vector: &Value) -> Result<Outcome, Error> {
+    let seconds = vector["now"].as_u64().map(|now| now * 1000);
+    let now_ms = vector["now_ms"].as_u64().or(seconds).unwrap();
+    let max_age = vector["max_age"].as_u64().map(Duration::from_secs);
+    let view = view(file, vector, at(now_ms))?;
+    match text(vector, "what") {
+        "sealed" => {
+            let context = bytes(vector, "context");
+            let sealer = view.sealer(purpose(vector, &context));
+            let sealer = max_age.into_iter().fold(sealer, sealwax::Sealer::max_age);
+            sealer.open(text(vector, "token")).map(Outcome::Sealed)
+        }
+        "session_id" => {
+            let id = view.verify_session_id(text(vector, "session_id"), max_age)?;
+            Ok(Outcome::Id {
+                ulid: *id.ulid(),
+                needs_reseal: id.needs_reseal(),
+            })
+        }
+        "handle" => {
+            let handle =
+                view.verify_handle(text(vector, "type"), text(vector, "handle"), max_age)?;
+            Ok(Outcome::Id {
+                ulid: *handle.ulid(),
+                needs_reseal: handle.needs_reseal(),
+            })
+        }
+        what => panic!("no such vector: {what}"),
+    }
+}

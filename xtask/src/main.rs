@@ -1,0 +1,3 @@
+//! What building the bindings takes beside cargo: `cargo xtask <task>`.
+
+fn main() {}
