@@ -1,12 +1,13 @@
 //! The one fixed answer that a client gets, by the part of the protocol it speaks
 //! (SPEC.md, "What a failure looks like on the wire").
 
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use core::str::FromStr;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::token::json_text;
 use crate::{Error, text};
 
 /// Which part of the protocol a refused token came by.
@@ -167,7 +168,7 @@ impl Answer {
     /// The answer as JSON: `{"error": …}`, `{"httpStatus": …}` or `{"toolResult": …}`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        json!(self).to_string()
+        json_text(self)
     }
 
     fn error(code: i32, message: &'static str, data: Option<Value>) -> Self {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::earlier;
 use crate::codec::View;
-use crate::token::{Life, Opened, Ttl, kind};
+use crate::token::{Life, Opened, Ttl, json_text, kind};
 use crate::{Error, SessionId};
 
 /// `SessionMetadata` of the draft: the value of `_meta["io.modelcontextprotocol/session"]`, and
@@ -54,11 +54,7 @@ impl SessionMetadata {
     /// The JSON to send.
     #[must_use]
     pub fn to_json(&self) -> String {
-        #[expect(
-            clippy::expect_used,
-            reason = "a struct of strings always has a JSON form"
-        )]
-        serde_json::to_string(self).expect("strings are JSON")
+        json_text(self)
     }
 }
 

@@ -1,0 +1,190 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use sealwax::Kind;
+
+/// Sealed, signed session tokens for MCP servers: make keys, seal, open, look.
+///
+/// Keys come from the environment variable SEALWAX_KEYS or from --key-file, never from
+/// arguments, which every process of the machine can read. What is on stdin is taken without one
+/// line break at its end. Exit status: 0; 1 when a token is refused; 2 for wrong usage, keys or
+/// arguments.
+#[derive(Parser)]
+#[command(name = "sealwax", version, verbatim_doc_comment)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Make keys, one a line: secrets to keep in SEALWAX_KEYS
+    Keygen {
+        /// How many
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+        count: u16,
+    },
+    /// Seal the payload on stdin, token on stdout
+    Seal(SealArgs),
+    /// Open the token on stdin, payload on stdout
+    Open(OpenArgs),
+    /// Make a session id, or verify the one on stdin
+    SessionId(SessionIdArgs),
+    /// Make a handle, or verify the one on stdin
+    Handle(HandleArgs),
+    /// Print the context of a request: 64 hex digits
+    Context(RequestArgs),
+    /// Tell what the token, id, handle or key text on stdin is, without opening it
+    Inspect(KeyArgs),
+}
+
+#[derive(Args)]
+pub struct KeyArgs {
+    /// File of key texts, in place of SEALWAX_KEYS: the first seals, every one opens
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+}
+
+/// Whose tokens, of which service, at what time.
+#[derive(Args)]
+pub struct ViewArgs {
+    #[command(flatten)]
+    pub keys: KeyArgs,
+    /// The service that the token is for
+    #[arg(long)]
+    pub audience: String,
+    #[command(flatten)]
+    pub principal: PrincipalArgs,
+    /// The time in Unix seconds in place of the clock's: for scripts and tests only, for whoever
+    /// sets it can revive an expired token
+    #[arg(long, value_name = "UNIX")]
+    pub now: Option<u64>,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = true)]
+pub struct PrincipalArgs {
+    /// The authenticated user
+    #[arg(long)]
+    pub subject: Option<String>,
+    /// The authenticated client
+    #[arg(long)]
+    pub client: Option<String>,
+    /// Who vouches for them; needs --subject or --client
+    #[arg(long)]
+    pub issuer: Option<String>,
+    /// Nobody: whoever holds the token can use it
+    #[arg(long, conflicts_with_all = ["subject", "client", "issuer"])]
+    pub anonymous: bool,
+}
+
+/// What a sealed token is for and what it is bound to.
+#[derive(Args)]
+pub struct PurposeArgs {
+    /// state, request-state, session, cursor, handle-state or custom
+    #[arg(long)]
+    pub kind: Kind,
+    /// The session id that it belongs to
+    #[arg(long, value_name = "ID")]
+    pub session_id: Option<String>,
+    /// The list method of a cursor, the type of a handle state, the name of a custom token
+    #[arg(long)]
+    pub label: Option<String>,
+    /// The request that it belongs to, as `sealwax context` prints it; or --method and --target
+    #[arg(long, value_name = "HEX", conflicts_with_all = ["method", "target", "arguments"])]
+    pub context: Option<String>,
+    /// The method of the request that it belongs to
+    #[arg(long, requires = "target")]
+    pub method: Option<String>,
+    /// Its name or uri
+    #[arg(long, requires = "method")]
+    pub target: Option<String>,
+    /// Its arguments as JSON
+    #[arg(
+        long,
+        value_name = "JSON",
+        requires = "method",
+        allow_hyphen_values = true
+    )]
+    pub arguments: Option<String>,
+}
+
+#[derive(Args)]
+pub struct RequestArgs {
+    /// The method, such as tools/call
+    #[arg(long)]
+    pub method: String,
+    /// The name of the tool or prompt, or the uri of the resource
+    #[arg(long)]
+    pub target: String,
+    /// The arguments as JSON
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    pub arguments: Option<String>,
+}
+
+#[derive(Args)]
+pub struct SealArgs {
+    #[command(flatten)]
+    pub view: ViewArgs,
+    #[command(flatten)]
+    pub purpose: PurposeArgs,
+    /// How long it lives; the kind's own time unless given
+    #[arg(long, value_name = "SECONDS", conflicts_with = "no_expiry")]
+    pub ttl: Option<u32>,
+    /// It never expires by itself
+    #[arg(long)]
+    pub no_expiry: bool,
+    /// How long ago its session began
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub age: u32,
+    /// How often its session was renewed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub generation: u32,
+}
+
+#[derive(Args)]
+pub struct OpenArgs {
+    #[command(flatten)]
+    pub view: ViewArgs,
+    #[command(flatten)]
+    pub purpose: PurposeArgs,
+    /// How old its session may be; no limit unless given
+    #[arg(long, value_name = "SECONDS")]
+    pub max_age: Option<u64>,
+    /// Print the payload in base64 and what else the token tells, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Action {
+    /// Print a new one
+    New,
+    /// Verify the one on stdin
+    Verify,
+}
+
+#[derive(Args)]
+pub struct SessionIdArgs {
+    pub action: Action,
+    #[command(flatten)]
+    pub view: ViewArgs,
+    /// How old it may be; no limit unless given
+    #[arg(long, value_name = "SECONDS")]
+    pub max_age: Option<u64>,
+}
+
+#[derive(Args)]
+pub struct HandleArgs {
+    pub action: Action,
+    /// The type of handle, such as basket
+    #[arg(long = "type", value_name = "T")]
+    pub handle_type: String,
+    #[command(flatten)]
+    pub view: ViewArgs,
+    /// How old it may be; no limit unless given
+    #[arg(long, value_name = "SECONDS")]
+    pub max_age: Option<u64>,
+}

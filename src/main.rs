@@ -1,3 +1,0 @@
-//! The `sealwax` command.
-
-fn main() {}
