@@ -97,7 +97,8 @@ fn sealed_tokens_come_out_the_same() {
             0 => sealer.no_expiry(),
             ttl => sealer.ttl(Duration::from_secs(ttl)),
         };
-        let (age, generation) = (number("age") as u32, number("generation") as u32);
+        let [age, generation] =
+            ["age", "generation"].map(|member| u32::try_from(number(member)).unwrap());
         let token = hazmat::seal(&sealer, age, generation, &bytes(vector, "payload")).unwrap();
         assert_eq!(token.as_str(), text(vector, "token"), "{}", vector["id"]);
 

@@ -1,10 +1,27 @@
-//! A clock and a randomness that stand still, and codecs made from the vectors' fields.
+//! Codecs to test with; a clock and a randomness that stand still; the vectors' fields.
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
 use data_encoding::HEXLOWER;
 use sealwax::hazmat::{self, Environment, System};
-use sealwax::{Codec, Error, Kind, Principal, Purpose};
+use sealwax::{Codec, Error, Key, KeyRing, Kind, Principal, Purpose, View};
 use serde_json::Value;
+
+pub const AUDIENCE: &str = "https://mcp.example.com";
+
+pub fn ring() -> KeyRing {
+    KeyRing::new([1, 2].map(|byte| Key::from_secret(&[byte; 32]).unwrap())).unwrap()
+}
+
+pub fn view_of(audience: &str, principal: &Principal) -> View {
+    Codec::new(ring(), audience)
+        .unwrap()
+        .view(principal)
+        .unwrap()
+}
+
+pub fn alice() -> View {
+    view_of(AUDIENCE, &Principal::subject("alice"))
+}
 
 /// Unix milliseconds; the given bytes as randomness, or the system's where none are given.
 pub struct Fixed {

@@ -1,0 +1,99 @@
+//! Limits, and the mistakes that an author must not be able to make quietly.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{AUDIENCE, alice, ring};
+use sealwax::{Codec, Principal};
+
+#[test]
+fn limits_are_configurable_up_to_their_hard_limits() {
+    let alice = |payload_limit| {
+        let codec = Codec::builder(ring(), AUDIENCE)
+            .payload_limit(payload_limit)
+            .build()
+            .unwrap();
+        codec.view(&Principal::subject("alice")).unwrap()
+    };
+    let full = alice(1 << 20).session().seal(&vec![7; 1 << 20]).unwrap();
+    assert_eq!(
+        alice(1 << 20)
+            .session()
+            .open(&full)
+            .unwrap()
+            .payload()
+            .len(),
+        1 << 20
+    );
+    assert_eq!(
+        alice(4096).session().open(&full).unwrap_err().code(),
+        "too_large"
+    );
+    assert_eq!(
+        alice(4096).session().seal(&[7; 4097]).unwrap_err().code(),
+        "too_large"
+    );
+    assert_eq!(alice(4096).codec().token_limit(), 5580);
+    let too_much = Codec::builder(ring(), AUDIENCE)
+        .payload_limit((1 << 20) + 1)
+        .build();
+    assert_eq!(too_much.unwrap_err().code(), "invalid_argument");
+    let skewed = |seconds| {
+        Codec::builder(ring(), AUDIENCE)
+            .skew(Duration::from_secs(seconds))
+            .build()
+    };
+    assert!(skewed(300).is_ok());
+    assert_eq!(skewed(301).unwrap_err().code(), "invalid_argument");
+}
+
+#[test]
+fn expiry_is_never_left_out_by_a_zero() {
+    let alice = alice();
+    for ttl in [0, u64::from(u32::MAX) + 1] {
+        let refused = alice
+            .session()
+            .ttl(Duration::from_secs(ttl))
+            .seal(b"")
+            .unwrap_err();
+        assert_eq!(refused.code(), "invalid_argument");
+    }
+    let token = alice.session().no_expiry().seal(b"").unwrap();
+    assert_eq!(alice.session().open(&token).unwrap().expires_at(), None);
+}
+
+#[test]
+fn nobody_is_no_principal() {
+    let codec = Codec::new(ring(), AUDIENCE).unwrap();
+    for nobody in [
+        Principal::subject(""),
+        Principal::client(""),
+        Principal::subject("alice").with_issuer(""),
+        Principal::subject("alice").with_client(""),
+        Principal::anonymous().with_client("cli-7"),
+        Principal::subject("a".repeat(1025)),
+    ] {
+        assert_eq!(
+            codec.view(&nobody).unwrap_err().code(),
+            "invalid_argument",
+            "{nobody:?}"
+        );
+    }
+    assert!(Principal::from_parts(Some("https://idp.example.com"), None, None).is_err());
+}
+
+/// 70 bytes beside the payload: header, nonce, principal tag, claims of 9 bytes, tag.
+#[test]
+fn tokens_are_as_long_as_the_format_says() {
+    let alice = alice();
+    let sealer = alice.session().ttl(Duration::from_secs(600));
+    let length = |payload| sealer.seal(&vec![0; payload]).unwrap().as_str().len();
+    assert_eq!([0, 64, 1024].map(length), [98, 183, 1463]);
+    assert_eq!(alice.mint_session_id().unwrap().as_str().len(), 64);
+    assert_eq!(
+        alice.mint_handle("basket").unwrap().as_str().len(),
+        "basket_".len() + 42
+    );
+}

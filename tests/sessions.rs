@@ -1,0 +1,282 @@
+//! Data-layer sessions over time, and what the wire hears.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use common::{AUDIENCE, ring};
+use sealwax::hazmat::{self, Environment, System};
+use sealwax::{Answer, Codec, Error, Principal, Profile, SessionMetadata, View};
+use serde_json::{Value, json};
+
+const START: u64 = 1_795_000_000;
+const HOUR: u64 = 3600;
+const DAY: u64 = 24 * HOUR;
+
+/// A clock that the test moves, in Unix seconds.
+#[derive(Clone)]
+struct Clock(Arc<AtomicU64>);
+
+impl Environment for Clock {
+    fn now_ms(&self) -> u64 {
+        self.0.load(Ordering::Relaxed) * 1000
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        System.fill(bytes)
+    }
+}
+
+impl Clock {
+    fn new() -> Self {
+        Self(Arc::new(AtomicU64::new(START)))
+    }
+
+    fn set(&self, seconds: u64) {
+        self.0.store(seconds, Ordering::Relaxed);
+    }
+
+    fn view(&self, subject: &str) -> View {
+        let builder =
+            Codec::builder(ring(), AUDIENCE).session_max_age(Duration::from_secs(7 * DAY));
+        let codec = hazmat::build(builder, Box::new(self.clone())).unwrap();
+        codec.view(&Principal::subject(subject)).unwrap()
+    }
+}
+
+/// As it comes back from a client.
+fn echoed(sent: &SessionMetadata) -> SessionMetadata {
+    SessionMetadata::from_json(&sent.to_json()).unwrap()
+}
+
+#[test]
+fn a_session_has_the_shape_of_the_draft() {
+    let clock = Clock::new();
+    let sent: Value = serde_json::from_str(
+        &clock
+            .view("alice")
+            .sessions()
+            .create(b"")
+            .unwrap()
+            .to_json(),
+    )
+    .unwrap();
+    let members: Vec<_> = sent.as_object().unwrap().keys().collect();
+    assert_eq!(members, ["expiresAt", "sessionId", "state"]);
+    assert_eq!(sent["expiresAt"], "2026-11-19T11:06:40Z");
+}
+
+#[test]
+fn renewing_keeps_the_id_and_the_start_and_counts() {
+    let clock = Clock::new();
+    let alice = clock.view("alice");
+    let sent = alice.sessions().create(b"0").unwrap();
+    let mut current = sent.clone();
+    for generation in 1..=6 {
+        clock.set(START + u64::from(generation) * (DAY - 60));
+        let session = alice.sessions().open(&echoed(&current)).unwrap();
+        current = alice
+            .sessions()
+            .renew(&session, generation.to_string().as_bytes())
+            .unwrap();
+        assert_eq!(current.session_id, sent.session_id);
+        let session = alice.sessions().open(&echoed(&current)).unwrap();
+        assert_eq!(session.state().generation(), generation);
+        assert_eq!(session.state().started_at(), START);
+        assert_eq!(session.payload(), generation.to_string().as_bytes());
+    }
+    assert_eq!(
+        current.expires_at.as_deref(),
+        Some("2026-11-25T11:00:40Z"),
+        "idle ends before the week"
+    );
+    clock.set(START + 7 * DAY - 400);
+    let session = alice.sessions().open(&echoed(&current)).unwrap();
+    current = alice.sessions().renew(&session, b"7").unwrap();
+    assert_eq!(
+        current.expires_at.as_deref(),
+        Some("2026-11-25T11:06:40Z"),
+        "the week ends first"
+    );
+    clock.set(START + 7 * DAY);
+    assert_eq!(
+        alice.sessions().open(&echoed(&current)).unwrap_err().code(),
+        "expired"
+    );
+}
+
+#[test]
+fn an_idle_session_ends() {
+    let clock = Clock::new();
+    let alice = clock.view("alice");
+    let sent = alice.sessions().create(b"x").unwrap();
+    let lasting = alice.sessions().no_expiry().create(b"x").unwrap();
+    let short = alice
+        .sessions()
+        .ttl(Duration::from_secs(HOUR))
+        .create(b"x")
+        .unwrap();
+    assert_eq!(short.expires_at.as_deref(), Some("2026-11-18T12:06:40Z"));
+    clock.set(START + DAY);
+    assert_eq!(
+        alice.sessions().open(&echoed(&sent)).unwrap_err().code(),
+        "expired"
+    );
+    assert_eq!(
+        alice.sessions().open(&echoed(&short)).unwrap_err().code(),
+        "expired"
+    );
+    assert!(alice.sessions().open(&echoed(&lasting)).is_ok());
+    clock.set(START + 7 * DAY);
+    assert_eq!(
+        alice.sessions().open(&echoed(&lasting)).unwrap_err().code(),
+        "expired"
+    );
+}
+
+#[test]
+fn a_fork_is_a_session_of_its_own() {
+    let clock = Clock::new();
+    let alice = clock.view("alice");
+    let sent = alice.sessions().create(b"shared").unwrap();
+    let session = alice.sessions().open(&sent).unwrap();
+    let forked = alice.sessions().fork(&session).unwrap();
+    assert_ne!(forked.session_id, sent.session_id);
+    let fork = alice.sessions().open(&forked).unwrap();
+    assert_eq!(
+        (fork.payload(), fork.state().generation()),
+        (&b"shared"[..], 0)
+    );
+    assert!(alice.sessions().open(&sent).is_ok(), "the first goes on");
+
+    let crossed = SessionMetadata::new(sent.session_id, forked.state);
+    assert_eq!(
+        alice.sessions().open(&crossed).unwrap_err().code(),
+        "unauthentic"
+    );
+}
+
+#[test]
+fn what_is_stolen_cut_or_left_out_is_refused() {
+    let clock = Clock::new();
+    let alice = clock.view("alice");
+    let sent = alice.sessions().create(b"x").unwrap();
+    let code = |view: &View, metadata: &SessionMetadata| {
+        view.sessions().open(metadata).unwrap_err().code()
+    };
+    assert_eq!(code(&clock.view("mallory"), &sent), "principal_mismatch");
+    let without_state = SessionMetadata::new(sent.session_id.clone(), None);
+    assert_eq!(
+        code(&alice, &without_state),
+        "malformed",
+        "leaving the state out must not reset it"
+    );
+    assert!(
+        alice.sessions().verify(&sent.session_id).is_ok(),
+        "sessions/delete sends the id alone"
+    );
+    let invented = SessionMetadata::new("sess-a1b2c3d4e5f6", sent.state);
+    assert_eq!(code(&alice, &invented), "malformed");
+    for json in [
+        "",
+        "null",
+        "[]",
+        r#"{"state":"x"}"#,
+        r#"{"sessionId":7}"#,
+        r#"{"sessionId":"x","state":1}"#,
+    ] {
+        assert_eq!(
+            SessionMetadata::from_json(json).unwrap_err().code(),
+            "malformed",
+            "{json}"
+        );
+    }
+    let odd = r#"{"sessionId":"x","expiresAt":12,"state":null,"later":{}}"#;
+    assert_eq!(
+        SessionMetadata::from_json(odd).unwrap().state,
+        None,
+        "a hint is not read"
+    );
+}
+
+#[test]
+fn the_wire_hears_the_table_of_the_format() {
+    let table = [
+        (
+            "sep-1359",
+            json!({"error": {"code": -32003, "message": "Invalid or expired session", "data": {"sessionId": "s-1"}}}),
+        ),
+        (
+            "data-layer",
+            json!({"error": {"code": -32043, "message": "Session not found", "data": {"sessionId": "s-1"}}}),
+        ),
+        (
+            "data-layer-required",
+            json!({"error": {"code": -32043, "message": "Session required", "data": {"reason": "session_required"}}}),
+        ),
+        (
+            "request-state",
+            json!({"error": {"code": -32602, "message": "Invalid or expired requestState", "data": {"reason": "invalid_request_state"}}}),
+        ),
+        (
+            "cursor",
+            json!({"error": {"code": -32602, "message": "Invalid cursor"}}),
+        ),
+        ("mcp-session-id", json!({"httpStatus": 404})),
+    ];
+    for (name, answer) in table {
+        let profile: Profile = name.parse().unwrap();
+        let said = profile.refusal(Some("s-1")).to_json();
+        assert_eq!(serde_json::from_str::<Value>(&said).unwrap(), answer);
+        for refused in [
+            Error::Unauthentic,
+            Error::PrincipalMismatch,
+            Error::Expired { at: 1, now: 2 },
+        ] {
+            assert_eq!(
+                refused.answer(profile, Some("s-1")).to_json(),
+                said,
+                "which check failed does not show"
+            );
+        }
+    }
+    let Answer::ToolResult(result) = Profile::Handle.refusal(None) else {
+        panic!("a handle is a tool's")
+    };
+    assert_eq!(result["isError"], true);
+    assert!("session".parse::<Profile>().is_err());
+}
+
+#[test]
+fn a_session_id_is_echoed_only_when_well_formed() {
+    for odd in ["", "a b", "a\n", "é", "\u{7f}", &"a".repeat(1025)] {
+        let Answer::Error(error) = Profile::DataLayer.refusal(Some(odd)) else {
+            panic!("an error")
+        };
+        assert_eq!(error.data, None, "{odd:?}");
+    }
+}
+
+#[test]
+fn the_servers_own_failure_ends_no_session() {
+    for error in [
+        Error::EntropyUnavailable,
+        Error::InvalidArgument("x".into()),
+        Error::InvalidKey("x".into()),
+    ] {
+        let Answer::Error(answer) = error.answer(Profile::DataLayer, Some("s-1")) else {
+            panic!("an error")
+        };
+        assert_eq!(
+            (answer.code, answer.message, answer.data),
+            (-32603, "Internal error", None)
+        );
+        assert_eq!(
+            error.answer(Profile::McpSessionId, None),
+            Answer::HttpStatus(500)
+        );
+    }
+}

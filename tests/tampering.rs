@@ -1,0 +1,65 @@
+//! Whoever changes a token, an id or a handle in any place gets nothing.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use common::alice;
+
+/// Every place of every text, against every ASCII character in that place.
+#[test]
+fn no_changed_character_ever_opens() {
+    let alice = alice();
+    let token = alice.session().seal(b"payload").unwrap();
+    for_each_change(token.as_str(), |text| {
+        assert!(alice.session().open(text).is_err(), "{text}")
+    });
+    let id = alice.mint_session_id().unwrap();
+    for_each_change(id.as_str(), |text| {
+        assert!(alice.verify_session_id(text, None).is_err(), "{text}")
+    });
+    let handle = alice.mint_handle("basket").unwrap();
+    for_each_change(handle.as_str(), |text| {
+        assert!(alice.verify_handle("basket", text, None).is_err(), "{text}");
+    });
+}
+
+fn for_each_change(text: &str, check: impl Fn(&str)) {
+    for at in 0..text.len() {
+        let (before, after) = (&text[..at], &text[at + 1..]);
+        check(&format!("{before}{after}"));
+        for other in (0..128_u8)
+            .map(char::from)
+            .filter(|other| !text[at..].starts_with(*other))
+        {
+            check(&format!("{before}{other}{after}"));
+            check(&format!("{before}{other}{}", &text[at..]));
+        }
+        if at + 1 < text.len() && text.as_bytes()[at] != text.as_bytes()[at + 1] {
+            check(&format!(
+                "{before}{}{}{}",
+                &after[..1],
+                &text[at..=at],
+                &after[1..]
+            ));
+        }
+    }
+}
+
+/// Every bit of what the text decodes to.
+#[test]
+fn no_changed_bit_ever_opens() {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+    let alice = alice();
+    let token = alice.session().seal(b"payload").unwrap();
+    let bytes = URL_SAFE_NO_PAD
+        .decode(token.as_str().strip_prefix("sw1.").unwrap())
+        .unwrap();
+    for bit in 0..8 * bytes.len() {
+        let mut changed = bytes.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        let text = format!("sw1.{}", URL_SAFE_NO_PAD.encode(changed));
+        assert!(alice.session().open(text.as_str()).is_err(), "bit {bit}");
+    }
+}
