@@ -137,3 +137,47 @@ impl<'de> Visitor<'de> for Strict {
 fn numbers_come_as_maps() -> bool {
     serde_json::from_str::<Number>("1e400").is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::canonical;
+    use alloc::string::String;
+
+    fn text(json: &str) -> String {
+        String::from_utf8(canonical(json).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn arrays_and_objects_have_a_hundred_levels_at_most() {
+        for [open, close] in [["[", "]"], ["{\"a\":", "}"]] {
+            let nested = |levels: usize, inside: &str| {
+                canonical(&(open.repeat(levels) + inside + &close.repeat(levels)))
+            };
+            assert!(nested(100, "1").is_ok());
+            for inside in ["1", "[]", "{}"] {
+                assert!(
+                    nested(if inside == "1" { 101 } else { 100 }, inside).is_err(),
+                    "{inside}"
+                );
+            }
+        }
+    }
+
+    /// Without `arbitrary_precision` it is a key like any other.
+    #[test]
+    fn a_number_in_disguise_is_an_object() {
+        if !super::numbers_come_as_maps() {
+            let disguised = r#"{"$serde_json::private::Number":"1"}"#;
+            assert_eq!(text(disguised), disguised);
+        }
+        assert_eq!(text("1.0"), "1");
+    }
+
+    #[test]
+    fn keys_are_sorted_by_their_utf_16() {
+        assert_eq!(
+            text("{\"\u{fb33}\":1,\"\u{1f602}\":2}"),
+            "{\"\u{1f602}\":2,\"\u{fb33}\":1}"
+        );
+    }
+}

@@ -11,11 +11,11 @@ fn no_changed_character_ever_opens() {
     let alice = alice();
     let token = alice.session().seal(b"payload").unwrap();
     for_each_change(token.as_str(), |text| {
-        assert!(alice.session().open(text).is_err(), "{text}")
+        assert!(alice.session().open(text).is_err(), "{text}");
     });
     let id = alice.mint_session_id().unwrap();
     for_each_change(id.as_str(), |text| {
-        assert!(alice.verify_session_id(text, None).is_err(), "{text}")
+        assert!(alice.verify_session_id(text, None).is_err(), "{text}");
     });
     let handle = alice.mint_handle("basket").unwrap();
     for_each_change(handle.as_str(), |text| {
