@@ -1,0 +1,107 @@
+"""Shows that the vectors earn their keep: each of these faults in the core makes some vector fail.
+
+Usage: python3 tests/faults.py DIR, where DIR is scratch space that may be kept between runs.
+"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+# A check dropped, swapped, or off by one: file, what stands there, what a slip would have made of it.
+FAULTS = [
+    ("pae.rs", "(pieces.len() as u64)", "(1 + pieces.len() as u64)"),
+    ("pae.rs", "(piece.len() as u64).to_le_bytes()", "(piece.len() as u64).to_be_bytes()"),
+    ("key.rs", 'expand(&prk, b"id")', 'expand(&prk, b"seal")'),
+    ("key.rs", "secret.len() < SECRET_LEN", "secret.len() <= SECRET_LEN"),
+    ("key.rs", "if !bool::from(sum.ct_eq(&checksum(secret)))", "if false"),
+    ("ring.rs", "c == ',' || c.is_ascii_whitespace()", "c == ','"),
+    ("ring.rs", "ring.len() == MAX_KEYS", "ring.len() > MAX_KEYS"),
+    ("ring.rs", "known.id() == key.id()", "false"),
+    ("ring.rs", "if ring.is_empty()", "if false"),
+    ("principal.rs", "parts.client.is_none() && parts.subject.is_none()", "false"),
+    ("principal.rs", '[b"principal", issuer, client, subject]', '[b"principal", client, issuer, subject]'),
+    ("text.rs", "text.len() > LIMIT", "text.len() > LIMIT + 1"),
+    ("text.rs", "if text.is_empty()", "if false"),
+    ("purpose.rs", "Self::Cursor | Self::HandleState => [Must, Never, Never]", "Self::Cursor | Self::HandleState => [May, Never, Never]"),
+    ("purpose.rs", "Self::State => [Never, Must, Never]", "Self::State => [Never, May, Never]"),
+    ("purpose.rs", "Self::State => [Never, Must, Never]", "Self::State => [Never, Must, May]"),
+    ("purpose.rs", "Self::RequestState => [Never, Never, Must]", "Self::RequestState => [Never, Never, May]"),
+    ("purpose.rs", "0 | 32", "0..=32"),
+    ("sealed.rs", "text.len() > limit", "text.len() > limit + 1"),
+    ("sealed.rs", "token.len() >= MIN_LEN", "token.len() >= MIN_LEN - 1"),
+    ("sealed.rs", "purpose.label.as_bytes()", 'b""'),
+    ("sealed.rs", "purpose.session_id.as_bytes()", 'b""'),
+    ("sealed.rs", "        purpose.context,", '        b"",'),
+    ("sealed.rs", "        audience.as_bytes(),", '        b"",'),
+    ("sealed.rs", "if kind != expected", "if false"),
+    ("sealed.rs", ".map_err(|_| Error::Unauthentic)?", ".ok()"),
+    ("sealed.rs", "if !bool::from(tag.ct_eq(&view.tags()[at]))", "if false"),
+    ("sealed.rs", "needs_reseal: at > 0", "needs_reseal: at == 0"),
+    ("sealed.rs", "self.ttl != 0", "true"),
+    ("sealed.rs", "self.issued_at.saturating_sub(self.age.into())", "self.issued_at"),
+    ("clock.rs", "now >= end", "now > end"),
+    ("clock.rs", "issued > now.saturating_add(skew)", "issued >= now.saturating_add(skew)"),
+    ("clock.rs", "if issued > now.saturating_add(skew)", "if false"),
+    ("ulid.rs", "max_age.saturating_mul(1000)", "max_age"),
+    ("session_id.rs", "text.len() > LIMIT", "text.len() > LIMIT + 1"),
+    ("session_id.rs", "if !bool::from(mac.ct_eq(&signature(key, codec, signed)))", "if false"),
+    ("session_id.rs", ".ct_eq(&expected))", ".ct_ne(&expected))"),
+    ("session_id.rs", "needs_reseal: at > 0", "needs_reseal: false"),
+    ("handle.rs", "text.len() > LIMIT", "text.len() > LIMIT + 3"),
+    ("handle.rs", "if found != handle_type", "if false"),
+    ("handle.rs", ".position(|expected| mac.ct_eq(&expected).into())", ".position(|_| true)"),
+    ("handle.rs", "&& !RESERVED_TYPES.contains(&text)", ""),
+    ("handle.rs", 'symbols: "0123456789abcdefghjkmnpqrstvwxyz"', 'symbols: "0123456789abcdefghjkmnpqrstvwxyz", translate_from: "oOilIL", translate_to: "001111"'),
+    ("context.rs", 'crate::text::require("target", target)?;', ""),
+    ("context.rs", "&[method.as_bytes(), target.as_bytes(), &arguments]", "&[target.as_bytes(), method.as_bytes(), &arguments]"),
+    ("json.rs", "value.abs() < LIMIT", "value.abs() <= LIMIT"),
+    ("json.rs", "MAX_LEVELS: usize = 100", "MAX_LEVELS: usize = 101"),
+    ("json.rs", "MAX_LEVELS: usize = 100", "MAX_LEVELS: usize = 99"),
+    ("json.rs", "if object.contains_key(&key)", "if false"),
+    ("json.rs", "reader.end().map_err(refused)?;", ""),
+    ("json.rs", "if value.is_null()", "if false"),
+]
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def vectors_fail(copy: pathlib.Path) -> bool:
+    command = ["cargo", "test", "--quiet", "--offline", "--features", "hazmat", "--test", "vectors"]
+    run = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    if run.returncode != 0 and "test result: FAILED" not in run.stdout:
+        sys.exit(f"the fault does not compile:\n{run.stderr[-2000:]}")
+    return run.returncode != 0
+
+
+def main(scratch: pathlib.Path) -> None:
+    copy = scratch / "faults"
+    for name in ["src", "tests"]:
+        shutil.copytree(ROOT / name, copy / name, dirs_exist_ok=True)
+    shutil.copy(ROOT / "Cargo.lock", copy)
+    shutil.copy(ROOT / "README.md", copy)
+    # Of the workspace, the core alone.
+    manifest = (ROOT / "Cargo.toml").read_text()
+    members = manifest[manifest.index("members =") :].split("\n", 1)[0]
+    (copy / "Cargo.toml").write_text(manifest.replace(members, ""))
+
+    if vectors_fail(copy):
+        sys.exit("the vectors fail without any fault")
+    unseen = []
+    for name, right, wrong in FAULTS:
+        file = copy / "src" / name
+        source = (ROOT / "src" / name).read_text()
+        if source.count(right) < 1:
+            sys.exit(f"src/{name} has no longer: {right}")
+        file.write_text(source.replace(right, wrong))
+        if not vectors_fail(copy):
+            unseen.append(f"src/{name}: {right}  ->  {wrong}")
+        file.write_text(source)
+    for fault in unseen:
+        print(f"no vector sees {fault}")
+    print(f"{len(FAULTS) - len(unseen)} passed, {len(unseen)} failed")
+    sys.exit(bool(unseen))
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))
