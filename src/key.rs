@@ -1,7 +1,7 @@
 //! One secret, what is derived from it, and its text form.
 
-use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
@@ -34,6 +34,14 @@ const NOT_A_KEY: Error = Error::InvalidKey(alloc::borrow::Cow::Borrowed(
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyId(pub(crate) [u8; 4]);
 
+impl KeyId {
+    /// The bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 4] {
+        &self.0
+    }
+}
+
 impl fmt::Display for KeyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&HEXLOWER.encode(&self.0))
@@ -48,7 +56,7 @@ impl fmt::Debug for KeyId {
 
 /// A secret and what is derived from it (SPEC.md, "Keys").
 ///
-/// It is wiped when dropped, never printed, and compared in constant time.
+/// It is wiped when its last clone is dropped, never printed, and compared in constant time.
 ///
 /// ```
 /// use sealwax::Key;
@@ -59,8 +67,9 @@ impl fmt::Debug for KeyId {
 /// assert_eq!(format!("{key:?}"), format!("Key({})", key.id()));
 /// # Ok::<(), sealwax::Error>(())
 /// ```
-// Boxed, so that moving a key leaves no copy of it behind on the stack.
-pub struct Key(Box<Parts>);
+// Shared, so that neither moving nor cloning a key leaves a copy of it behind.
+#[derive(Clone)]
+pub struct Key(Arc<Parts>);
 
 struct Parts {
     secret: Zeroizing<Vec<u8>>,
@@ -99,7 +108,7 @@ impl Key {
             ));
         }
         let subkeys = Subkeys::derive(secret);
-        Ok(Self(Box::new(Parts {
+        Ok(Self(Arc::new(Parts {
             secret: Zeroizing::new(secret.to_vec()),
             id: KeyId(*subkeys.id_of_key),
             cipher: XChaCha20Poly1305::new((&*subkeys.seal).into()),

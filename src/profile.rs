@@ -123,7 +123,8 @@ impl Profile {
     }
 
     /// The answer when the server itself failed: the client's session may still be good.
-    fn internal_error(self) -> Answer {
+    #[must_use]
+    pub fn internal_error(self) -> Answer {
         match self {
             Self::McpSessionId => Answer::HttpStatus(500),
             Self::Handle => {

@@ -25,7 +25,7 @@ const MAX_KEYS: usize = 16;
 /// assert_eq!(ring.ids().collect::<Vec<_>>(), [new.id(), old.id()]);
 /// # Ok::<(), sealwax::Error>(())
 /// ```
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct KeyRing(Vec<Key>);
 
 impl KeyRing {
