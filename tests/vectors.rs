@@ -179,7 +179,9 @@ fn request_contexts() {
 fn request_contexts_refused() {
     each("request_context_reject", |_, vector| {
         let arguments = text(vector, "arguments");
-        let refused = RequestContext::new("tools/call", "x", Some(arguments)).unwrap_err();
+        let method = vector["method"].as_str().unwrap_or("tools/call");
+        let target = vector["target"].as_str().unwrap_or("search_code");
+        let refused = RequestContext::new(method, target, Some(arguments)).unwrap_err();
         assert_eq!(refused.code(), text(vector, "error"), "{arguments}");
     });
 }
