@@ -25,7 +25,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let [_, command, payload] = &env::args().collect::<Vec<_>>()[..]
         && command == "renew"
     {
-        println!("{}", sessions.renew(&session, payload.as_bytes())?.to_json());
+        println!(
+            "{}",
+            sessions.renew(&session, payload.as_bytes())?.to_json()
+        );
     }
     Ok(())
 }
