@@ -75,3 +75,17 @@ fn nothing_secret_is_ever_printed() {
     let message = mistyped.parse::<KeyRing>().unwrap_err().to_string();
     assert!(!message.contains(&text[5..20]), "{message}");
 }
+
+#[test]
+fn secrets_of_other_systems_are_imported_if_long_enough() {
+    assert_eq!(
+        Key::from_secret(&[7; 31]).unwrap_err().code(),
+        "invalid_key"
+    );
+    let long = Key::from_secret(&[7; 33]).unwrap();
+    assert!(long.to_text().is_none(), "it has no text form");
+    let short = Key::from_secret(&[7; 32]).unwrap();
+    assert_ne!(long, short);
+    assert_eq!(short, short.to_text().unwrap().parse().unwrap());
+    assert_ne!(short, Key::generate().unwrap());
+}

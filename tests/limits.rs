@@ -6,7 +6,7 @@ mod common;
 use std::time::Duration;
 
 use common::{AUDIENCE, alice, ring};
-use sealwax::{Codec, Principal};
+use sealwax::{Codec, Kind, Principal};
 
 #[test]
 fn limits_are_configurable_up_to_their_hard_limits() {
@@ -95,5 +95,20 @@ fn tokens_are_as_long_as_the_format_says() {
     assert_eq!(
         alice.mint_handle("basket").unwrap().as_str().len(),
         "basket_".len() + 42
+    );
+}
+
+#[test]
+fn each_kind_lives_as_long_as_the_format_says() {
+    const DAY: u32 = 86_400;
+    let expected = [DAY, 600, 30 * DAY, DAY, DAY, DAY];
+    assert_eq!(Kind::ALL.map(Kind::default_ttl), expected);
+    let opened = alice()
+        .session()
+        .open(&alice().session().seal(b"").unwrap())
+        .unwrap();
+    assert_eq!(
+        opened.expires_at(),
+        Some(opened.issued_at() + u64::from(30 * DAY))
     );
 }
