@@ -103,10 +103,6 @@ impl<'de> Visitor<'de> for Strict {
         Ok(Value::String(value.into()))
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
-    }
-
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let inside = self.inside()?;
         let mut array = Vec::new();
@@ -163,13 +159,15 @@ mod tests {
         }
     }
 
-    /// Without `arbitrary_precision` it is a key like any other.
     #[test]
     fn a_number_in_disguise_is_an_object() {
-        if !super::numbers_come_as_maps() {
-            let disguised = r#"{"$serde_json::private::Number":"1"}"#;
-            assert_eq!(text(disguised), disguised);
-        }
+        let disguised = r#"{"$serde_json::private::Number":"1"}"#;
+        // With `arbitrary_precision`, serde_json itself cannot tell the two apart.
+        let numbers_are_texts = size_of::<serde_json::Number>() > size_of::<u64>() * 2;
+        assert_eq!(
+            text(disguised),
+            if numbers_are_texts { "1" } else { disguised }
+        );
         assert_eq!(text("1.0"), "1");
     }
 

@@ -1,0 +1,96 @@
+//! The typed fronts bind what their names say, and the untyped one is the same underneath.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use common::alice;
+use sealwax::{Codec, Inspected, Kind, Principal, Purpose, RequestContext};
+
+#[test]
+fn each_front_is_a_purpose() {
+    let alice = alice();
+    let id = alice.mint_session_id().unwrap();
+    let context = RequestContext::new("tools/call", "rm", None).unwrap();
+    let purpose = |kind, label, session_id, context| Purpose {
+        kind,
+        label,
+        session_id,
+        context,
+    };
+    let none: &[u8] = &[];
+    let (id_text, context_bytes) = (id.as_str(), context.as_bytes().as_slice());
+    let custom = alice
+        .custom("report")
+        .bound_to_session(&id)
+        .bound_to_request(&context);
+    let tokens = [
+        (
+            alice.state(&id).seal(b"x").unwrap().into_string(),
+            purpose(Kind::State, "", id_text, none),
+        ),
+        (
+            alice
+                .request_state(&context)
+                .seal(b"x")
+                .unwrap()
+                .into_string(),
+            purpose(Kind::RequestState, "", "", context_bytes),
+        ),
+        (
+            alice.session().seal(b"x").unwrap().into_string(),
+            purpose(Kind::Session, "", "", none),
+        ),
+        (
+            alice.cursor("tools/list").seal(b"x").unwrap().into_string(),
+            purpose(Kind::Cursor, "tools/list", "", none),
+        ),
+        (
+            alice
+                .handle_state("basket")
+                .seal(b"x")
+                .unwrap()
+                .into_string(),
+            purpose(Kind::HandleState, "basket", "", none),
+        ),
+        (
+            custom.seal(b"x").unwrap().into_string(),
+            purpose(Kind::Custom, "report", id_text, context_bytes),
+        ),
+    ];
+    for (token, purpose) in &tokens {
+        assert_eq!(
+            alice.sealer(*purpose).open(token).unwrap().into_payload(),
+            b"x"
+        );
+        assert!(
+            matches!(sealwax::inspect(token).unwrap(), Inspected::Token { kind, .. } if kind == purpose.kind)
+        );
+    }
+    assert_eq!(alice.state(&id).open(&tokens[0].0).unwrap().payload(), b"x");
+}
+
+#[test]
+fn json_goes_in_and_comes_out() {
+    let alice = alice();
+    let token = alice.session().seal_json(&("page", 2)).unwrap();
+    let opened = alice.session().open(&token).unwrap();
+    assert_eq!(opened.json::<(String, u8)>().unwrap(), ("page".into(), 2));
+    assert_eq!(opened.json::<u8>().unwrap_err().code(), "malformed");
+    assert_eq!(token.to_string(), token.as_str());
+    assert!(sealwax::inspect("sw2.").is_err_and(|error| error.code() == "unsupported"));
+}
+
+#[test]
+fn a_text_field_has_1024_bytes_at_most() {
+    let codec = |length| Codec::new(common::ring(), "a".repeat(length));
+    assert_eq!(codec(1025).unwrap_err().code(), "invalid_argument");
+    let alice = codec(1024)
+        .unwrap()
+        .view(&Principal::subject("a".repeat(1024)))
+        .unwrap();
+    assert!(alice.cursor(&"é".repeat(512)).seal(b"").is_ok());
+    assert_eq!(
+        alice.cursor(&"é".repeat(513)).seal(b"").unwrap_err().code(),
+        "invalid_argument"
+    );
+}
