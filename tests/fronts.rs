@@ -77,6 +77,10 @@ fn json_goes_in_and_comes_out() {
     assert_eq!(opened.json::<(String, u8)>().unwrap(), ("page".into(), 2));
     assert_eq!(opened.json::<u8>().unwrap_err().code(), "malformed");
     assert_eq!(token.to_string(), token.as_str());
+    let id = alice.mint_session_id().unwrap();
+    assert!(
+        matches!(sealwax::inspect(id.as_str()).unwrap(), Inspected::SessionId { created_at_ms, .. } if created_at_ms == id.created_at_ms())
+    );
     assert!(sealwax::inspect("sw2.").is_err_and(|error| error.code() == "unsupported"));
 }
 

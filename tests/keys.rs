@@ -68,6 +68,15 @@ fn nothing_secret_is_ever_printed() {
     let token = view.session().seal(b"payload").unwrap();
     let opened = view.session().open(&token).unwrap();
     let printed = format!("{codec:?} {view:?} {token:?} {opened:?}");
+    let shown = [
+        "Codec { audience: \"https://mcp.example.com\", ring: [KeyId(",
+        "View { codec: Codec",
+        "Token(107 characters)",
+        "Opened { token_id: TokenId(",
+    ];
+    for part in shown {
+        assert!(printed.contains(part), "no {part} in {printed}");
+    }
     for secret in [&text[5..20], "90, 90", &token.as_str()[4..30], "112, 97"] {
         assert!(!printed.contains(secret), "{secret} in {printed}");
     }

@@ -278,5 +278,10 @@ fn the_servers_own_failure_ends_no_session() {
             error.answer(Profile::McpSessionId, None),
             Answer::HttpStatus(500)
         );
+        let Answer::ToolResult(result) = error.answer(Profile::Handle, None) else {
+            panic!("a handle is a tool's")
+        };
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("Try again later"), "{text}");
     }
 }
