@@ -71,7 +71,7 @@ fn nothing_secret_is_ever_printed() {
     let shown = [
         "Codec { audience: \"https://mcp.example.com\", ring: [KeyId(",
         "View { codec: Codec",
-        "Token(107 characters)",
+        "Token(110 characters)",
         "Opened { token_id: TokenId(",
     ];
     for part in shown {
