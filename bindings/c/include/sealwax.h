@@ -181,7 +181,7 @@ typedef struct sealwax_limits {
 } sealwax_limits;
 
 // What a sealed token is for and what it is bound to. The two sides must be given the same; what
-// differs in any field is refused.
+// differs in any field is refused. NULL is absent; an empty session id or context is refused.
 typedef struct sealwax_purpose {
   // SEALWAX_KIND_STATE to SEALWAX_KIND_CUSTOM.
   int32_t kind;

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 use std::ptr;
 use std::time::Duration;
 
-use sealwax_core::{Error, Kind, kind::Untyped};
+use sealwax_core::{Error, Kind, RequestContext, kind::Untyped};
 
 use crate::call::{ErrorReport, Failure, call};
 use crate::input;
@@ -42,7 +42,7 @@ pub extern "C" fn sealwax_kind_name(kind: i32) -> *const c_char {
 }
 
 /// What a sealed token is for and what it is bound to. The two sides must be given the same; what
-/// differs in any field is refused.
+/// differs in any field is refused. NULL is absent; an empty session id or context is refused.
 #[repr(C)]
 pub struct Purpose {
     /// SEALWAX_KIND_STATE to SEALWAX_KIND_CUSTOM.
@@ -245,14 +245,24 @@ unsafe fn sealer<'a>(
         )
     };
     // SAFETY: the caller's promise is the same.
-    let purpose = unsafe {
-        sealwax_core::Purpose {
-            kind: kind(purpose.kind)?,
-            label: input::text("label", purpose.label, purpose.label_len)?,
-            session_id: input::text("session_id", purpose.session_id, purpose.session_id_len)?,
-            context: input::slice("context", purpose.context, purpose.context_len)?,
-        }
+    let (label, session_id, context) = unsafe {
+        (
+            input::text("label", purpose.label, purpose.label_len)?,
+            input::optional_text("session_id", purpose.session_id, purpose.session_id_len)?,
+            input::slice("context", purpose.context, purpose.context_len)?,
+        )
     };
+    if !purpose.context.is_null() {
+        RequestContext::from_bytes(context)?;
+    }
+    let mut purpose = sealwax_core::Purpose {
+        label,
+        context,
+        ..sealwax_core::Purpose::of(kind(purpose.kind)?)
+    };
+    if let Some(session_id) = session_id {
+        purpose = purpose.bound_to_session(session_id)?;
+    }
     let sealer = view.0.sealer(purpose);
     Ok(match life {
         Life::Default => sealer,

@@ -4,11 +4,11 @@
 #include "environment.h"
 
 #define RING TEXT("swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc")
-#define PAYLOAD ((const uint8_t*)"hello"), 5
+#define PAYLOAD ((const uint8_t *)"hello"), 5
 
-static sealwax_ring* ring;
-static sealwax_codec* codec;
-static sealwax_view* alice;
+static sealwax_ring *ring;
+static sealwax_codec *codec;
+static sealwax_view *alice;
 static sealwax_error error;
 static char token[8192];
 static size_t token_len;
@@ -29,7 +29,7 @@ static void tear_down(void) {
   sealwax_ring_free(ring);
 }
 
-static sealwax_status open_token(const sealwax_view* view, sealwax_opened* opened) {
+static sealwax_status open_token(const sealwax_view *view, sealwax_opened *opened) {
   uint8_t payload[8192];
   size_t len;
   return sealwax_open(view, &SESSION, NULL, token, token_len, payload, sizeof payload, &len, opened,
@@ -50,9 +50,9 @@ static void freeing_null_is_fine(void) {
 }
 
 static void views_outlive_their_codec(void) {
-  sealwax_ring* own_ring;
-  sealwax_codec* own;
-  sealwax_view* view;
+  sealwax_ring *own_ring;
+  sealwax_codec *own;
+  sealwax_view *view;
   CHECK(sealwax_ring_parse(RING, &own_ring, NULL) == SEALWAX_OK);
   CHECK(sealwax_codec_new(own_ring, TEXT("https://mcp.example.com"), NULL, &own, NULL) ==
         SEALWAX_OK);
@@ -79,7 +79,7 @@ static void null_is_refused_where_it_must_not_be(void) {
   CHECK(sealwax_seal(alice, &SESSION, NULL, PAYLOAD, NULL, 1, &len, NULL) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_seal(alice, &SESSION, NULL, PAYLOAD, out, sizeof out, NULL, NULL) ==
         SEALWAX_NULL_POINTER);
-  CHECK(sealwax_seal(alice, &SESSION, NULL, (const uint8_t*)"x", SIZE_MAX, out, sizeof out, &len,
+  CHECK(sealwax_seal(alice, &SESSION, NULL, (const uint8_t *)"x", SIZE_MAX, out, sizeof out, &len,
                      NULL) == SEALWAX_INVALID_ARGUMENT);
   CHECK(sealwax_token_limit(NULL) == 0 && sealwax_metadata_limit(NULL) == 0);
 }
@@ -106,10 +106,10 @@ static void a_refusal_writes_nothing(void) {
   size_t len = 7;
   sealwax_opened opened;
   sealwax_identifier identifier;
-  sealwax_session* session = NULL;
+  sealwax_session *session = NULL;
   memset(&opened, 7, sizeof opened);
   memset(&identifier, 7, sizeof identifier);
-  char* last = &token[token_len - 2];
+  char *last = &token[token_len - 2];
   *last = *last == 'A' ? 'B' : 'A';
   CHECK(sealwax_open(alice, &SESSION, NULL, token, token_len, payload, sizeof payload, &len,
                      &opened, NULL) == SEALWAX_UNAUTHENTIC);
@@ -122,7 +122,7 @@ static void a_refusal_writes_nothing(void) {
 }
 
 static void null_is_absence_and_empty_is_not(void) {
-  sealwax_view* view = NULL;
+  sealwax_view *view = NULL;
   CHECK(sealwax_view_new(codec, NULL, 0, TEXT(""), TEXT("alice"), &view, &error) ==
         SEALWAX_INVALID_ARGUMENT);
   CHECK(strcmp(error.message, "client: expected 1 to 1024 bytes, found none") == 0);
@@ -131,8 +131,21 @@ static void null_is_absence_and_empty_is_not(void) {
   CHECK(view == NULL);
 }
 
+static void an_empty_binding_is_not_none(void) {
+  sealwax_purpose custom = {SEALWAX_KIND_CUSTOM, TEXT("note"), NULL, 0, NULL, 0};
+  CHECK(sealwax_seal(alice, &custom, NULL, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_OK);
+  custom.session_id = "";
+  CHECK(sealwax_seal(alice, &custom, NULL, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_INVALID_ARGUMENT);
+  custom.session_id = NULL;
+  custom.context = (const uint8_t *)"";
+  CHECK(sealwax_seal(alice, &custom, NULL, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_INVALID_ARGUMENT);
+}
+
 static void text_is_utf8(void) {
-  sealwax_view* view;
+  sealwax_view *view;
   sealwax_purpose label = SESSION;
   label.label = "\xff";
   label.label_len = 1;
@@ -178,20 +191,20 @@ static void limits_hold_and_buffers_of_the_limits_suffice(void) {
   sealwax_limits large = {&mebibyte, NULL, &century}, larger = {&too_much, NULL, NULL};
   sealwax_limits skewed = {NULL, &skew, NULL};
   sealwax_lifetime none = {0, true};
-  sealwax_codec* own = NULL;
-  sealwax_view* view;
+  sealwax_codec *own = NULL;
+  sealwax_view *view;
   CHECK(sealwax_codec_new(ring, TEXT("a"), &larger, &own, NULL) == SEALWAX_INVALID_ARGUMENT);
   CHECK(sealwax_codec_new(ring, TEXT("a"), &skewed, &own, NULL) == SEALWAX_INVALID_ARGUMENT);
   CHECK(sealwax_codec_new(ring, TEXT("a"), &large, &own, NULL) == SEALWAX_OK);
   CHECK(sealwax_view_new_anonymous(own, &view, NULL) == SEALWAX_OK);
   size_t cap = sealwax_metadata_limit(own), len;
-  uint8_t* payload = (uint8_t*)calloc(1, mebibyte);
-  char* out = (char*)malloc(cap);
+  uint8_t *payload = (uint8_t *)calloc(1, mebibyte);
+  char *out = (char *)malloc(cap);
   CHECK(payload != NULL && out != NULL);
   CHECK(sealwax_seal(view, &SESSION, NULL, payload, mebibyte, out, sealwax_token_limit(own), &len,
                      NULL) == SEALWAX_OK);
   CHECK(sealwax_session_create(view, &none, payload, mebibyte, out, cap, &len, NULL) == SEALWAX_OK);
-  sealwax_session* session;
+  sealwax_session *session;
   CHECK(sealwax_session_open(view, out, len, &session, NULL) == SEALWAX_OK);
   sealwax_session_free(session);
   free(out);
@@ -202,7 +215,7 @@ static void limits_hold_and_buffers_of_the_limits_suffice(void) {
 
 static void without_randomness_nothing_is_sealed(void) {
   environment_deny_random();
-  sealwax_key* key = NULL;
+  sealwax_key *key = NULL;
   char out[SEALWAX_SESSION_ID_LEN];
   size_t len;
   CHECK(sealwax_key_generate(&key, NULL) == SEALWAX_ENTROPY_UNAVAILABLE && key == NULL);
@@ -215,23 +228,23 @@ static void without_randomness_nothing_is_sealed(void) {
 
 static void rings_of_keys(void) {
   const uint8_t secret[33] = {1};
-  sealwax_key* keys[2];
-  sealwax_ring* own = NULL;
+  sealwax_key *keys[2];
+  sealwax_ring *own = NULL;
   uint8_t ids[SEALWAX_RING_IDS_MAX], id[4];
   size_t len;
   CHECK(sealwax_key_from_secret(secret, 31, &keys[0], NULL) == SEALWAX_INVALID_KEY);
   CHECK(sealwax_key_from_secret(secret, 33, &keys[0], NULL) == SEALWAX_OK);
   CHECK(sealwax_key_to_text(keys[0], NULL, 0, &len, NULL) == SEALWAX_OK && len == 0);
   CHECK(sealwax_key_generate(&keys[1], NULL) == SEALWAX_OK);
-  CHECK(sealwax_ring_new((const sealwax_key* const*)keys, 2, &own, NULL) == SEALWAX_OK);
+  CHECK(sealwax_ring_new((const sealwax_key *const *)keys, 2, &own, NULL) == SEALWAX_OK);
   CHECK(sealwax_ring_ids(own, ids, sizeof ids, &len, NULL) == SEALWAX_OK && len == 8);
   CHECK(sealwax_key_id(keys[1], &id, NULL) == SEALWAX_OK && memcmp(ids + 4, id, 4) == 0);
   sealwax_ring_free(own);
   sealwax_key_free(keys[1]);
   keys[1] = keys[0];
-  CHECK(sealwax_ring_new((const sealwax_key* const*)keys, 2, &own, NULL) == SEALWAX_INVALID_KEY);
+  CHECK(sealwax_ring_new((const sealwax_key *const *)keys, 2, &own, NULL) == SEALWAX_INVALID_KEY);
   keys[1] = NULL;
-  CHECK(sealwax_ring_new((const sealwax_key* const*)keys, 2, &own, NULL) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_ring_new((const sealwax_key *const *)keys, 2, &own, NULL) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_ring_new(NULL, 0, &own, NULL) == SEALWAX_INVALID_KEY);
   sealwax_key_free(keys[0]);
   unsetenv("SEALWAX_KEYS");
@@ -245,7 +258,7 @@ static void sessions(void) {
   char metadata[8192], id[SEALWAX_SESSION_ID_LEN], other_id[SEALWAX_SESSION_ID_LEN];
   uint8_t payload[64];
   size_t len, id_len;
-  sealwax_session* session;
+  sealwax_session *session;
   sealwax_opened opened;
   sealwax_identifier identifier;
   environment_stop_clock(1780000000123);
@@ -256,7 +269,7 @@ static void sessions(void) {
   CHECK(identifier.created_at_ms == 1780000000123 && identifier.ends_at_ms == SEALWAX_NEVER);
   CHECK(sealwax_session_verify(alice, id, id_len, &identifier, NULL) == SEALWAX_OK);
 
-  CHECK(sealwax_session_renew(alice, NULL, session, (const uint8_t*)"hi", 2, metadata,
+  CHECK(sealwax_session_renew(alice, NULL, session, (const uint8_t *)"hi", 2, metadata,
                               sizeof metadata, &len, NULL) == SEALWAX_OK);
   sealwax_session_free(session);
   CHECK(sealwax_session_open(alice, metadata, len, &session, NULL) == SEALWAX_OK);
@@ -272,7 +285,7 @@ static void sessions(void) {
   CHECK(memcmp(id, other_id, sizeof id) != 0);
   sealwax_session_free(session);
 
-  sealwax_view* nobody;
+  sealwax_view *nobody;
   CHECK(sealwax_view_new_anonymous(codec, &nobody, NULL) == SEALWAX_OK);
   CHECK(sealwax_session_open(nobody, metadata, len, &session, NULL) == SEALWAX_PRINCIPAL_MISMATCH);
   sealwax_view_free(nobody);
@@ -295,8 +308,8 @@ static void identifiers_end_under_a_maximum_age(void) {
         SEALWAX_WRONG_PURPOSE);
 }
 
-static void answer_is(const char* profile, sealwax_status status, const char* id,
-                      const char* expected) {
+static void answer_is(const char *profile, sealwax_status status, const char *id,
+                      const char *expected) {
   char out[SEALWAX_ANSWER_MAX];
   slice answer = {out, 0};
   CHECK(sealwax_answer(profile, strlen(profile), status, id, id == NULL ? 0 : strlen(id), out,
@@ -305,7 +318,7 @@ static void answer_is(const char* profile, sealwax_status status, const char* id
 }
 
 static void answers(void) {
-  const char* not_found =
+  const char *not_found =
       "{\"error\":{\"code\":-32043,\"message\":\"Session not found\","
       "\"data\":{\"sessionId\":\"sess_1\"}}}";
   answer_is("data-layer", SEALWAX_EXPIRED, "sess_1", not_found);
@@ -347,7 +360,7 @@ static void inspecting(void) {
 
 int main(void) {
   const struct {
-    const char* name;
+    const char *name;
     void (*run)(void);
   } tests[] = {TEST(versions),
                TEST(freeing_null_is_fine),
@@ -356,6 +369,7 @@ int main(void) {
                TEST(a_small_buffer_is_told_the_size_and_left_alone),
                TEST(a_refusal_writes_nothing),
                TEST(null_is_absence_and_empty_is_not),
+               TEST(an_empty_binding_is_not_none),
                TEST(text_is_utf8),
                TEST(lifetimes),
                TEST(an_unknown_kind_is_refused),

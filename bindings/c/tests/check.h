@@ -8,7 +8,7 @@
 #include "slice.h"
 
 /* What is being checked, for the message. */
-static const char* subject = "";
+static const char *subject = "";
 
 #define CHECK(condition)                                                           \
   do {                                                                             \

@@ -19,7 +19,7 @@ void environment_stop_clock(uint64_t now_ms) {
   stopped = 1;
 }
 
-void environment_set_random(const uint8_t* random, size_t len) {
+void environment_set_random(const uint8_t *random, size_t len) {
   given_len = len;
   memcpy(given, random, len);
 }
@@ -28,14 +28,14 @@ void environment_deny_random(void) { denied = 1; }
 
 void environment_reset(void) { stopped = denied = (int)(given_len = 0); }
 
-int clock_gettime(clockid_t clock, struct timespec* time) {
+int clock_gettime(clockid_t clock, struct timespec *time) {
   if (clock != CLOCK_REALTIME || !stopped) return (int)syscall(SYS_clock_gettime, clock, time);
   time->tv_sec = (time_t)(stopped_ms / 1000);
   time->tv_nsec = (long)(stopped_ms % 1000 * 1000000);
   return 0;
 }
 
-ssize_t getrandom(void* buffer, size_t len, unsigned flags) {
+ssize_t getrandom(void *buffer, size_t len, unsigned flags) {
   /* An empty request asks whether there is a generator at all. */
   if (len == 0 || (given_len == 0 && !denied)) return syscall(SYS_getrandom, buffer, len, flags);
   if (denied || len != given_len) {

@@ -22,7 +22,7 @@ static slice field[FIELDS];
 static char out[ROOM];
 static size_t len;
 
-static void parse(char* line) {
+static void parse(char *line) {
   for (int i = 0; i < FIELDS; i++, line++) {
     const int plain = i == OP || i == KIND || i == TTL || i == MAX_AGE;
     slice value = {line, strcspn(line, "\t\n")};
@@ -33,19 +33,18 @@ static void parse(char* line) {
 }
 
 /* The next part of a principal, up to a NUL; an empty one is absent. */
-static slice part(slice* rest) {
-  const char* end = (const char*)memchr(rest->data, '\0', rest->len);
+static slice part(slice *rest) {
+  const char *end = (const char *)memchr(rest->data, '\0', rest->len);
   slice found = {rest->data, end == NULL ? rest->len : (size_t)(end - rest->data)};
   const size_t taken = found.len + (end != NULL);
   rest->data += taken;
   rest->len -= taken;
-  if (found.len == 0) found.data = NULL;
-  return found;
+  return present(found);
 }
 
-static sealwax_status make_view(sealwax_view** view) {
-  sealwax_ring* ring = NULL;
-  sealwax_codec* codec = NULL;
+static sealwax_status make_view(sealwax_view **view) {
+  sealwax_ring *ring = NULL;
+  sealwax_codec *codec = NULL;
   slice rest = field[PRINCIPAL];
   sealwax_status status = sealwax_ring_parse(field[RING].data, field[RING].len, &ring, NULL);
   if (status == SEALWAX_OK)
@@ -62,33 +61,33 @@ static sealwax_status make_view(sealwax_view** view) {
   return status;
 }
 
-static const sealwax_lifetime* lifetime(void) {
+static const sealwax_lifetime *lifetime(void) {
   static sealwax_lifetime given;
   given.no_expiry = is(field[TTL], "none");
   given.ttl = given.no_expiry ? 0 : strtoull(field[TTL].data, NULL, 10);
   return field[TTL].len == 0 ? NULL : &given;
 }
 
-static int op(const char* name) { return is(field[OP], name); }
+static int op(const char *name) { return is(field[OP], name); }
 
 static sealwax_status reply_text(sealwax_status status) {
   if (status == SEALWAX_OK) printf("ok\t%.*s\n", (int)len, out);
   return status;
 }
 
-static sealwax_status sealed(const sealwax_view* view) {
-  const slice label = field[LABEL], id = field[SESSION_ID], token = field[TOKEN];
-  const sealwax_purpose purpose = {
-      kind_of(field[KIND]),  label.data,        label.len, id.data, id.len,
-      bytes(field[CONTEXT]), field[CONTEXT].len};
+static sealwax_status sealed(const sealwax_view *view) {
+  const slice label = field[LABEL], id = present(field[SESSION_ID]), token = field[TOKEN],
+              context = present(field[CONTEXT]);
+  const sealwax_purpose purpose = {kind_of(field[KIND]), label.data, label.len, id.data, id.len,
+                                   bytes(context),       context.len};
   const uint64_t max_age = strtoull(field[MAX_AGE].data, NULL, 10);
-  const uint64_t* limit = field[MAX_AGE].len == 0 ? NULL : &max_age;
+  const uint64_t *limit = field[MAX_AGE].len == 0 ? NULL : &max_age;
   const slice payload = field[PAYLOAD];
   sealwax_opened opened;
   if (op("seal"))
     return reply_text(sealwax_seal(view, &purpose, lifetime(), bytes(payload), payload.len, out,
                                    ROOM, &len, NULL));
-  sealwax_status status = sealwax_open(view, &purpose, limit, token.data, token.len, (uint8_t*)out,
+  sealwax_status status = sealwax_open(view, &purpose, limit, token.data, token.len, (uint8_t *)out,
                                        ROOM, &len, &opened, NULL);
   if (status == SEALWAX_OK && op("renew"))
     return reply_text(sealwax_renew(view, &purpose, lifetime(), &opened, bytes(payload),
@@ -103,10 +102,10 @@ static sealwax_status sealed(const sealwax_view* view) {
   return status;
 }
 
-static sealwax_status identified(const sealwax_view* view) {
+static sealwax_status identified(const sealwax_view *view) {
   const slice type = field[LABEL], text = field[TOKEN];
   const uint64_t max_age = strtoull(field[MAX_AGE].data, NULL, 10);
-  const uint64_t* limit = field[MAX_AGE].len == 0 ? NULL : &max_age;
+  const uint64_t *limit = field[MAX_AGE].len == 0 ? NULL : &max_age;
   sealwax_identifier found;
   sealwax_status status;
   if (op("mint-session-id"))
@@ -123,9 +122,9 @@ static sealwax_status identified(const sealwax_view* view) {
   return status;
 }
 
-static sealwax_status session(const sealwax_view* view) {
+static sealwax_status session(const sealwax_view *view) {
   const slice payload = field[PAYLOAD], metadata = field[TOKEN];
-  sealwax_session* opened = NULL;
+  sealwax_session *opened = NULL;
   sealwax_opened facts;
   if (op("session-create"))
     return reply_text(sealwax_session_create(view, lifetime(), bytes(payload), payload.len, out,
@@ -137,7 +136,7 @@ static sealwax_status session(const sealwax_view* view) {
   } else if (status == SEALWAX_OK && op("session-fork")) {
     status = reply_text(sealwax_session_fork(view, lifetime(), opened, out, ROOM, &len, NULL));
   } else if (status == SEALWAX_OK) {
-    status = sealwax_session_payload(opened, (uint8_t*)out, ROOM, &len, &facts, NULL);
+    status = sealwax_session_payload(opened, (uint8_t *)out, ROOM, &len, &facts, NULL);
     printf("ok\t");
     print_hex(out, len);
     printf("\t%u\n", (unsigned)facts.generation);
@@ -163,11 +162,11 @@ static sealwax_status unkeyed(void) {
 }
 
 int main(void) {
-  char* line = NULL;
+  char *line = NULL;
   size_t room = 0;
   while (getline(&line, &room, stdin) > 0) {
     parse(line);
-    sealwax_view* view = NULL;
+    sealwax_view *view = NULL;
     sealwax_status status;
     if (op("context") || op("answer"))
       status = unkeyed();

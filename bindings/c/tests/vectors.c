@@ -6,21 +6,21 @@
 enum { MEMBERS = 32, TOKEN = 8192 };
 
 typedef struct vector {
-  const char* section;
+  const char *section;
   struct {
-    const char* name;
+    const char *name;
     slice value;
   } members[MEMBERS];
   int count;
 } vector;
 
 /* Takes a line apart where it lies. */
-static vector parse(char* line) {
+static vector parse(char *line) {
   vector v;
   v.section = strtok(line, "\t\n");
   v.count = 0;
-  for (char* member; (member = strtok(NULL, "\t\n")) != NULL; v.count++) {
-    char* end = member + strcspn(member, ":=");
+  for (char *member; (member = strtok(NULL, "\t\n")) != NULL; v.count++) {
+    char *end = member + strcspn(member, ":=");
     slice value = {end + 1, strlen(end + 1)};
     CHECK(v.count < MEMBERS);
     v.members[v.count].name = member;
@@ -30,54 +30,54 @@ static vector parse(char* line) {
   return v;
 }
 
-static slice text(const vector* v, const char* name) {
+static slice text(const vector *v, const char *name) {
   for (int i = 0; i < v->count; i++)
     if (strcmp(v->members[i].name, name) == 0) return v->members[i].value;
   slice absent = {NULL, 0};
   return absent;
 }
 
-static int has(const vector* v, const char* name) { return text(v, name).data != NULL; }
+static int has(const vector *v, const char *name) { return text(v, name).data != NULL; }
 
-static uint64_t number(const vector* v, const char* name) {
+static uint64_t number(const vector *v, const char *name) {
   CHECK(has(v, name));
   return strtoull(text(v, name).data, NULL, 10);
 }
 
-static int equals(const vector* v, const char* name, const void* data, size_t len) {
+static int equals(const vector *v, const char *name, const void *data, size_t len) {
   return has(v, name) && same(text(v, name), data, len);
 }
 
-static sealwax_view* view_of(const vector* v, sealwax_status* status) {
-  sealwax_ring* ring = NULL;
-  sealwax_codec* codec = NULL;
-  sealwax_view* view = NULL;
+static sealwax_view *view_of(const vector *v, sealwax_status *status) {
+  sealwax_ring *ring = NULL;
+  sealwax_codec *codec = NULL;
+  sealwax_view *view = NULL;
   slice keys = text(v, "ring"), audience = text(v, "audience");
-  slice parts[3] = {text(v, "principal.issuer"), text(v, "principal.client"),
-                    text(v, "principal.subject")};
-  for (int i = 0; i < 3; i++)
-    if (parts[i].len == 0) parts[i].data = NULL;
+  slice issuer = present(text(v, "principal.issuer"));
+  slice client = present(text(v, "principal.client"));
+  slice subject = present(text(v, "principal.subject"));
   *status = sealwax_ring_parse(keys.data, keys.len, &ring, NULL);
   if (*status == SEALWAX_OK)
     *status = sealwax_codec_new(ring, audience.data, audience.len, NULL, &codec, NULL);
   if (*status == SEALWAX_OK && has(v, "principal.anonymous"))
     *status = sealwax_view_new_anonymous(codec, &view, NULL);
   else if (*status == SEALWAX_OK)
-    *status = sealwax_view_new(codec, parts[0].data, parts[0].len, parts[1].data, parts[1].len,
-                               parts[2].data, parts[2].len, &view, NULL);
+    *status = sealwax_view_new(codec, issuer.data, issuer.len, client.data, client.len,
+                               subject.data, subject.len, &view, NULL);
   sealwax_codec_free(codec);
   sealwax_ring_free(ring);
   return view;
 }
 
-static sealwax_purpose purpose_of(const vector* v) {
-  slice label = text(v, "label"), session_id = text(v, "session_id"), context = text(v, "context");
+static sealwax_purpose purpose_of(const vector *v) {
+  slice label = text(v, "label"), session_id = present(text(v, "session_id"));
+  slice context = present(text(v, "context"));
   sealwax_purpose purpose = {kind_of(text(v, "kind")), label.data,     label.len,  session_id.data,
                              session_id.len,           bytes(context), context.len};
   return purpose;
 }
 
-static void check_key(const vector* v) {
+static void check_key(const vector *v) {
   slice secret = text(v, "secret"), written = text(v, "text");
   sealwax_key *key = NULL, *parsed = NULL;
   uint8_t id[4];
@@ -95,8 +95,8 @@ static void check_key(const vector* v) {
   sealwax_key_free(parsed);
 }
 
-static void check_key_ring(const vector* v) {
-  sealwax_ring* ring = NULL;
+static void check_key_ring(const vector *v) {
+  sealwax_ring *ring = NULL;
   slice keys = text(v, "ring");
   sealwax_status status = sealwax_ring_parse(keys.data, keys.len, &ring, NULL);
   uint8_t ids[SEALWAX_RING_IDS_MAX];
@@ -111,8 +111,8 @@ static void check_key_ring(const vector* v) {
   sealwax_ring_free(ring);
 }
 
-static void check_opened(const vector* v, const char* prefix, const sealwax_opened* opened,
-                         const uint8_t* payload, size_t len) {
+static void check_opened(const vector *v, const char *prefix, const sealwax_opened *opened,
+                         const uint8_t *payload, size_t len) {
   char name[64];
 #define MEMBER(member) (snprintf(name, sizeof name, "%s%s", prefix, member), name)
   uint64_t issued_at = number(v, MEMBER("issued_at"));
@@ -129,9 +129,9 @@ static void check_opened(const vector* v, const char* prefix, const sealwax_open
 
 /* What a vector's token was sealed with comes through the ABI as what it was renewed from; but a
    new life of an age above 0 cannot be asked for, and is only opened. */
-static void check_sealed(const vector* v) {
+static void check_sealed(const vector *v) {
   sealwax_status status;
-  sealwax_view* view = view_of(v, &status);
+  sealwax_view *view = view_of(v, &status);
   CHECK(status == SEALWAX_OK);
   sealwax_purpose purpose = purpose_of(v);
   uint64_t age = number(v, "age"), generation = number(v, "generation"), ttl = number(v, "ttl");
@@ -162,15 +162,15 @@ static void check_sealed(const vector* v) {
   sealwax_view_free(view);
 }
 
-static void stop_at_ulid(const vector* v) {
+static void stop_at_ulid(const vector *v) {
   slice ulid = text(v, "ulid");
   environment_stop_clock(number(v, "issued_at_ms"));
   environment_set_random(bytes(ulid) + 6, ulid.len - 6);
 }
 
-static void check_session_id(const vector* v) {
+static void check_session_id(const vector *v) {
   sealwax_status status;
-  sealwax_view* view = view_of(v, &status);
+  sealwax_view *view = view_of(v, &status);
   sealwax_identifier identifier;
   char out[SEALWAX_SESSION_ID_LEN];
   size_t len;
@@ -184,9 +184,9 @@ static void check_session_id(const vector* v) {
   sealwax_view_free(view);
 }
 
-static void check_handle(const vector* v) {
+static void check_handle(const vector *v) {
   sealwax_status status;
-  sealwax_view* view = view_of(v, &status);
+  sealwax_view *view = view_of(v, &status);
   sealwax_identifier identifier;
   slice type = text(v, "type");
   char out[SEALWAX_HANDLE_MAX];
@@ -202,7 +202,7 @@ static void check_handle(const vector* v) {
   sealwax_view_free(view);
 }
 
-static void check_request_context(const vector* v) {
+static void check_request_context(const vector *v) {
   slice method = text(v, "method"), target = text(v, "target"), arguments = text(v, "arguments");
   uint8_t context[32];
   CHECK(sealwax_request_context(method.data, method.len, target.data, target.len, arguments.data,
@@ -210,17 +210,21 @@ static void check_request_context(const vector* v) {
   CHECK(equals(v, "context", context, sizeof context));
 }
 
-static void check_request_context_refused(const vector* v) {
-  slice arguments = text(v, "arguments");
+/* Those that name no request are about the arguments alone. */
+static void check_request_context_refused(const vector *v) {
+  slice method = text(v, "method"), target = text(v, "target"), arguments = text(v, "arguments");
   uint8_t context[32];
-  sealwax_status status = sealwax_request_context("tools/call", 10, "x", 1, arguments.data,
-                                                  arguments.len, &context, NULL);
+  sealwax_status status =
+      has(v, "method") ? sealwax_request_context(method.data, method.len, target.data, target.len,
+                                                 arguments.data, arguments.len, &context, NULL)
+                       : sealwax_request_context(TEXT("tools/call"), TEXT("x"), arguments.data,
+                                                 arguments.len, &context, NULL);
   CHECK(is(text(v, "error"), sealwax_code(status)));
 }
 
-static void check_opening(const vector* v) {
+static void check_opening(const vector *v) {
   uint64_t max_age = has(v, "max_age") ? number(v, "max_age") : 0;
-  const uint64_t* limit = has(v, "max_age") ? &max_age : NULL;
+  const uint64_t *limit = has(v, "max_age") ? &max_age : NULL;
   slice what = text(v, "what"), token = text(v, "token"), session_id = text(v, "session_id");
   slice type = text(v, "type"), handle = text(v, "handle");
   sealwax_opened opened;
@@ -228,7 +232,7 @@ static void check_opening(const vector* v) {
   uint8_t payload[TOKEN];
   size_t len = 0;
   sealwax_status status;
-  sealwax_view* view = view_of(v, &status);
+  sealwax_view *view = view_of(v, &status);
   sealwax_purpose purpose = purpose_of(v);
   environment_stop_clock(has(v, "now_ms") ? number(v, "now_ms") : number(v, "now") * 1000);
   if (status == SEALWAX_OK) {
@@ -258,8 +262,8 @@ static void check_opening(const vector* v) {
 
 int main(void) {
   struct {
-    const char* name;
-    void (*check)(const vector* v);
+    const char *name;
+    void (*check)(const vector *v);
     int ran;
   } sections[] = {{"keys", check_key, 0},
                   {"key_rings", check_key_ring, 0},
@@ -271,7 +275,7 @@ int main(void) {
                   {"accept", check_opening, 0},
                   {"reject", check_opening, 0}};
   const size_t count = sizeof sections / sizeof *sections;
-  char* line = NULL;
+  char *line = NULL;
   size_t room = 0;
   while (getline(&line, &room, stdin) > 0) {
     vector v = parse(line);

@@ -12,7 +12,7 @@ static const uint8_t TURNED_SEAL[32] = {
     0x7d, 0x84, 0xa3, 0x26, 0x04, 0x1b, 0xd5, 0x35, 0x02, 0xec, 0x5e, 0x0e, 0x25, 0x28, 0xe1, 0x84};
 
 /* How often 32 bytes, turned over, stand in [from, to). */
-static int count_in(const uint8_t* from, const uint8_t* to, const uint8_t* turned) {
+static int count_in(const uint8_t *from, const uint8_t *to, const uint8_t *turned) {
   int count = 0;
   for (; from + 32 <= to; from++) {
     int i = 0;
@@ -23,17 +23,17 @@ static int count_in(const uint8_t* from, const uint8_t* to, const uint8_t* turne
 }
 
 /* How often they stand in memory that the allocator can hand out. */
-static int count(const uint8_t* turned) {
+static int count(const uint8_t *turned) {
   char line[512], mode[8], name[256];
   unsigned long from, to;
   int found = 0;
-  FILE* maps = fopen("/proc/self/maps", "r");
+  FILE *maps = fopen("/proc/self/maps", "r");
   CHECK(maps != NULL);
   while (fgets(line, sizeof line, maps) != NULL) {
     name[0] = '\0';
     CHECK(sscanf(line, "%lx-%lx %7s %*s %*s %*s %255s", &from, &to, mode, name) >= 3);
     if (strncmp(mode, "rw", 2) == 0 && (name[0] == '\0' || strcmp(name, "[heap]") == 0))
-      found += count_in((const uint8_t*)from, (const uint8_t*)to, turned);
+      found += count_in((const uint8_t *)from, (const uint8_t *)to, turned);
   }
   fclose(maps);
   return found;
@@ -41,17 +41,17 @@ static int count(const uint8_t* turned) {
 
 int main(void) {
   uint8_t secret[32];
-  sealwax_key* key;
-  sealwax_ring* ring;
-  sealwax_codec* codec;
-  sealwax_view* view;
+  sealwax_key *key;
+  sealwax_ring *ring;
+  sealwax_codec *codec;
+  sealwax_view *view;
   char token[256], text[SEALWAX_KEY_TEXT_LEN];
   size_t len;
   const sealwax_purpose purpose = {SEALWAX_KIND_SESSION, NULL, 0, NULL, 0, NULL, 0};
   for (int i = 0; i < 32; i++) secret[i] = TURNED_SECRET[i] ^ 0xff;
 
   CHECK(sealwax_key_from_secret(secret, sizeof secret, &key, NULL) == SEALWAX_OK);
-  CHECK(sealwax_ring_new((const sealwax_key* const*)&key, 1, &ring, NULL) == SEALWAX_OK);
+  CHECK(sealwax_ring_new((const sealwax_key *const *)&key, 1, &ring, NULL) == SEALWAX_OK);
   CHECK(sealwax_codec_new(ring, TEXT("https://mcp.example.com"), NULL, &codec, NULL) == SEALWAX_OK);
   CHECK(sealwax_view_new_anonymous(codec, &view, NULL) == SEALWAX_OK);
   CHECK(sealwax_key_to_text(key, text, sizeof text, &len, NULL) == SEALWAX_OK);
