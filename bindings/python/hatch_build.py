@@ -17,7 +17,7 @@ HEADER = ROOT / "bindings/c/include/sealwax.h"
 class CustomBuildHook(BuildHookInterface[Any]):
     """Runs cargo, so that the library is the one of this checkout."""
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the native files to the wheel."""
         if self.target_name != "wheel":
             raise RuntimeError("no source distribution: the library is built in its repository")
@@ -46,8 +46,8 @@ class CustomBuildHook(BuildHookInterface[Any]):
 
 def cdef(header: str) -> str:
     """Reduce a header to what cffi reads: declarations, and constants with their values."""
-    header = re.sub(r"^#ifdef __cplusplus.*?^#endif[^\n]*", "", header, flags=re.M | re.S)
-    header = re.sub(r"^\s*//[^\n]*\n", "", header, flags=re.M)
+    header = re.sub(r"(?ms)^#ifdef __cplusplus.*?^#endif[^\n]*", "", header)
+    header = re.sub(r"(?m)^\s*//[^\n]*\n", "", header)
     lines = header.splitlines()
     kept = (line for line in lines if not line.startswith("#") or re.match(r"#define \w+ \w", line))
     return re.sub(r"\n{2,}", "\n", "\n".join(kept)).strip() + "\n"

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from . import _identifiers
 from ._identifiers import Handle, SessionId
 from ._keys import KeyRing
-from ._native import Opaque, call, call_for_text, ffi, lib, number, own, text, untrusted
+from ._native import (
+    Opaque,
+    call,
+    call_for_text,
+    ffi,
+    lib,
+    number,
+    optional_text,
+    own,
+    pair,
+    text,
+    untrusted,
+)
 from ._sealer import Sealer
 from ._sessions import Sessions
 
@@ -50,16 +62,14 @@ class Codec(Opaque):
         session_max_age: int | None = None,
     ) -> None:
         ring = keys if isinstance(keys, KeyRing) else KeyRing.parse(keys)
-        utf8 = text("audience", audience)
+        name = pair(text("audience", audience))
         numbers = {
             "payload": number("payload_limit", payload_limit),
             "skew": number("skew", skew),
             "session_max_age": number("session_max_age", session_max_age),
         }
         limits = ffi.new("sealwax_limits *", numbers)
-        self._codec = own(
-            "sealwax_codec", lib.sealwax_codec_new, ring._ring, utf8, len(utf8), limits
-        )
+        self._codec = own("sealwax_codec", lib.sealwax_codec_new, ring._ring, *name, limits)
         self._description = f"<Codec {audience!r}, keys {' '.join(ring.ids)}>"
 
     @overload
@@ -82,16 +92,16 @@ class Codec(Opaque):
         ``client_id`` or ``azp``, and ``sub``. There is no default: a server without authentication
         says ``anonymous=True``, and then whoever holds a token can use it.
         """
-        parts = {"issuer": issuer, "client": client, "subject": subject}
-        if not anonymous:
-            utf8 = [(text(name, part) if part is not None else None) for name, part in parts.items()]
-            arguments = [
-                item for part in utf8 for item in ((ffi.NULL, 0) if part is None else (part, len(part)))
-            ]
-            return View(self, own("sealwax_view", lib.sealwax_view_new, self._codec, *arguments))
-        if any(part is not None for part in parts.values()):
-            raise TypeError("expected a principal or anonymous, found both")
-        return View(self, own("sealwax_view", lib.sealwax_view_new_anonymous, self._codec))
+        if anonymous:
+            if (subject, client, issuer) != (None, None, None):
+                raise TypeError("expected a principal or anonymous, found both")
+            return View(self, own("sealwax_view", lib.sealwax_view_new_anonymous, self._codec))
+        parts = (
+            *pair(optional_text("issuer", issuer)),
+            *pair(optional_text("client", client)),
+            *pair(optional_text("subject", subject)),
+        )
+        return View(self, own("sealwax_view", lib.sealwax_view_new, self._codec, *parts))
 
     def __repr__(self) -> str:
         return self._description
@@ -148,18 +158,16 @@ class View(Opaque):
     def mint_session_id(self) -> str:
         """Mint a session id: 64 characters, fit for an HTTP header."""
         room = lib.SEALWAX_SESSION_ID_LEN
-        return call_for_text(
-            lib.sealwax_mint_session_id, self._view, room=room, more=(ffi.NULL,)
-        )
+        return call_for_text(lib.sealwax_mint_session_id, self._view, room=room, more=(ffi.NULL,))
 
     def verify_session_id(self, session_id: str, *, max_age: int | None = None) -> SessionId:
         """Verify a session id that came back.
 
         With `max_age`, in seconds, one that was made longer ago has expired.
         """
-        wire = untrusted("session_id", session_id)
+        wire = pair(untrusted("session_id", session_id))
         limit, identifier = number("max_age", max_age), _identifiers.new()
-        call(lib.sealwax_verify_session_id, self._view, wire, len(wire), limit, identifier)
+        call(lib.sealwax_verify_session_id, self._view, *wire, limit, identifier)
         return SessionId(*_identifiers.facts(identifier), session_id)
 
     def mint_handle(self, handle_type: str) -> str:
@@ -167,30 +175,20 @@ class View(Opaque):
 
         A type is a small letter, then up to 31 small letters or digits.
         """
-        utf8, room = text("handle_type", handle_type), lib.SEALWAX_HANDLE_MAX
+        kind, room = pair(text("handle_type", handle_type)), lib.SEALWAX_HANDLE_MAX
         return call_for_text(
-            lib.sealwax_mint_handle, self._view, utf8, len(utf8), room=room, more=(ffi.NULL,)
+            lib.sealwax_mint_handle, self._view, *kind, room=room, more=(ffi.NULL,)
         )
 
-    def verify_handle(
-        self, handle_type: str, handle: str, *, max_age: int | None = None
-    ) -> Handle:
+    def verify_handle(self, handle_type: str, handle: str, *, max_age: int | None = None) -> Handle:
         """Verify a handle that came back.
 
         With `max_age`, in seconds, one that was made longer ago has expired.
         """
-        utf8, wire = text("handle_type", handle_type), untrusted("handle", handle)
+        kind = pair(text("handle_type", handle_type))
+        wire = pair(untrusted("handle", handle))
         limit, identifier = number("max_age", max_age), _identifiers.new()
-        call(
-            lib.sealwax_verify_handle,
-            self._view,
-            utf8,
-            len(utf8),
-            wire,
-            len(wire),
-            limit,
-            identifier,
-        )
+        call(lib.sealwax_verify_handle, self._view, *kind, *wire, limit, identifier)
         return Handle(*_identifiers.facts(identifier), handle)
 
     def __repr__(self) -> str:

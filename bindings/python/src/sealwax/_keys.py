@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._native import Opaque, call, call_for_bytes, call_for_text, data, ffi, lib, own, text
+from ._native import Opaque, call, call_for_bytes, call_for_text, data, ffi, lib, own, pair, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,14 +33,13 @@ class Key(Opaque):
     @classmethod
     def parse(cls, key_text: str) -> Key:
         """Read a key text; its checksum tells a mistyped key from a wrong one."""
-        utf8 = text("key_text", key_text)
-        return cls._of(own("sealwax_key", lib.sealwax_key_parse, utf8, len(utf8)))
+        return cls._of(own("sealwax_key", lib.sealwax_key_parse, *pair(text("key_text", key_text))))
 
     @classmethod
     def from_secret(cls, secret: bytes | bytearray | memoryview) -> Key:
-        """Make a key of a secret that already exists: 32 random bytes or more, never a passphrase."""
-        secret = data("secret", secret)
-        return cls._of(own("sealwax_key", lib.sealwax_key_from_secret, secret, len(secret)))
+        """Make a key of 32 random bytes or more that exist already, never of a passphrase."""
+        given = pair(data("secret", secret))
+        return cls._of(own("sealwax_key", lib.sealwax_key_from_secret, *given))
 
     @classmethod
     def _of(cls, key: Any) -> Key:
@@ -91,8 +90,8 @@ class KeyRing(Opaque):
     @classmethod
     def parse(cls, ring_text: str) -> KeyRing:
         """Read key texts separated by commas or white space."""
-        utf8 = text("ring_text", ring_text)
-        return cls._of(own("sealwax_ring", lib.sealwax_ring_parse, utf8, len(utf8)))
+        written = pair(text("ring_text", ring_text))
+        return cls._of(own("sealwax_ring", lib.sealwax_ring_parse, *written))
 
     @classmethod
     def from_env(cls) -> KeyRing:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent / "_lib"
 
-ffi = FFI()
+ffi: Any = FFI()
 ffi.cdef((_FOLDER / "sealwax.cdef").read_text(encoding="utf-8"))
 lib: Any = ffi.dlopen(
     str(_FOLDER / ("libsealwax.dylib" if sys.platform == "darwin" else "libsealwax.so"))
@@ -25,8 +25,6 @@ if lib.sealwax_abi_version() != lib.SEALWAX_ABI_VERSION:
         f"sealwax: expected a library of ABI {lib.SEALWAX_ABI_VERSION}, "
         f"found {lib.sealwax_abi_version()}: install the wheel anew"
     )
-
-version: str = ffi.string(lib.sealwax_version()).decode()
 
 # Outputs are written before they are read, so they need no clearing.
 _allocate = ffi.new_allocator(should_clear_after_alloc=False)
@@ -59,12 +57,17 @@ def call_for_bytes(
     """Call `function` and return the bytes that it writes, at most `room`."""
     out, length = _allocate(_BYTES, room), _allocate(_SIZE)
     call(function, *arguments, out, room, length, *more)
-    return ffi.buffer(out, length[0])[:]
+    return bytes(ffi.buffer(out, length[0]))
 
 
 def _fail(error: Any) -> NoReturn:
-    code = ffi.string(lib.sealwax_code(error.status)).decode()
-    raise by_code.get(code, InternalError)(ffi.string(error.message).decode())
+    code = string(lib.sealwax_code(error.status))
+    raise by_code.get(code, InternalError)(string(error.message))
+
+
+def string(characters: Any) -> str:
+    """Return a text that a NUL ends."""
+    return str(ffi.string(characters), "utf-8")
 
 
 def status_of(error: BaseException) -> int:
@@ -89,6 +92,11 @@ def text(name: str, value: str) -> bytes:
         raise InvalidArgument(f"{name}: expected Unicode without lone surrogates") from None
 
 
+def optional_text(name: str, value: str | None) -> bytes | None:
+    """Return the UTF-8 of a text of the caller's that may be absent."""
+    return None if value is None else text(name, value)
+
+
 def untrusted(name: str, value: str) -> bytes:
     """Return what a client sent; lone surrogates are left for the core to refuse."""
     return utf8(name, value, errors="surrogatepass")
@@ -110,6 +118,16 @@ def data(name: str, value: bytes | bytearray | memoryview) -> bytes:
     raise TypeError(f"{name}: expected bytes, found {type(value).__name__}")
 
 
+def optional_data(name: str, value: bytes | bytearray | memoryview | None) -> bytes | None:
+    """Return bytes of the caller's that may be absent."""
+    return None if value is None else data(name, value)
+
+
+def pair(value: bytes | None) -> tuple[Any, int]:
+    """Return bytes as C takes them, a pointer and a size; ``None`` is NULL."""
+    return (ffi.NULL, 0) if value is None else (value, len(value))
+
+
 def number(name: str, value: int | None) -> Any:
     """Return a pointer to a number, or NULL."""
     if value is None:
@@ -120,6 +138,9 @@ def number(name: str, value: int | None) -> Any:
         return ffi.new("uint64_t *", value)
     except OverflowError:
         raise InvalidArgument(f"{name}: expected 0 or more, found {value}") from None
+
+
+version = string(lib.sealwax_version())
 
 
 class Opaque:

@@ -14,7 +14,9 @@ from ._native import (
     ffi,
     lib,
     number,
-    text,
+    optional_data,
+    optional_text,
+    pair,
     untrusted,
 )
 
@@ -70,19 +72,15 @@ class Sealer(Opaque):
         session_id: str | None = None,
         context: bytes | bytearray | memoryview | None = None,
     ) -> None:
-        """Views make sealers."""
+        """Be made by a view."""
         self._view = view._view
         self._room = view._token_room
         self._purpose = ffi.new("sealwax_purpose *", {"kind": kind})
         # The purpose points into these.
         self._bound = (
-            self._bind("label", "char[]", None if label is None else text("label", label)),
-            self._bind(
-                "session_id",
-                "char[]",
-                None if session_id is None else text("session_id", session_id),
-            ),
-            self._bind("context", "uint8_t[]", None if context is None else data("context", context)),
+            self._bind("label", "char[]", optional_text("label", label)),
+            self._bind("session_id", "char[]", optional_text("session_id", session_id)),
+            self._bind("context", "uint8_t[]", optional_data("context", context)),
         )
 
     def _bind(self, member: str, array: str, value: bytes | None) -> Any:
@@ -105,14 +103,13 @@ class Sealer(Opaque):
         It lives for `ttl` seconds, or the kind's own time, or with `no_expiry` as long as its key
         is in the ring.
         """
-        payload = data("payload", payload)
+        content = data("payload", payload)
         return call_for_text(
             lib.sealwax_seal,
             self._view,
             self._purpose,
             lifetime(ttl, no_expiry=no_expiry),
-            payload,
-            len(payload),
+            *pair(content),
             room=self._room,
         )
 
@@ -133,8 +130,7 @@ class Sealer(Opaque):
             self._view,
             self._purpose,
             number("max_age", max_age),
-            wire,
-            len(wire),
+            *pair(wire),
             room=len(wire),
             more=(opened,),
         )
@@ -153,7 +149,7 @@ class Sealer(Opaque):
         The start is kept, so that a maximum age holds, and the generation is one more, so that a
         stale token can be told.
         """
-        payload = data("payload", payload)
+        content = data("payload", payload)
         before = {"started_at": opened.started_at, "generation": opened.generation}
         return call_for_text(
             lib.sealwax_renew,
@@ -161,8 +157,7 @@ class Sealer(Opaque):
             self._purpose,
             lifetime(ttl, no_expiry=no_expiry),
             ffi.new("sealwax_opened *", before),
-            payload,
-            len(payload),
+            *pair(content),
             room=self._room,
         )
 

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import _identifiers
 from ._identifiers import SessionId
-from ._native import Opaque, call, call_for_bytes, call_for_text, data, ffi, lib, own, untrusted
+from ._native import (
+    Opaque,
+    call,
+    call_for_bytes,
+    call_for_text,
+    data,
+    ffi,
+    lib,
+    own,
+    pair,
+    untrusted,
+)
 from ._sealer import Opened, facts, lifetime
 
 if TYPE_CHECKING:
@@ -58,15 +69,14 @@ class Sessions(Opaque):
     __slots__ = ("_lifetime", "_room", "_view")
 
     def __init__(self, view: View, *, ttl: int | None, no_expiry: bool) -> None:
-        """Views make these."""
+        """Be made by a view."""
         self._view = view._view
         self._room = view._metadata_room
         self._lifetime = lifetime(ttl, no_expiry=no_expiry)
 
     def create(self, payload: bytes | bytearray | memoryview) -> SessionMetadata:
         """Create a session with a first state."""
-        payload = data("payload", payload)
-        return self._write(lib.sealwax_session_create, payload, len(payload))
+        return self._write(lib.sealwax_session_create, *pair(data("payload", payload)))
 
     def open(self, metadata: Mapping[str, Any]) -> Session:
         """Open what a client sent: verify the id, then open the state that is bound to it.
@@ -75,7 +85,7 @@ class Sessions(Opaque):
         leaving it out must not reset a session.
         """
         sent = json.dumps(metadata).encode()
-        session = own("sealwax_session", lib.sealwax_session_open, self._view, sent, len(sent))
+        session = own("sealwax_session", lib.sealwax_session_open, self._view, *pair(sent))
         opened = ffi.new("sealwax_opened *")
         payload = call_for_bytes(
             lib.sealwax_session_payload, session, room=len(sent), more=(opened,)
@@ -85,12 +95,10 @@ class Sessions(Opaque):
         )
         return Session(payload, *facts(opened), session_id, session)
 
-    def renew(
-        self, session: Session, payload: bytes | bytearray | memoryview
-    ) -> SessionMetadata:
+    def renew(self, session: Session, payload: bytes | bytearray | memoryview) -> SessionMetadata:
         """Write a new state for the same session: its id and its start are kept."""
-        payload = data("payload", payload)
-        return self._write(lib.sealwax_session_renew, session._session, payload, len(payload))
+        content = pair(data("payload", payload))
+        return self._write(lib.sealwax_session_renew, session._session, *content)
 
     def fork(self, session: Session) -> SessionMetadata:
         """Create a session that begins with the state of another, which goes on beside it."""
@@ -98,9 +106,8 @@ class Sessions(Opaque):
 
     def verify(self, session_id: str) -> SessionId:
         """Verify an id alone, as ``sessions/delete`` sends it."""
-        wire = untrusted("session_id", session_id)
-        identifier = _identifiers.new()
-        call(lib.sealwax_session_verify, self._view, wire, len(wire), identifier)
+        wire, identifier = untrusted("session_id", session_id), _identifiers.new()
+        call(lib.sealwax_session_verify, self._view, *pair(wire), identifier)
         return SessionId(*_identifiers.facts(identifier), session_id)
 
     def _write(self, function: Any, *arguments: Any) -> SessionMetadata:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from . import _json
-from ._native import call, call_for_text, ffi, lib, status_of, text, untrusted
+from ._native import call, call_for_text, ffi, lib, pair, status_of, string, text, untrusted
 
 #: Which part of the protocol a refused token came by.
 Profile = Literal[
@@ -37,18 +37,10 @@ def answer(
     {'error': {'code': -32602, 'message': 'Invalid cursor'}}
     """
     status = lib.SEALWAX_OK if error is None else status_of(error)
-    name = text("profile", profile)
     echoed = None if session_id is None else untrusted("session_id", session_id)
+    arguments = *pair(text("profile", profile)), status, *pair(echoed)
     found: dict[str, Any] = json.loads(
-        call_for_text(
-            lib.sealwax_answer,
-            name,
-            len(name),
-            status,
-            ffi.NULL if echoed is None else echoed,
-            0 if echoed is None else len(echoed),
-            room=lib.SEALWAX_ANSWER_MAX,
-        )
+        call_for_text(lib.sealwax_answer, *arguments, room=lib.SEALWAX_ANSWER_MAX)
     )
     return found
 
@@ -77,18 +69,9 @@ def request_context(
         written = text("arguments_json", arguments_json)
     else:
         written = _json.dumps("arguments", arguments)
-    method_utf8, target_utf8 = text("method", method), text("target", target)
+    parts = *pair(text("method", method)), *pair(text("target", target)), *pair(written)
     context = ffi.new("uint8_t (*)[32]")
-    call(
-        lib.sealwax_request_context,
-        method_utf8,
-        len(method_utf8),
-        target_utf8,
-        len(target_utf8),
-        written,
-        len(written),
-        context,
-    )
+    call(lib.sealwax_request_context, *parts, context)
     return bytes(context[0])
 
 
@@ -116,13 +99,11 @@ def inspect(value: str) -> Inspected:
     >>> sealwax.inspect(key.to_text()) == sealwax.Inspected("key", key.id)
     True
     """
-    wire = untrusted("value", value)
     seen = ffi.new("sealwax_inspection *")
-    call(lib.sealwax_inspect, wire, len(wire), seen)
+    call(lib.sealwax_inspect, *pair(untrusted("value", value)), seen)
     key_id = bytes(seen.key_id).hex()
     if seen.what == lib.SEALWAX_IS_TOKEN:
-        kind = ffi.string(lib.sealwax_kind_name(seen.kind)).decode()
-        return Inspected("token", key_id, kind=kind)
+        return Inspected("token", key_id, kind=string(lib.sealwax_kind_name(seen.kind)))
     if seen.what == lib.SEALWAX_IS_SESSION_ID:
         return Inspected("session-id", key_id, created_at_ms=seen.created_at_ms)
     if seen.what == lib.SEALWAX_IS_HANDLE:

@@ -1,0 +1,49 @@
+"""The wheel that was built: what it holds, and that it is what the tests run."""
+
+from __future__ import annotations
+
+import os
+import re
+import sysconfig
+from importlib import metadata
+from pathlib import Path
+from zipfile import ZipFile
+
+import sealwax
+
+WHEEL = Path(os.environ["SEALWAX_WHEEL"])
+SOURCES = Path(__file__).parents[1] / "src"
+
+
+def test_it_holds_what_it_should_and_nothing_else() -> None:
+    info = f"sealwax-{sealwax.__version__}.dist-info"
+    with ZipFile(WHEEL) as wheel:
+        library, *more = (name for name in wheel.namelist() if "libsealwax" in name)
+        assert more == []
+        assert set(wheel.namelist()) == {
+            *(str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.py")),
+            "sealwax/py.typed",
+            library,
+            "sealwax/_lib/sealwax.cdef",
+            *(f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD")),
+            *(f"{info}/licenses/LICENSE-{name}" for name in ("APACHE", "MIT")),
+        }
+
+
+def test_one_wheel_serves_every_python_of_a_platform() -> None:
+    assert re.fullmatch(rf"sealwax-{sealwax.__version__}-py3-none-\w+\.whl", WHEEL.name)
+    assert "none-any" not in WHEEL.name
+    assert "-linux_" not in WHEEL.name
+
+
+def test_the_metadata_says_what_is_needed() -> None:
+    found = metadata.metadata("sealwax")
+    assert found["Version"] == sealwax.__version__
+    assert found["License-Expression"] == "MIT OR Apache-2.0"
+    assert found["Requires-Python"] == ">=3.10"
+    assert metadata.requires("sealwax") == ["cffi>=1.16"]
+    assert found["Description-Content-Type"] == "text/markdown"
+
+
+def test_the_tests_run_what_is_installed() -> None:
+    assert sealwax.__file__.startswith(sysconfig.get_path("purelib").replace("purelib", ""))
