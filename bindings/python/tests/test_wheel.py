@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
+import sys
 import sysconfig
 from importlib import metadata
 from pathlib import Path
@@ -46,4 +49,20 @@ def test_the_metadata_says_what_is_needed() -> None:
 
 
 def test_the_tests_run_what_is_installed() -> None:
-    assert sealwax.__file__.startswith(sysconfig.get_path("purelib").replace("purelib", ""))
+    assert Path(sealwax.__file__).parents[1] == Path(sysconfig.get_path("platlib"))
+
+
+def test_a_library_of_another_abi_is_not_used(tmp_path: Path) -> None:
+    shutil.copytree(Path(sealwax.__file__).parent, tmp_path / "sealwax")
+    declarations = tmp_path / "sealwax/_lib/sealwax.cdef"
+    ours, theirs = ("#define SEALWAX_ABI_VERSION 1\n", "#define SEALWAX_ABI_VERSION 2\n")
+    assert ours in declarations.read_text()
+    declarations.write_text(declarations.read_text().replace(ours, theirs))
+    run = subprocess.run(
+        [sys.executable, "-c", "import sealwax"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "ImportError: sealwax: expected a library of ABI 2, found 1" in run.stderr

@@ -48,7 +48,8 @@ def call_for_text(function: Callable[..., int], *arguments: Any, room: int, more
     """
     out, length = _allocate(_TEXT, room), _allocate(_SIZE)
     call(function, *arguments, out, room, length, *more)
-    return str(ffi.buffer(out, length[0]), "utf-8")
+    written: bytes = ffi.unpack(out, length[0])
+    return written.decode()
 
 
 def call_for_bytes(
@@ -57,7 +58,8 @@ def call_for_bytes(
     """Call `function` and return the bytes that it writes, at most `room`."""
     out, length = _allocate(_BYTES, room), _allocate(_SIZE)
     call(function, *arguments, out, room, length, *more)
-    return bytes(ffi.buffer(out, length[0]))
+    written: bytes = ffi.buffer(out, length[0])[:]
+    return written
 
 
 def _fail(error: Any) -> NoReturn:

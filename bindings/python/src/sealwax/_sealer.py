@@ -180,7 +180,7 @@ def facts(opened: Any) -> tuple[int, int | None, int, int, str, bool]:
         unless_never(opened.expires_at),
         opened.started_at,
         opened.generation,
-        bytes(opened.token_id).hex(),
+        ffi.buffer(opened.token_id)[:].hex(),
         opened.needs_reseal,
     )
 
