@@ -6,8 +6,10 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305};
-use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use data_encoding::HEXLOWER;
 use hkdf::Hkdf;
 use hmac::{Hmac, Mac as _};
 use sha2::{Digest as _, Sha256};
@@ -134,7 +136,7 @@ impl Key {
             // Sized beforehand: growing would leave an unwiped copy behind.
             let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN));
             text.push_str(PREFIX);
-            BASE64URL_NOPAD.encode_append(bytes.as_ref(), &mut text);
+            URL_SAFE_NO_PAD.encode_string(bytes.as_ref(), &mut text);
             text
         })
     }
@@ -164,8 +166,8 @@ impl FromStr for Key {
         }
         let body = text.strip_prefix(PREFIX).ok_or(NOT_A_KEY)?;
         let mut bytes = Zeroizing::new([0; SECRET_LEN + CHECKSUM_LEN]);
-        BASE64URL_NOPAD
-            .decode_mut(body.as_bytes(), bytes.as_mut())
+        URL_SAFE_NO_PAD
+            .decode_slice(body, bytes.as_mut())
             .map_err(|_| NOT_A_KEY)?;
         let (secret, sum) = bytes.split_at(SECRET_LEN);
         if !bool::from(sum.ct_eq(&checksum(secret))) {

@@ -5,8 +5,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::aead::AeadInOut as _;
-use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 
@@ -109,7 +110,7 @@ pub(crate) fn seal(
 
     let mut text = String::with_capacity(PREFIX.len() + (4 * token.len()).div_ceil(3));
     text.push_str(PREFIX);
-    BASE64URL_NOPAD.encode_append(&token, &mut text);
+    URL_SAFE_NO_PAD.encode_string(&token, &mut text);
     Ok(text)
 }
 
@@ -183,7 +184,7 @@ fn decode(text: &str) -> Result<Vec<u8>, Error> {
             Error::Malformed("a sealed token, which begins with sw1.")
         });
     };
-    match BASE64URL_NOPAD.decode(body.as_bytes()) {
+    match URL_SAFE_NO_PAD.decode(body) {
         Ok(token) if token.len() >= MIN_LEN => Ok(token),
         Ok(_) => Err(Error::Malformed("a sealed token of 65 bytes or more")),
         Err(_) => Err(Error::Malformed(

@@ -5,7 +5,8 @@ use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
 
-use data_encoding::BASE64URL_NOPAD;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
 
 use crate::bytes::leading;
@@ -24,7 +25,6 @@ const PTAG_LEN: usize = 8;
 const MAC_LEN: usize = 16;
 const SIGNED_LEN: usize = KEY_ID_LEN + Ulid::LEN + PTAG_LEN;
 const LEN: usize = SIGNED_LEN + MAC_LEN;
-const TEXT_LEN: usize = 64;
 
 /// A session id that this service issued to the principal at hand: minted, or verified.
 ///
@@ -60,7 +60,7 @@ impl View {
         mac.copy_from_slice(&signature(key, codec, signed));
 
         let mut text = String::from(PREFIX);
-        BASE64URL_NOPAD.encode_append(&bytes, &mut text);
+        URL_SAFE_NO_PAD.encode_string(bytes, &mut text);
         Ok(SessionId {
             text,
             ulid,
@@ -167,14 +167,11 @@ pub(crate) fn header(text: &str) -> Result<(KeyId, Ulid), Error> {
 fn decode(text: &str) -> Result<[u8; LEN], Error> {
     const EXPECTED: Error = Error::Malformed("a session id: sess_ and 59 characters of base64url");
     let body = text.strip_prefix(PREFIX).ok_or(EXPECTED)?;
-    if body.len() != TEXT_LEN - PREFIX.len() {
-        return Err(EXPECTED);
-    }
     let mut bytes = [0; LEN];
-    BASE64URL_NOPAD
-        .decode_mut(body.as_bytes(), &mut bytes)
-        .map_err(|_| EXPECTED)?;
-    Ok(bytes)
+    match URL_SAFE_NO_PAD.decode_slice(body, &mut bytes) {
+        Ok(LEN) => Ok(bytes),
+        _ => Err(EXPECTED),
+    }
 }
 
 fn parse(bytes: &[u8; LEN]) -> (KeyId, Ulid) {
