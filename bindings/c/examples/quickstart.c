@@ -1,4 +1,4 @@
-// Seals a cursor for alice, and refuses it from mallory.
+// A tool asks something back: what it knows so far goes to the client, sealed.
 #include <sealwax.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,22 +17,29 @@ int main(void) {
   sealwax_ring *ring;
   sealwax_codec *codec;
   sealwax_view *alice, *mallory;
-  must(sealwax_ring_from_env(&ring, &error));  // SEALWAX_KEYS, from `sealwax keygen`
+  must(sealwax_ring_from_env(&ring, &error));
   must(sealwax_codec_new(ring, TEXT("https://mcp.example.com"), NULL, &codec, &error));
   must(sealwax_view_new(codec, NULL, 0, NULL, 0, TEXT("alice"), &alice, &error));
   must(sealwax_view_new(codec, NULL, 0, NULL, 0, TEXT("mallory"), &mallory, &error));
 
-  sealwax_purpose cursor = {.kind = SEALWAX_KIND_CURSOR, .label = "tools/list", .label_len = 10};
-  char token[256], payload[256];
-  size_t token_len, len;
-  must(sealwax_seal(alice, &cursor, NULL, (const uint8_t *)TEXT("page 2"), token, sizeof token,
-                    &token_len, &error));
-  must(sealwax_open(alice, &cursor, NULL, token, token_len, (uint8_t *)payload, sizeof payload,
-                    &len, NULL, &error));
-  printf("alice: %.*s\n", (int)len, payload);
-  sealwax_status refused = sealwax_open(mallory, &cursor, NULL, token, token_len,
-                                        (uint8_t *)payload, sizeof payload, &len, NULL, &error);
-  printf("mallory: %s: %s\n", sealwax_code(refused), error.message);
+  uint8_t call[32], payload[64];
+  char state[256];
+  size_t state_len, len;
+  must(sealwax_request_context(TEXT("tools/call"), TEXT("delete_note"), TEXT("{\"id\":7}"), &call,
+                               &error));
+  sealwax_purpose purpose = {SEALWAX_KIND_REQUEST_STATE, NULL, 0, NULL, 0, call, sizeof call};
+  must(sealwax_seal(alice, &purpose, NULL, (const uint8_t *)TEXT("Delete note 7?"), state,
+                    sizeof state, &state_len, &error));
+
+  // The client retries the call with the answer and the state.
+  must(sealwax_open(alice, &purpose, NULL, state, state_len, payload, sizeof payload, &len, NULL,
+                    &error));
+  printf("%.*s\n", (int)len, (char *)payload);
+
+  // Nobody else can.
+  sealwax_status refused = sealwax_open(mallory, &purpose, NULL, state, state_len, payload,
+                                        sizeof payload, &len, NULL, &error);
+  printf("%s\n", sealwax_code(refused));
 
   sealwax_view_free(mallory);
   sealwax_view_free(alice);
