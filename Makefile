@@ -8,6 +8,7 @@
 BUILD := $(CURDIR)/build
 PREFIX := $(BUILD)/c/prefix
 PYTHON := $(BUILD)/venv-wheel/bin/python
+CONSUMER := $(BUILD)/npm/consumer
 CARGO_TEST := cargo test --quiet -p sealwax
 
 .PHONY: help
@@ -34,8 +35,11 @@ wheel:
 # ---- the main job ----
 
 .PHONY: demo
-demo: build $(BUILD)/demo-session
-	@python3 demo/story.py "node demo/session.mjs" "$(PYTHON) demo/session.py" \
+demo: build
+	@cp demo/session.mjs $(CONSUMER)/demo-session.mjs
+	@$(CC) -std=c11 -Wall -Wextra -I $(PREFIX)/include demo/session.c -o $(BUILD)/demo-session \
+		-L $(PREFIX)/lib -lsealwax -Wl,-rpath,$(PREFIX)/lib
+	@python3 demo/story.py "node $(CONSUMER)/demo-session.mjs" "$(PYTHON) demo/session.py" \
 		target/release/examples/demo-session $(BUILD)/demo-session target/release/sealwax
 
 # ---- tests ----
@@ -58,14 +62,21 @@ test-published:
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
 
-test-c: c
+test-c:
 	$(MAKE) -C bindings/c test
 
-test-npm: npm
+test-npm:
 	$(MAKE) -C pkg test
 
-test-python: wheel
+test-python:
 	$(MAKE) -C bindings/python test
+
+# What is demonstrated is tested, and every language against every other.
+test-interop: demo
+	$(MAKE) -C bindings/c peer
+	python3 tests/interop/run.py 10 random rust=target/release/examples/interop-peer \
+		c=$(BUILD)/c/interop_peer python="$(PYTHON) bindings/python/tests/interop_peer.py" \
+		typescript="node $(CONSUMER)/interop-peer.mjs"
 
 # ---- linters ----
 

@@ -52,14 +52,7 @@ pub enum Inspected {
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 pub fn inspect(text: &str) -> Result<Inspected, Error> {
-    const LIMIT: usize = 2 << 20;
-    if text.len() > LIMIT {
-        return Err(Error::TooLarge {
-            what: "text",
-            found: text.len(),
-            limit: LIMIT,
-        });
-    }
+    crate::text::check_wire("text", text)?;
     if text.starts_with("swk") {
         let key: Key = text.parse()?;
         return Ok(Inspected::Key { key_id: key.id() });

@@ -41,7 +41,7 @@ pub use handle::Handle;
 pub use inspect::{Inspected, inspect};
 pub use key::{Key, KeyId};
 pub use principal::Principal;
-pub use profile::{Answer, Profile, RpcError};
+pub use profile::{Answer, ErrorData, Profile, RpcError, TextContent, ToolResult};
 pub use purpose::{Kind, Purpose};
 pub use ring::KeyRing;
 pub use session::{Session, SessionMetadata, Sessions};

@@ -5,7 +5,6 @@ use alloc::string::String;
 use core::str::FromStr;
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::token::json_text;
 use crate::{Error, text};
@@ -39,8 +38,8 @@ pub enum Answer {
     Error(RpcError),
     /// A bare HTTP status.
     HttpStatus(u16),
-    /// The result of a `tools/call`, with `isError`, that tells the model what to do.
-    ToolResult(Value),
+    /// The result of a `tools/call` that tells the model what to do.
+    ToolResult(ToolResult),
 }
 
 /// A JSON-RPC 2.0 error object.
@@ -53,7 +52,40 @@ pub struct RpcError {
     pub message: &'static str,
     /// The data, where the profile has some.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Value>,
+    pub data: Option<ErrorData>,
+}
+
+/// The data of an [`RpcError`]: an object of one member.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum ErrorData {
+    /// The session id that the client sent.
+    SessionId(String),
+    /// A reason, the same for every failure.
+    Reason(&'static str),
+}
+
+/// A `CallToolResult` with `isError` and one text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolResult {
+    /// What the model reads.
+    pub content: [TextContent; 1],
+    /// Always true.
+    pub is_error: bool,
+}
+
+/// The text of a [`ToolResult`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TextContent {
+    /// Always `text`.
+    #[serde(rename = "type")]
+    pub content_type: &'static str,
+    /// The text.
+    pub text: &'static str,
 }
 
 impl Profile {
@@ -96,9 +128,8 @@ impl Profile {
     #[must_use]
     pub fn refusal(self, session_id: Option<&str>) -> Answer {
         let echo = || {
-            session_id
-                .filter(|id| is_well_formed(id))
-                .map(|id| json!({ "sessionId": id }))
+            let session_id = session_id.filter(|id| is_well_formed(id))?;
+            Some(ErrorData::SessionId(session_id.into()))
         };
         match self {
             Self::Sep1359 => Answer::error(-32003, "Invalid or expired session", echo()),
@@ -106,12 +137,12 @@ impl Profile {
             Self::DataLayerRequired => Answer::error(
                 -32043,
                 "Session required",
-                Some(json!({ "reason": "session_required" })),
+                Some(ErrorData::Reason("session_required")),
             ),
             Self::RequestState => Answer::error(
                 -32602,
                 "Invalid or expired requestState",
-                Some(json!({ "reason": "invalid_request_state" })),
+                Some(ErrorData::Reason("invalid_request_state")),
             ),
             Self::Cursor => Answer::error(-32602, "Invalid cursor", None),
             Self::McpSessionId => Answer::HttpStatus(404),
@@ -172,7 +203,7 @@ impl Answer {
         json_text(self)
     }
 
-    fn error(code: i32, message: &'static str, data: Option<Value>) -> Self {
+    fn error(code: i32, message: &'static str, data: Option<ErrorData>) -> Self {
         Self::Error(RpcError {
             code,
             message,
@@ -180,8 +211,14 @@ impl Answer {
         })
     }
 
-    fn tool_error(text: &str) -> Self {
-        Self::ToolResult(json!({ "content": [{ "type": "text", "text": text }], "isError": true }))
+    fn tool_error(text: &'static str) -> Self {
+        Self::ToolResult(ToolResult {
+            content: [TextContent {
+                content_type: "text",
+                text,
+            }],
+            is_error: true,
+        })
     }
 }
 

@@ -136,6 +136,17 @@ impl<'a> Purpose<'a> {
         }
     }
 
+    /// The same purpose, bound to the session of this id: for callers that may leave it out,
+    /// so that an empty one is not taken for none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for an id that is empty or over 1,024 bytes.
+    pub fn bound_to_session(self, session_id: &'a str) -> Result<Self, Error> {
+        text::require("session id", session_id)?;
+        Ok(Self { session_id, ..self })
+    }
+
     /// Checks the fields against the table of kinds.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let [label, session_id, context] = self.kind.needs();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::earlier;
 use crate::codec::View;
 use crate::token::{Life, Opened, Ttl, json_text, kind};
-use crate::{Error, SessionId};
+use crate::{Error, SessionId, text};
 
 /// `SessionMetadata` of the draft: the value of `_meta["io.modelcontextprotocol/session"]`, and
 /// of `session` in the result of `sessions/create`.
@@ -44,8 +44,10 @@ impl SessionMetadata {
     ///
     /// # Errors
     ///
-    /// [`Error::Malformed`] where it is not the JSON of session metadata.
+    /// [`Error::TooLarge`] over 2 MiB; [`Error::Malformed`] where it is not the JSON of session
+    /// metadata.
     pub fn from_json(json: &str) -> Result<Self, Error> {
+        text::check_wire("session metadata", json)?;
         serde_json::from_str(json).map_err(|_| {
             Error::Malformed("session metadata: an object with sessionId and state, both strings")
         })

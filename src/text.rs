@@ -1,4 +1,4 @@
-//! The rule for text fields: at most 1,024 bytes, whatever they name.
+//! The rule for text fields: at most 1,024 bytes, whatever they name; and for long texts.
 
 use alloc::format;
 
@@ -6,6 +6,21 @@ use crate::Error;
 
 /// The most bytes of a text field (audience, label, session id, principal, method, target).
 pub(crate) const LIMIT: usize = 1024;
+
+/// The most bytes that are looked at of a text off the wire which has no limit of its own.
+pub(crate) const WIRE_LIMIT: usize = 2 << 20;
+
+/// Checks a text off the wire before anything is done with it.
+pub(crate) fn check_wire(what: &'static str, text: &str) -> Result<(), Error> {
+    if text.len() > WIRE_LIMIT {
+        return Err(Error::TooLarge {
+            what,
+            found: text.len(),
+            limit: WIRE_LIMIT,
+        });
+    }
+    Ok(())
+}
 
 /// Checks a text field that may be empty.
 pub(crate) fn check(field: &str, text: &str) -> Result<(), Error> {

@@ -246,7 +246,7 @@ fn the_wire_hears_the_table_of_the_format() {
     let Answer::ToolResult(result) = Profile::Handle.refusal(None) else {
         panic!("a handle is a tool's")
     };
-    assert_eq!(result["isError"], true);
+    assert!(result.is_error);
     assert!("session".parse::<Profile>().is_err());
 }
 
@@ -281,7 +281,7 @@ fn the_servers_own_failure_ends_no_session() {
         let Answer::ToolResult(result) = error.answer(Profile::Handle, None) else {
             panic!("a handle is a tool's")
         };
-        let text = result["content"][0]["text"].as_str().unwrap();
+        let text = result.content[0].text;
         assert!(text.contains("Try again later"), "{text}");
     }
 }

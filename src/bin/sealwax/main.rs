@@ -11,10 +11,8 @@ use args::{
     Action, Cli, Command, HandleArgs, KeyArgs, OpenArgs, PrincipalArgs, PurposeArgs, RequestArgs,
     SealArgs, SessionIdArgs, ViewArgs,
 };
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use clap::Parser as _;
-use data_encoding::HEXLOWER_PERMISSIVE;
+use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
 use sealwax::hazmat::{self, Environment, System};
 use sealwax::{
     Codec, Error, Inspected, Key, KeyRing, Opened, Principal, Purpose, RequestContext, View,
@@ -118,7 +116,7 @@ fn open(args: &OpenArgs) -> Result<Vec<u8>, Failure> {
 
 fn facts<K>(opened: &Opened<K>) -> serde_json::Value {
     json!({
-        "payload_base64": STANDARD.encode(opened.payload()),
+        "payload_base64": BASE64.encode(opened.payload()),
         "issued_at": opened.issued_at(),
         "expires_at": opened.expires_at(),
         "started_at": opened.started_at(),

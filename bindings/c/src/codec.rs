@@ -1,0 +1,72 @@
+//! A server's codec.
+
+use std::ffi::c_char;
+
+use crate::call::{ErrorReport, call};
+use crate::input;
+use crate::output::{Slot, free};
+use crate::ring::Ring;
+use crate::status::Status;
+
+/// Seals and opens the tokens of one service: a key ring, an audience and limits.
+pub struct Codec(pub(crate) sealwax_core::Codec);
+
+/// The limits of a codec; one that is NULL is the default.
+#[repr(C)]
+pub struct Limits {
+    /// The most bytes of a payload: 4,096 unless set, 1 MiB at most.
+    payload: *const u64,
+    /// How many seconds another replica's clock may be ahead: 60 unless set, 300 at most.
+    skew: *const u64,
+    /// How many seconds old a data-layer session may become, however often it is renewed: 30
+    /// days unless set.
+    session_max_age: *const u64,
+}
+
+/// Makes a codec.
+///
+/// `audience` names the service, best by its public address: tokens of one service never open at
+/// another, even under shared keys. Every replica must be given the same. `limits` may be NULL.
+/// The ring remains the caller's.
+///
+/// Fails with SEALWAX_INVALID_ARGUMENT for an audience that is empty or over 1,024 bytes, or a
+/// limit out of its range.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_codec_new(
+    ring: *const Ring,
+    audience: *const c_char,
+    audience_len: usize,
+    limits: *const Limits,
+    codec: *mut *mut Codec,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let ring = input::object("ring", ring)?;
+            let audience = input::text("audience", audience, audience_len)?;
+            let codec = Slot::new("codec", codec)?;
+            let mut builder = sealwax_core::Codec::builder(ring.0.clone(), audience);
+            if let Some(limits) = limits.as_ref() {
+                if let Some(bytes) = limits.payload.as_ref() {
+                    builder = builder.payload_limit(usize::try_from(*bytes).unwrap_or(usize::MAX));
+                }
+                if let Some(skew) = input::seconds(limits.skew) {
+                    builder = builder.skew(skew);
+                }
+                if let Some(max_age) = input::seconds(limits.session_max_age) {
+                    builder = builder.session_max_age(max_age);
+                }
+            }
+            codec.give(Codec(builder.build()?));
+            Ok(())
+        })
+    }
+}
+
+/// Frees a codec; NULL is fine. Its views live on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_codec_free(codec: *mut Codec) {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe { free(codec) };
+}

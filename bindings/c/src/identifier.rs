@@ -1,0 +1,170 @@
+//! Session ids and handles: signed identifiers that carry no payload.
+
+use std::ffi::c_char;
+use std::time::Duration;
+
+use sealwax_core::{Handle, SessionId};
+
+use crate::call::{ErrorReport, call};
+use crate::input;
+use crate::output::{Buffer, Slot};
+use crate::status::Status;
+use crate::token::SEALWAX_NEVER;
+use crate::view::View;
+
+/// What a session id or a handle tells, minted or verified.
+#[repr(C)]
+pub struct Identifier {
+    /// When it was made, in Unix milliseconds.
+    created_at_ms: u64,
+    /// When it ends under the max_age that was given, in Unix milliseconds; SEALWAX_NEVER where
+    /// none was.
+    ends_at_ms: u64,
+    /// What makes it unique: what logs and a server's store may know it by, for unlike the text
+    /// it lets nobody continue a session.
+    ulid: [u8; 16],
+    /// Whether an older key made it, so that it ends when that key goes.
+    needs_reseal: bool,
+}
+
+/// Mints a session id: SEALWAX_SESSION_ID_LEN characters, fit for an HTTP header.
+///
+/// `identifier` may be NULL. Fails with SEALWAX_ENTROPY_UNAVAILABLE.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_mint_session_id(
+    view: *const View,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    identifier: *mut Identifier,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let view = input::object("view", view)?;
+            let out = Buffer::text(out, cap, len)?;
+            let id = view.0.mint_session_id()?;
+            out.write(id.as_str().as_bytes())?;
+            give(identifier, Identifier::of_session_id(&id, None));
+            Ok(())
+        })
+    }
+}
+
+/// Verifies a session id that came back. With `max_age`, in seconds, one that was made longer ago
+/// has expired; NULL is none.
+///
+/// It proves nothing about who presents it: possession is not authentication. `identifier` may be
+/// NULL. Fails with every refusal but SEALWAX_WRONG_PURPOSE.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_verify_session_id(
+    view: *const View,
+    session_id: *const c_char,
+    session_id_len: usize,
+    max_age: *const u64,
+    identifier: *mut Identifier,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let view = input::object("view", view)?;
+            let text = input::untrusted(session_id, session_id_len)?;
+            let max_age = input::seconds(max_age);
+            let id = view.0.verify_session_id(text, max_age)?;
+            give(identifier, Identifier::of_session_id(&id, max_age));
+            Ok(())
+        })
+    }
+}
+
+/// Mints a handle, SEALWAX_HANDLE_MAX characters at most: its type, an underscore and 42
+/// characters. A type is a small letter, then up to 31 small letters or digits.
+///
+/// `identifier` may be NULL. Fails with SEALWAX_INVALID_ARGUMENT for another type, or one of
+/// "sess", "sw1" and "swk1", and with SEALWAX_ENTROPY_UNAVAILABLE.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_mint_handle(
+    view: *const View,
+    handle_type: *const c_char,
+    handle_type_len: usize,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    identifier: *mut Identifier,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let view = input::object("view", view)?;
+            let handle_type = input::text("handle_type", handle_type, handle_type_len)?;
+            let out = Buffer::text(out, cap, len)?;
+            let handle = view.0.mint_handle(handle_type)?;
+            out.write(handle.as_str().as_bytes())?;
+            give(identifier, Identifier::of_handle(&handle, None));
+            Ok(())
+        })
+    }
+}
+
+/// Verifies a handle that came back. With `max_age`, in seconds, one that was made longer ago has
+/// expired; NULL is none.
+///
+/// `identifier` may be NULL. Fails with every refusal but SEALWAX_UNKNOWN_KEY and
+/// SEALWAX_PRINCIPAL_MISMATCH, which a handle cannot tell from SEALWAX_UNAUTHENTIC.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_verify_handle(
+    view: *const View,
+    handle_type: *const c_char,
+    handle_type_len: usize,
+    handle: *const c_char,
+    handle_len: usize,
+    max_age: *const u64,
+    identifier: *mut Identifier,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let view = input::object("view", view)?;
+            let handle_type = input::text("handle_type", handle_type, handle_type_len)?;
+            let text = input::untrusted(handle, handle_len)?;
+            let max_age = input::seconds(max_age);
+            let handle = view.0.verify_handle(handle_type, text, max_age)?;
+            give(identifier, Identifier::of_handle(&handle, max_age));
+            Ok(())
+        })
+    }
+}
+
+/// # Safety
+///
+/// `place` is NULL or valid for writing.
+pub(crate) unsafe fn give(place: *mut Identifier, identifier: Identifier) {
+    // SAFETY: the caller's promise is the same.
+    if let Some(slot) = unsafe { Slot::optional(place) } {
+        slot.write(identifier);
+    }
+}
+
+impl Identifier {
+    pub(crate) fn of_session_id(id: &SessionId, max_age: Option<Duration>) -> Self {
+        Self {
+            created_at_ms: id.created_at_ms(),
+            ends_at_ms: max_age.map_or(SEALWAX_NEVER, |max_age| id.ends_at_ms(max_age)),
+            ulid: *id.ulid(),
+            needs_reseal: id.needs_reseal(),
+        }
+    }
+
+    fn of_handle(handle: &Handle, max_age: Option<Duration>) -> Self {
+        Self {
+            created_at_ms: handle.created_at_ms(),
+            ends_at_ms: max_age.map_or(SEALWAX_NEVER, |max_age| handle.ends_at_ms(max_age)),
+            ulid: *handle.ulid(),
+            needs_reseal: handle.needs_reseal(),
+        }
+    }
+}

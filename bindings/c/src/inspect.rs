@@ -1,0 +1,102 @@
+//! What a text is, as far as it can be told without a key.
+
+use std::ffi::c_char;
+
+use sealwax_core::{Error, Inspected};
+
+use crate::call::{ErrorReport, call};
+use crate::input;
+use crate::output::Slot;
+use crate::status::Status;
+
+/// A sealed token.
+pub const SEALWAX_IS_TOKEN: i32 = 1;
+/// A session id.
+pub const SEALWAX_IS_SESSION_ID: i32 = 2;
+/// A handle.
+pub const SEALWAX_IS_HANDLE: i32 = 3;
+/// A key text, its checksum right: a secret.
+pub const SEALWAX_IS_KEY: i32 = 4;
+
+/// What a text claims to be. Nothing of it is verified.
+#[repr(C)]
+#[derive(Default)]
+pub struct Inspection {
+    /// SEALWAX_IS_TOKEN to SEALWAX_IS_KEY.
+    what: i32,
+    /// Of a token: its kind.
+    kind: i32,
+    /// When it says it was made, in Unix milliseconds; of a session id or a handle.
+    created_at_ms: u64,
+    /// The key that it says made it, or that it is; not of a handle.
+    key_id: [u8; 4],
+    /// The size of the type.
+    handle_type_len: u32,
+    /// Of a handle: its type.
+    handle_type: [u8; 32],
+}
+
+/// Tells what a text is: a sealed token, a session id, a handle or a key text.
+///
+/// Fails with SEALWAX_TOO_LARGE over 2 MiB, and with SEALWAX_MALFORMED, SEALWAX_UNSUPPORTED or
+/// SEALWAX_INVALID_KEY where it is none of these.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_inspect(
+    text: *const c_char,
+    text_len: usize,
+    inspection: *mut Inspection,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let text = input::untrusted(text, text_len)?;
+            let inspection = Slot::new("inspection", inspection)?;
+            inspection.write(Inspection::of(sealwax_core::inspect(text)?)?);
+            Ok(())
+        })
+    }
+}
+
+impl Inspection {
+    fn of(inspected: Inspected) -> Result<Self, Error> {
+        Ok(match inspected {
+            Inspected::Token { kind, key_id } => Self {
+                what: SEALWAX_IS_TOKEN,
+                kind: kind as i32,
+                key_id: *key_id.as_bytes(),
+                ..Self::default()
+            },
+            Inspected::SessionId {
+                key_id,
+                created_at_ms,
+            } => Self {
+                what: SEALWAX_IS_SESSION_ID,
+                key_id: *key_id.as_bytes(),
+                created_at_ms,
+                ..Self::default()
+            },
+            Inspected::Handle {
+                handle_type,
+                created_at_ms,
+            } => {
+                let mut inspection = Self {
+                    what: SEALWAX_IS_HANDLE,
+                    created_at_ms,
+                    ..Self::default()
+                };
+                for (to, from) in inspection.handle_type.iter_mut().zip(handle_type.bytes()) {
+                    *to = from;
+                    inspection.handle_type_len += 1;
+                }
+                inspection
+            }
+            Inspected::Key { key_id } => Self {
+                what: SEALWAX_IS_KEY,
+                key_id: *key_id.as_bytes(),
+                ..Self::default()
+            },
+            _ => return Err(Error::Unsupported("the kind of the text")),
+        })
+    }
+}

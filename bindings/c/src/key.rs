@@ -1,0 +1,118 @@
+//! Keys.
+
+use std::ffi::c_char;
+
+use crate::call::{ErrorReport, call};
+use crate::input;
+use crate::output::{Buffer, Slot, free};
+use crate::status::Status;
+
+/// A secret and what is derived from it. It is wiped when the last object that shares it is
+/// freed.
+pub struct Key(pub(crate) sealwax_core::Key);
+
+/// Makes a new key from the system's randomness.
+///
+/// Fails with SEALWAX_ENTROPY_UNAVAILABLE.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_key_generate(
+    key: *mut *mut Key,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let key = Slot::new("key", key)?;
+            key.give(Key(sealwax_core::Key::generate()?));
+            Ok(())
+        })
+    }
+}
+
+/// Makes a key of a secret that already exists: 32 random bytes or more, never a passphrase.
+///
+/// Fails with SEALWAX_INVALID_KEY.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_key_from_secret(
+    secret: *const u8,
+    secret_len: usize,
+    key: *mut *mut Key,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let secret = input::slice("secret", secret, secret_len)?;
+            let key = Slot::new("key", key)?;
+            key.give(Key(sealwax_core::Key::from_secret(secret)?));
+            Ok(())
+        })
+    }
+}
+
+/// Reads a key text; its checksum tells a mistyped key from a wrong one.
+///
+/// Fails with SEALWAX_INVALID_KEY.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_key_parse(
+    text: *const c_char,
+    text_len: usize,
+    key: *mut *mut Key,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let text = input::text("text", text, text_len)?;
+            let key = Slot::new("key", key)?;
+            key.give(Key(text.parse()?));
+            Ok(())
+        })
+    }
+}
+
+/// Gives the 4 bytes of the key's public name, which stand readable in what it seals.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_key_id(
+    key: *const Key,
+    id: *mut [u8; 4],
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let key = input::object("key", key)?;
+            Slot::new("id", id)?.write(*key.0.id().as_bytes());
+            Ok(())
+        })
+    }
+}
+
+/// Gives the key's text, SEALWAX_KEY_TEXT_LEN characters: a secret, which the caller wipes.
+///
+/// A secret of more than 32 bytes has no text: `*len` is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_key_to_text(
+    key: *const Key,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let key = input::object("key", key)?;
+            let out = Buffer::text(out, cap, len)?;
+            let text = key.0.to_text();
+            out.write(text.as_ref().map_or(&[], |text| text.as_bytes()))
+        })
+    }
+}
+
+/// Frees a key; NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_key_free(key: *mut Key) {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe { free(key) };
+}

@@ -1,0 +1,107 @@
+//! Key rings.
+
+use std::ffi::c_char;
+
+use sealwax_core::KeyRing;
+
+use crate::call::{ErrorReport, Failure, call};
+use crate::input;
+use crate::key::Key;
+use crate::output::{Buffer, Slot, free};
+use crate::status::Status;
+
+/// 1 to 16 keys in order: the first seals, every one opens.
+///
+/// To rotate, let every replica know a key before it seals, and keep it until what it made has
+/// expired: [old, new] everywhere, then [new, old], then [new].
+pub struct Ring(pub(crate) KeyRing);
+
+/// Reads a ring: key texts separated by commas or white space.
+///
+/// Fails with SEALWAX_INVALID_KEY.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_ring_parse(
+    text: *const c_char,
+    text_len: usize,
+    ring: *mut *mut Ring,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let text = input::text("text", text, text_len)?;
+            let ring = Slot::new("ring", ring)?;
+            ring.give(Ring(text.parse()?));
+            Ok(())
+        })
+    }
+}
+
+/// Reads the ring in the environment variable SEALWAX_KEYS.
+///
+/// Fails with SEALWAX_INVALID_KEY.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_ring_from_env(
+    ring: *mut *mut Ring,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let ring = Slot::new("ring", ring)?;
+            ring.give(Ring(KeyRing::from_env()?));
+            Ok(())
+        })
+    }
+}
+
+/// Makes a ring of `count` keys, the sealing one first. The keys remain the caller's.
+///
+/// Fails with SEALWAX_INVALID_KEY.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_ring_new(
+    keys: *const *const Key,
+    count: usize,
+    ring: *mut *mut Ring,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let keys = input::slice("keys", keys, count)?
+                .iter()
+                .map(|key| input::object("keys", *key).map(|key| key.0.clone()))
+                .collect::<Result<Vec<_>, Failure>>()?;
+            let ring = Slot::new("ring", ring)?;
+            ring.give(Ring(KeyRing::new(keys)?));
+            Ok(())
+        })
+    }
+}
+
+/// Gives the ids of the keys in order, 4 bytes each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_ring_ids(
+    ring: *const Ring,
+    out: *mut u8,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let ring = input::object("ring", ring)?;
+            let out = Buffer::new(out, cap, len)?;
+            let ids: Vec<u8> = ring.0.ids().flat_map(|id| *id.as_bytes()).collect();
+            out.write(&ids)
+        })
+    }
+}
+
+/// Frees a ring; NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_ring_free(ring: *mut Ring) {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe { free(ring) };
+}

@@ -1,0 +1,219 @@
+//! Data-layer sessions, as JSON in the draft's own shape.
+
+use std::ffi::c_char;
+
+use sealwax_core::{SessionMetadata, Sessions};
+
+use crate::call::{ErrorReport, Failure, call};
+use crate::identifier::{Identifier, give};
+use crate::input;
+use crate::output::{Buffer, Slot, free};
+use crate::status::Status;
+use crate::token::{Life, Lifetime, Opened};
+use crate::view::View;
+
+/// A data-layer session that was opened: its id and its state, every check passed.
+pub struct Session(sealwax_core::Session);
+
+/// Creates a session with a first state and gives its metadata, the JSON of
+/// `_meta["io.modelcontextprotocol/session"]`: sessionId, expiresAt where it ends, and state. It
+/// is no longer than sealwax_metadata_limit says.
+///
+/// A session ends once it was idle for its `lifetime` (24 hours where that is NULL), or is as old
+/// as the codec's session_max_age, whichever comes first.
+///
+/// Fails as sealwax_seal does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_session_create(
+    view: *const View,
+    lifetime: *const Lifetime,
+    payload: *const u8,
+    payload_len: usize,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let sessions = sessions(view, lifetime)?;
+            let payload = input::slice("payload", payload, payload_len)?;
+            let out = Buffer::text(out, cap, len)?;
+            out.write(sessions.create(payload)?.to_json().as_bytes())
+        })
+    }
+}
+
+/// Opens the metadata that a client sent, as JSON: verifies the id, then opens the state that is
+/// bound to it.
+///
+/// Fails with every refusal, and with SEALWAX_MALFORMED where the state is missing, for leaving
+/// it out must not reset a session.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_session_open(
+    view: *const View,
+    metadata: *const c_char,
+    metadata_len: usize,
+    session: *mut *mut Session,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let view = input::object("view", view)?;
+            let metadata = input::untrusted(metadata, metadata_len)?;
+            let session = Slot::new("session", session)?;
+            let metadata = SessionMetadata::from_json(metadata)?;
+            session.give(Session(view.0.sessions().open(&metadata)?));
+            Ok(())
+        })
+    }
+}
+
+/// Gives the payload of a session's state, always shorter than its metadata, and what its token
+/// tells. `opened` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_session_payload(
+    session: *const Session,
+    out: *mut u8,
+    cap: usize,
+    len: *mut usize,
+    opened: *mut Opened,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let session = input::object("session", session)?;
+            Buffer::new(out, cap, len)?.write(session.0.payload())?;
+            if let Some(opened) = Slot::optional(opened) {
+                opened.write(Opened::of(session.0.state()));
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Gives a session's id, SEALWAX_SESSION_ID_LEN characters, and what it tells. `identifier` may
+/// be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_session_id(
+    session: *const Session,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    identifier: *mut Identifier,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let id = input::object("session", session)?.0.id();
+            Buffer::text(out, cap, len)?.write(id.as_str().as_bytes())?;
+            give(identifier, Identifier::of_session_id(id, None));
+            Ok(())
+        })
+    }
+}
+
+/// Writes a new state for the same session and gives its metadata: the id and the start are kept,
+/// the generation is one more.
+///
+/// Fails as sealwax_seal does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_session_renew(
+    view: *const View,
+    lifetime: *const Lifetime,
+    session: *const Session,
+    payload: *const u8,
+    payload_len: usize,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let sessions = sessions(view, lifetime)?;
+            let session = input::object("session", session)?;
+            let payload = input::slice("payload", payload, payload_len)?;
+            let out = Buffer::text(out, cap, len)?;
+            out.write(sessions.renew(&session.0, payload)?.to_json().as_bytes())
+        })
+    }
+}
+
+/// Creates a session that begins with the state of another, which goes on beside it, and gives
+/// its metadata.
+///
+/// Fails as sealwax_seal does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_session_fork(
+    view: *const View,
+    lifetime: *const Lifetime,
+    session: *const Session,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let sessions = sessions(view, lifetime)?;
+            let session = input::object("session", session)?;
+            let out = Buffer::text(out, cap, len)?;
+            out.write(sessions.fork(&session.0)?.to_json().as_bytes())
+        })
+    }
+}
+
+/// Verifies a session's id alone, as sessions/delete sends it, under the codec's
+/// session_max_age. `identifier` may be NULL.
+///
+/// Fails as sealwax_verify_session_id does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_session_verify(
+    view: *const View,
+    session_id: *const c_char,
+    session_id_len: usize,
+    identifier: *mut Identifier,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let view = input::object("view", view)?;
+            let text = input::untrusted(session_id, session_id_len)?;
+            let id = view.0.sessions().verify(text)?;
+            give(identifier, Identifier::of_session_id(&id, None));
+            Ok(())
+        })
+    }
+}
+
+/// Frees a session; NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_session_free(session: *mut Session) {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe { free(session) };
+}
+
+/// # Safety
+///
+/// The rules of the header.
+unsafe fn sessions<'a>(
+    view: *const View,
+    lifetime: *const Lifetime,
+) -> Result<Sessions<'a>, Failure> {
+    // SAFETY: the caller's promise is the same.
+    let (view, life) = unsafe { (input::object("view", view)?, Life::of(lifetime)?) };
+    let sessions = view.0.sessions();
+    Ok(match life {
+        Life::Default => sessions,
+        Life::Ttl(ttl) => sessions.ttl(ttl),
+        Life::NoExpiry => sessions.no_expiry(),
+    })
+}

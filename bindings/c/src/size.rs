@@ -1,0 +1,33 @@
+//! How large results can be.
+#![allow(dead_code, reason = "the constants are for the header")]
+
+use crate::codec::Codec;
+
+/// The size of a key's text.
+pub const SEALWAX_KEY_TEXT_LEN: usize = 53;
+/// The most bytes of a ring's ids.
+pub const SEALWAX_RING_IDS_MAX: usize = 64;
+/// The size of a session id.
+pub const SEALWAX_SESSION_ID_LEN: usize = 64;
+/// The most bytes of a handle.
+pub const SEALWAX_HANDLE_MAX: usize = 75;
+/// The most bytes of an answer.
+pub const SEALWAX_ANSWER_MAX: usize = 4096;
+
+/// The most bytes of a token of this codec, by its payload limit: a buffer of this size holds
+/// whatever sealwax_seal and sealwax_renew make. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_token_limit(codec: *const Codec) -> usize {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe { codec.as_ref() }.map_or(0, |codec| codec.0.token_limit())
+}
+
+/// The most bytes of session metadata of this codec: a buffer of this size holds whatever
+/// sealwax_session_create, _renew and _fork make. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_metadata_limit(codec: *const Codec) -> usize {
+    // The names of the members take 44 bytes, the id 64, and the longest time 20.
+    const BESIDE_THE_STATE: usize = 128;
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe { codec.as_ref() }.map_or(0, |codec| BESIDE_THE_STATE + codec.0.token_limit())
+}

@@ -1,0 +1,134 @@
+//! The core's errors as numbers.
+
+use std::ffi::{CStr, c_char};
+
+use sealwax_core::Error;
+
+/// How a call ended: SEALWAX_OK, or another of the numbers above.
+pub type Status = i32;
+
+/// Success.
+pub const SEALWAX_OK: i32 = 0;
+/// The caller's own mistake; the message says what was expected.
+pub const SEALWAX_INVALID_ARGUMENT: i32 = 10;
+/// A pointer that must not be NULL was.
+pub const SEALWAX_NULL_POINTER: i32 = 11;
+/// A text is not UTF-8.
+pub const SEALWAX_NOT_UTF8: i32 = 12;
+/// The buffer is too small; `*len` is the size needed, and nothing else was written.
+pub const SEALWAX_BUFFER_TOO_SMALL: i32 = 13;
+/// A key text or a ring that cannot be used.
+pub const SEALWAX_INVALID_KEY: i32 = 20;
+/// The system gave no randomness, so nothing was sealed.
+pub const SEALWAX_ENTROPY_UNAVAILABLE: i32 = 30;
+/// A fault in sealwax itself.
+pub const SEALWAX_INTERNAL_ERROR: i32 = 31;
+/// A token, or a payload, over its limit.
+pub const SEALWAX_TOO_LARGE: i32 = 40;
+/// A later version of the format, or a kind of token that version 1 does not know.
+pub const SEALWAX_UNSUPPORTED: i32 = 41;
+/// Not a token of this format, or spelled in another way than the one that counts.
+pub const SEALWAX_MALFORMED: i32 = 42;
+/// A token of another kind, or a handle of another type, than asked for.
+pub const SEALWAX_WRONG_PURPOSE: i32 = 43;
+/// Sealed under a key that the ring does not hold.
+pub const SEALWAX_UNKNOWN_KEY: i32 = 50;
+/// Forged, altered, or bound to something else; nobody can tell which.
+pub const SEALWAX_UNAUTHENTIC: i32 = 51;
+/// Authentic, but issued to somebody else.
+pub const SEALWAX_PRINCIPAL_MISMATCH: i32 = 52;
+/// Issued further in the future than the allowed clock skew.
+pub const SEALWAX_NOT_YET_VALID: i32 = 60;
+/// Past its own lifetime or the given maximum age.
+pub const SEALWAX_EXPIRED: i32 = 61;
+
+/// The code of a status: the same text in every language, such as "expired"; static.
+///
+/// SEALWAX_NULL_POINTER and SEALWAX_NOT_UTF8 are "invalid_argument" too, so that the codes are
+/// those of every language. A number that is no status is "internal_error".
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwax_code(status: Status) -> *const c_char {
+    code(status).as_ptr()
+}
+
+/// Whether a status says that a token was refused (40 and up), as opposed to a mistake or a
+/// failure on the server's side, which must not make a client throw its session away.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwax_is_refusal(status: Status) -> bool {
+    status >= SEALWAX_TOO_LARGE
+}
+
+fn code(status: Status) -> &'static CStr {
+    match status {
+        SEALWAX_OK => c"ok",
+        SEALWAX_INVALID_ARGUMENT | SEALWAX_NULL_POINTER | SEALWAX_NOT_UTF8 => c"invalid_argument",
+        SEALWAX_BUFFER_TOO_SMALL => c"buffer_too_small",
+        SEALWAX_INVALID_KEY => c"invalid_key",
+        SEALWAX_ENTROPY_UNAVAILABLE => c"entropy_unavailable",
+        SEALWAX_TOO_LARGE => c"too_large",
+        SEALWAX_UNSUPPORTED => c"unsupported",
+        SEALWAX_MALFORMED => c"malformed",
+        SEALWAX_WRONG_PURPOSE => c"wrong_purpose",
+        SEALWAX_UNKNOWN_KEY => c"unknown_key",
+        SEALWAX_UNAUTHENTIC => c"unauthentic",
+        SEALWAX_PRINCIPAL_MISMATCH => c"principal_mismatch",
+        SEALWAX_NOT_YET_VALID => c"not_yet_valid",
+        SEALWAX_EXPIRED => c"expired",
+        _ => c"internal_error",
+    }
+}
+
+pub(crate) fn of(error: &Error) -> Status {
+    match error {
+        Error::InvalidArgument(_) => SEALWAX_INVALID_ARGUMENT,
+        Error::InvalidKey(_) => SEALWAX_INVALID_KEY,
+        Error::EntropyUnavailable => SEALWAX_ENTROPY_UNAVAILABLE,
+        Error::TooLarge { .. } => SEALWAX_TOO_LARGE,
+        Error::Unsupported(_) => SEALWAX_UNSUPPORTED,
+        Error::Malformed(_) => SEALWAX_MALFORMED,
+        Error::WrongPurpose { .. } => SEALWAX_WRONG_PURPOSE,
+        Error::UnknownKey(_) => SEALWAX_UNKNOWN_KEY,
+        Error::Unauthentic => SEALWAX_UNAUTHENTIC,
+        Error::PrincipalMismatch => SEALWAX_PRINCIPAL_MISMATCH,
+        Error::NotYetValid { .. } => SEALWAX_NOT_YET_VALID,
+        Error::Expired { .. } => SEALWAX_EXPIRED,
+        _ => SEALWAX_INTERNAL_ERROR,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sealwax_core::Key;
+
+    #[test]
+    fn codes_and_refusals_are_the_cores() {
+        let (issued_at, at, now) = (2, 0, 1);
+        let errors = [
+            Error::InvalidArgument("".into()),
+            Error::InvalidKey("".into()),
+            Error::EntropyUnavailable,
+            Error::TooLarge {
+                what: "token",
+                found: 2,
+                limit: 1,
+            },
+            Error::Unsupported(""),
+            Error::Malformed(""),
+            Error::WrongPurpose {
+                expected: String::new(),
+                found: String::new(),
+            },
+            Error::UnknownKey(Key::from_secret(&[7; 32]).expect("32 bytes").id()),
+            Error::Unauthentic,
+            Error::PrincipalMismatch,
+            Error::NotYetValid { issued_at, now },
+            Error::Expired { at, now },
+        ];
+        for error in errors {
+            let status = of(&error);
+            assert_eq!(code(status).to_str(), Ok(error.code()));
+            assert_eq!(sealwax_is_refusal(status), error.is_refusal(), "{error:?}");
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Sealed tokens.
+
+use std::ffi::c_char;
+use std::ptr;
+use std::time::Duration;
+
+use sealwax_core::{Error, Kind, RequestContext, kind::Untyped};
+
+use crate::call::{ErrorReport, Failure, call};
+use crate::input;
+use crate::output::{Buffer, Slot};
+use crate::status::Status;
+use crate::view::View;
+
+/// `state` of a data-layer session; needs a session id. The functions of sessions do all of it.
+pub const SEALWAX_KIND_STATE: i32 = 0x01;
+/// `requestState` of a multi-round-trip request; needs a context.
+pub const SEALWAX_KIND_REQUEST_STATE: i32 = 0x02;
+/// A self-contained session for a header that cannot be renewed (`Mcp-Session-Id`).
+pub const SEALWAX_KIND_SESSION: i32 = 0x03;
+/// A cursor; needs the list method as its label, such as "tools/list".
+pub const SEALWAX_KIND_CURSOR: i32 = 0x04;
+/// State that a handle's holder keeps; needs the handle's type as its label.
+pub const SEALWAX_KIND_HANDLE_STATE: i32 = 0x05;
+/// The application's own; needs a label, and may have a session id and a context.
+pub const SEALWAX_KIND_CUSTOM: i32 = 0x7f;
+
+/// The name of a kind, the same in every language, such as "request-state"; static. NULL where
+/// there is no such kind.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwax_kind_name(kind: i32) -> *const c_char {
+    let name = match kind {
+        SEALWAX_KIND_STATE => c"state",
+        SEALWAX_KIND_REQUEST_STATE => c"request-state",
+        SEALWAX_KIND_SESSION => c"session",
+        SEALWAX_KIND_CURSOR => c"cursor",
+        SEALWAX_KIND_HANDLE_STATE => c"handle-state",
+        SEALWAX_KIND_CUSTOM => c"custom",
+        _ => return ptr::null(),
+    };
+    name.as_ptr()
+}
+
+/// What a sealed token is for and what it is bound to. The two sides must be given the same; what
+/// differs in any field is refused. NULL is absent; an empty session id or context is refused.
+#[repr(C)]
+pub struct Purpose {
+    /// SEALWAX_KIND_STATE to SEALWAX_KIND_CUSTOM.
+    kind: i32,
+    /// The list method, the type of the handle, the name of a custom token; else NULL.
+    label: *const c_char,
+    /// The size of the label.
+    label_len: usize,
+    /// The text of the session id that the token belongs to; else NULL.
+    session_id: *const c_char,
+    /// The size of the session id.
+    session_id_len: usize,
+    /// The 32 bytes of the request context; else NULL.
+    context: *const u8,
+    /// The size of the context: 32 or 0.
+    context_len: usize,
+}
+
+/// How long what is sealed lives. Where a function takes one, NULL is the kind's own time: 600 s
+/// for request state, 30 days for self-contained sessions, 24 hours for the rest.
+#[repr(C)]
+pub struct Lifetime {
+    /// Seconds, 1 to 4,294,967,295; 0 with `no_expiry`.
+    ttl: u64,
+    /// Whether it never expires by itself: it opens as long as its key is in the ring.
+    no_expiry: bool,
+}
+
+/// A time that never comes.
+pub const SEALWAX_NEVER: u64 = 0xffff_ffff_ffff_ffff;
+
+/// What an authentic token tells beside its payload, every check passed.
+#[repr(C)]
+pub struct Opened {
+    /// When it was sealed, in Unix seconds.
+    issued_at: u64,
+    /// When its own lifetime ends, in Unix seconds; SEALWAX_NEVER for no expiry.
+    expires_at: u64,
+    /// When its session began, in Unix seconds: kept across renewals.
+    started_at: u64,
+    /// How often it was renewed; stops at its maximum.
+    generation: u32,
+    /// Whether an older key made it, so that it should be sealed anew before that key goes.
+    needs_reseal: bool,
+    /// What a ledger of spent tokens counts by: no other spelling of the token changes it.
+    token_id: [u8; 16],
+}
+
+/// Seals a payload: a new life, of generation 0.
+///
+/// The token is ASCII, fit for JSON, headers and URLs, and no longer than sealwax_token_limit
+/// says. `lifetime` may be NULL.
+///
+/// Fails with SEALWAX_INVALID_ARGUMENT, SEALWAX_TOO_LARGE, SEALWAX_ENTROPY_UNAVAILABLE.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_seal(
+    view: *const View,
+    purpose: *const Purpose,
+    lifetime: *const Lifetime,
+    payload: *const u8,
+    payload_len: usize,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let sealer = sealer(view, purpose, lifetime)?;
+            let payload = input::slice("payload", payload, payload_len)?;
+            let out = Buffer::text(out, cap, len)?;
+            out.write(sealer.seal(payload)?.as_str().as_bytes())
+        })
+    }
+}
+
+/// Seals a payload in place of what was opened: the start is kept, so that a maximum age holds,
+/// and the generation is one more, so that a stale token can be told.
+///
+/// Fails as sealwax_seal does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_renew(
+    view: *const View,
+    purpose: *const Purpose,
+    lifetime: *const Lifetime,
+    opened: *const Opened,
+    payload: *const u8,
+    payload_len: usize,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let sealer = sealer(view, purpose, lifetime)?;
+            let opened = input::object("opened", opened)?;
+            let payload = input::slice("payload", payload, payload_len)?;
+            let out = Buffer::text(out, cap, len)?;
+            let token = sealer.renew_from(opened.started_at, opened.generation, payload)?;
+            out.write(token.as_str().as_bytes())
+        })
+    }
+}
+
+/// Opens what came back and gives its payload, which is always shorter than the token.
+///
+/// With `max_age`, in seconds, what began longer ago has expired, however often it was renewed;
+/// NULL is none. `opened` may be NULL.
+///
+/// Fails with every refusal.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_open(
+    view: *const View,
+    purpose: *const Purpose,
+    max_age: *const u64,
+    token: *const c_char,
+    token_len: usize,
+    out: *mut u8,
+    cap: usize,
+    len: *mut usize,
+    opened: *mut Opened,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let mut sealer = sealer(view, purpose, ptr::null())?;
+            if let Some(max_age) = input::seconds(max_age) {
+                sealer = sealer.max_age(max_age);
+            }
+            let token = input::untrusted(token, token_len)?;
+            let out = Buffer::new(out, cap, len)?;
+            let contents = sealer.open(token)?;
+            out.write(contents.payload())?;
+            if let Some(opened) = Slot::optional(opened) {
+                opened.write(Opened::of(&contents));
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Opened {
+    pub(crate) fn of<K>(opened: &sealwax_core::Opened<K>) -> Self {
+        Self {
+            issued_at: opened.issued_at(),
+            expires_at: opened.expires_at().unwrap_or(SEALWAX_NEVER),
+            started_at: opened.started_at(),
+            generation: opened.generation(),
+            needs_reseal: opened.needs_reseal(),
+            token_id: *opened.token_id().as_bytes(),
+        }
+    }
+}
+
+/// What a caller says about the lifetime.
+pub(crate) enum Life {
+    Default,
+    Ttl(Duration),
+    NoExpiry,
+}
+
+impl Life {
+    /// # Safety
+    ///
+    /// `lifetime` is NULL or valid for reading.
+    pub unsafe fn of(lifetime: *const Lifetime) -> Result<Self, Failure> {
+        // SAFETY: the caller's promise is the same.
+        match unsafe { lifetime.as_ref() } {
+            None => Ok(Self::Default),
+            Some(Lifetime {
+                ttl,
+                no_expiry: false,
+            }) => Ok(Self::Ttl(Duration::from_secs(*ttl))),
+            Some(Lifetime { ttl: 0, .. }) => Ok(Self::NoExpiry),
+            Some(_) => Err(Failure::Contradiction(
+                "lifetime: expected a ttl or no expiry, found both",
+            )),
+        }
+    }
+}
+
+/// # Safety
+///
+/// The rules of the header.
+unsafe fn sealer<'a>(
+    view: *const View,
+    purpose: *const Purpose,
+    lifetime: *const Lifetime,
+) -> Result<sealwax_core::Sealer<'a, Untyped>, Failure> {
+    // SAFETY: the caller's promise is the same.
+    let (view, purpose, life) = unsafe {
+        (
+            input::object("view", view)?,
+            input::object("purpose", purpose)?,
+            Life::of(lifetime)?,
+        )
+    };
+    // SAFETY: the caller's promise is the same.
+    let (label, session_id, context) = unsafe {
+        (
+            input::text("label", purpose.label, purpose.label_len)?,
+            input::optional_text("session_id", purpose.session_id, purpose.session_id_len)?,
+            input::slice("context", purpose.context, purpose.context_len)?,
+        )
+    };
+    if !purpose.context.is_null() {
+        RequestContext::from_bytes(context)?;
+    }
+    let mut purpose = sealwax_core::Purpose {
+        label,
+        context,
+        ..sealwax_core::Purpose::of(kind(purpose.kind)?)
+    };
+    if let Some(session_id) = session_id {
+        purpose = purpose.bound_to_session(session_id)?;
+    }
+    let sealer = view.0.sealer(purpose);
+    Ok(match life {
+        Life::Default => sealer,
+        Life::Ttl(ttl) => sealer.ttl(ttl),
+        Life::NoExpiry => sealer.no_expiry(),
+    })
+}
+
+fn kind(number: i32) -> Result<Kind, Error> {
+    Kind::ALL
+        .into_iter()
+        .find(|kind| *kind as i32 == number)
+        .ok_or_else(|| Error::InvalidArgument(format!("kind: {number} is none").into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CStr;
+
+    #[test]
+    fn kinds_are_named_as_in_the_core() {
+        for kind in Kind::ALL {
+            // SAFETY: the names are static.
+            let name = unsafe { CStr::from_ptr(sealwax_kind_name(kind as i32)) };
+            assert_eq!(name.to_str(), Ok(kind.name()));
+        }
+    }
+}

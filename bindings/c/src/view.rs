@@ -1,0 +1,73 @@
+//! A codec for one principal.
+
+use std::ffi::c_char;
+
+use sealwax_core::Principal;
+
+use crate::call::{ErrorReport, call};
+use crate::codec::Codec;
+use crate::input;
+use crate::output::{Slot, free};
+use crate::status::Status;
+
+/// A codec for one principal, with the principal's tags computed: it serves a whole request.
+pub struct View(pub(crate) sealwax_core::View);
+
+/// Makes the view for an authenticated principal.
+///
+/// Take the parts from a verified credential, by one rule in every replica: of a JWT, `iss`,
+/// `client_id` or `azp`, and `sub`. A part that is NULL is absent; one that is empty is refused.
+///
+/// Fails with SEALWAX_INVALID_ARGUMENT without a client or a subject, for an empty part, or for
+/// one over 1,024 bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_view_new(
+    codec: *const Codec,
+    issuer: *const c_char,
+    issuer_len: usize,
+    client: *const c_char,
+    client_len: usize,
+    subject: *const c_char,
+    subject_len: usize,
+    view: *mut *mut View,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let codec = input::object("codec", codec)?;
+            let issuer = input::optional_text("issuer", issuer, issuer_len)?;
+            let client = input::optional_text("client", client, client_len)?;
+            let subject = input::optional_text("subject", subject, subject_len)?;
+            let view = Slot::new("view", view)?;
+            let principal = Principal::from_parts(issuer, client, subject)?;
+            view.give(View(codec.0.view(&principal)?));
+            Ok(())
+        })
+    }
+}
+
+/// Makes the view for nobody in particular: whoever holds a token of it can use it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_view_new_anonymous(
+    codec: *const Codec,
+    view: *mut *mut View,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let codec = input::object("codec", codec)?;
+            let view = Slot::new("view", view)?;
+            view.give(View(codec.0.view(&Principal::anonymous())?));
+            Ok(())
+        })
+    }
+}
+
+/// Frees a view; NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_view_free(view: *mut View) {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe { free(view) };
+}

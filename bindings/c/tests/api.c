@@ -1,0 +1,393 @@
+/* The rules at the top of sealwax.h: outputs, sizes, absence, messages, lifetimes of objects. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+#include "environment.h"
+
+#define RING TEXT("swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc")
+#define PAYLOAD ((const uint8_t *)"hello"), 5
+
+static sealwax_ring *ring;
+static sealwax_codec *codec;
+static sealwax_view *alice;
+static sealwax_error error;
+static char token[8192];
+static size_t token_len;
+
+static const sealwax_purpose SESSION = {SEALWAX_KIND_SESSION, NULL, 0, NULL, 0, NULL, 0};
+
+static void set_up(void) {
+  CHECK(sealwax_ring_parse(RING, &ring, NULL) == SEALWAX_OK);
+  CHECK(sealwax_codec_new(ring, TEXT("https://mcp.example.com"), NULL, &codec, NULL) == SEALWAX_OK);
+  CHECK(sealwax_view_new(codec, NULL, 0, NULL, 0, TEXT("alice"), &alice, NULL) == SEALWAX_OK);
+  CHECK(sealwax_seal(alice, &SESSION, NULL, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_OK);
+}
+
+static void tear_down(void) {
+  sealwax_view_free(alice);
+  sealwax_codec_free(codec);
+  sealwax_ring_free(ring);
+}
+
+static sealwax_status open_token(const sealwax_view *view, sealwax_opened *opened) {
+  uint8_t payload[8192];
+  size_t len;
+  return sealwax_open(view, &SESSION, NULL, token, token_len, payload, sizeof payload, &len, opened,
+                      &error);
+}
+
+static void versions(void) {
+  CHECK(sealwax_abi_version() == SEALWAX_ABI_VERSION);
+  CHECK(strchr(sealwax_version(), '.') != NULL);
+}
+
+static void freeing_null_is_fine(void) {
+  sealwax_key_free(NULL);
+  sealwax_ring_free(NULL);
+  sealwax_codec_free(NULL);
+  sealwax_view_free(NULL);
+  sealwax_session_free(NULL);
+}
+
+static void views_outlive_their_codec(void) {
+  sealwax_ring *own_ring;
+  sealwax_codec *own;
+  sealwax_view *view;
+  CHECK(sealwax_ring_parse(RING, &own_ring, NULL) == SEALWAX_OK);
+  CHECK(sealwax_codec_new(own_ring, TEXT("https://mcp.example.com"), NULL, &own, NULL) ==
+        SEALWAX_OK);
+  sealwax_ring_free(own_ring);
+  CHECK(sealwax_view_new(own, NULL, 0, NULL, 0, TEXT("alice"), &view, NULL) == SEALWAX_OK);
+  sealwax_codec_free(own);
+  CHECK(open_token(view, NULL) == SEALWAX_OK);
+  sealwax_view_free(view);
+}
+
+static void null_is_refused_where_it_must_not_be(void) {
+  char out[8192];
+  size_t len;
+  CHECK(sealwax_ring_parse(NULL, 3, &ring, &error) == SEALWAX_NULL_POINTER);
+  CHECK(strcmp(error.message, "text: expected a pointer, found NULL") == 0);
+  CHECK(sealwax_ring_parse(RING, NULL, &error) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_seal(NULL, &SESSION, NULL, PAYLOAD, out, sizeof out, &len, &error) ==
+        SEALWAX_NULL_POINTER);
+  CHECK(strcmp(error.message, "view: expected a pointer, found NULL") == 0);
+  CHECK(sealwax_seal(alice, NULL, NULL, PAYLOAD, out, sizeof out, &len, NULL) ==
+        SEALWAX_NULL_POINTER);
+  CHECK(sealwax_seal(alice, &SESSION, NULL, NULL, 5, out, sizeof out, &len, NULL) ==
+        SEALWAX_NULL_POINTER);
+  CHECK(sealwax_seal(alice, &SESSION, NULL, PAYLOAD, NULL, 1, &len, NULL) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_seal(alice, &SESSION, NULL, PAYLOAD, out, sizeof out, NULL, NULL) ==
+        SEALWAX_NULL_POINTER);
+  CHECK(sealwax_seal(alice, &SESSION, NULL, (const uint8_t *)"x", SIZE_MAX, out, sizeof out, &len,
+                     NULL) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_token_limit(NULL) == 0 && sealwax_metadata_limit(NULL) == 0);
+}
+
+static void a_small_buffer_is_told_the_size_and_left_alone(void) {
+  uint8_t payload[5] = {7, 7, 7, 7, 7};
+  sealwax_opened opened;
+  memset(&opened, 7, sizeof opened);
+  size_t len = 0;
+  CHECK(sealwax_open(alice, &SESSION, NULL, token, token_len, NULL, 0, &len, &opened, NULL) ==
+        SEALWAX_BUFFER_TOO_SMALL);
+  CHECK(len == 5);
+  CHECK(sealwax_open(alice, &SESSION, NULL, token, token_len, payload, 4, &len, &opened, &error) ==
+        SEALWAX_BUFFER_TOO_SMALL);
+  CHECK(strcmp(error.message, "expected a buffer of 5 bytes, found 4") == 0);
+  CHECK(memcmp(payload, "\7\7\7\7\7", 5) == 0 && opened.generation == 0x07070707);
+  CHECK(sealwax_open(alice, &SESSION, NULL, token, token_len, payload, 5, &len, &opened, NULL) ==
+        SEALWAX_OK);
+  CHECK(memcmp(payload, "hello", 5) == 0 && opened.generation == 0);
+}
+
+static void a_refusal_writes_nothing(void) {
+  uint8_t payload[8192] = {7};
+  size_t len = 7;
+  sealwax_opened opened;
+  sealwax_identifier identifier;
+  sealwax_session *session = NULL;
+  memset(&opened, 7, sizeof opened);
+  memset(&identifier, 7, sizeof identifier);
+  char *last = &token[token_len - 2];
+  *last = *last == 'A' ? 'B' : 'A';
+  CHECK(sealwax_open(alice, &SESSION, NULL, token, token_len, payload, sizeof payload, &len,
+                     &opened, NULL) == SEALWAX_UNAUTHENTIC);
+  CHECK(payload[0] == 7 && len == 7 && opened.generation == 0x07070707);
+  CHECK(sealwax_verify_session_id(alice, TEXT("sess_"), NULL, &identifier, NULL) ==
+        SEALWAX_MALFORMED);
+  CHECK(identifier.created_at_ms == 0x0707070707070707);
+  CHECK(sealwax_session_open(alice, TEXT("{}"), &session, NULL) == SEALWAX_MALFORMED);
+  CHECK(session == NULL);
+}
+
+static void null_is_absence_and_empty_is_not(void) {
+  sealwax_view *view = NULL;
+  CHECK(sealwax_view_new(codec, NULL, 0, TEXT(""), TEXT("alice"), &view, &error) ==
+        SEALWAX_INVALID_ARGUMENT);
+  CHECK(strcmp(error.message, "client: expected 1 to 1024 bytes, found none") == 0);
+  CHECK(sealwax_view_new(codec, TEXT("issuer"), NULL, 0, NULL, 0, &view, NULL) ==
+        SEALWAX_INVALID_ARGUMENT);
+  CHECK(view == NULL);
+}
+
+static void an_empty_binding_is_not_none(void) {
+  sealwax_purpose custom = {SEALWAX_KIND_CUSTOM, TEXT("note"), NULL, 0, NULL, 0};
+  CHECK(sealwax_seal(alice, &custom, NULL, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_OK);
+  custom.session_id = "";
+  CHECK(sealwax_seal(alice, &custom, NULL, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_INVALID_ARGUMENT);
+  custom.session_id = NULL;
+  custom.context = (const uint8_t *)"";
+  CHECK(sealwax_seal(alice, &custom, NULL, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_INVALID_ARGUMENT);
+}
+
+static void text_is_utf8(void) {
+  sealwax_view *view;
+  sealwax_purpose label = SESSION;
+  label.label = "\xff";
+  label.label_len = 1;
+  CHECK(sealwax_view_new(codec, NULL, 0, NULL, 0, TEXT("\xff"), &view, &error) == SEALWAX_NOT_UTF8);
+  CHECK(strcmp(error.message, "subject: expected UTF-8") == 0);
+  CHECK(strcmp(sealwax_code(error.status), "invalid_argument") == 0);
+  CHECK(sealwax_seal(alice, &label, NULL, PAYLOAD, token, 0, &token_len, NULL) == SEALWAX_NOT_UTF8);
+  /* What a client sends is the client's fault. */
+  size_t len;
+  CHECK(sealwax_open(alice, &SESSION, NULL, TEXT("sw1.\xff"), NULL, 0, &len, NULL, NULL) ==
+        SEALWAX_MALFORMED);
+}
+
+static void lifetimes(void) {
+  sealwax_opened opened;
+  sealwax_lifetime both = {60, true}, neither = {0, false}, minute = {60, false}, none = {0, true};
+  CHECK(sealwax_seal(alice, &SESSION, &both, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_seal(alice, &SESSION, &neither, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_INVALID_ARGUMENT);
+  environment_stop_clock(1780000000000);
+  CHECK(sealwax_seal(alice, &SESSION, &none, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_OK);
+  CHECK(open_token(alice, &opened) == SEALWAX_OK && opened.expires_at == SEALWAX_NEVER);
+  CHECK(sealwax_seal(alice, &SESSION, &minute, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_OK);
+  CHECK(open_token(alice, &opened) == SEALWAX_OK && opened.expires_at == 1780000060);
+  environment_stop_clock(1780000060000);
+  CHECK(open_token(alice, NULL) == SEALWAX_EXPIRED && error.status == SEALWAX_EXPIRED);
+  CHECK(strcmp(error.message, "expired at 1780000060, and it is 1780000060") == 0);
+}
+
+static void an_unknown_kind_is_refused(void) {
+  sealwax_purpose purpose = SESSION;
+  purpose.kind = 99;
+  CHECK(sealwax_seal(alice, &purpose, NULL, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_kind_name(99) == NULL);
+}
+
+static void limits_hold_and_buffers_of_the_limits_suffice(void) {
+  const uint64_t mebibyte = 1 << 20, too_much = mebibyte + 1, skew = 301, century = 3155760000u;
+  sealwax_limits large = {&mebibyte, NULL, &century}, larger = {&too_much, NULL, NULL};
+  sealwax_limits skewed = {NULL, &skew, NULL};
+  sealwax_lifetime none = {0, true};
+  sealwax_codec *own = NULL;
+  sealwax_view *view;
+  CHECK(sealwax_codec_new(ring, TEXT("a"), &larger, &own, NULL) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_codec_new(ring, TEXT("a"), &skewed, &own, NULL) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_codec_new(ring, TEXT("a"), &large, &own, NULL) == SEALWAX_OK);
+  CHECK(sealwax_view_new_anonymous(own, &view, NULL) == SEALWAX_OK);
+  size_t cap = sealwax_metadata_limit(own), len;
+  uint8_t *payload = (uint8_t *)calloc(1, mebibyte);
+  char *out = (char *)malloc(cap);
+  CHECK(payload != NULL && out != NULL);
+  CHECK(sealwax_seal(view, &SESSION, NULL, payload, mebibyte, out, sealwax_token_limit(own), &len,
+                     NULL) == SEALWAX_OK);
+  CHECK(sealwax_session_create(view, &none, payload, mebibyte, out, cap, &len, NULL) == SEALWAX_OK);
+  sealwax_session *session;
+  CHECK(sealwax_session_open(view, out, len, &session, NULL) == SEALWAX_OK);
+  sealwax_session_free(session);
+  free(out);
+  free(payload);
+  sealwax_view_free(view);
+  sealwax_codec_free(own);
+}
+
+static void without_randomness_nothing_is_sealed(void) {
+  environment_deny_random();
+  sealwax_key *key = NULL;
+  char out[SEALWAX_SESSION_ID_LEN];
+  size_t len;
+  CHECK(sealwax_key_generate(&key, NULL) == SEALWAX_ENTROPY_UNAVAILABLE && key == NULL);
+  CHECK(sealwax_seal(alice, &SESSION, NULL, PAYLOAD, token, sizeof token, &len, &error) ==
+        SEALWAX_ENTROPY_UNAVAILABLE);
+  CHECK(!sealwax_is_refusal(error.status));
+  CHECK(sealwax_mint_session_id(alice, out, sizeof out, &len, NULL, NULL) ==
+        SEALWAX_ENTROPY_UNAVAILABLE);
+}
+
+static void rings_of_keys(void) {
+  const uint8_t secret[33] = {1};
+  sealwax_key *keys[2];
+  sealwax_ring *own = NULL;
+  uint8_t ids[SEALWAX_RING_IDS_MAX], id[4];
+  size_t len;
+  CHECK(sealwax_key_from_secret(secret, 31, &keys[0], NULL) == SEALWAX_INVALID_KEY);
+  CHECK(sealwax_key_from_secret(secret, 33, &keys[0], NULL) == SEALWAX_OK);
+  CHECK(sealwax_key_to_text(keys[0], NULL, 0, &len, NULL) == SEALWAX_OK && len == 0);
+  CHECK(sealwax_key_generate(&keys[1], NULL) == SEALWAX_OK);
+  CHECK(sealwax_ring_new((const sealwax_key *const *)keys, 2, &own, NULL) == SEALWAX_OK);
+  CHECK(sealwax_ring_ids(own, ids, sizeof ids, &len, NULL) == SEALWAX_OK && len == 8);
+  CHECK(sealwax_key_id(keys[1], &id, NULL) == SEALWAX_OK && memcmp(ids + 4, id, 4) == 0);
+  sealwax_ring_free(own);
+  sealwax_key_free(keys[1]);
+  keys[1] = keys[0];
+  CHECK(sealwax_ring_new((const sealwax_key *const *)keys, 2, &own, NULL) == SEALWAX_INVALID_KEY);
+  keys[1] = NULL;
+  CHECK(sealwax_ring_new((const sealwax_key *const *)keys, 2, &own, NULL) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_ring_new(NULL, 0, &own, NULL) == SEALWAX_INVALID_KEY);
+  sealwax_key_free(keys[0]);
+  unsetenv("SEALWAX_KEYS");
+  CHECK(sealwax_ring_from_env(&own, NULL) == SEALWAX_INVALID_KEY);
+  setenv("SEALWAX_KEYS", "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc", 1);
+  CHECK(sealwax_ring_from_env(&own, NULL) == SEALWAX_OK);
+  sealwax_ring_free(own);
+}
+
+static void sessions(void) {
+  char metadata[8192], id[SEALWAX_SESSION_ID_LEN], other_id[SEALWAX_SESSION_ID_LEN];
+  uint8_t payload[64];
+  size_t len, id_len;
+  sealwax_session *session;
+  sealwax_opened opened;
+  sealwax_identifier identifier;
+  environment_stop_clock(1780000000123);
+  CHECK(sealwax_session_create(alice, NULL, PAYLOAD, metadata, sizeof metadata, &len, NULL) ==
+        SEALWAX_OK);
+  CHECK(sealwax_session_open(alice, metadata, len, &session, NULL) == SEALWAX_OK);
+  CHECK(sealwax_session_id(session, id, sizeof id, &id_len, &identifier, NULL) == SEALWAX_OK);
+  CHECK(identifier.created_at_ms == 1780000000123 && identifier.ends_at_ms == SEALWAX_NEVER);
+  CHECK(sealwax_session_verify(alice, id, id_len, &identifier, NULL) == SEALWAX_OK);
+
+  CHECK(sealwax_session_renew(alice, NULL, session, (const uint8_t *)"hi", 2, metadata,
+                              sizeof metadata, &len, NULL) == SEALWAX_OK);
+  sealwax_session_free(session);
+  CHECK(sealwax_session_open(alice, metadata, len, &session, NULL) == SEALWAX_OK);
+  CHECK(sealwax_session_payload(session, payload, sizeof payload, &len, &opened, NULL) ==
+        SEALWAX_OK);
+  CHECK(len == 2 && memcmp(payload, "hi", 2) == 0 && opened.generation == 1);
+
+  CHECK(sealwax_session_fork(alice, NULL, session, metadata, sizeof metadata, &len, NULL) ==
+        SEALWAX_OK);
+  sealwax_session_free(session);
+  CHECK(sealwax_session_open(alice, metadata, len, &session, NULL) == SEALWAX_OK);
+  CHECK(sealwax_session_id(session, other_id, sizeof other_id, &id_len, NULL, NULL) == SEALWAX_OK);
+  CHECK(memcmp(id, other_id, sizeof id) != 0);
+  sealwax_session_free(session);
+
+  sealwax_view *nobody;
+  CHECK(sealwax_view_new_anonymous(codec, &nobody, NULL) == SEALWAX_OK);
+  CHECK(sealwax_session_open(nobody, metadata, len, &session, NULL) == SEALWAX_PRINCIPAL_MISMATCH);
+  sealwax_view_free(nobody);
+  environment_stop_clock(1780000000123 + 30 * 86400000ull);
+  CHECK(sealwax_session_verify(alice, id, sizeof id, NULL, NULL) == SEALWAX_EXPIRED);
+}
+
+static void identifiers_end_under_a_maximum_age(void) {
+  char out[SEALWAX_HANDLE_MAX];
+  size_t len;
+  const uint64_t hour = 3600;
+  sealwax_identifier identifier;
+  environment_stop_clock(1780000000123);
+  CHECK(sealwax_mint_handle(alice, TEXT("basket"), out, sizeof out, &len, NULL, NULL) ==
+        SEALWAX_OK);
+  CHECK(sealwax_verify_handle(alice, TEXT("basket"), out, len, &hour, &identifier, NULL) ==
+        SEALWAX_OK);
+  CHECK(identifier.ends_at_ms == 1780000000123 + 3600000);
+  CHECK(sealwax_verify_handle(alice, TEXT("order"), out, len, NULL, NULL, NULL) ==
+        SEALWAX_WRONG_PURPOSE);
+}
+
+static void answer_is(const char *profile, sealwax_status status, const char *id,
+                      const char *expected) {
+  char out[SEALWAX_ANSWER_MAX];
+  slice answer = {out, 0};
+  CHECK(sealwax_answer(profile, strlen(profile), status, id, id == NULL ? 0 : strlen(id), out,
+                       sizeof out, &answer.len, NULL) == SEALWAX_OK);
+  CHECK(is(answer, expected));
+}
+
+static void answers(void) {
+  const char *not_found =
+      "{\"error\":{\"code\":-32043,\"message\":\"Session not found\","
+      "\"data\":{\"sessionId\":\"sess_1\"}}}";
+  answer_is("data-layer", SEALWAX_EXPIRED, "sess_1", not_found);
+  answer_is("data-layer", SEALWAX_UNAUTHENTIC, "sess_1", not_found);
+  answer_is("data-layer", SEALWAX_OK, "sess_1", not_found);
+  answer_is("mcp-session-id", SEALWAX_MALFORMED, "not\xffwell formed", "{\"httpStatus\":404}");
+  answer_is("mcp-session-id", SEALWAX_ENTROPY_UNAVAILABLE, NULL, "{\"httpStatus\":500}");
+  char quotes[1024], out[SEALWAX_ANSWER_MAX];
+  size_t len;
+  memset(quotes, '"', sizeof quotes);
+  CHECK(sealwax_answer(TEXT("sep-1359"), SEALWAX_EXPIRED, quotes, sizeof quotes, out, sizeof out,
+                       &len, NULL) == SEALWAX_OK);
+  CHECK(len > 2 * sizeof quotes);
+  CHECK(sealwax_answer(TEXT("http"), SEALWAX_EXPIRED, NULL, 0, out, sizeof out, &len, NULL) ==
+        SEALWAX_INVALID_ARGUMENT);
+}
+
+static void inspecting(void) {
+  sealwax_inspection seen;
+  char out[SEALWAX_HANDLE_MAX];
+  size_t len;
+  CHECK(sealwax_inspect(RING, &seen, NULL) == SEALWAX_OK);
+  CHECK(seen.what == SEALWAX_IS_KEY && memcmp(seen.key_id, "\xa8\xca\x0d\x4a", 4) == 0);
+  CHECK(sealwax_inspect(token, token_len, &seen, NULL) == SEALWAX_OK);
+  CHECK(seen.what == SEALWAX_IS_TOKEN && seen.kind == SEALWAX_KIND_SESSION);
+  environment_stop_clock(1780000000123);
+  CHECK(sealwax_mint_handle(alice, TEXT("basket"), out, sizeof out, &len, NULL, NULL) ==
+        SEALWAX_OK);
+  CHECK(sealwax_inspect(out, len, &seen, NULL) == SEALWAX_OK);
+  CHECK(seen.what == SEALWAX_IS_HANDLE && seen.created_at_ms == 1780000000123);
+  CHECK(seen.handle_type_len == 6 && memcmp(seen.handle_type, "basket", 6) == 0);
+  CHECK(sealwax_mint_session_id(alice, out, sizeof out, &len, NULL, NULL) == SEALWAX_OK);
+  CHECK(sealwax_inspect(out, len, &seen, NULL) == SEALWAX_OK);
+  CHECK(seen.what == SEALWAX_IS_SESSION_ID && memcmp(seen.key_id, "\xa8\xca\x0d\x4a", 4) == 0);
+  CHECK(sealwax_inspect(TEXT("hello"), &seen, NULL) == SEALWAX_MALFORMED);
+}
+
+#define TEST(name) {#name, name}
+
+int main(void) {
+  const struct {
+    const char *name;
+    void (*run)(void);
+  } tests[] = {TEST(versions),
+               TEST(freeing_null_is_fine),
+               TEST(views_outlive_their_codec),
+               TEST(null_is_refused_where_it_must_not_be),
+               TEST(a_small_buffer_is_told_the_size_and_left_alone),
+               TEST(a_refusal_writes_nothing),
+               TEST(null_is_absence_and_empty_is_not),
+               TEST(an_empty_binding_is_not_none),
+               TEST(text_is_utf8),
+               TEST(lifetimes),
+               TEST(an_unknown_kind_is_refused),
+               TEST(limits_hold_and_buffers_of_the_limits_suffice),
+               TEST(without_randomness_nothing_is_sealed),
+               TEST(rings_of_keys),
+               TEST(sessions),
+               TEST(identifiers_end_under_a_maximum_age),
+               TEST(answers),
+               TEST(inspecting)};
+  const size_t count = sizeof tests / sizeof *tests;
+  for (size_t i = 0; i < count; i++) {
+    subject = tests[i].name;
+    environment_reset();
+    set_up();
+    tests[i].run();
+    tear_down();
+  }
+  printf("%d tests of the ABI's rules\n", (int)count);
+  return 0;
+}

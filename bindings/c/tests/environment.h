@@ -1,0 +1,26 @@
+/* The system's clock and randomness, put in front of the C library's, so that the library under
+   test is the one that ships: it knows of no clock but the system's. */
+#ifndef ENVIRONMENT_H
+#define ENVIRONMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* From now on it is this time, in Unix milliseconds. */
+void environment_stop_clock(uint64_t now_ms);
+/* From now on randomness is these bytes, at most 32, from their start with each call. */
+void environment_set_random(const uint8_t *random, size_t len);
+/* From now on the system has no randomness. */
+void environment_deny_random(void);
+/* From now on both are the system's own. */
+void environment_reset(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,71 @@
+/* No two nonces alike: threads that share a view, and a child process that inherits it. */
+#define _DEFAULT_SOURCE
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { THREADS = 8, EACH = 10000, NONCE = 24 };
+
+static sealwax_view *view;
+
+/* Seals EACH tokens and keeps of each the characters that spell bytes 1 to 18 of its nonce. */
+static void *seal_many(void *room) {
+  const sealwax_purpose purpose = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), NULL, 0, NULL, 0};
+  for (int i = 0; i < EACH; i++) {
+    char token[256];
+    size_t len;
+    CHECK(sealwax_seal(view, &purpose, NULL, NULL, 0, token, sizeof token, &len, NULL) ==
+          SEALWAX_OK);
+    memcpy((char *)room + i * NONCE, token + sizeof "sw1." - 1 + 8, NONCE);
+  }
+  return NULL;
+}
+
+static int compare(const void *a, const void *b) { return memcmp(a, b, NONCE); }
+
+static void check_unique(char *nonces, size_t count) {
+  qsort(nonces, count, NONCE, compare);
+  for (size_t i = 1; i < count; i++)
+    CHECK(memcmp(nonces + (i - 1) * NONCE, nonces + i * NONCE, NONCE) != 0);
+}
+
+int main(void) {
+  sealwax_key *key;
+  sealwax_ring *ring;
+  sealwax_codec *codec;
+  pthread_t threads[THREADS];
+  const size_t size = (size_t)THREADS * EACH * NONCE;
+  char *nonces =
+      (char *)mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  CHECK(nonces != MAP_FAILED);
+  CHECK(sealwax_key_generate(&key, NULL) == SEALWAX_OK);
+  CHECK(sealwax_ring_new((const sealwax_key *const *)&key, 1, &ring, NULL) == SEALWAX_OK);
+  CHECK(sealwax_codec_new(ring, TEXT("https://mcp.example.com"), NULL, &codec, NULL) == SEALWAX_OK);
+  CHECK(sealwax_view_new_anonymous(codec, &view, NULL) == SEALWAX_OK);
+
+  subject = "threads";
+  for (int i = 0; i < THREADS; i++)
+    CHECK(pthread_create(&threads[i], NULL, seal_many, nonces + i * EACH * NONCE) == 0);
+  for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+  check_unique(nonces, (size_t)THREADS * EACH);
+
+  subject = "fork";
+  pid_t child = fork();
+  CHECK(child >= 0);
+  seal_many(nonces + (child == 0 ? EACH * NONCE : 0));
+  int outcome = 0;
+  if (child != 0) {
+    CHECK(waitpid(child, &outcome, 0) == child && outcome == 0);
+    check_unique(nonces, 2 * (size_t)EACH);
+    printf("no nonce twice: %d threads, a parent and a child, %d tokens each\n", THREADS, EACH);
+  }
+  sealwax_view_free(view);
+  sealwax_codec_free(codec);
+  sealwax_ring_free(ring);
+  sealwax_key_free(key);
+  munmap(nonces, size);
+  return 0;
+}

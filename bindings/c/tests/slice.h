@@ -1,0 +1,62 @@
+/* Bytes and text as a pointer and a size, and their hex. */
+#ifndef SLICE_H
+#define SLICE_H
+
+#include <sealwax.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A literal as a pointer and a size. */
+#define TEXT(literal) literal, sizeof(literal) - 1
+
+/* Bytes or UTF-8; absent where data is NULL. */
+typedef struct slice {
+  char *data;
+  size_t len;
+} slice;
+
+static inline const uint8_t *bytes(slice s) { return (const uint8_t *)s.data; }
+
+/* The same, where what is empty is absent. */
+static inline slice present(slice s) {
+  if (s.len == 0) s.data = NULL;
+  return s;
+}
+
+static inline int is(slice s, const char *text) {
+  return s.len == strlen(text) && memcmp(s.data, text, s.len) == 0;
+}
+
+static inline int same(slice s, const void *data, size_t len) {
+  return s.len == len && (len == 0 || memcmp(s.data, data, len) == 0);
+}
+
+static inline unsigned nibble(char digit) {
+  return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+}
+
+/* Decodes lower-case hex where it lies. */
+static inline slice unhex(slice hex) {
+  for (size_t i = 0; i < hex.len / 2; i++)
+    hex.data[i] = (char)(nibble(hex.data[2 * i]) << 4 | nibble(hex.data[2 * i + 1]));
+  hex.len /= 2;
+  return hex;
+}
+
+static inline void print_hex(const void *data, size_t len) {
+  for (size_t i = 0; i < len; i++) printf("%02x", ((const uint8_t *)data)[i]);
+}
+
+/* The kind of this name, or 0. */
+static inline int32_t kind_of(slice name) {
+  for (int32_t kind = 0; kind <= SEALWAX_KIND_CUSTOM; kind++) {
+    const char *known = sealwax_kind_name(kind);
+    if (known != NULL && is(name, known)) return kind;
+  }
+  return 0;
+}
+
+#endif

@@ -1,0 +1,299 @@
+/* Runs every vector, as vectors.py prints them on stdin. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+#include "environment.h"
+
+enum { MEMBERS = 32, TOKEN = 8192 };
+
+typedef struct vector {
+  const char *section;
+  struct {
+    const char *name;
+    slice value;
+  } members[MEMBERS];
+  int count;
+} vector;
+
+/* Takes a line apart where it lies. */
+static vector parse(char *line) {
+  vector v;
+  v.section = strtok(line, "\t\n");
+  v.count = 0;
+  for (char *member; (member = strtok(NULL, "\t\n")) != NULL; v.count++) {
+    char *end = member + strcspn(member, ":=");
+    slice value = {end + 1, strlen(end + 1)};
+    CHECK(v.count < MEMBERS);
+    v.members[v.count].name = member;
+    v.members[v.count].value = *end == ':' ? unhex(value) : value;
+    *end = '\0';
+  }
+  return v;
+}
+
+static slice text(const vector *v, const char *name) {
+  for (int i = 0; i < v->count; i++)
+    if (strcmp(v->members[i].name, name) == 0) return v->members[i].value;
+  slice absent = {NULL, 0};
+  return absent;
+}
+
+static int has(const vector *v, const char *name) { return text(v, name).data != NULL; }
+
+static uint64_t number(const vector *v, const char *name) {
+  CHECK(has(v, name));
+  return strtoull(text(v, name).data, NULL, 10);
+}
+
+static int equals(const vector *v, const char *name, const void *data, size_t len) {
+  return has(v, name) && same(text(v, name), data, len);
+}
+
+static sealwax_view *view_of(const vector *v, sealwax_status *status) {
+  sealwax_ring *ring = NULL;
+  sealwax_codec *codec = NULL;
+  sealwax_view *view = NULL;
+  slice keys = text(v, "ring"), audience = text(v, "audience");
+  slice issuer = present(text(v, "principal.issuer"));
+  slice client = present(text(v, "principal.client"));
+  slice subject = present(text(v, "principal.subject"));
+  *status = sealwax_ring_parse(keys.data, keys.len, &ring, NULL);
+  if (*status == SEALWAX_OK)
+    *status = sealwax_codec_new(ring, audience.data, audience.len, NULL, &codec, NULL);
+  if (*status == SEALWAX_OK && has(v, "principal.anonymous"))
+    *status = sealwax_view_new_anonymous(codec, &view, NULL);
+  else if (*status == SEALWAX_OK)
+    *status = sealwax_view_new(codec, issuer.data, issuer.len, client.data, client.len,
+                               subject.data, subject.len, &view, NULL);
+  sealwax_codec_free(codec);
+  sealwax_ring_free(ring);
+  return view;
+}
+
+static sealwax_purpose purpose_of(const vector *v) {
+  slice label = text(v, "label"), session_id = present(text(v, "session_id"));
+  slice context = present(text(v, "context"));
+  sealwax_purpose purpose = {kind_of(text(v, "kind")), label.data,     label.len,  session_id.data,
+                             session_id.len,           bytes(context), context.len};
+  return purpose;
+}
+
+static void check_key(const vector *v) {
+  slice secret = text(v, "secret"), written = text(v, "text");
+  sealwax_key *key = NULL, *parsed = NULL;
+  uint8_t id[4];
+  char out[SEALWAX_KEY_TEXT_LEN];
+  size_t len;
+  CHECK(sealwax_key_from_secret(bytes(secret), secret.len, &key, NULL) == SEALWAX_OK);
+  CHECK(sealwax_key_id(key, &id, NULL) == SEALWAX_OK);
+  CHECK(equals(v, "kid", id, sizeof id));
+  CHECK(sealwax_key_to_text(key, out, sizeof out, &len, NULL) == SEALWAX_OK);
+  CHECK(same(written, out, len));
+  CHECK(sealwax_key_parse(written.data, written.len, &parsed, NULL) == SEALWAX_OK);
+  CHECK(sealwax_key_id(parsed, &id, NULL) == SEALWAX_OK);
+  CHECK(equals(v, "kid", id, sizeof id));
+  sealwax_key_free(key);
+  sealwax_key_free(parsed);
+}
+
+static void check_key_ring(const vector *v) {
+  sealwax_ring *ring = NULL;
+  slice keys = text(v, "ring");
+  sealwax_status status = sealwax_ring_parse(keys.data, keys.len, &ring, NULL);
+  uint8_t ids[SEALWAX_RING_IDS_MAX];
+  size_t len;
+  if (has(v, "error")) {
+    CHECK(is(text(v, "error"), sealwax_code(status)));
+    return;
+  }
+  CHECK(status == SEALWAX_OK);
+  CHECK(sealwax_ring_ids(ring, ids, sizeof ids, &len, NULL) == SEALWAX_OK);
+  CHECK(equals(v, "keys", ids, len));
+  sealwax_ring_free(ring);
+}
+
+static void check_opened(const vector *v, const char *prefix, const sealwax_opened *opened,
+                         const uint8_t *payload, size_t len) {
+  char name[64];
+#define MEMBER(member) (snprintf(name, sizeof name, "%s%s", prefix, member), name)
+  uint64_t issued_at = number(v, MEMBER("issued_at"));
+  uint64_t age = number(v, MEMBER("age"));
+  uint64_t ttl = number(v, MEMBER("ttl"));
+  CHECK(equals(v, MEMBER("payload"), payload, len));
+  CHECK(equals(v, MEMBER("token_id"), opened->token_id, sizeof opened->token_id));
+  CHECK(opened->generation == number(v, MEMBER("generation")));
+  CHECK(opened->issued_at == issued_at);
+  CHECK(opened->started_at == (issued_at > age ? issued_at - age : 0));
+  CHECK(opened->expires_at == (ttl == 0 ? SEALWAX_NEVER : issued_at + ttl));
+#undef MEMBER
+}
+
+/* What a vector's token was sealed with comes through the ABI as what it was renewed from; but a
+   new life of an age above 0 cannot be asked for, and is only opened. */
+static void check_sealed(const vector *v) {
+  sealwax_status status;
+  sealwax_view *view = view_of(v, &status);
+  CHECK(status == SEALWAX_OK);
+  sealwax_purpose purpose = purpose_of(v);
+  uint64_t age = number(v, "age"), generation = number(v, "generation"), ttl = number(v, "ttl");
+  sealwax_lifetime lifetime = {ttl, ttl == 0};
+  slice payload = text(v, "payload"), nonce = text(v, "nonce"), token = text(v, "token");
+  environment_stop_clock(number(v, "issued_at") * 1000 + 999);
+  environment_set_random(bytes(nonce), nonce.len);
+  char out[TOKEN];
+  size_t len = 0;
+  if (generation > 0) {
+    sealwax_opened before;
+    memset(&before, 0, sizeof before);
+    before.started_at = number(v, "issued_at") - age;
+    before.generation = (uint32_t)generation - 1;
+    status = sealwax_renew(view, &purpose, &lifetime, &before, bytes(payload), payload.len, out,
+                           sizeof out, &len, NULL);
+  } else if (age == 0) {
+    status = sealwax_seal(view, &purpose, &lifetime, bytes(payload), payload.len, out, sizeof out,
+                          &len, NULL);
+  }
+  CHECK(status == SEALWAX_OK);
+  CHECK(len == 0 ? generation == 0 && age > 0 : same(token, out, len));
+  uint8_t opened_payload[TOKEN];
+  sealwax_opened opened;
+  CHECK(sealwax_open(view, &purpose, NULL, token.data, token.len, opened_payload,
+                     sizeof opened_payload, &len, &opened, NULL) == SEALWAX_OK);
+  check_opened(v, "", &opened, opened_payload, len);
+  sealwax_view_free(view);
+}
+
+static void stop_at_ulid(const vector *v) {
+  slice ulid = text(v, "ulid");
+  environment_stop_clock(number(v, "issued_at_ms"));
+  environment_set_random(bytes(ulid) + 6, ulid.len - 6);
+}
+
+static void check_session_id(const vector *v) {
+  sealwax_status status;
+  sealwax_view *view = view_of(v, &status);
+  sealwax_identifier identifier;
+  char out[SEALWAX_SESSION_ID_LEN];
+  size_t len;
+  CHECK(status == SEALWAX_OK);
+  stop_at_ulid(v);
+  CHECK(sealwax_mint_session_id(view, out, sizeof out, &len, &identifier, NULL) == SEALWAX_OK);
+  CHECK(equals(v, "session_id", out, len));
+  CHECK(identifier.created_at_ms == number(v, "issued_at_ms"));
+  CHECK(equals(v, "ulid", identifier.ulid, sizeof identifier.ulid));
+  CHECK(sealwax_verify_session_id(view, out, len, NULL, NULL, NULL) == SEALWAX_OK);
+  sealwax_view_free(view);
+}
+
+static void check_handle(const vector *v) {
+  sealwax_status status;
+  sealwax_view *view = view_of(v, &status);
+  sealwax_identifier identifier;
+  slice type = text(v, "type");
+  char out[SEALWAX_HANDLE_MAX];
+  size_t len;
+  CHECK(status == SEALWAX_OK);
+  stop_at_ulid(v);
+  CHECK(sealwax_mint_handle(view, type.data, type.len, out, sizeof out, &len, &identifier, NULL) ==
+        SEALWAX_OK);
+  CHECK(equals(v, "handle", out, len));
+  CHECK(identifier.created_at_ms == number(v, "issued_at_ms"));
+  CHECK(equals(v, "ulid", identifier.ulid, sizeof identifier.ulid));
+  CHECK(sealwax_verify_handle(view, type.data, type.len, out, len, NULL, NULL, NULL) == SEALWAX_OK);
+  sealwax_view_free(view);
+}
+
+static void check_request_context(const vector *v) {
+  slice method = text(v, "method"), target = text(v, "target"), arguments = text(v, "arguments");
+  uint8_t context[32];
+  CHECK(sealwax_request_context(method.data, method.len, target.data, target.len, arguments.data,
+                                arguments.len, &context, NULL) == SEALWAX_OK);
+  CHECK(equals(v, "context", context, sizeof context));
+}
+
+/* Those that name no request are about the arguments alone. */
+static void check_request_context_refused(const vector *v) {
+  slice method = text(v, "method"), target = text(v, "target"), arguments = text(v, "arguments");
+  uint8_t context[32];
+  sealwax_status status =
+      has(v, "method") ? sealwax_request_context(method.data, method.len, target.data, target.len,
+                                                 arguments.data, arguments.len, &context, NULL)
+                       : sealwax_request_context(TEXT("tools/call"), TEXT("x"), arguments.data,
+                                                 arguments.len, &context, NULL);
+  CHECK(is(text(v, "error"), sealwax_code(status)));
+}
+
+static void check_opening(const vector *v) {
+  uint64_t max_age = has(v, "max_age") ? number(v, "max_age") : 0;
+  const uint64_t *limit = has(v, "max_age") ? &max_age : NULL;
+  slice what = text(v, "what"), token = text(v, "token"), session_id = text(v, "session_id");
+  slice type = text(v, "type"), handle = text(v, "handle");
+  sealwax_opened opened;
+  sealwax_identifier identifier;
+  uint8_t payload[TOKEN];
+  size_t len = 0;
+  sealwax_status status;
+  sealwax_view *view = view_of(v, &status);
+  sealwax_purpose purpose = purpose_of(v);
+  environment_stop_clock(has(v, "now_ms") ? number(v, "now_ms") : number(v, "now") * 1000);
+  if (status == SEALWAX_OK) {
+    if (is(what, "sealed"))
+      status = sealwax_open(view, &purpose, limit, token.data, token.len, payload, sizeof payload,
+                            &len, &opened, NULL);
+    else if (is(what, "session_id"))
+      status = sealwax_verify_session_id(view, session_id.data, session_id.len, limit, &identifier,
+                                         NULL);
+    else
+      status = sealwax_verify_handle(view, type.data, type.len, handle.data, handle.len, limit,
+                                     &identifier, NULL);
+  }
+  if (has(v, "error")) {
+    CHECK(is(text(v, "error"), sealwax_code(status)));
+  } else if (is(what, "sealed")) {
+    CHECK(status == SEALWAX_OK);
+    check_opened(v, "expect.", &opened, payload, len);
+    CHECK(opened.needs_reseal == number(v, "expect.needs_reseal"));
+  } else {
+    CHECK(status == SEALWAX_OK);
+    CHECK(equals(v, "expect.ulid", identifier.ulid, sizeof identifier.ulid));
+    CHECK(identifier.needs_reseal == number(v, "expect.needs_reseal"));
+  }
+  sealwax_view_free(view);
+}
+
+int main(void) {
+  struct {
+    const char *name;
+    void (*check)(const vector *v);
+    int ran;
+  } sections[] = {{"keys", check_key, 0},
+                  {"key_rings", check_key_ring, 0},
+                  {"sealed", check_sealed, 0},
+                  {"session_ids", check_session_id, 0},
+                  {"handles", check_handle, 0},
+                  {"request_contexts", check_request_context, 0},
+                  {"request_context_reject", check_request_context_refused, 0},
+                  {"accept", check_opening, 0},
+                  {"reject", check_opening, 0}};
+  const size_t count = sizeof sections / sizeof *sections;
+  char *line = NULL;
+  size_t room = 0;
+  while (getline(&line, &room, stdin) > 0) {
+    vector v = parse(line);
+    size_t at = 0;
+    while (at < count && strcmp(sections[at].name, v.section) != 0) at++;
+    CHECK(at < count);
+    char name[64];
+    snprintf(name, sizeof name, "%s: %.*s", v.section, (int)text(&v, "id").len,
+             has(&v, "id") ? text(&v, "id").data : "");
+    subject = name;
+    environment_reset();
+    sections[at].check(&v);
+    sections[at].ran++;
+  }
+  free(line);
+  for (size_t i = 0; i < count; i++) {
+    CHECK(sections[i].ran > 0);
+    printf("%s %d%s", sections[i].name, sections[i].ran, i + 1 < count ? ", " : "\n");
+  }
+  return 0;
+}

@@ -1,0 +1,67 @@
+"""Sealed, signed session tokens for MCP (Model Context Protocol) servers.
+
+A :class:`Codec` holds the keys and the name of a service. Its :meth:`Codec.view` is for one
+authenticated principal, and gives a :class:`Sealer` for each kind of token, :class:`Sessions`, and
+session ids and handles. What a client must not know is in :class:`SealwaxError`; what it gets is
+in :func:`answer`. Options are keywords; times are Unix times, seconds unless the name says ``_ms``.
+"""
+
+from ._codec import Codec, View
+from ._errors import (
+    EntropyUnavailable,
+    Expired,
+    InternalError,
+    InvalidArgument,
+    InvalidKey,
+    Malformed,
+    NotYetValid,
+    PrincipalMismatch,
+    Refused,
+    SealwaxError,
+    TooLarge,
+    Unauthentic,
+    UnknownKey,
+    Unsupported,
+    WrongPurpose,
+)
+from ._identifiers import Handle, SessionId
+from ._keys import Key, KeyRing
+from ._native import version as __version__
+from ._sealer import Opened, Sealer
+from ._sessions import Session, SessionMetadata, Sessions
+from ._wire import Inspected, Profile, answer, inspect, request_context
+
+__all__ = [
+    "Codec",
+    "EntropyUnavailable",
+    "Expired",
+    "Handle",
+    "Inspected",
+    "InternalError",
+    "InvalidArgument",
+    "InvalidKey",
+    "Key",
+    "KeyRing",
+    "Malformed",
+    "NotYetValid",
+    "Opened",
+    "PrincipalMismatch",
+    "Profile",
+    "Refused",
+    "Sealer",
+    "SealwaxError",
+    "Session",
+    "SessionId",
+    "SessionMetadata",
+    "Sessions",
+    "TooLarge",
+    "Unauthentic",
+    "UnknownKey",
+    "Unsupported",
+    "View",
+    "WrongPurpose",
+    "__version__",
+    "answer",
+    "inspect",
+    "request_context",
+]

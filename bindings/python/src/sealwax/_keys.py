@@ -1,0 +1,121 @@
+"""Keys and key rings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._native import Opaque, call, call_for_bytes, call_for_text, data, ffi, lib, own, pair, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Key(Opaque):
+    """A secret and what is derived from it: never printed, and wiped when it goes.
+
+    >>> from sealwax import Key
+    >>> key = Key.generate()
+    >>> Key.parse(key.to_text()).id == key.id
+    True
+    """
+
+    __slots__ = ("_key",)
+    _key: Any
+
+    def __init__(self) -> None:
+        raise TypeError("a key comes from Key.generate, Key.parse or Key.from_secret")
+
+    @classmethod
+    def generate(cls) -> Key:
+        """Make a key from the system's randomness."""
+        return cls._of(own("sealwax_key", lib.sealwax_key_generate))
+
+    @classmethod
+    def parse(cls, key_text: str) -> Key:
+        """Read a key text; its checksum tells a mistyped key from a wrong one."""
+        return cls._of(own("sealwax_key", lib.sealwax_key_parse, *pair(text("key_text", key_text))))
+
+    @classmethod
+    def from_secret(cls, secret: bytes | bytearray | memoryview) -> Key:
+        """Make a key of 32 random bytes or more that exist already, never of a passphrase."""
+        given = pair(data("secret", secret))
+        return cls._of(own("sealwax_key", lib.sealwax_key_from_secret, *given))
+
+    @classmethod
+    def _of(cls, key: Any) -> Key:
+        made = cls.__new__(cls)
+        made._key = key
+        return made
+
+    @property
+    def id(self) -> str:
+        """The key's public name, 8 hex digits: it stands readable in what the key seals."""
+        place = ffi.new("uint8_t (*)[4]")
+        call(lib.sealwax_key_id, self._key, place)
+        return bytes(place[0]).hex()
+
+    def to_text(self) -> str | None:
+        """Return the text to keep in ``SEALWAX_KEYS``: as secret as the key itself.
+
+        ``None`` for an imported secret of more than 32 bytes, which has no text form. Python
+        cannot wipe a ``str``: let it go soon.
+        """
+        room = lib.SEALWAX_KEY_TEXT_LEN
+        return call_for_text(lib.sealwax_key_to_text, self._key, room=room) or None
+
+    def __repr__(self) -> str:
+        return f"<Key {self.id}>"
+
+
+class KeyRing(Opaque):
+    """1 to 16 keys in order: the first seals, every one opens.
+
+    To rotate, let every replica know a key before it seals, and keep it until what it made has
+    expired: ``[old, new]`` everywhere, then ``[new, old]``, then ``[new]``.
+
+    >>> from sealwax import Key, KeyRing
+    >>> old, new = Key.generate(), Key.generate()
+    >>> KeyRing([new, old]).ids == (new.id, old.id)
+    True
+    """
+
+    __slots__ = ("_ring",)
+    _ring: Any
+
+    def __init__(self, keys: Iterable[Key]) -> None:
+        held = [_pointer(key) for key in keys]
+        array = ffi.new("sealwax_key *[]", held)
+        self._ring = own("sealwax_ring", lib.sealwax_ring_new, array, len(held))
+
+    @classmethod
+    def parse(cls, ring_text: str) -> KeyRing:
+        """Read key texts separated by commas or white space."""
+        written = pair(text("ring_text", ring_text))
+        return cls._of(own("sealwax_ring", lib.sealwax_ring_parse, *written))
+
+    @classmethod
+    def from_env(cls) -> KeyRing:
+        """Read the ring in the environment variable ``SEALWAX_KEYS``."""
+        return cls._of(own("sealwax_ring", lib.sealwax_ring_from_env))
+
+    @classmethod
+    def _of(cls, ring: Any) -> KeyRing:
+        made = cls.__new__(cls)
+        made._ring = ring
+        return made
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the keys, the sealing one first."""
+        room = lib.SEALWAX_RING_IDS_MAX
+        ids = call_for_bytes(lib.sealwax_ring_ids, self._ring, room=room).hex()
+        return tuple(ids[at : at + 8] for at in range(0, len(ids), 8))
+
+    def __repr__(self) -> str:
+        return f"<KeyRing {' '.join(self.ids)}>"
+
+
+def _pointer(key: Key) -> Any:
+    if not isinstance(key, Key):
+        raise TypeError(f"keys: expected Key, found {type(key).__name__}")
+    return key._key

@@ -1,0 +1,154 @@
+"""The C library: loaded once, its ABI checked, and the one way to call it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from cffi import FFI
+
+from ._errors import InternalError, InvalidArgument, SealwaxError, by_code
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_FOLDER = Path(__file__).parent / "_lib"
+
+ffi: Any = FFI()
+ffi.cdef((_FOLDER / "sealwax.cdef").read_text(encoding="utf-8"))
+lib: Any = ffi.dlopen(
+    str(_FOLDER / ("libsealwax.dylib" if sys.platform == "darwin" else "libsealwax.so"))
+)
+if lib.sealwax_abi_version() != lib.SEALWAX_ABI_VERSION:
+    raise ImportError(
+        f"sealwax: expected a library of ABI {lib.SEALWAX_ABI_VERSION}, "
+        f"found {lib.sealwax_abi_version()}: install the wheel anew"
+    )
+
+# Outputs are written before they are read, so they need no clearing.
+_allocate = ffi.new_allocator(should_clear_after_alloc=False)
+_TEXT = ffi.typeof("char[]")
+_BYTES = ffi.typeof("uint8_t[]")
+_SIZE = ffi.typeof("size_t *")
+_ERROR = ffi.typeof("sealwax_error *")
+
+
+def call(function: Callable[..., int], *arguments: Any) -> None:
+    """Call `function`, and raise what it reports."""
+    error = _allocate(_ERROR)
+    if function(*arguments, error):
+        _fail(error)
+
+
+def call_for_text(function: Callable[..., int], *arguments: Any, room: int, more: Any = ()) -> str:
+    """Call `function` and return the text that it writes, at most `room` bytes.
+
+    `more` are the outputs that follow the text.
+    """
+    out, length = _allocate(_TEXT, room), _allocate(_SIZE)
+    call(function, *arguments, out, room, length, *more)
+    written: bytes = ffi.unpack(out, length[0])
+    return written.decode()
+
+
+def call_for_bytes(
+    function: Callable[..., int], *arguments: Any, room: int, more: Any = ()
+) -> bytes:
+    """Call `function` and return the bytes that it writes, at most `room`."""
+    out, length = _allocate(_BYTES, room), _allocate(_SIZE)
+    call(function, *arguments, out, room, length, *more)
+    written: bytes = ffi.buffer(out, length[0])[:]
+    return written
+
+
+def _fail(error: Any) -> NoReturn:
+    code = string(lib.sealwax_code(error.status))
+    raise by_code.get(code, InternalError)(string(error.message))
+
+
+def string(characters: Any) -> str:
+    """Return a text that a NUL ends."""
+    return str(ffi.string(characters), "utf-8")
+
+
+def status_of(error: BaseException) -> int:
+    """Return the status that stands for `error` in C."""
+    code = error.code if isinstance(error, SealwaxError) else InternalError.code
+    status: int = getattr(lib, f"SEALWAX_{code.upper()}")
+    return status
+
+
+def own(pointer_type: str, function: Callable[..., int], *arguments: Any) -> Any:
+    """Make an object of C's, which is freed with the Python object that holds it."""
+    place = ffi.new(f"{pointer_type} **")
+    call(function, *arguments, place)
+    return ffi.gc(place[0], getattr(lib, f"{pointer_type}_free"))
+
+
+def text(name: str, value: str) -> bytes:
+    """Return the UTF-8 of a text of the caller's."""
+    try:
+        return utf8(name, value, errors="strict")
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"{name}: expected Unicode without lone surrogates") from None
+
+
+def optional_text(name: str, value: str | None) -> bytes | None:
+    """Return the UTF-8 of a text of the caller's that may be absent."""
+    return None if value is None else text(name, value)
+
+
+def untrusted(name: str, value: str) -> bytes:
+    """Return what a client sent; lone surrogates are left for the core to refuse."""
+    return utf8(name, value, errors="surrogatepass")
+
+
+def utf8(name: str, value: str, *, errors: str) -> bytes:
+    """Encode a `str`, and only a `str`."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected str, found {type(value).__name__}")
+    return value.encode(errors=errors)
+
+
+def data(name: str, value: bytes | bytearray | memoryview) -> bytes:
+    """Return bytes of the caller's."""
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, (bytearray, memoryview)):
+        return bytes(value)
+    raise TypeError(f"{name}: expected bytes, found {type(value).__name__}")
+
+
+def optional_data(name: str, value: bytes | bytearray | memoryview | None) -> bytes | None:
+    """Return bytes of the caller's that may be absent."""
+    return None if value is None else data(name, value)
+
+
+def pair(value: bytes | None) -> tuple[Any, int]:
+    """Return bytes as C takes them, a pointer and a size; ``None`` is NULL."""
+    return (ffi.NULL, 0) if value is None else (value, len(value))
+
+
+def number(name: str, value: int | None) -> Any:
+    """Return a pointer to a number, or NULL."""
+    if value is None:
+        return ffi.NULL
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name}: expected int, found {type(value).__name__}")
+    try:
+        return ffi.new("uint64_t *", value)
+    except OverflowError:
+        raise InvalidArgument(f"{name}: expected 0 or more, found {value}") from None
+
+
+version = string(lib.sealwax_version())
+
+
+class Opaque:
+    """What is neither copied nor pickled, for it holds keys."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} holds keys: it is neither copied nor pickled")

@@ -1,0 +1,117 @@
+"""Data-layer sessions, in the draft's own JSON shape."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from . import _identifiers
+from ._identifiers import SessionId
+from ._native import (
+    Opaque,
+    call,
+    call_for_bytes,
+    call_for_text,
+    data,
+    ffi,
+    lib,
+    own,
+    pair,
+    untrusted,
+)
+from ._sealer import Opened, facts, lifetime
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ._codec import View
+
+
+class _Required(TypedDict):
+    sessionId: str
+    state: str
+
+
+class SessionMetadata(_Required, total=False):
+    """The value of ``_meta["io.modelcontextprotocol/session"]``, ready for ``json.dumps``."""
+
+    #: When the session ends unless it is renewed, in RFC 3339: a hint for the host.
+    expiresAt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session(Opened):
+    """A data-layer session that was opened: its id and its state, every check passed."""
+
+    #: The session id.
+    id: str = field(repr=False)
+    _session: Any = field(repr=False, compare=False)
+
+
+class Sessions(Opaque):
+    """Data-layer sessions of one principal, with no store.
+
+    A session ends once it was idle for its `ttl`, 24 hours unless set, or is as old as the codec's
+    `session_max_age`, whichever comes first.
+
+    >>> from sealwax import Codec, Key, KeyRing
+    >>> codec = Codec(keys=KeyRing([Key.generate()]), audience="https://mcp.example.com")
+    >>> sessions = codec.view(subject="alice").sessions()
+    >>> sent = sessions.create(b"language=en")  # the result of sessions/create
+    >>> session = sessions.open(sent)  # the client sent it back in _meta
+    >>> session.payload
+    b'language=en'
+    >>> sessions.renew(session, b"language=python")["sessionId"] == sent["sessionId"]
+    True
+    """
+
+    __slots__ = ("_lifetime", "_room", "_view")
+
+    def __init__(self, view: View, *, ttl: int | None, no_expiry: bool) -> None:
+        """Be made by a view."""
+        self._view = view._view
+        self._room = view._metadata_room
+        self._lifetime = lifetime(ttl, no_expiry=no_expiry)
+
+    def create(self, payload: bytes | bytearray | memoryview) -> SessionMetadata:
+        """Create a session with a first state."""
+        return self._write(lib.sealwax_session_create, *pair(data("payload", payload)))
+
+    def open(self, metadata: Mapping[str, Any]) -> Session:
+        """Open what a client sent: verify the id, then open the state that is bound to it.
+
+        Raises every :class:`Refused`, and :class:`Malformed` where the state is missing, for
+        leaving it out must not reset a session.
+        """
+        sent = json.dumps(metadata).encode()
+        session = own("sealwax_session", lib.sealwax_session_open, self._view, *pair(sent))
+        opened = ffi.new("sealwax_opened *")
+        payload = call_for_bytes(
+            lib.sealwax_session_payload, session, room=len(sent), more=(opened,)
+        )
+        session_id = call_for_text(
+            lib.sealwax_session_id, session, room=lib.SEALWAX_SESSION_ID_LEN, more=(ffi.NULL,)
+        )
+        return Session(payload, *facts(opened), session_id, session)
+
+    def renew(self, session: Session, payload: bytes | bytearray | memoryview) -> SessionMetadata:
+        """Write a new state for the same session: its id and its start are kept."""
+        content = pair(data("payload", payload))
+        return self._write(lib.sealwax_session_renew, session._session, *content)
+
+    def fork(self, session: Session) -> SessionMetadata:
+        """Create a session that begins with the state of another, which goes on beside it."""
+        return self._write(lib.sealwax_session_fork, session._session)
+
+    def verify(self, session_id: str) -> SessionId:
+        """Verify an id alone, as ``sessions/delete`` sends it."""
+        wire, identifier = untrusted("session_id", session_id), _identifiers.new()
+        call(lib.sealwax_session_verify, self._view, *pair(wire), identifier)
+        return SessionId(*_identifiers.facts(identifier), session_id)
+
+    def _write(self, function: Any, *arguments: Any) -> SessionMetadata:
+        metadata: SessionMetadata = json.loads(
+            call_for_text(function, self._view, self._lifetime, *arguments, room=self._room)
+        )
+        return metadata

@@ -1,0 +1,112 @@
+"""The request that comes in, what a text is, and the one answer to what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from . import _json
+from ._native import call, call_for_text, ffi, lib, pair, status_of, string, text, untrusted
+
+#: Which part of the protocol a refused token came by.
+Profile = Literal[
+    "sep-1359",
+    "data-layer",
+    "data-layer-required",
+    "request-state",
+    "cursor",
+    "mcp-session-id",
+    "handle",
+]
+
+
+def answer(
+    profile: Profile, error: BaseException | None = None, *, session_id: str | None = None
+) -> dict[str, Any]:
+    """Return what to send to the client.
+
+    ``{"error": ...}`` holds a JSON-RPC error object, ``{"httpStatus": ...}`` a bare status, and
+    ``{"toolResult": ...}`` the result of a tool call. Every refusal has the profile's one answer,
+    so that nobody can use the server to learn which check failed, and so has no `error` at all;
+    whatever else went wrong is an internal error. `session_id` is what the client sent: it is
+    echoed only where the profile does so, and only if it is well formed.
+
+    >>> import sealwax
+    >>> sealwax.answer("cursor")
+    {'error': {'code': -32602, 'message': 'Invalid cursor'}}
+    """
+    status = lib.SEALWAX_OK if error is None else status_of(error)
+    echoed = None if session_id is None else untrusted("session_id", session_id)
+    arguments = *pair(text("profile", profile)), status, *pair(echoed)
+    found: dict[str, Any] = json.loads(
+        call_for_text(lib.sealwax_answer, *arguments, room=lib.SEALWAX_ANSWER_MAX)
+    )
+    return found
+
+
+def request_context(
+    method: str, target: str, arguments: Any = None, *, arguments_json: str | None = None
+) -> bytes:
+    """Return the 32 bytes that name a request.
+
+    `target` is the ``name`` of ``tools/call`` and ``prompts/get``, the ``uri`` of
+    ``resources/read``. `arguments` is what JSON can hold, or `arguments_json` their text as it
+    came; ``None`` is not the same as ``{}``. To bind to a few of them, pass those.
+
+    Raises :class:`InvalidArgument` for arguments that are not the same in every language: a number
+    of magnitude 2^53 or more, NaN, a key twice in an object, a lone surrogate, more than 100
+    levels.
+
+    >>> import sealwax
+    >>> asked = sealwax.request_context("tools/call", "delete_note", {"id": 7})
+    >>> asked == sealwax.request_context("tools/call", "delete_note", arguments_json='{"id":7.0}')
+    True
+    """
+    if arguments is not None and arguments_json is not None:
+        raise TypeError("expected arguments or arguments_json, found both")
+    if arguments_json is not None:
+        written = text("arguments_json", arguments_json)
+    else:
+        written = _json.dumps("arguments", arguments)
+    parts = *pair(text("method", method)), *pair(text("target", target)), *pair(written)
+    context = ffi.new("uint8_t (*)[32]")
+    call(lib.sealwax_request_context, *parts, context)
+    return bytes(context[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """What a text claims to be. Nothing of it is verified."""
+
+    #: What it is.
+    what: Literal["token", "session-id", "handle", "key"]
+    #: The key that it says made it, or that it is; ``None`` of a handle.
+    key_id: str | None = None
+    #: Of a token: its kind, such as ``request-state``.
+    kind: str | None = None
+    #: Of a handle: its type.
+    handle_type: str | None = None
+    #: When it says it was made, in Unix milliseconds; of a session id or a handle.
+    created_at_ms: int | None = None
+
+
+def inspect(value: str) -> Inspected:
+    """Tell what a text is: a sealed token, a session id, a handle or a key text.
+
+    >>> import sealwax
+    >>> key = sealwax.Key.generate()
+    >>> sealwax.inspect(key.to_text()) == sealwax.Inspected("key", key.id)
+    True
+    """
+    seen = ffi.new("sealwax_inspection *")
+    call(lib.sealwax_inspect, *pair(untrusted("value", value)), seen)
+    key_id = bytes(seen.key_id).hex()
+    if seen.what == lib.SEALWAX_IS_TOKEN:
+        return Inspected("token", key_id, kind=string(lib.sealwax_kind_name(seen.kind)))
+    if seen.what == lib.SEALWAX_IS_SESSION_ID:
+        return Inspected("session-id", key_id, created_at_ms=seen.created_at_ms)
+    if seen.what == lib.SEALWAX_IS_HANDLE:
+        handle_type = bytes(seen.handle_type)[: seen.handle_type_len].decode()
+        return Inspected("handle", handle_type=handle_type, created_at_ms=seen.created_at_ms)
+    return Inspected("key", key_id)

@@ -1,0 +1,332 @@
+"""What Python adds: types, absence, exceptions by code, and nothing secret printed."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from environment import at, without_randomness
+
+import sealwax
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KEY = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"
+SECRET = "931f5a9ec624a5521cd7d6a4c3dcd1da52995672cc9339f61f826a60951fd8fc"
+NOW = 1_780_000_000
+
+
+@pytest.fixture
+def codec() -> sealwax.Codec:
+    return sealwax.Codec(keys=KEY, audience="https://mcp.example.com")
+
+
+@pytest.fixture
+def alice(codec: sealwax.Codec) -> sealwax.View:
+    return codec.view(subject="alice")
+
+
+def test_every_kind_opens_as_what_it_was_sealed_and_as_nothing_else(alice: sealwax.View) -> None:
+    context = sealwax.request_context("tools/call", "delete_note", {"id": 7})
+    sealers = [
+        alice.state(alice.mint_session_id()),
+        alice.request_state(context),
+        alice.session(),
+        alice.cursor("tools/list"),
+        alice.handle_state("basket"),
+        alice.custom("report"),
+        alice.custom("report", session_id="sess_x", context=context),
+    ]
+    for sealer in sealers:
+        token = sealer.seal(b"payload")
+        assert sealer.open(token).payload == b"payload"
+        for other in sealers:
+            if other is not sealer:
+                with pytest.raises((sealwax.WrongPurpose, sealwax.Unauthentic)):
+                    other.open(token)
+
+
+def test_payloads_are_bytes_of_any_kind_and_no_text(alice: sealwax.View) -> None:
+    sealer = alice.session()
+    for payload in (b"hello", bytearray(b"hello"), memoryview(b"-h-e-l-l-o")[1::2]):
+        assert sealer.open(sealer.seal(payload)).payload == b"hello"
+    wrong: Any
+    for wrong in ("hello", None, 5, [1]):
+        with pytest.raises(TypeError, match="payload: expected bytes"):
+            sealer.seal(wrong)
+
+
+def test_json_in_and_out(alice: sealwax.View) -> None:
+    sealer = alice.session()
+    value = {"page": 2, "of": [None, True, "é", 1.5]}
+    assert sealer.open(sealer.seal_json(value)).json() == value
+    for text in (b"", b"{", b"NaN", b"\xff", b"\xff\xfe1\0"):
+        with pytest.raises(sealwax.Malformed):
+            sealer.open(sealer.seal(text)).json()
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", nested(10**5)])
+def test_what_json_cannot_hold_is_refused(alice: sealwax.View, value: Any) -> None:
+    with pytest.raises(sealwax.InvalidArgument):
+        alice.session().seal_json(value)
+    with pytest.raises(sealwax.InvalidArgument):
+        sealwax.request_context("tools/call", "x", {"a": value})
+
+
+def test_what_opening_tells(alice: sealwax.View) -> None:
+    sealer = alice.cursor("tools/list")
+    with at(NOW * 1000):
+        first = sealer.open(sealer.seal(b"1", ttl=60))
+    with at((NOW + 30) * 1000):
+        renewed = sealer.open(sealer.renew(first, b"2", no_expiry=True))
+    assert (first.issued_at, first.expires_at, first.generation) == (NOW, NOW + 60, 0)
+    assert (renewed.issued_at, renewed.expires_at, renewed.generation) == (NOW + 30, None, 1)
+    assert renewed.started_at == NOW
+    assert len(bytes.fromhex(first.token_id)) == 16
+    assert first.token_id != renewed.token_id
+
+
+def test_lifetimes(alice: sealwax.View) -> None:
+    sealer = alice.session()
+    with at(NOW * 1000):
+        token = sealer.seal(b"", ttl=60)
+    with at((NOW + 59) * 1000):
+        sealer.open(token, max_age=60)
+        with pytest.raises(sealwax.Expired):
+            sealer.open(token, max_age=0)
+    with at((NOW + 60) * 1000), pytest.raises(sealwax.Expired, match=f"expired at {NOW + 60}"):
+        sealer.open(token)
+    with at((NOW - 61) * 1000), pytest.raises(sealwax.NotYetValid):
+        sealer.open(token)
+
+
+@pytest.mark.parametrize("ttl", [0, -1, 2**32, 2**64])
+def test_a_ttl_out_of_its_range_is_refused(alice: sealwax.View, ttl: int) -> None:
+    with pytest.raises(sealwax.InvalidArgument, match="ttl"):
+        alice.session().seal(b"", ttl=ttl)
+
+
+def test_wrong_types_are_type_errors(codec: sealwax.Codec, alice: sealwax.View) -> None:
+    anything: Any = 7
+    calls = [
+        lambda: sealwax.Codec(keys=KEY, audience=anything),
+        lambda: sealwax.Codec(keys=anything, audience="a"),
+        lambda: sealwax.KeyRing([anything]),
+        lambda: codec.view(subject=anything),
+        lambda: alice.cursor(anything),
+        lambda: alice.session().open(anything),
+        lambda: alice.session().seal(b"", ttl=anything / 2),
+        lambda: alice.session().seal(b"", ttl=anything == 7),
+        lambda: alice.session().seal(b"", ttl=60, no_expiry=True),
+        lambda: alice.session().seal(b"", ttl=0, no_expiry=True),
+        lambda: alice.sessions(ttl=60, no_expiry=True),
+        lambda: alice.session().seal_json(object()),
+        lambda: sealwax.request_context("a", "b", {}, arguments_json="{}"),
+        sealwax.Key,
+    ]
+    for call in calls:
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_nobody_is_no_default(codec: sealwax.Codec) -> None:
+    anyone: Any = codec.view
+    with pytest.raises(sealwax.InvalidArgument):
+        codec.view()
+    with pytest.raises(sealwax.InvalidArgument):
+        codec.view(issuer="https://idp.example.com")
+    with pytest.raises(sealwax.InvalidArgument, match="client: expected 1 to 1024 bytes"):
+        codec.view(subject="alice", client="")
+    with pytest.raises(TypeError):
+        anyone(subject="alice", anonymous=True)
+    with pytest.raises(TypeError):
+        anyone("alice")
+    codec.view(anonymous=True).mint_session_id()
+
+
+def test_an_empty_binding_is_not_none(alice: sealwax.View) -> None:
+    for binding in ({"session_id": ""}, {"context": b""}):
+        bound: Any = binding
+        with pytest.raises(sealwax.InvalidArgument):
+            alice.custom("note", **bound).seal(b"")
+
+
+def test_lone_surrogates(codec: sealwax.Codec, alice: sealwax.View) -> None:
+    """Of the caller they are a mistake; of a client, whose JSON can hold them, a refusal."""
+    mistakes: list[Callable[[], Any]] = [
+        lambda: sealwax.Codec(keys=KEY, audience="\ud800"),
+        lambda: codec.view(subject="\ud800"),
+        lambda: alice.cursor("\ud800"),
+        lambda: sealwax.request_context("\ud800", "x"),
+        lambda: sealwax.request_context("tools/call", "x", arguments_json='"\ud800"'),
+    ]
+    refusals: list[Callable[[], Any]] = [
+        lambda: alice.session().open("sw1.\ud800"),
+        lambda: alice.verify_session_id("\ud800"),
+        lambda: alice.verify_handle("basket", "\ud800"),
+        lambda: alice.sessions().verify("\ud800"),
+        lambda: alice.sessions().open({"sessionId": "\ud800", "state": "x"}),
+    ]
+    for call in mistakes:
+        with pytest.raises(sealwax.InvalidArgument, match="lone surrogates"):
+            call()
+    for call in refusals:
+        with pytest.raises(sealwax.Malformed):
+            call()
+
+
+def test_limits(codec: sealwax.Codec, alice: sealwax.View) -> None:
+    with pytest.raises(sealwax.TooLarge):
+        alice.session().seal(bytes(4097))
+    large = sealwax.Codec(keys=KEY, audience="a", payload_limit=1 << 20, skew=300)
+    view = large.view(anonymous=True)
+    assert view.session().open(view.session().seal(bytes(1 << 20))).payload == bytes(1 << 20)
+    for wrong in ({"payload_limit": (1 << 20) + 1}, {"skew": 301}, {"skew": -1}, {"audience": ""}):
+        options: Any = {"keys": KEY, "audience": "a", **wrong}
+        with pytest.raises(sealwax.InvalidArgument):
+            sealwax.Codec(**options)
+
+
+def test_keys_and_rings() -> None:
+    old, new = sealwax.Key.generate(), sealwax.Key.parse(KEY)
+    ring = sealwax.KeyRing([new, old])
+    assert ring.ids == (new.id, old.id)
+    assert sealwax.KeyRing.parse(f"{KEY} {old.to_text()}").ids == ring.ids
+    assert sealwax.Key.from_secret(bytearray.fromhex(SECRET)).to_text() == KEY
+    assert sealwax.Key.from_secret(bytes(33)).to_text() is None
+    for call in (
+        lambda: sealwax.KeyRing([]),
+        lambda: sealwax.KeyRing([new, new]),
+        lambda: sealwax.Key.from_secret(bytes(31)),
+        lambda: sealwax.Key.parse(KEY[:-1]),
+    ):
+        with pytest.raises(sealwax.InvalidKey):
+            call()
+
+
+def test_rings_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEALWAX_KEYS", KEY)
+    assert sealwax.KeyRing.from_env().ids == ("a8ca0d4a",)
+    monkeypatch.delenv("SEALWAX_KEYS")
+    with pytest.raises(sealwax.InvalidKey, match="SEALWAX_KEYS is not set"):
+        sealwax.KeyRing.from_env()
+
+
+def test_a_key_that_follows_another_wants_sealing_anew() -> None:
+    old, new = sealwax.Key.generate(), sealwax.Key.generate()
+
+    def session(*keys: sealwax.Key) -> sealwax.Sealer:
+        return sealwax.Codec(keys=sealwax.KeyRing(keys), audience="a").view(subject="b").session()
+
+    token = session(old, new).seal(b"")
+    assert not session(old, new).open(token).needs_reseal
+    assert session(new, old).open(token).needs_reseal
+    with pytest.raises(sealwax.UnknownKey, match=old.id):
+        session(new).open(token)
+
+
+def test_nothing_secret_is_printed_pickled_or_copied(
+    codec: sealwax.Codec, alice: sealwax.View
+) -> None:
+    key = sealwax.Key.parse(KEY)
+    sessions = alice.sessions()
+    opened = sessions.open(sessions.create(b"payload"))
+    holders = (key, sealwax.KeyRing([key]), codec, alice, alice.session(), sessions)
+    for holder in holders:
+        assert KEY[5:] not in repr(holder)
+        assert SECRET not in repr(holder)
+        for copying in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="neither copied nor pickled"):
+                copying(holder)
+        assert not hasattr(holder, "__dict__")
+    assert "payload" not in repr(opened)
+    assert opened.id not in repr(opened)
+    assert alice.verify_session_id(opened.id).session_id not in repr(
+        alice.verify_session_id(opened.id)
+    )
+
+
+def test_results_do_not_change(alice: sealwax.View) -> None:
+    opened: Any = alice.session().open(alice.session().seal(b""))
+    with pytest.raises(AttributeError):
+        opened.payload = b"other"
+
+
+def test_identifiers(alice: sealwax.View) -> None:
+    with at(NOW * 1000 + 123):
+        session_id, handle = alice.mint_session_id(), alice.mint_handle("basket")
+        verified = alice.verify_session_id(session_id, max_age=60)
+        carried = alice.verify_handle("basket", handle, max_age=60)
+    assert (verified.session_id, carried.handle) == (session_id, handle)
+    for found in (verified, carried):
+        assert found.created_at_ms == NOW * 1000 + 123
+        assert found.ends_at_ms == NOW * 1000 + 60_123
+    assert alice.verify_session_id(session_id).ends_at_ms is None
+    with pytest.raises(sealwax.WrongPurpose):
+        alice.verify_handle("order", handle)
+    with pytest.raises(sealwax.InvalidArgument):
+        alice.mint_handle("Basket")
+
+
+def test_answers_tell_a_refusal_from_a_failure(alice: sealwax.View) -> None:
+    with pytest.raises(sealwax.Refused) as refused:
+        alice.session().open("sw1.")
+    with without_randomness(), pytest.raises(sealwax.EntropyUnavailable) as failed:
+        alice.session().seal(b"")
+    not_found = sealwax.answer("data-layer", refused.value, session_id="sess_1")
+    assert not_found["error"]["data"] == {"sessionId": "sess_1"}
+    assert sealwax.answer("data-layer", session_id="sess_1") == not_found
+    assert sealwax.answer("mcp-session-id", refused.value) == {"httpStatus": 404}
+    for error in (failed.value, KeyError("a server's own")):
+        assert sealwax.answer("mcp-session-id", error) == {"httpStatus": 500}
+    assert "data" not in sealwax.answer("data-layer", session_id="\ud800")["error"]
+    profile: Any = "http"
+    with pytest.raises(sealwax.InvalidArgument):
+        sealwax.answer(profile)
+
+
+def test_inspecting(alice: sealwax.View) -> None:
+    with at(NOW * 1000):
+        session_id, handle = alice.mint_session_id(), alice.mint_handle("basket")
+    key_id = "a8ca0d4a"
+    assert sealwax.inspect(KEY) == sealwax.Inspected("key", key_id)
+    token = alice.cursor("tools/list").seal(b"")
+    assert sealwax.inspect(token) == sealwax.Inspected("token", key_id, kind="cursor")
+    expected = sealwax.Inspected("session-id", key_id, created_at_ms=NOW * 1000)
+    assert sealwax.inspect(session_id) == expected
+    expected = sealwax.Inspected("handle", handle_type="basket", created_at_ms=NOW * 1000)
+    assert sealwax.inspect(handle) == expected
+    with pytest.raises(sealwax.Malformed):
+        sealwax.inspect("hello")
+
+
+def test_every_code_is_an_exception_of_its_own() -> None:
+    errors = [
+        error
+        for name in sealwax.__all__
+        if isinstance(error := getattr(sealwax, name), type)
+        and issubclass(error, sealwax.SealwaxError)
+        and error not in (sealwax.SealwaxError, sealwax.Refused)
+    ]
+    refusals = {error.code for error in errors if issubclass(error, sealwax.Refused)}
+    assert {error.code for error in errors} - refusals == {
+        "invalid_argument",
+        "invalid_key",
+        "entropy_unavailable",
+        "internal_error",
+    }
+    assert len(refusals) == 9
+    for error in errors:
+        assert sealwax.answer("mcp-session-id", error()) == {
+            "httpStatus": 404 if error.code in refusals else 500
+        }

@@ -1,0 +1,68 @@
+"""The wheel that was built: what it holds, and that it is what the tests run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from importlib import metadata
+from pathlib import Path
+from zipfile import ZipFile
+
+import sealwax
+
+WHEEL = Path(os.environ["SEALWAX_WHEEL"])
+SOURCES = Path(__file__).parents[1] / "src"
+
+
+def test_it_holds_what_it_should_and_nothing_else() -> None:
+    info = f"sealwax-{sealwax.__version__}.dist-info"
+    with ZipFile(WHEEL) as wheel:
+        library, *more = (name for name in wheel.namelist() if "libsealwax" in name)
+        assert more == []
+        assert set(wheel.namelist()) == {
+            *(str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.py")),
+            "sealwax/py.typed",
+            library,
+            "sealwax/_lib/sealwax.cdef",
+            *(f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD")),
+            *(f"{info}/licenses/LICENSE-{name}" for name in ("APACHE", "MIT")),
+        }
+
+
+def test_one_wheel_serves_every_python_of_a_platform() -> None:
+    assert re.fullmatch(rf"sealwax-{sealwax.__version__}-py3-none-\w+\.whl", WHEEL.name)
+    assert "none-any" not in WHEEL.name
+    assert "-linux_" not in WHEEL.name
+
+
+def test_the_metadata_says_what_is_needed() -> None:
+    found = metadata.metadata("sealwax")
+    assert found["Version"] == sealwax.__version__
+    assert found["License-Expression"] == "MIT OR Apache-2.0"
+    assert found["Requires-Python"] == ">=3.10"
+    assert metadata.requires("sealwax") == ["cffi>=1.16"]
+    assert found["Description-Content-Type"] == "text/markdown"
+
+
+def test_the_tests_run_what_is_installed() -> None:
+    assert Path(sealwax.__file__).parents[1] == Path(sysconfig.get_path("platlib"))
+
+
+def test_a_library_of_another_abi_is_not_used(tmp_path: Path) -> None:
+    shutil.copytree(Path(sealwax.__file__).parent, tmp_path / "sealwax")
+    declarations = tmp_path / "sealwax/_lib/sealwax.cdef"
+    ours, theirs = ("#define SEALWAX_ABI_VERSION 1\n", "#define SEALWAX_ABI_VERSION 2\n")
+    assert ours in declarations.read_text()
+    declarations.write_text(declarations.read_text().replace(ours, theirs))
+    run = subprocess.run(
+        [sys.executable, "-c", "import sealwax"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "ImportError: sealwax: expected a library of ABI 2, found 1" in run.stderr
