@@ -84,10 +84,16 @@ test-interop: demo
 lint:
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets --all-features -- -D warnings
+	cargo clippy --quiet --package sealwax --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps -p sealwax --all-features
 	$(MAKE) -C bindings/c lint
 	$(MAKE) -C pkg lint
 	$(MAKE) -C bindings/python lint
+	@# What belongs to no package, by the tools that the packages have installed.
+	$(BUILD)/venv/bin/ruff check demo tests
+	$(BUILD)/venv/bin/ruff format --check demo tests
+	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c
+	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo/session.mjs
 
 .PHONY: clean
 clean:

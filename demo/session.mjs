@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 
-import { Codec, SealwaxError } from 'sealwax';
+import { answer, Codec, SealwaxError } from 'sealwax';
 
 const [command, payload, ttl] = process.argv.slice(2);
 const codec = new Codec({ keys: process.env.SEALWAX_KEYS, audience: 'https://mcp.example.com' });
@@ -17,10 +17,13 @@ try {
   } else {
     const session = sessions.open(JSON.parse(readFileSync(0, 'utf8')));
     const text = new TextDecoder().decode(session.payload);
-    console.error(`${text} (generation ${session.generation}, needs_reseal ${session.needsReseal})`);
+    console.error(
+      `${text} (generation ${session.generation}, needs_reseal ${session.needsReseal})`,
+    );
   }
 } catch (refused) {
   if (!(refused instanceof SealwaxError)) throw refused;
+  console.log(JSON.stringify(answer('data-layer', { error: refused })));
   console.error(`${refused.code}: ${refused.message}`);
   process.exitCode = 1;
 }

@@ -12,6 +12,7 @@ sessions = codec.view(subject=os.environ["DEMO_USER"]).sessions()
 try:
     session = sessions.open(json.load(sys.stdin))
 except sealwax.Refused as refused:
+    print(json.dumps(sealwax.answer("data-layer", refused)))
     sys.exit(f"{refused.code}: {refused}")
 print(
     f"{session.payload.decode()} (generation {session.generation}, needs_reseal {str(session.needs_reseal).lower()})",

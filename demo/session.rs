@@ -1,9 +1,10 @@
-//! A replica in Rust: `open`, or `renew PAYLOAD`, the session whose metadata is on stdin.
+//! A replica in Rust: `open`, or `renew PAYLOAD`, the session whose metadata is on stdin. What the
+//! client gets is on stdout, what the log gets on stderr.
 
 use std::error::Error;
 use std::{env, io};
 
-use sealwax::{Codec, KeyRing, Principal, SessionMetadata};
+use sealwax::{Codec, KeyRing, Principal, Profile, SessionMetadata};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let codec = Codec::new(KeyRing::from_env()?, "https://mcp.example.com")?;
@@ -13,6 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let metadata = SessionMetadata::from_json(&io::read_to_string(io::stdin())?)?;
     let session = sessions.open(&metadata).unwrap_or_else(|refused| {
         eprintln!("{}: {refused}", refused.code());
+        println!("{}", refused.answer(Profile::DataLayer, None).to_json());
         std::process::exit(1)
     });
     let state = session.state();

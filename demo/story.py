@@ -34,6 +34,7 @@ class Story:
         self.replicas = {"TypeScript": typescript, "Python": python, "Rust": rust, "C": c}
         self.sealwax = sealwax
         self.keys = [self.keygen()]
+        self.answers = set()
 
     def run(self, command, *words, stdin="", user="alice"):
         env = {**os.environ, "SEALWAX_KEYS": " ".join(self.keys), "DEMO_USER": user}
@@ -49,18 +50,20 @@ class Story:
             sys.exit(f"{language} should have accepted this: {done.stderr}")
         verb = {"create": "creates", "renew": "renews", "open": "opens"}[words[0]]
         seen = done.stderr.strip()
-        print(f"  {paint('32', '✓')} {language:<11}{verb:<9}{seen}")
+        print(f"  {paint('32', '✓')} {language:<12}{verb:<9}{seen}")
         return done.stdout.strip()
 
     def refused(self, language, what, metadata, expected, **options):
         stdin = metadata if isinstance(metadata, str) else json.dumps(metadata)
-        self.told(language, what, self.run(self.replicas[language], "open", stdin=stdin, **options), expected)
+        done = self.run(self.replicas[language], "open", stdin=stdin, **options)
+        self.told(language, what, done, expected)
+        self.answers.add(json.dumps(json.loads(done.stdout)))
 
     def told(self, language, what, done, expected):
         reason = done.stderr.strip().removeprefix("sealwax: ")
         if done.returncode != 1 or not reason.startswith(expected + ":"):
             sys.exit(f"{what}: expected {expected}, found {done.returncode} {reason}")
-        print(f"  {paint('31', '✗')} {language:<11}{what}\n    {faint(reason)}")
+        print(f"  {paint('31', '✗')} {language:<12}{what}\n    {faint(reason)}")
 
     def tell(self):
         print(bold("\nA session with no store: four replicas, one key between them\n"))
@@ -78,15 +81,29 @@ class Story:
         state = session["state"]
         changed = state[:80] + ("A" if state[80] != "A" else "B") + state[81:]
         self.refused("TypeScript", "a state with one character changed", {**session, "state": changed}, "unauthentic")
-        self.refused("Python", "the session stolen by mallory, who has a login of her own", third, "principal_mismatch", user="mallory")
+        self.refused(
+            "Python",
+            "the session stolen by mallory, who has a login of her own",
+            third,
+            "principal_mismatch",
+            user="mallory",
+        )
         other = json.loads(self.run(self.replicas["TypeScript"], "create", "admin=true").stdout)
-        self.refused("Rust", "the state of one session moved to another", {**session, "state": other["state"]}, "unauthentic")
+        self.refused(
+            "Rust", "the state of one session moved to another", {**session, "state": other["state"]}, "unauthentic"
+        )
         short = self.run(self.replicas["TypeScript"], "create", "language=en", "1").stdout
         time.sleep(2)
         self.refused("C", "a session left idle past its end", short, "expired")
-        self.refused("TypeScript", "another spelling of the same state, with padding", {**session, "state": state + "="}, "malformed")
+        self.refused(
+            "TypeScript",
+            "another spelling of the same state, with padding",
+            {**session, "state": state + "="},
+            "malformed",
+        )
+        (answer,) = self.answers
+        print(f"    The log has the reason; the client gets one answer for all of them:\n    {faint(answer)}")
         self.misremembered_handle()
-        print(faint('\n    The client hears the same for all of them: {"code":-32043,"message":"Session not found", …}'))
 
         print(bold("\nThe key is rotated, and nobody notices\n"))
         (old,), new = self.keys, self.keygen()
@@ -109,7 +126,12 @@ class Story:
         at = handle.index("_") + 20
         wrong = handle[:at] + ("7" if handle[at] != "7" else "1") + handle[at + 1 :]
         done = self.run(self.sealwax, "handle", "verify", *words, stdin=wrong)
-        self.told("sealwax", f"a handle that a model misremembers by one character:\n      {'':<9}{handle}\n      {'':<9}{wrong}", done, "unauthentic")
+        self.told(
+            "sealwax",
+            f"a handle that a model misremembers by one character:\n      {'':<9}{handle}\n      {'':<9}{wrong}",
+            done,
+            "unauthentic",
+        )
 
 
 if __name__ == "__main__":

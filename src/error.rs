@@ -127,7 +127,8 @@ impl fmt::Display for Error {
                 "no key {id} in the ring: retired too early, or not yet known to this replica"
             ),
             Self::Unauthentic => f.write_str(
-                "forged, altered, or bound to another audience, session, request or label",
+                "forged, altered, or bound to another audience, session, request or label; a handle \
+                 also to another principal or a retired key",
             ),
             Self::PrincipalMismatch => f.write_str("issued to another principal"),
             Self::NotYetValid { issued_at, now } => write!(

@@ -47,7 +47,7 @@ impl SessionMetadata {
     /// [`Error::TooLarge`] over 2 MiB; [`Error::Malformed`] where it is not the JSON of session
     /// metadata.
     pub fn from_json(json: &str) -> Result<Self, Error> {
-        text::check_wire("session metadata", json)?;
+        text::check_wire("JSON text", json)?;
         serde_json::from_str(json).map_err(|_| {
             Error::Malformed("session metadata: an object with sessionId and state, both strings")
         })

@@ -50,7 +50,7 @@ fn every_code_has_a_message_that_says_what_to_do() {
         ),
         (
             open(alice_at(1000), &changed),
-            "unauthentic: forged, altered, or bound to another audience, session, request or label",
+            "unauthentic: forged, altered, or bound to another audience, session, request or label; a handle also to another principal or a retired key",
         ),
         (
             open(

@@ -22,7 +22,20 @@ import shlex
 import subprocess
 import sys
 
-FIELDS = ["op", "ring", "audience", "principal", "kind", "label", "session_id", "context", "ttl", "payload", "token", "max_age"]
+FIELDS = [
+    "op",
+    "ring",
+    "audience",
+    "principal",
+    "kind",
+    "label",
+    "session_id",
+    "context",
+    "ttl",
+    "payload",
+    "token",
+    "max_age",
+]
 PLAIN = {"op", "kind", "ttl", "max_age"}
 KINDS = ["state", "request-state", "session", "cursor", "handle-state", "custom"]
 PROFILES = ["sep-1359", "data-layer", "data-layer-required", "request-state", "cursor", "mcp-session-id", "handle"]
@@ -31,7 +44,9 @@ PROFILES = ["sep-1359", "data-layer", "data-layer-required", "request-state", "c
 class Peer:
     def __init__(self, name, command):
         self.name = name
-        self.process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+        self.process = subprocess.Popen(
+            shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
 
     def ask(self, **request):
         self.process.stdin.write("\t".join(field(name, request.get(name, "")) for name in FIELDS) + "\n")
@@ -87,9 +102,9 @@ class Run:
             purpose["label"] = self.text()
         if kind == "handle-state":
             purpose["label"] = "basket"
-        if kind == "state" or kind == "custom" and self.rng.random() < 0.5:
+        if kind == "state" or (kind == "custom" and self.rng.random() < 0.5):
             purpose["session_id"] = self.text()
-        if kind == "request-state" or kind == "custom" and self.rng.random() < 0.5:
+        if kind == "request-state" or (kind == "custom" and self.rng.random() < 0.5):
             purpose["context"] = self.rng.randbytes(32)
         return purpose
 
@@ -106,11 +121,20 @@ class Run:
                 (renewed,) = self.rng.choice(self.peers).ok(op="renew", payload=b"renewed", token=token, **request)
                 self.alike(None, op="open", token=renewed, **request)[2] == "1" or sys.exit("renewing counts")
 
-                self.alike(["ok", payload.hex(), "0", "1", token_id], op="open", token=token, **{**request, "ring": rotated})
+                self.alike(
+                    ["ok", payload.hex(), "0", "1", token_id], op="open", token=token, **{**request, "ring": rotated}
+                )
                 self.alike(["error", "unknown_key"], op="open", token=token, **{**request, "ring": retired})
                 self.alike(["error", "expired"], op="open", token=token, max_age=0, **request)
-                self.alike(["error", "unauthentic"], op="open", token=token, **{**request, "audience": "elsewhere" + base["audience"]})
-                self.alike(["error", "principal_mismatch"], op="open", token=token, **{**request, "principal": "\0\0mallory"})
+                self.alike(
+                    ["error", "unauthentic"],
+                    op="open",
+                    token=token,
+                    **{**request, "audience": "elsewhere" + base["audience"]},
+                )
+                self.alike(
+                    ["error", "principal_mismatch"], op="open", token=token, **{**request, "principal": "\0\0mallory"}
+                )
                 at = self.rng.randrange(len(token))
                 altered = token[:at] + self.rng.choice("Aa0-é") + token[at + 1 :]
                 if altered != token:
@@ -125,12 +149,18 @@ class Run:
             for what, label in [("session-id", ""), ("handle", "tx" + str(self.rng.randrange(10)))]:
                 (text,) = minter.ok(op=f"mint-{what}", label=label, **base)
                 answer = self.alike(None, op=f"verify-{what}", label=label, token=text, **base)
-                answer[0] == "ok" and answer[2] == "0" or sys.exit(f"{text}: {answer}")
+                (answer[0] == "ok" and answer[2] == "0") or sys.exit(f"{text}: {answer}")
                 again = self.alike(None, op=f"verify-{what}", label=label, token=text, **{**base, "ring": rotated})
                 again == ["ok", answer[1], "1"] or sys.exit(f"{text}: {again}")
                 self.alike(["error", "expired"], op=f"verify-{what}", label=label, token=text, max_age=0, **base)
                 code = "principal_mismatch" if what == "session-id" else "unauthentic"
-                self.alike(["error", code], op=f"verify-{what}", label=label, token=text, **{**base, "principal": "\0mallory\0"})
+                self.alike(
+                    ["error", code],
+                    op=f"verify-{what}",
+                    label=label,
+                    token=text,
+                    **{**base, "principal": "\0mallory\0"},
+                )
                 self.alike(["error", "malformed"], op=f"verify-{what}", label=label, token=text[:-1], **base)
 
     def sessions(self):
@@ -138,23 +168,45 @@ class Run:
         (metadata,) = self.rng.choice(self.peers).ok(op="session-create", payload=b"0", **base)
         first = json.loads(metadata)
         for generation in range(1, 6):
-            self.alike(["ok", str(generation - 1).encode().hex(), str(generation - 1)], op="session-open", token=metadata, **base)
-            (metadata,) = self.rng.choice(self.peers).ok(op="session-renew", token=metadata, payload=str(generation), **base)
+            self.alike(
+                ["ok", str(generation - 1).encode().hex(), str(generation - 1)],
+                op="session-open",
+                token=metadata,
+                **base,
+            )
+            (metadata,) = self.rng.choice(self.peers).ok(
+                op="session-renew", token=metadata, payload=str(generation), **base
+            )
             if json.loads(metadata)["sessionId"] != first["sessionId"]:
                 sys.exit("renewing changed the id")
         (forked,) = self.rng.choice(self.peers).ok(op="session-fork", token=metadata, **base)
         self.alike(["ok", b"5".hex(), "0"], op="session-open", token=forked, **base)
         moved = json.dumps({**json.loads(forked), "sessionId": first["sessionId"]})
         self.alike(["error", "unauthentic"], op="session-open", token=moved, **base)
-        self.alike(["error", "malformed"], op="session-open", token=json.dumps({"sessionId": first["sessionId"]}), **base)
-        self.alike(["error", "principal_mismatch"], op="session-open", token=forked, **{**base, "principal": "\0\0mallory"})
+        self.alike(
+            ["error", "malformed"], op="session-open", token=json.dumps({"sessionId": first["sessionId"]}), **base
+        )
+        self.alike(
+            ["error", "principal_mismatch"], op="session-open", token=forked, **{**base, "principal": "\0\0mallory"}
+        )
 
     def contexts(self):
-        value = {self.text(): [self.rng.randrange(-(2**53) + 1, 2**53), self.rng.random() * 10 ** self.rng.randrange(-20, 15), None, True, self.text()] for _ in range(4)}
+        value = {
+            self.text(): [
+                self.rng.randrange(-(2**53) + 1, 2**53),
+                self.rng.random() * 10 ** self.rng.randrange(-20, 15),
+                None,
+                True,
+                self.text(),
+            ]
+            for _ in range(4)
+        }
         for arguments in ["", "null", json.dumps(value), json.dumps(value, indent=2, ensure_ascii=False)]:
             self.alike(None, op="context", label="tools/call", session_id="é", payload=arguments)
         for arguments in ['{"a":1,"a":1}', "[9007199254740993]", '"\\ud800"', "NaN", "["]:
-            self.alike(["error", "invalid_argument"], op="context", label="tools/call", session_id="x", payload=arguments)
+            self.alike(
+                ["error", "invalid_argument"], op="context", label="tools/call", session_id="x", payload=arguments
+            )
 
     def answers(self):
         for profile in PROFILES:

@@ -14,7 +14,9 @@ METADATA = ["categories", "description", "keywords", "license", "readme", "repos
 
 def main():
     subprocess.run(["cargo", "package", "--quiet", "--allow-dirty", "-p", "sealwax"], cwd=ROOT, check=True)
-    metadata = subprocess.run(["cargo", "metadata", "--no-deps", "--format-version=1"], cwd=ROOT, check=True, stdout=subprocess.PIPE)
+    metadata = subprocess.run(
+        ["cargo", "metadata", "--no-deps", "--format-version=1"], cwd=ROOT, check=True, stdout=subprocess.PIPE
+    )
     (package,) = (package for package in json.loads(metadata.stdout)["packages"] if package["name"] == "sealwax")
     folder = f"sealwax-{package['version']}"
     with tarfile.open(ROOT / f"target/package/{folder}.crate") as crate:

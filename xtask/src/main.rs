@@ -1,3 +1,21 @@
 //! What building the bindings takes beside cargo: `cargo xtask <task>`.
 
-fn main() {}
+mod panics;
+mod wasm;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1);
+    let outcome = match task.as_deref() {
+        Some("wasm") => wasm::build(),
+        _ => Err("usage: cargo xtask wasm".into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

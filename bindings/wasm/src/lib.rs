@@ -1,1 +1,34 @@
-//! The WebAssembly module.
+//! The WebAssembly module of the npm package `sealwax`.
+//!
+//! It translates types and errors and decides nothing: the rules are the core's, and the manners
+//! of JavaScript (options, `TypeError`, disposal) are those of the TypeScript in `pkg/src`, the
+//! one caller of what is exported here.
+
+#[cfg(target_arch = "wasm32")]
+#[global_allocator]
+static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
+
+mod answer;
+mod codec;
+mod context;
+mod environment;
+mod error;
+mod identifier;
+mod input;
+mod inspect;
+mod key;
+mod opened;
+mod purpose;
+mod session;
+mod view;
+
+/// For the declarations of the glue, which name the types of `pkg/src`.
+#[wasm_bindgen::prelude::wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r"
+import type { Answer } from './answer.js';
+import type { Limits } from './codec.js';
+import type { IdentifierFacts, Inspected, OpenedFacts } from './facts.js';
+import type { Lifetime } from './lifetime.js';
+import type { Purpose } from './sealer.js';
+import type { SessionMetadata } from './sessions.js';
+";

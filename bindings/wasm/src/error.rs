@@ -1,0 +1,21 @@
+//! The core's errors as JavaScript exceptions.
+
+use sealwax::Error;
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen(raw_module = "./error.js")]
+extern "C" {
+    /// `pkg/src/error.ts`
+    pub type SealwaxError;
+
+    #[wasm_bindgen(constructor)]
+    fn new(code: &str, message: &str, is_refusal: bool) -> SealwaxError;
+}
+
+impl From<Error> for SealwaxError {
+    fn from(error: Error) -> Self {
+        Self::new(error.code(), &error.to_string(), error.is_refusal())
+    }
+}
+
+pub type Result<T> = core::result::Result<T, SealwaxError>;

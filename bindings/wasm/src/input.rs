@@ -1,0 +1,80 @@
+//! What JavaScript hands over: numbers, and texts and bytes of any length.
+
+use sealwax::Error;
+use wasm_bindgen::prelude::*;
+
+use crate::error::Result;
+
+/// One more than the core looks at of any text or payload.
+const MOST: u32 = (2 << 20) + 1;
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_name = String, typescript_type = "string")]
+    pub type Text;
+    #[wasm_bindgen(method, getter)]
+    pub fn length(this: &Text) -> u32;
+    #[wasm_bindgen(method)]
+    fn slice(this: &Text, start: u32, end: u32) -> String;
+
+    #[wasm_bindgen(js_name = Uint8Array, typescript_type = "Uint8Array")]
+    pub type Bytes;
+    #[wasm_bindgen(method, getter)]
+    fn length(this: &Bytes) -> u32;
+    #[wasm_bindgen(method)]
+    fn subarray(this: &Bytes, start: u32, end: u32) -> Vec<u8>;
+}
+
+/// A text, cut where the core would refuse the whole as too large: this memory never shrinks
+/// again, so it must not grow by what a stranger sends.
+pub fn cut(text: &Text) -> String {
+    text.slice(0, MOST)
+}
+
+/// Hands a text off the wire to the core.
+pub fn text<T>(
+    text: &Text,
+    read: impl FnOnce(&str) -> core::result::Result<T, Error>,
+) -> Result<T> {
+    read(&cut(text)).map_err(|error| as_found(error, text.length()).into())
+}
+
+/// Hands a payload to the core.
+pub fn bytes<T>(
+    bytes: &Bytes,
+    read: impl FnOnce(&[u8]) -> core::result::Result<T, Error>,
+) -> Result<T> {
+    read(&bytes.subarray(0, MOST)).map_err(|error| as_found(error, bytes.length()).into())
+}
+
+/// What was cut is reported by its whole length.
+pub fn as_found(error: Error, length: u32) -> Error {
+    match error {
+        Error::TooLarge { what, limit, .. } if length > MOST => Error::TooLarge {
+            what,
+            found: length as usize,
+            limit,
+        },
+        error => error,
+    }
+}
+
+/// A number that the TypeScript side has found to be whole and not negative.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "whole, not negative and below 2^53"
+)]
+pub fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+/// The same as a size; what is more than this memory's becomes the most, for the core to refuse.
+pub fn size(number: f64) -> usize {
+    usize::try_from(whole(number)).unwrap_or(usize::MAX)
+}
+
+/// Seconds.
+pub fn seconds(number: f64) -> std::time::Duration {
+    std::time::Duration::from_secs(whole(number))
+}

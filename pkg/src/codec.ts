@@ -1,0 +1,120 @@
+import { count, optional, options, text, wrongType } from './input.js';
+import { KeyRing, rawRing } from './key.js';
+import { core } from './module.js';
+import { Owned } from './owned.js';
+import type * as raw from './raw.js';
+import { View } from './view.js';
+
+/** What a codec may be given beside its keys and its audience. */
+export interface Limits {
+  /** The most bytes of a payload: 4,096 unless set, 1 MiB at most. */
+  readonly payloadLimit?: number | undefined;
+  /** How many seconds another replica's clock may be ahead: 60 unless set, 300 at most. */
+  readonly skew?: number | undefined;
+  /** How many seconds old a data-layer session may become: 30 days unless set. */
+  readonly sessionMaxAge?: number | undefined;
+}
+
+/**
+ * Who is authenticated, or expressly nobody.
+ *
+ * Take the parts from a verified credential, by one rule in every replica: of a JWT, `iss`,
+ * `client_id` or `azp`, and `sub`. A server without authentication says `'anonymous'`, and then
+ * whoever holds a token can use it.
+ */
+export type Principal =
+  | 'anonymous'
+  | {
+      readonly subject: string;
+      readonly client?: string | undefined;
+      readonly issuer?: string | undefined;
+    }
+  | {
+      readonly subject?: string | undefined;
+      readonly client: string;
+      readonly issuer?: string | undefined;
+    };
+
+/**
+ * Seals and opens the tokens of one service: a key ring, an audience and limits.
+ *
+ * The audience names the service, best by its public address: tokens of one service never open at
+ * another, even under shared keys. Every replica must be given the same.
+ *
+ * @example
+ * ```js
+ * import { Codec, Key, KeyRing } from 'sealwax';
+ *
+ * const keys = new KeyRing([Key.generate()]); // a server passes process.env.SEALWAX_KEYS
+ * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+ *
+ * const alice = codec.view({ subject: 'alice' });
+ * const token = alice.cursor('tools/list').sealJson({ page: 2 });
+ * console.log(alice.cursor('tools/list').open(token).json()); // { page: 2 }
+ *
+ * codec.view({ subject: 'mallory' }).cursor('tools/list').open(token); // throws principal_mismatch
+ * ```
+ */
+export class Codec {
+  readonly #raw: Owned<raw.Codec>;
+
+  /**
+   * @throws {@link SealwaxError} `invalid_key`, and `invalid_argument` for an audience that is
+   * empty or over 1,024 bytes, or a limit out of its range
+   */
+  constructor(given: { readonly keys: string | KeyRing; readonly audience: string } & Limits) {
+    const { keys, audience, ...limits } = options(
+      given,
+      'keys',
+      'audience',
+      'payloadLimit',
+      'skew',
+      'sessionMaxAge',
+    );
+    const checkedAudience = text('audience', audience);
+    const checkedLimits = {
+      payloadLimit: optional(count, 'payloadLimit', limits.payloadLimit),
+      skew: optional(count, 'skew', limits.skew),
+      sessionMaxAge: optional(count, 'sessionMaxAge', limits.sessionMaxAge),
+    };
+    const own = typeof keys === 'string' ? new KeyRing(keys) : undefined;
+    try {
+      const ring = own ?? keys;
+      if (!(ring instanceof KeyRing)) throw wrongType('keys', 'a text or a KeyRing', ring);
+      const { Codec } = core();
+      this.#raw = new Owned('codec', new Codec(rawRing(ring), checkedAudience, checkedLimits));
+    } finally {
+      own?.free();
+    }
+  }
+
+  /**
+   * What this codec is to one principal.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` for a principal that is nobody, or has an
+   * empty or too long part
+   */
+  view(principal: Principal): View {
+    if (principal === 'anonymous') return new View(this.#raw.get().viewOfAnonymous());
+    const { issuer, client, subject } = options(principal ?? {}, 'issuer', 'client', 'subject');
+    return new View(
+      this.#raw
+        .get()
+        .viewOf(
+          optional(text, 'issuer', issuer),
+          optional(text, 'client', client),
+          optional(text, 'subject', subject),
+        ),
+    );
+  }
+
+  /** Frees the codec. Its views live on until they are freed too, and the keys with them. */
+  free(): void {
+    this.#raw.free();
+  }
+
+  /** The same as {@link Codec.free}. */
+  [Symbol.dispose](): void {
+    this.free();
+  }
+}

@@ -1,0 +1,100 @@
+/** What the module tells, as plain objects: it calls these functions to make them. */
+
+import type { Answer } from './answer.js';
+import type { Kind } from './sealer.js';
+import type { SessionMetadata } from './sessions.js';
+
+export interface OpenedFacts {
+  readonly payload: Uint8Array;
+  readonly issuedAt: number;
+  readonly expiresAt: number | undefined;
+  readonly startedAt: number;
+  readonly generation: number;
+  readonly tokenId: string;
+  readonly needsReseal: boolean;
+}
+
+export function openedFacts(
+  payload: Uint8Array,
+  issuedAt: number,
+  expiresAt: number | undefined,
+  startedAt: number,
+  generation: number,
+  tokenId: string,
+  needsReseal: boolean,
+): OpenedFacts {
+  // The payload given is the module's memory itself, which the next call overwrites.
+  const own = payload.slice();
+  return { payload: own, issuedAt, expiresAt, startedAt, generation, tokenId, needsReseal };
+}
+
+/** What a verified session id or handle tells. */
+export interface IdentifierFacts {
+  /** When it was made, in Unix milliseconds. */
+  readonly createdAtMs: number;
+  /** When it ends under the `maxAge` it was verified with, in Unix milliseconds. */
+  readonly endsAtMs: number | undefined;
+  /** 32 hex digits that make it unique: what logs and a store may know it by. */
+  readonly ulid: string;
+  /** Whether an older key made it, so that the key is still needed. */
+  readonly needsReseal: boolean;
+}
+
+export function identifierFacts(
+  createdAtMs: number,
+  endsAtMs: number | undefined,
+  ulid: string,
+  needsReseal: boolean,
+): IdentifierFacts {
+  return { createdAtMs, endsAtMs, ulid, needsReseal };
+}
+
+export function sessionMetadata(
+  sessionId: string,
+  expiresAt: string | undefined,
+  state: string,
+): SessionMetadata {
+  return expiresAt === undefined ? { sessionId, state } : { sessionId, expiresAt, state };
+}
+
+export function errorAnswer(
+  code: number,
+  message: string,
+  sessionId: string | undefined,
+  reason: string | undefined,
+): Answer {
+  if (sessionId !== undefined) return { error: { code, message, data: { sessionId } } };
+  if (reason !== undefined) return { error: { code, message, data: { reason } } };
+  return { error: { code, message } };
+}
+
+export function statusAnswer(httpStatus: number): Answer {
+  return { httpStatus };
+}
+
+export function toolAnswer(text: string): Answer {
+  return { toolResult: { content: [{ type: 'text', text }], isError: true } };
+}
+
+/** What a text claims to be. Nothing of it is verified. */
+export type Inspected =
+  | { readonly what: 'token'; readonly kind: Kind; readonly keyId: string }
+  | { readonly what: 'session-id'; readonly keyId: string; readonly createdAtMs: number }
+  | { readonly what: 'handle'; readonly type: string; readonly createdAtMs: number }
+  | { readonly what: 'key'; readonly keyId: string };
+
+export function inspectedToken(kind: Kind, keyId: string): Inspected {
+  return { what: 'token', kind, keyId };
+}
+
+export function inspectedSessionId(keyId: string, createdAtMs: number): Inspected {
+  return { what: 'session-id', keyId, createdAtMs };
+}
+
+export function inspectedHandle(type: string, createdAtMs: number): Inspected {
+  return { what: 'handle', type, createdAtMs };
+}
+
+export function inspectedKey(keyId: string): Inspected {
+  return { what: 'key', keyId };
+}

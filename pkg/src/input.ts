@@ -1,0 +1,91 @@
+/**
+ * What callers pass, checked for its type before it reaches the module. A value of the wrong type
+ * is a `TypeError`; what it may say is the core's to judge.
+ */
+
+import { invalidArgument } from './error.js';
+
+/** A text off the wire: whatever it holds, the core refuses it by the right code. */
+export function wireText(name: string, value: unknown): string {
+  if (typeof value !== 'string') throw wrongType(name, 'a string', value);
+  return value;
+}
+
+/**
+ * A text field. A lone surrogate is refused here, for in UTF-8 all of them become the same
+ * character, and two names would be one.
+ */
+export function text(name: string, value: unknown): string {
+  const checked = wireText(name, value);
+  if (!checked.isWellFormed()) {
+    throw invalidArgument(`${name}: expected well-formed Unicode, found a lone surrogate`);
+  }
+  return checked;
+}
+
+export function bytes(name: string, value: unknown): Uint8Array {
+  if (!(value instanceof Uint8Array)) throw wrongType(name, 'a Uint8Array', value);
+  return value;
+}
+
+/** Seconds or bytes. */
+export function count(name: string, value: unknown): number {
+  if (typeof value !== 'number') throw wrongType(name, 'a number', value);
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw invalidArgument(`${name}: expected a whole number, found ${value}`);
+  }
+  return value;
+}
+
+export function flag(name: string, value: unknown): boolean {
+  if (typeof value !== 'boolean') throw wrongType(name, 'a boolean', value);
+  return value;
+}
+
+/** A check of what may be left out. */
+export function optional<T>(
+  check: (name: string, value: unknown) => T,
+  name: string,
+  value: unknown,
+): T | undefined {
+  return value === undefined ? undefined : check(name, value);
+}
+
+/**
+ * An object of named options. An unknown name is refused, for a misspelt `noExpiry` or `sessionId`
+ * must not be taken for its absence.
+ */
+export function options<K extends string>(
+  given: unknown,
+  ...known: readonly K[]
+): { readonly [name in K]?: unknown } {
+  if (typeof given !== 'object' || given === null) throw wrongType('options', 'an object', given);
+  for (const name of Object.keys(given)) {
+    if (!(known as readonly string[]).includes(name)) {
+      throw new TypeError(`options: expected ${known.join(', ')}, found ${name}`);
+    }
+  }
+  return given;
+}
+
+/**
+ * The JSON of a value, strictly: what JSON would turn into `null` on the way is refused.
+ */
+export function json(name: string, value: unknown): string {
+  const written = JSON.stringify(value, (_key, member: unknown) => {
+    if (typeof member === 'number' && !Number.isFinite(member)) {
+      throw invalidArgument(`${name}: expected a value that JSON can hold, found ${member}`);
+    }
+    return member;
+  });
+  if (written === undefined) {
+    throw invalidArgument(`${name}: expected a value that JSON can hold, found ${typeof value}`);
+  }
+  return written;
+}
+
+export function wrongType(name: string, expected: string, found: unknown): TypeError {
+  return new TypeError(
+    `${name}: expected ${expected}, found ${found === null ? 'null' : typeof found}`,
+  );
+}

@@ -1,0 +1,14 @@
+import type { Inspected } from './facts.js';
+import { wireText } from './input.js';
+import { core } from './module.js';
+
+/**
+ * Reads what a text is, as far as it can be told without a key: a sealed token, a session id, a
+ * handle or a key text. For logs and for operators; nothing of it is verified.
+ *
+ * @throws {@link SealwaxError} `too_large`, `malformed`, `unsupported` or `invalid_key` where it
+ * is none of these
+ */
+export function inspect(text: string): Inspected {
+  return core().inspect(wireText('text', text));
+}

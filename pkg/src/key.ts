@@ -1,0 +1,152 @@
+import { bytes, wireText, wrongType } from './input.js';
+import { core } from './module.js';
+import { Owned } from './owned.js';
+import type * as raw from './raw.js';
+
+let shared: (key: Key) => raw.Key;
+
+/** @internal */
+export let rawRing: (ring: KeyRing) => raw.KeyRing;
+
+/**
+ * A secret, and what is derived from it.
+ *
+ * It lives in the module's memory, is wiped when freed or collected, and never prints. Texts and
+ * bytes that pass through JavaScript cannot be wiped, so keep them short-lived.
+ *
+ * @example
+ * ```js
+ * import { Key, KeyRing } from 'sealwax';
+ *
+ * const key = Key.generate();
+ * const ring = new KeyRing([key]);
+ * console.log(ring.ids[0] === key.id); // true
+ * key.free(); // at once, where a collector would come later
+ * ```
+ */
+export class Key {
+  readonly #raw: Owned<raw.Key>;
+
+  private constructor(raw: raw.Key) {
+    this.#raw = new Owned('key', raw);
+  }
+
+  /**
+   * A new key from the system's randomness.
+   *
+   * @throws {@link SealwaxError} `entropy_unavailable`
+   */
+  static generate(): Key {
+    return new Key(core().Key.generate());
+  }
+
+  /**
+   * Reads a key text; its checksum tells a mistyped key from a wrong one.
+   *
+   * @throws {@link SealwaxError} `invalid_key`
+   */
+  static parse(text: string): Key {
+    return new Key(core().Key.parse(wireText('key', text)));
+  }
+
+  /**
+   * A key from a secret that already exists: 32 random bytes or more, never a passphrase.
+   *
+   * @throws {@link SealwaxError} `invalid_key` for fewer than 32 bytes
+   */
+  static fromSecret(secret: Uint8Array): Key {
+    return new Key(core().Key.fromSecret(bytes('secret', secret)));
+  }
+
+  /** The key's public name: 8 hex digits, readable in every sealed token and session id. */
+  get id(): string {
+    return this.#raw.get().id();
+  }
+
+  /**
+   * The text to keep in `SEALWAX_KEYS`: as secret as the key itself.
+   *
+   * `undefined` for an imported secret of more than 32 bytes, which has no text form.
+   */
+  toText(): string | undefined {
+    return this.#raw.get().toText();
+  }
+
+  /** Wipes the key. Rings that were made of it keep it until they are freed too. */
+  free(): void {
+    this.#raw.free();
+  }
+
+  /** The same as {@link Key.free}. */
+  [Symbol.dispose](): void {
+    this.free();
+  }
+
+  static {
+    shared = (key) => key.#raw.get().share();
+  }
+}
+
+/**
+ * 1 to 16 keys in order: the first seals, every one opens.
+ *
+ * To rotate, let every replica know a key before it seals, and keep it until what it made has
+ * expired: `[old, new]` everywhere, then `[new, old]`, then `[new]`.
+ */
+export class KeyRing {
+  readonly #raw: Owned<raw.KeyRing>;
+
+  /**
+   * A ring of keys, the sealing one first; or of their texts, as {@link KeyRing.parse} reads them.
+   *
+   * @throws {@link SealwaxError} `invalid_key` for no key, for more than 16, or for two of one id
+   */
+  constructor(keys: string | readonly Key[]) {
+    const { KeyRing } = core();
+    const ring = typeof keys === 'string' ? KeyRing.parse(keys) : KeyRing.of(copies(keys));
+    this.#raw = new Owned('key ring', ring);
+  }
+
+  /**
+   * Reads key texts separated by commas or white space, as they stand in `SEALWAX_KEYS`.
+   *
+   * @throws {@link SealwaxError} `invalid_key`
+   *
+   * @example
+   * ```js
+   * import { Key, KeyRing } from 'sealwax';
+   *
+   * const ring = KeyRing.parse(process.env.SEALWAX_KEYS ?? Key.generate().toText());
+   * ```
+   */
+  static parse(text: string): KeyRing {
+    return new KeyRing(wireText('keys', text));
+  }
+
+  /** The ids of the keys, in order. */
+  get ids(): readonly string[] {
+    return this.#raw.get().ids();
+  }
+
+  /** Wipes the ring. Codecs that were made of it keep its keys until they are freed too. */
+  free(): void {
+    this.#raw.free();
+  }
+
+  /** The same as {@link KeyRing.free}. */
+  [Symbol.dispose](): void {
+    this.free();
+  }
+
+  static {
+    rawRing = (ring) => ring.#raw.get();
+  }
+}
+
+/** The module takes the keys of a ring for itself. */
+function copies(keys: readonly Key[]): raw.Key[] {
+  if (!Array.isArray(keys) || !keys.every((key) => key instanceof Key)) {
+    throw wrongType('keys', 'a text or an array of keys', keys);
+  }
+  return keys.map(shared);
+}

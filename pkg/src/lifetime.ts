@@ -1,0 +1,20 @@
+import { invalidArgument } from './error.js';
+import { count, flag, optional, options } from './input.js';
+
+/**
+ * How long what is sealed lives: the kind's own time unless one of the two is given.
+ *
+ * `ttl` is in whole seconds, 1 or more. `noExpiry: true` seals what opens as long as its key is in
+ * the ring.
+ */
+export type Lifetime =
+  | { readonly ttl?: number | undefined; readonly noExpiry?: false | undefined }
+  | { readonly ttl?: undefined; readonly noExpiry: true };
+
+export function lifetime(given: Lifetime): Lifetime {
+  const known = options(given, 'ttl', 'noExpiry');
+  const ttl = optional(count, 'ttl', known.ttl);
+  if (!optional(flag, 'noExpiry', known.noExpiry)) return { ttl };
+  if (ttl !== undefined) throw invalidArgument('ttl: contradicts noExpiry, give one of the two');
+  return { noExpiry: true };
+}

@@ -1,0 +1,151 @@
+import type { IdentifierFacts } from './facts.js';
+import { bytes, wireText, wrongType } from './input.js';
+import type { Lifetime } from './lifetime.js';
+import { Opened } from './opened.js';
+import { Owned } from './owned.js';
+import type * as raw from './raw.js';
+
+/**
+ * `SessionMetadata` of the draft: the value of `_meta["io.modelcontextprotocol/session"]`, and of
+ * `session` in the result of `sessions/create`.
+ */
+export interface SessionMetadata {
+  /** The session id. */
+  readonly sessionId: string;
+  /** When the session ends unless it is renewed, in RFC 3339. */
+  readonly expiresAt?: string;
+  /** The sealed state. */
+  readonly state: string;
+}
+
+/** @internal */
+export let rawSession: (session: unknown) => raw.Session;
+
+/**
+ * A data-layer session that was opened: its id and its state, every check passed.
+ *
+ * It holds a little of the module's memory, which goes with it when it is collected, or at once
+ * by {@link Session.free}.
+ */
+export class Session extends Opened<'state'> {
+  readonly #id: string;
+  readonly #raw: Owned<raw.Session>;
+
+  /** @internal */
+  constructor(raw: raw.Session) {
+    super('state', raw.facts());
+    this.#id = raw.id();
+    this.#raw = new Owned('session', raw);
+  }
+
+  /** The session id. */
+  get id(): string {
+    return this.#id;
+  }
+
+  /** Frees the module's memory; what was read of the session remains. */
+  free(): void {
+    this.#raw.free();
+  }
+
+  /** The same as {@link Session.free}. */
+  [Symbol.dispose](): void {
+    this.free();
+  }
+
+  static {
+    rawSession = (session) => {
+      if (!(session instanceof Session)) throw wrongType('session', 'what open returned', session);
+      return session.#raw.get();
+    };
+  }
+}
+
+/**
+ * Data-layer sessions of one principal, with no store.
+ *
+ * A session ends once it was idle for its lifetime, or is as old as the codec's `sessionMaxAge`
+ * says, whichever comes first.
+ *
+ * @example
+ * ```js
+ * import { Codec, Key, KeyRing } from 'sealwax';
+ *
+ * const keys = new KeyRing([Key.generate()]);
+ * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+ * const sessions = codec.view({ subject: 'alice' }).sessions();
+ *
+ * const sent = sessions.create(new TextEncoder().encode('language=en'));
+ * const session = sessions.open(sent); // the client sent it back in _meta
+ * const renewed = sessions.renew(session, new TextEncoder().encode('language=de'));
+ * console.log(renewed.sessionId === sent.sessionId, session.generation); // true 0
+ * ```
+ */
+export class Sessions {
+  readonly #view: Owned<raw.View>;
+  readonly #idle: Lifetime;
+
+  /** @internal */
+  constructor(view: Owned<raw.View>, idle: Lifetime) {
+    this.#view = view;
+    this.#idle = idle;
+  }
+
+  /**
+   * A new session with a first state.
+   *
+   * @throws {@link SealwaxError} `too_large`, `entropy_unavailable`, `invalid_argument`
+   */
+  create(payload: Uint8Array): SessionMetadata {
+    return this.#view.get().createSession(this.#idle, bytes('payload', payload));
+  }
+
+  /**
+   * Opens what a client sent, as it was parsed: whatever it is, it is opened or refused.
+   *
+   * @throws {@link SealwaxError} for every refusal; `malformed` where the state is missing, for
+   * leaving it out must not reset a session
+   */
+  open(metadata: unknown): Session {
+    const { sessionId, state } = Object(metadata);
+    const opened = this.#view
+      .get()
+      .openSession(textOrEmpty(sessionId), state === undefined ? undefined : textOrEmpty(state));
+    return new Session(opened);
+  }
+
+  /**
+   * A new state for the same session: the id and the start are kept, the generation is one more.
+   *
+   * @throws {@link SealwaxError} as {@link Sessions.create}
+   */
+  renew(session: Session, payload: Uint8Array): SessionMetadata {
+    const opened = rawSession(session);
+    const checked = bytes('payload', payload);
+    return this.#view.get().renewSession(this.#idle, opened, checked);
+  }
+
+  /**
+   * A new session that begins with the state of another, which goes on beside it.
+   *
+   * @throws {@link SealwaxError} as {@link Sessions.create}
+   */
+  fork(session: Session): SessionMetadata {
+    return this.#view.get().forkSession(this.#idle, rawSession(session));
+  }
+
+  /**
+   * Verifies an id alone, as `sessions/delete` sends it.
+   *
+   * @throws {@link SealwaxError} for every refusal
+   */
+  verify(sessionId: string): IdentifierFacts & { readonly sessionId: string } {
+    const facts = this.#view.get().verifySession(wireText('sessionId', sessionId));
+    return { sessionId, ...facts };
+  }
+}
+
+/** What is no text is no id and no token either, and the core refuses the empty one for it. */
+function textOrEmpty(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

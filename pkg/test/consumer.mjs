@@ -1,0 +1,14 @@
+// The folder in which the packed tarball is installed, as a user's project would have it.
+
+import { readFileSync } from 'node:fs';
+
+import { countVectors } from './consumer/vectors.mjs';
+
+export const CONSUMER = new URL('../../build/npm/consumer/', import.meta.url).pathname;
+export const INSTALLED = `${CONSUMER}node_modules/sealwax/`;
+
+export const manifest = JSON.parse(readFileSync(`${INSTALLED}package.json`, 'utf8'));
+
+export const expectedCount = countVectors(
+  ['v1', 'more'].map((name) => JSON.parse(readFileSync(`${CONSUMER}vectors/${name}.json`, 'utf8'))),
+);

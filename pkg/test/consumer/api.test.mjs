@@ -1,0 +1,326 @@
+// The manners of the package: what it takes, what it refuses and how, and what it lets be seen.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inspect as show } from 'node:util';
+
+import {
+  answer,
+  Codec,
+  inspect,
+  Key,
+  KeyRing,
+  requestContext,
+  requestContextFromJson,
+  SealwaxError,
+} from 'sealwax';
+
+const key = Key.generate();
+const keys = new KeyRing([key]);
+const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+const alice = codec.view({ subject: 'alice' });
+const payload = new TextEncoder().encode('language=en');
+
+function refused(code, act, message = /./) {
+  assert.throws(act, (error) => {
+    assert.ok(error instanceof SealwaxError && error instanceof Error, `${error}`);
+    assert.equal(error.name, 'SealwaxError');
+    assert.equal(error.code, code);
+    assert.match(error.message, message);
+    return true;
+  });
+}
+
+test('what was sealed opens', () => {
+  const sealer = alice.cursor('tools/list');
+  const opened = sealer.open(sealer.seal(payload, { ttl: 60 }));
+  assert.deepEqual(opened.payload, payload);
+  assert.equal(opened.kind, 'cursor');
+  assert.equal(opened.expiresAt, opened.issuedAt + 60);
+  assert.deepEqual(sealer.open(sealer.sealJson({ page: [2] })).json(), { page: [2] });
+  assert.equal(sealer.open(sealer.seal(payload, { noExpiry: true })).expiresAt, undefined);
+  refused('malformed', () => sealer.open(sealer.seal(payload)).json());
+});
+
+test('a session goes through its life', () => {
+  const sessions = alice.sessions({ ttl: 3600 });
+  const sent = sessions.create(payload);
+  assert.deepEqual(Object.keys(sent), ['sessionId', 'expiresAt', 'state']);
+  assert.match(sent.expiresAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  const session = sessions.open(sent);
+  assert.equal(session.id, sent.sessionId);
+  assert.deepEqual(session.payload, payload);
+  const renewed = sessions.open(sessions.renew(session, new Uint8Array([1])));
+  assert.equal(renewed.id, session.id);
+  assert.equal(renewed.generation, 1);
+  const fork = sessions.open(sessions.fork(renewed));
+  assert.notEqual(fork.id, session.id);
+  assert.deepEqual(fork.payload, new Uint8Array([1]));
+  assert.equal(sessions.verify(session.id).sessionId, session.id);
+});
+
+test('whatever a client sends for a session is refused as malformed', () => {
+  const sessions = alice.sessions();
+  const { sessionId, state } = sessions.create(payload);
+  const wrong = [undefined, null, 1, 'text', [], {}, { sessionId }, { state }];
+  const wrongMembers = [
+    { sessionId: 1, state },
+    { sessionId, state: null },
+    { sessionId, state: [state] },
+    { sessionId: '\ud800', state },
+    { sessionId, state: `${state}\udc00` },
+  ];
+  for (const metadata of [...wrong, ...wrongMembers]) {
+    refused('malformed', () => sessions.open(metadata));
+  }
+});
+
+test('a value of the wrong type is a TypeError', () => {
+  const sealer = alice.session();
+  for (const act of [
+    () => new Codec(),
+    () => new Codec({ keys: [key], audience: 'a' }),
+    () => new Codec({ keys, audience: 1 }),
+    () => new Codec({ keys, audience: 'a', skew: '60' }),
+    () => new KeyRing([keys]),
+    () => new KeyRing(key),
+    () => Key.parse(1),
+    () => Key.fromSecret('x'.repeat(32)),
+    () => codec.view('alice'),
+    () => codec.view({ subject: 1 }),
+    () => codec.view({ subject: null }),
+    () => sealer.seal('text'),
+    () => sealer.seal(new ArrayBuffer(8)),
+    () => sealer.seal(payload, { ttl: '60' }),
+    () => sealer.seal(payload, { noExpiry: 1 }),
+    () => sealer.seal(payload, null),
+    () => sealer.sealJson(1n),
+    () => sealer.open(payload),
+    () => sealer.open('x', 60),
+    () => alice.state(1),
+    () => alice.requestState('x'.repeat(32)),
+    () => alice.custom(),
+    () => alice.sessions(60),
+    () => alice.sessions().renew({}, payload),
+    () => alice.verifyHandle('tx', 1),
+    () => requestContext('tools/call', 1),
+    () => requestContextFromJson('tools/call', 'x', {}),
+    () => inspect(1),
+    () => answer(1),
+    () => answer('cursor', { sessionId: 1 }),
+  ]) {
+    assert.throws(act, TypeError, `${act}`);
+  }
+});
+
+test('a misspelt option is a TypeError', () => {
+  const sealer = alice.session();
+  for (const act of [
+    () => new Codec({ keys, audience: 'a', payloadlimit: 1 }),
+    () => codec.view({ subject: 'alice', iss: 'x' }),
+    () => sealer.seal(payload, { noexpiry: true }),
+    () => sealer.open('x', { maxage: 60 }),
+    () => alice.custom('x', { sessionID: 'x' }),
+    () => alice.sessions({ TTL: 60 }),
+    () => answer('cursor', { sessionid: 'x' }),
+  ]) {
+    assert.throws(act, TypeError, `${act}`);
+  }
+});
+
+test('mistakes are the core’s to refuse', () => {
+  const sealer = alice.session();
+  for (const act of [
+    () => new Codec({ keys, audience: '' }),
+    () => new Codec({ keys, audience: 'a', payloadLimit: 2 ** 32 + 1 }),
+    () => new Codec({ keys, audience: 'a', skew: 301 }),
+    () => codec.view(),
+    () => codec.view({}),
+    () => codec.view({ issuer: 'https://idp.example.com' }),
+    () => codec.view({ subject: '' }),
+    () => sealer.seal(payload, { ttl: 0 }),
+    () => sealer.seal(payload, { ttl: 2 ** 32 }),
+    () => alice.cursor('').seal(payload),
+    () => alice.requestState(new Uint8Array(31)).seal(payload),
+    () => alice.custom('x', { sessionId: '' }).seal(payload),
+    () => alice.custom('x', { context: new Uint8Array() }).seal(payload),
+    () => alice.mintHandle('sess'),
+    () => answer('no such profile'),
+  ]) {
+    refused('invalid_argument', act);
+  }
+  refused('invalid_key', () => new KeyRing([]));
+  refused('invalid_key', () => new KeyRing([key, key]));
+  refused('invalid_key', () => Key.fromSecret(new Uint8Array(31)));
+});
+
+test('numbers are whole and not negative', () => {
+  for (const ttl of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
+    refused('invalid_argument', () => alice.session().seal(payload, { ttl }), /whole number/);
+  }
+  refused('invalid_argument', () => alice.session().seal(payload, { ttl: 1, noExpiry: true }));
+});
+
+test('lone surrogates are refused before they become one another', () => {
+  const lone = 'x\ud800';
+  for (const act of [
+    () => new Codec({ keys, audience: lone }),
+    () => codec.view({ subject: lone }),
+    () => codec.view({ client: lone }),
+    () => codec.view({ subject: 'x', issuer: lone }),
+    () => alice.state(lone),
+    () => alice.cursor(lone),
+    () => alice.handleState(lone),
+    () => alice.custom(lone),
+    () => alice.custom('x', { sessionId: lone }),
+    () => requestContext(lone, 'x'),
+    () => requestContext('x', lone),
+  ]) {
+    refused('invalid_argument', act, /lone surrogate/);
+  }
+  refused('invalid_argument', () => requestContext('x', 'x', { [lone]: 1 }));
+  refused('invalid_argument', () => requestContext('x', 'x', [lone]));
+  refused('malformed', () => alice.session().open(lone));
+  refused('malformed', () => alice.verifySessionId(lone));
+  refused('malformed', () => alice.verifyHandle('tx', `tx_${lone}`));
+  refused('invalid_key', () => KeyRing.parse(lone));
+});
+
+test('arguments that JSON would bend are refused', () => {
+  for (const value of [Number.NaN, [Number.POSITIVE_INFINITY], { n: 2 ** 53 }, () => {}]) {
+    refused('invalid_argument', () => requestContext('tools/call', 'x', value));
+  }
+  refused('invalid_argument', () => requestContextFromJson('tools/call', 'x', '{"a":1,"a":1}'));
+  refused('invalid_argument', () => alice.session().sealJson({ n: Number.NaN }));
+  refused('invalid_argument', () => alice.session().sealJson(undefined));
+  const [absent, empty] = [requestContext('m', 't'), requestContext('m', 't', {})];
+  assert.notDeepEqual(absent, empty);
+  assert.deepEqual(absent, requestContext('m', 't', null));
+  assert.deepEqual(empty, requestContextFromJson('m', 't', ' {}'));
+});
+
+test('only what was opened can be renewed, and only as the kind it is', () => {
+  const cursor = alice.cursor('tools/list');
+  const opened = cursor.open(cursor.seal(payload));
+  assert.throws(() => cursor.renew({ ...opened, kind: 'cursor' }, payload), TypeError);
+  assert.throws(() => cursor.renew(Object.create(opened), payload), TypeError);
+  assert.throws(() => alice.session().renew(opened, payload), TypeError);
+  assert.throws(() => {
+    opened.startedAt = 0;
+  }, TypeError);
+});
+
+test('a binding cannot be changed behind the sealer’s back', () => {
+  const context = requestContext('tools/call', 'x');
+  const sealer = alice.requestState(context);
+  const token = sealer.seal(payload);
+  context.fill(0);
+  assert.deepEqual(sealer.open(token).payload, payload);
+});
+
+test('what was freed says so, and freeing again is nothing', () => {
+  const own = Key.generate();
+  const ring = new KeyRing([own]);
+  const service = new Codec({ keys: ring, audience: 'a' });
+  const view = service.view('anonymous');
+  const sealer = view.session();
+  const sessions = view.sessions();
+  const session = sessions.open(sessions.create(payload));
+  own.free();
+  own[Symbol.dispose]();
+  ring[Symbol.dispose]();
+  service[Symbol.dispose]();
+  const token = sealer.seal(payload); // The view holds what it needs.
+  session[Symbol.dispose]();
+  refused('invalid_argument', () => sessions.fork(session), /session: was freed/);
+  view[Symbol.dispose]();
+  view.free();
+  refused('invalid_argument', () => own.id, /key: was freed/);
+  refused('invalid_argument', () => ring.ids, /key ring: was freed/);
+  refused('invalid_argument', () => service.view('anonymous'), /codec: was freed/);
+  refused('invalid_argument', () => sealer.open(token), /view: was freed/);
+  assert.deepEqual(session.payload, payload);
+});
+
+test('no secret is printed', () => {
+  const session = alice.sessions().open(alice.sessions().create(payload));
+  const secret = key.toText();
+  for (const object of [key, keys, codec, alice, alice.session(), alice.sessions(), session]) {
+    const printed = show(object, { showHidden: true, depth: 9 }) + JSON.stringify(object) + object;
+    assert.ok(!printed.includes(secret.slice(5, 20)), printed);
+    assert.ok(!printed.includes('language=en') && !printed.includes('payload:'), printed);
+    assert.equal(JSON.stringify(object), '{}');
+  }
+});
+
+test('without randomness nothing is sealed', () => {
+  const { getRandomValues } = crypto;
+  try {
+    crypto.getRandomValues = () => {
+      throw new Error('none');
+    };
+    refused('entropy_unavailable', () => alice.session().seal(payload));
+    refused('entropy_unavailable', () => alice.mintSessionId());
+    refused('entropy_unavailable', () => Key.generate());
+    crypto.getRandomValues = undefined;
+    refused('entropy_unavailable', () => alice.mintHandle('tx'));
+  } finally {
+    crypto.getRandomValues = getRandomValues;
+  }
+});
+
+test('a text is told for what it is', () => {
+  const id = alice.mintSessionId();
+  const { createdAtMs } = alice.verifySessionId(id);
+  assert.deepEqual(inspect(id), { what: 'session-id', keyId: key.id, createdAtMs });
+  const handle = inspect(alice.mintHandle('tx'));
+  assert.deepEqual([handle.what, handle.type], ['handle', 'tx']);
+  const token = inspect(alice.handleState('tx').seal(payload));
+  assert.deepEqual(token, { what: 'token', kind: 'handle-state', keyId: key.id });
+  assert.deepEqual(inspect(key.toText()), { what: 'key', keyId: key.id });
+  refused('malformed', () => inspect('?'));
+});
+
+test('an id tells when it ends', () => {
+  const verified = alice.verifySessionId(alice.mintSessionId(), { maxAge: 60 });
+  assert.equal(verified.endsAtMs, verified.createdAtMs + 60_000);
+  assert.match(verified.ulid, /^[0-9a-f]{32}$/);
+  const handle = alice.mintHandle('tx');
+  assert.equal(alice.verifyHandle('tx', handle).handle, handle);
+  refused('expired', () => alice.verifyHandle('tx', handle, { maxAge: 0 }));
+});
+
+test('keys rotate', () => {
+  const token = alice.session().seal(payload);
+  const both = new KeyRing([Key.generate(), key]);
+  const rotated = new Codec({ keys: both, audience: 'https://mcp.example.com' });
+  const opened = rotated.view({ subject: 'alice' }).session().open(token);
+  assert.equal(opened.needsReseal, true);
+  assert.equal(both.ids[1], key.id);
+  assert.equal(Key.fromSecret(new Uint8Array(33)).toText(), undefined);
+  const alone = new Codec({ keys: Key.generate().toText(), audience: 'a' });
+  refused('unknown_key', () => alone.view('anonymous').session().open(token));
+});
+
+test('the wire gets one answer for every refusal, and another for the server’s own trouble', () => {
+  const caught = (act) => {
+    try {
+      return act();
+    } catch (error) {
+      return error;
+    }
+  };
+  const refusal = caught(() => alice.session().open('?'));
+  const mistake = caught(() => alice.cursor('').open('?'));
+  assert.equal(refusal.isRefusal, true);
+  const fixed = { error: { code: -32602, message: 'Invalid cursor' } };
+  const internal = { error: { code: -32603, message: 'Internal error' } };
+  assert.deepEqual(answer('cursor'), fixed);
+  assert.deepEqual(answer('cursor', { error: refusal }), fixed);
+  assert.deepEqual(answer('cursor', { error: mistake }), internal);
+  assert.deepEqual(answer('cursor', { error: new Error('any') }), internal);
+  assert.deepEqual(answer('mcp-session-id'), { httpStatus: 404 });
+  const echoed = answer('data-layer', { sessionId: 'sess_x' });
+  assert.deepEqual(echoed.error.data, { sessionId: 'sess_x' });
+  assert.equal(answer('data-layer', { sessionId: 'x\n' }).error.data, undefined);
+});

@@ -1,0 +1,73 @@
+// The module's memory never shrinks, so it must not grow by what strangers send, nor with time.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+
+import { answer, Codec, inspect, Key, KeyRing, start } from 'sealwax/slim';
+
+// Nobody but the package sees its memory, so the test looks over its shoulder.
+const { Instance } = WebAssembly;
+let memory;
+WebAssembly.Instance = class extends Instance {
+  constructor(...args) {
+    super(...args);
+    memory = this.exports.memory;
+  }
+};
+const MODULE = createRequire(import.meta.url).resolve('sealwax/sealwax.wasm');
+start(new WebAssembly.Module(readFileSync(MODULE)));
+
+const keys = new KeyRing([Key.generate()]);
+const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+const payload = new Uint8Array(100);
+
+test('what is too large is refused by its whole length and takes no memory', () => {
+  const alice = codec.view({ subject: 'alice' });
+  const huge = 'x'.repeat(100_000_000);
+  for (const [act, found] of [
+    [() => alice.session().open(huge), 100_000_000],
+    [() => alice.verifySessionId(huge), 100_000_000],
+    [() => alice.verifyHandle('tx', huge), 100_000_000],
+    [() => alice.sessions().verify(huge), 100_000_000],
+    [() => alice.sessions().open({ sessionId: huge }), 100_000_000],
+    [() => alice.sessions().open({ sessionId: alice.mintSessionId(), state: huge }), 100_000_000],
+    [() => alice.sessions().create(new Uint8Array(100_000_000)), 100_000_000],
+    [() => alice.session().seal(new Uint8Array(100_000_000)), 100_000_000],
+    [() => inspect(huge), 100_000_000],
+  ]) {
+    assert.throws(act, { code: 'too_large', message: new RegExp(`found ${found}$`) });
+  }
+  assert.throws(() => alice.state(huge).seal(payload), { code: 'invalid_argument' });
+  assert.deepEqual(answer('sep-1359', { sessionId: huge }), answer('sep-1359'));
+  assert.ok(memory.buffer.byteLength < 16_000_000, `${memory.buffer.byteLength} bytes`);
+});
+
+test('a hundred thousand requests leave it as it is', () => {
+  const requests = (count) => {
+    for (let at = 0; at < count; at++) {
+      const view = codec.view({ subject: `user-${at}` });
+      const sealer = view.state(view.mintSessionId());
+      sealer.renew(sealer.open(sealer.seal(payload)), payload);
+      assert.throws(() => sealer.open('sw1.'));
+      view.free();
+    }
+    return memory.buffer.byteLength;
+  };
+  assert.equal(requests(1_000), requests(100_000));
+});
+
+test('what nobody frees is collected', async () => {
+  const ring = new KeyRing(Array.from({ length: 16 }, Key.generate));
+  const service = new Codec({ keys: ring, audience: 'https://mcp.example.com' });
+  const before = memory.buffer.byteLength;
+  for (let at = 0; at < 100; at++) {
+    for (let view = 0; view < 1_000; view++) service.view('anonymous');
+    globalThis.gc();
+    // Finalisers run between turns of the event loop.
+    await new Promise(setImmediate);
+  }
+  const grown = memory.buffer.byteLength - before;
+  assert.ok(grown < 2_000_000, `${grown} bytes`);
+});

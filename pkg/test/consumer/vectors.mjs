@@ -1,0 +1,271 @@
+// Every vector against the package as it is installed, wherever it runs: Node, a browser, workerd.
+//
+// The clock and the randomness have no place in the package's interface, so the vectors put
+// themselves in front of those of the host.
+
+/** Runs every vector of the files; throws at the first that fails, and counts those it ran. */
+export async function runVectors(sealwax, files) {
+  const count = {};
+  for (const file of files) {
+    for (const [section, check] of Object.entries(SECTIONS)) {
+      for (const vector of file[section]) {
+        try {
+          await check(sealwax, vector, file);
+        } catch (error) {
+          const which = `${section}: ${JSON.stringify(vector).slice(0, 300)}`;
+          throw new Error(`${which}: ${error.stack ?? error}`, { cause: error });
+        }
+        count[section] = (count[section] ?? 0) + 1;
+      }
+    }
+  }
+  return count;
+}
+
+/** How many vectors there are to run. */
+export function countVectors(files) {
+  const sections = Object.keys(SECTIONS);
+  const count = (section) => files.reduce((sum, file) => sum + file[section].length, 0);
+  return Object.fromEntries(sections.map((section) => [section, count(section)]));
+}
+
+const SECTIONS = {
+  keys({ Key }, vector) {
+    equal(Key.fromSecret(unhex(vector.secret)).toText(), vector.text);
+    equal(Key.parse(vector.text).id, vector.kid);
+  },
+
+  key_rings({ KeyRing }, vector) {
+    if (vector.error) return refused(vector.error, () => KeyRing.parse(vector.ring));
+    equal(KeyRing.parse(vector.ring).ids.join(), vector.keys.join());
+  },
+
+  sealed(sealwax, vector, file) {
+    const sealer = sealerOf(viewOf(sealwax, vector, file), vector);
+    const live = life(vector.ttl);
+    const payload = unhex(vector.payload);
+    const seal = () => {
+      if (vector.generation === 0) return sealer.seal(payload, live);
+      return sealer.renew(predecessor(sealer, vector), payload, live);
+    };
+    // Nothing but renewing makes a token of some age, so generation 0 has none.
+    if (vector.generation > 0 || vector.age === 0) {
+      const token = at(vector.issued_at * 1000 + 999, unhex(vector.nonce), seal);
+      equal(token, vector.token);
+    }
+    checkOpened(
+      at(vector.issued_at * 1000, null, () => sealer.open(vector.token)),
+      vector,
+    );
+  },
+
+  session_ids(sealwax, vector, file) {
+    const view = viewOf(sealwax, vector, file);
+    const id = minting(vector, () => view.mintSessionId());
+    equal(id, vector.session_id);
+    const verified = minting(vector, () => view.verifySessionId(id));
+    equal(verified.createdAtMs, vector.issued_at_ms);
+    equal(verified.ulid, vector.ulid);
+  },
+
+  handles(sealwax, vector, file) {
+    const view = viewOf(sealwax, vector, file);
+    const handle = minting(vector, () => view.mintHandle(vector.type));
+    equal(handle, vector.handle);
+    const verified = minting(vector, () => view.verifyHandle(vector.type, handle));
+    equal(verified.createdAtMs, vector.issued_at_ms);
+    equal(verified.ulid, vector.ulid);
+  },
+
+  request_contexts({ requestContext, requestContextFromJson }, vector) {
+    const { method, target, arguments: args, context } = vector;
+    equal(hex(requestContextFromJson(method, target, args)), context);
+    const value = args === '' ? undefined : JSON.parse(args);
+    equal(hex(requestContext(method, target, value)), context);
+  },
+
+  request_context_reject({ requestContextFromJson }, vector) {
+    const { method = 'tools/call', target = 'x', arguments: args } = vector;
+    refused(vector.error, () => requestContextFromJson(method, target, args));
+  },
+
+  // A tag stands inside what is sealed, where nobody sees it; but a session id holds a digest of
+  // it under a key that the vectors tell.
+  async principal_tags(sealwax, vector, file) {
+    for (const [at, tag] of vector.tags.entries()) {
+      const view = viewOf(sealwax, { ...vector, audience: 'any', key: at }, file);
+      const bytes = unbase64url(view.mintSessionId().slice('sess_'.length));
+      const message = pae(utf8('session'), bytes.slice(4, 20), unhex(tag));
+      const digest = await hmac(unhex(file.keys[at].principal), message);
+      equal(hex(bytes.slice(20, 28)), hex(digest.slice(0, 8)));
+    }
+  },
+
+  accept(sealwax, vector, file) {
+    const opened = open(sealwax, vector, file);
+    equal(opened.needsReseal, vector.expect.needs_reseal);
+    if (vector.what === 'sealed') checkOpened(opened, vector.expect);
+    else equal(opened.ulid, vector.expect.ulid);
+  },
+
+  reject(sealwax, vector, file) {
+    if (cannotBeSaid(vector)) equal(vector.error, 'invalid_argument');
+    else refused(vector.error, () => open(sealwax, vector, file));
+  },
+};
+
+/** What `renew` makes the vector of: one generation less, begun at the same time. */
+function predecessor(sealer, vector) {
+  const now = vector.issued_at * 1000;
+  // Generations stop at the maximum, and so far nobody renews: the vector follows itself.
+  if (vector.generation === 0xffff_ffff) return at(now, null, () => sealer.open(vector.token));
+  const nothing = new Uint8Array();
+  return at(now - vector.age * 1000, null, () => {
+    let opened = sealer.open(sealer.seal(nothing, { noExpiry: true }));
+    while (opened.generation < vector.generation - 1) {
+      opened = sealer.open(sealer.renew(opened, nothing, { noExpiry: true }));
+    }
+    return opened;
+  });
+}
+
+function checkOpened(opened, expected) {
+  equal(hex(opened.payload), expected.payload);
+  equal(opened.issuedAt, expected.issued_at);
+  equal(opened.startedAt, Math.max(expected.issued_at - expected.age, 0));
+  equal(opened.generation, expected.generation);
+  equal(opened.tokenId, expected.token_id);
+  equal(opened.expiresAt, expected.ttl === 0 ? undefined : expected.issued_at + expected.ttl);
+}
+
+function open(sealwax, vector, file) {
+  return at(vector.now_ms ?? vector.now * 1000, null, () => {
+    const view = viewOf(sealwax, vector, file);
+    const options = { maxAge: vector.max_age ?? undefined };
+    switch (vector.what) {
+      case 'sealed':
+        return sealerOf(view, vector).open(vector.token, options);
+      case 'session_id':
+        return view.verifySessionId(vector.session_id, options);
+      case 'handle':
+        return view.verifyHandle(vector.type, vector.handle, options);
+    }
+  });
+}
+
+/** The view that a vector asks for: made with one key, or opened with a ring. */
+function viewOf({ Codec }, vector, file) {
+  const places = vector.ring ?? [vector.key];
+  const keys = places.map((place) => file.keys[place].text).join(' ');
+  const { anonymous, ...parts } = vector.principal;
+  const named = Object.entries(parts).filter(([, part]) => part !== '');
+  const principal = anonymous ? 'anonymous' : Object.fromEntries(named);
+  return new Codec({ keys, audience: vector.audience }).view(principal);
+}
+
+function sealerOf(view, { kind, label, session_id, context }) {
+  switch (kind) {
+    case 'state':
+      return view.state(session_id);
+    case 'request-state':
+      return view.requestState(unhex(context));
+    case 'session':
+      return view.session();
+    case 'cursor':
+      return view.cursor(label);
+    case 'handle-state':
+      return view.handleState(label);
+    case 'custom': {
+      const bindings = {};
+      if (session_id) bindings.sessionId = session_id;
+      if (context) bindings.context = unhex(context);
+      return view.custom(label, bindings);
+    }
+  }
+}
+
+/** Whether a vector gives its kind a field that the kind's method has no parameter for. */
+function cannotBeSaid({ what, kind, label, session_id, context }) {
+  if (what !== 'sealed' || kind === 'custom') return false;
+  const own = {
+    state: 'session_id',
+    'request-state': 'context',
+    cursor: 'label',
+    'handle-state': 'label',
+  }[kind];
+  const fields = Object.entries({ label, session_id, context });
+  return fields.some(([field, value]) => field !== own && value !== '');
+}
+
+function life(ttl) {
+  return ttl === 0 ? { noExpiry: true } : { ttl };
+}
+
+/** Acts at a time, and with the given randomness where there is some. */
+function at(nowMs, random, act) {
+  const { now } = Date;
+  const { getRandomValues } = crypto;
+  Date.now = () => nowMs;
+  if (random !== null) crypto.getRandomValues = (bytes) => bytes.set(random);
+  try {
+    return act();
+  } finally {
+    Date.now = now;
+    if (random !== null) crypto.getRandomValues = getRandomValues;
+  }
+}
+
+/** The time and the ten random bytes of the vector's ulid. */
+function minting(vector, act) {
+  return at(vector.issued_at_ms, unhex(vector.ulid).slice(6), act);
+}
+
+function refused(code, act) {
+  let outcome;
+  try {
+    outcome = act();
+  } catch (error) {
+    if (error.code === undefined) throw error;
+    return equal(error.code, code);
+  }
+  throw new Error(`expected ${code}, found ${JSON.stringify(outcome)}`);
+}
+
+function equal(found, expected) {
+  if (found !== expected) throw new Error(`expected ${expected}, found ${found}`);
+}
+
+function pae(...pieces) {
+  const out = [...le64(pieces.length)];
+  for (const piece of pieces) out.push(...le64(piece.length), ...piece);
+  return new Uint8Array(out);
+}
+
+function le64(number) {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setUint32(0, number, true);
+  return bytes;
+}
+
+async function hmac(key, message) {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const imported = await crypto.subtle.importKey('raw', key, algorithm, false, ['sign']);
+  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, message));
+}
+
+function hex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function unhex(text) {
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+function unbase64url(text) {
+  const standard = text.replaceAll('-', '+').replaceAll('_', '/');
+  return Uint8Array.from(atob(standard), (byte) => byte.charCodeAt(0));
+}
+
+function utf8(text) {
+  return new TextEncoder().encode(text);
+}

@@ -1,0 +1,13 @@
+// What workerd runs.
+
+import * as sealwax from 'sealwax';
+
+import more from './vectors/more.json';
+import v1 from './vectors/v1.json';
+import { runVectors } from './vectors.mjs';
+
+export default {
+  async fetch() {
+    return Response.json(await runVectors(sealwax, [v1, more]));
+  },
+};

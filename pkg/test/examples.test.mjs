@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { CONSUMER } from './consumer.mjs';
+
+test('the quickstart does what it says', () => {
+  const printed = run('quickstart.mjs');
+  assert.equal(printed, "{ asked: 'Delete note 7?' }\nprincipal_mismatch\nunauthentic\n");
+});
+
+const SOURCES = new URL('../src/', import.meta.url);
+
+for (const file of readdirSync(SOURCES)) {
+  const source = readFileSync(new URL(file, SOURCES), 'utf8').replaceAll(/^ *\* ?/gm, '');
+  for (const [, example] of source.matchAll(/```js\n(.*?)```/gs)) {
+    test(`the example in ${file} does what it says`, () => {
+      const expected = [...example.matchAll(/console\.log\(.*\); \/\/ (.*)/g)];
+      // What throws stands last in an example, and says what.
+      const thrown = example.match(/\n(.*); \/\/ throws (\w+)\n$/);
+      const body = thrown
+        ? example.replace(thrown[0], `\ntry { ${thrown[1]} } catch (e) { console.log(e.code) }\n`)
+        : example;
+      const lines = expected.map(([, line]) => line);
+      if (thrown) lines.push(thrown[2]);
+      assert.deepEqual(run('--input-type=module', '--eval', body).split('\n').slice(0, -1), lines);
+    });
+  }
+}
+
+function run(...args) {
+  return execFileSync(process.execPath, args, { cwd: CONSUMER, encoding: 'utf8' });
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+
+import { INSTALLED, manifest } from './consumer.mjs';
+
+const MODULES = [
+  ...['answer', 'codec', 'context', 'error', 'facts', 'index', 'input', 'inspect', 'key'],
+  ...['lifetime', 'main', 'module', 'opened', 'owned', 'sealer', 'sessions', 'slim', 'view'],
+];
+const GENERATED = ['embedded.js', 'raw.js'];
+
+test('the tarball holds what it should and nothing else', () => {
+  const compiled = MODULES.flatMap((name) => [`${name}.d.ts`, `${name}.js`]);
+  const cjs = [...compiled, ...GENERATED, 'package.json'];
+  const esm = [...compiled, ...GENERATED, 'workerd.d.ts', 'workerd.js'];
+  const expected = [
+    ...['LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'package.json', 'dist/sealwax.wasm'],
+    ...cjs.map((file) => `dist/cjs/${file}`),
+    ...esm.map((file) => `dist/esm/${file}`),
+  ];
+  const found = readdirSync(INSTALLED, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => `${entry.parentPath ?? entry.path}/${entry.name}`.slice(INSTALLED.length))
+    .map((path) => path.replace(/^\//, ''));
+  assert.deepEqual(found.sort(), expected.sort());
+});
+
+test('it depends on nothing at run time', () => {
+  assert.equal(manifest.dependencies, undefined);
+});
+
+test('the module is within its budget', (t) => {
+  const module = readFileSync(`${INSTALLED}dist/sealwax.wasm`);
+  const compressed = gzipSync(module, { level: 9 }).length;
+  t.diagnostic(`${module.length} bytes, ${compressed} compressed`);
+  assert.ok(module.length < 160_000, `${module.length} bytes`);
+  assert.ok(compressed < 75_000, `${compressed} bytes compressed`);
+});
+
+test('the declarations name every code of the core', () => {
+  const core = readFileSync(new URL('../../src/error.rs', import.meta.url), 'utf8');
+  const declared = readFileSync(`${INSTALLED}dist/esm/error.d.ts`, 'utf8');
+  const [union] = declared.match(/type SealwaxErrorCode =[^;]+;/);
+  const codes = [...core.matchAll(/Self::\w+.* => "(\w+)"/g)].map(([, code]) => code);
+  assert.deepEqual(
+    [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code),
+    codes,
+  );
+});
