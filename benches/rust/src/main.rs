@@ -22,8 +22,14 @@ const ARGUMENTS: &str = r#"{"id":7,"reason":"the user asked for it"}"#;
 
 fn main() {
     let effort = match env::args().nth(1).as_deref() {
-        Some("quick") => Effort { turn: Duration::from_micros(300), turns: 15 },
-        _ => Effort { turn: Duration::from_millis(1), turns: 101 },
+        Some("quick") => Effort {
+            turn: Duration::from_micros(300),
+            turns: 15,
+        },
+        _ => Effort {
+            turn: Duration::from_millis(1),
+            turns: 101,
+        },
     };
     let codec = Codec::new(KeyRing::new([Key::generate().unwrap()]).unwrap(), AUDIENCE).unwrap();
     let alice = codec.view(&principal()).unwrap();
@@ -44,16 +50,24 @@ fn everyone() -> [Box<dyn Peer>; 6] {
         Box::new(Paseto::new()),
         Box::new(Fernet::new()),
         Box::new(Branca),
-        Box::new(FloorRing::new()),
+        Box::new(FloorRing),
         Box::new(FloorRustCrypto::new()),
     ]
 }
 
 fn principal() -> Principal {
-    Principal::subject("alice").with_issuer("https://idp.example.com").with_client("cli-7")
+    Principal::subject("alice")
+        .with_issuer("https://idp.example.com")
+        .with_client("cli-7")
 }
 
-fn against(effort: Effort, alice: &View, context: &RequestContext, payload: &[u8], peer: &dyn Peer) {
+fn against(
+    effort: Effort,
+    alice: &View,
+    context: &RequestContext,
+    payload: &[u8],
+    peer: &dyn Peer,
+) {
     let sealer = alice.request_state(context);
     let (ours, theirs) = (sealer.seal(payload).unwrap(), peer.seal(payload));
     assert_eq!(peer.open(&theirs), payload);
@@ -82,7 +96,8 @@ fn request(effort: Effort, codec: &Codec, payload: &[u8]) {
 
     let rmcp = Rmcp::new();
     let bindings = || {
-        let mut bindings = b"https://idp.example.com\0cli-7\0alice\0tools/call\0delete_note\0".to_vec();
+        let mut bindings =
+            b"https://idp.example.com\0cli-7\0alice\0tools/call\0delete_note\0".to_vec();
         bindings.extend_from_slice(&Sha256::digest(black_box(ARGUMENTS)));
         bindings
     };
@@ -106,7 +121,13 @@ fn request(effort: Effort, codec: &Codec, payload: &[u8]) {
     print("request", payload.len(), "rmcp-request", times, lengths);
 }
 
-fn print(op: &str, size: usize, peer: &str, (ours, theirs): (f64, f64), [our_length, peer_length]: [usize; 2]) {
+fn print(
+    op: &str,
+    size: usize,
+    peer: &str,
+    (ours, theirs): (f64, f64),
+    [our_length, peer_length]: [usize; 2],
+) {
     println!(
         "{}",
         json!({
@@ -134,5 +155,8 @@ fn threads(alice: &View, context: &RequestContext) {
     };
     tokens_a_second(1);
     let [one, two] = [1, 2].map(tokens_a_second);
-    println!("{}", json!({ "language": "rust", "threads": { "1": one, "2": two, "ratio": two / one } }));
+    println!(
+        "{}",
+        json!({ "language": "rust", "threads": { "1": one, "2": two, "ratio": two / one } })
+    );
 }
