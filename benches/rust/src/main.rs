@@ -21,12 +21,13 @@ const TARGET: &str = "delete_note";
 const ARGUMENTS: &str = r#"{"id":7,"reason":"the user asked for it"}"#;
 
 fn main() {
-    let effort = match env::args().nth(1).as_deref() {
-        Some("quick") => Effort {
+    let quick = env::args().nth(1).as_deref() == Some("quick");
+    let effort = match quick {
+        true => Effort {
             turn: Duration::from_micros(300),
             turns: 15,
         },
-        _ => Effort {
+        false => Effort {
             turn: Duration::from_millis(1),
             turns: 101,
         },
@@ -42,6 +43,7 @@ fn main() {
         request(effort, &codec, &payload);
     }
     threads(&alice, &context);
+    memory(&alice, &context, if quick { 100_000 } else { 10_000_000 });
 }
 
 fn everyone() -> [Box<dyn Peer>; 6] {
@@ -159,4 +161,28 @@ fn threads(alice: &View, context: &RequestContext) {
         "{}",
         json!({ "language": "rust", "threads": { "1": one, "2": two, "ratio": two / one } })
     );
+}
+
+/// Resident bytes before and after so many tokens sealed and opened.
+fn memory(alice: &View, context: &RequestContext, tokens: usize) {
+    let seal_and_open = || {
+        let token = alice.request_state(context).seal(&[7; 64]).unwrap();
+        black_box(alice.request_state(context).open(&token).unwrap());
+    };
+    (0..1000).for_each(|_| seal_and_open());
+    let before = resident();
+    (0..tokens).for_each(|_| seal_and_open());
+    println!(
+        "{}",
+        json!({ "language": "rust", "memory": { "tokens": tokens, "before": before, "after": resident() } })
+    );
+}
+
+fn resident() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = statm
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or_default() * 4096
 }
