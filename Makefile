@@ -2,6 +2,7 @@
 #
 #   make demo    the main job: one session, four languages, and what must be refused
 #   make test    every test, and the linters
+#   make bench   speed, beside the peers; make bench-quick in two minutes
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder.
 
@@ -13,7 +14,7 @@ CARGO_TEST := cargo test --quiet -p sealwax
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -6
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -7
 
 # ---- what is built, as its users install it ----
 
@@ -45,7 +46,7 @@ demo: build
 # ---- tests ----
 
 .PHONY: test test-core test-faults test-published test-c test-npm test-python test-interop
-test: lint test-core test-faults test-published test-c test-npm test-python test-interop
+test: lint test-core test-faults test-published test-c test-npm test-python test-interop test-bench
 
 test-core:
 	$(CARGO_TEST) --all-features
@@ -78,6 +79,36 @@ test-interop: demo
 	python3 tests/interop/run.py 10 random rust=target/release/examples/interop-peer \
 		c=$(BUILD)/c/interop_peer python="$(PYTHON) bindings/python/tests/interop_peer.py" \
 		typescript="node $(CONSUMER)/interop-peer.mjs"
+
+# ---- speed, beside the peers ----
+
+BENCH := $(BUILD)/bench
+RUN_BENCHES = $(BENCH)/venv/bin/python benches/run.py $(CURDIR) $1 \
+	rust=$(BENCH)/rust/release/sealwax-bench node="node $(BENCH)/node/bench.mjs" \
+	python="$(BENCH)/venv/bin/python benches/python/bench.py" c=$(BENCH)/threads
+
+.PHONY: bench bench-quick bench-peers test-bench
+bench: bench-peers
+	$(call RUN_BENCHES)
+
+bench-quick: bench-peers
+	$(call RUN_BENCHES,quick)
+
+bench-peers: build
+	cargo build --quiet --release --manifest-path benches/rust/Cargo.toml --target-dir $(BENCH)/rust
+	$(CC) -std=c11 -O2 -I $(PREFIX)/include benches/c/threads.c -o $(BENCH)/threads \
+		-L $(PREFIX)/lib -lsealwax -lpthread -Wl,-rpath,$(PREFIX)/lib
+	mkdir -p $(BENCH)/node
+	cp benches/node/* $(BENCH)/node
+	cd $(BENCH)/node && npm ci --silent --no-audit --no-fund && \
+		npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/sealwax-0.1.0.tgz
+	test -d $(BENCH)/venv || python3 -m venv $(BENCH)/venv
+	$(BENCH)/venv/bin/pip install --quiet --disable-pip-version-check --requirement benches/python/requirements.txt
+	$(BENCH)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BUILD)/python/*.whl
+
+# That the benches run and leave nothing out; how fast they are is nobody's test.
+test-bench: bench-quick
+	python3 benches/check.py target/bench/summary.json
 
 # ---- linters ----
 
