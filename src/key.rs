@@ -8,15 +8,15 @@ use core::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305};
 use data_encoding::HEXLOWER;
 use hkdf::Hkdf;
-use hmac::{Hmac, Mac as _};
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
 use crate::Error;
+use crate::cipher::{Aead as _, Cipher};
 use crate::environment::Environment;
 use crate::pae::pae;
 
@@ -74,7 +74,7 @@ pub struct Key(Arc<Parts>);
 struct Parts {
     secret: Zeroizing<Vec<u8>>,
     id: KeyId,
-    cipher: XChaCha20Poly1305,
+    cipher: Cipher,
     id_mac: Hmac<Sha256>,
     principal_mac: Hmac<Sha256>,
 }
@@ -111,7 +111,7 @@ impl Key {
         Ok(Self(Arc::new(Parts {
             secret: Zeroizing::new(secret.to_vec()),
             id: KeyId(*subkeys.id_of_key),
-            cipher: XChaCha20Poly1305::new((&*subkeys.seal).into()),
+            cipher: Cipher::new(&subkeys.seal),
             id_mac: keyed(&subkeys.id),
             principal_mac: keyed(&subkeys.principal),
         })))
@@ -141,7 +141,7 @@ impl Key {
         })
     }
 
-    pub(crate) fn cipher(&self) -> &XChaCha20Poly1305 {
+    pub(crate) fn cipher(&self) -> &Cipher {
         &self.0.cipher
     }
 

@@ -8,6 +8,7 @@ extern crate alloc;
 extern crate std;
 
 mod bytes;
+mod cipher;
 mod clock;
 mod codec;
 mod context;

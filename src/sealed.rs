@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chacha20poly1305::aead::AeadInOut as _;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 
 use crate::bytes::leading;
+use crate::cipher::{Aead as _, NONCE_LEN, TAG_LEN};
 use crate::clock::earlier;
 use crate::codec::View;
 use crate::key::KeyId;
@@ -21,17 +21,15 @@ use crate::{Error, Key, KeyRing};
 
 const PREFIX: &str = "sw1.";
 const HEADER_LEN: usize = 5;
-const NONCE_LEN: usize = 24;
-const AEAD_TAG_LEN: usize = 16;
 const PRINCIPAL_TAG_LEN: usize = 16;
 const BODY: usize = HEADER_LEN + NONCE_LEN;
 /// A principal tag and four varints of a byte.
 const MIN_CLAIMS_LEN: usize = PRINCIPAL_TAG_LEN + 4;
 /// A principal tag, a varint of 64 bits and three of 32.
 const MAX_CLAIMS_LEN: usize = PRINCIPAL_TAG_LEN + 10 + 3 * 5;
-const MIN_LEN: usize = BODY + MIN_CLAIMS_LEN + AEAD_TAG_LEN;
+const MIN_LEN: usize = BODY + MIN_CLAIMS_LEN + TAG_LEN;
 /// All that a token can hold beside its payload.
-const MAX_OVERHEAD: usize = BODY + MAX_CLAIMS_LEN + AEAD_TAG_LEN;
+const MAX_OVERHEAD: usize = BODY + MAX_CLAIMS_LEN + TAG_LEN;
 
 /// The first 16 bytes of a token's nonce: unique, and independent of its spelling.
 pub(crate) const TOKEN_ID_LEN: usize = 16;
@@ -98,14 +96,7 @@ pub(crate) fn seal(
 
     let (header, body) = token.split_at_mut(BODY);
     let aad = associated_data(&header[..HEADER_LEN], codec.audience(), purpose);
-    #[expect(
-        clippy::expect_used,
-        reason = "XChaCha20-Poly1305 takes 256 GiB; the payload is 1 MiB at most"
-    )]
-    let tag = key
-        .cipher()
-        .encrypt_inout_detached(&nonce.into(), &aad, body.into())
-        .expect("the body is within the cipher's limit");
+    let tag = key.cipher().seal(&nonce, &aad, body);
     token.extend_from_slice(&tag);
 
     let mut text = String::with_capacity(PREFIX.len() + (4 * token.len()).div_ceil(3));
@@ -226,16 +217,14 @@ fn decrypt(
     purpose: &Purpose<'_>,
     token: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    let sealed_len = token.len() - AEAD_TAG_LEN;
+    let sealed_len = token.len() - TAG_LEN;
     let (sealed, tag) = token.split_at_mut(sealed_len);
-    let tag: [u8; AEAD_TAG_LEN] = leading(tag);
+    let tag: [u8; TAG_LEN] = leading(tag);
     let (header, body) = sealed.split_at_mut(BODY);
     let (header, nonce) = header.split_at(HEADER_LEN);
     let nonce: [u8; NONCE_LEN] = leading(nonce);
     let aad = associated_data(header, audience, purpose);
-    key.cipher()
-        .decrypt_inout_detached(&nonce.into(), &aad, body.into(), &tag.into())
-        .map_err(|_| Error::Unauthentic)?;
+    key.cipher().open(&nonce, &aad, body, &tag)?;
     token.truncate(sealed_len);
     Ok(())
 }

@@ -1,0 +1,138 @@
+//! Sealwax in Rust against its peers: a JSON object a line (benches/run.py says which).
+
+mod measure;
+mod peers;
+
+use std::env;
+use std::hint::black_box;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use measure::{Effort, duel};
+use peers::{Branca, Fernet, FloorRing, FloorRustCrypto, Paseto, Peer, Rmcp};
+use sealwax::{Codec, Key, KeyRing, Principal, RequestContext, View};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+const SIZES: [usize; 4] = [64, 256, 1024, 4096];
+const AUDIENCE: &str = "https://mcp.example.com";
+const METHOD: &str = "tools/call";
+const TARGET: &str = "delete_note";
+const ARGUMENTS: &str = r#"{"id":7,"reason":"the user asked for it"}"#;
+
+fn main() {
+    let effort = match env::args().nth(1).as_deref() {
+        Some("quick") => Effort { turn: Duration::from_micros(300), turns: 15 },
+        _ => Effort { turn: Duration::from_millis(1), turns: 101 },
+    };
+    let codec = Codec::new(KeyRing::new([Key::generate().unwrap()]).unwrap(), AUDIENCE).unwrap();
+    let alice = codec.view(&principal()).unwrap();
+    let context = RequestContext::new(METHOD, TARGET, Some(ARGUMENTS)).unwrap();
+    for size in SIZES {
+        let payload = "x".repeat(size).into_bytes();
+        for peer in everyone() {
+            against(effort, &alice, &context, &payload, &*peer);
+        }
+        request(effort, &codec, &payload);
+    }
+    threads(&alice, &context);
+}
+
+fn everyone() -> [Box<dyn Peer>; 6] {
+    [
+        Box::new(Rmcp::new()),
+        Box::new(Paseto::new()),
+        Box::new(Fernet::new()),
+        Box::new(Branca),
+        Box::new(FloorRing::new()),
+        Box::new(FloorRustCrypto::new()),
+    ]
+}
+
+fn principal() -> Principal {
+    Principal::subject("alice").with_issuer("https://idp.example.com").with_client("cli-7")
+}
+
+fn against(effort: Effort, alice: &View, context: &RequestContext, payload: &[u8], peer: &dyn Peer) {
+    let sealer = alice.request_state(context);
+    let (ours, theirs) = (sealer.seal(payload).unwrap(), peer.seal(payload));
+    assert_eq!(peer.open(&theirs), payload);
+    let lengths = [ours.as_str().len(), theirs.len()];
+
+    let seal = duel(
+        effort,
+        &mut || drop(black_box(sealer.seal(black_box(payload)))),
+        &mut || drop(black_box(peer.seal(black_box(payload)))),
+    );
+    print("seal", payload.len(), peer.name(), seal, lengths);
+    let open = duel(
+        effort,
+        &mut || drop(black_box(sealer.open(black_box(ours.as_str())))),
+        &mut || drop(black_box(peer.open(black_box(&theirs)))),
+    );
+    print("open", payload.len(), peer.name(), open, lengths);
+}
+
+/// The work of one request: from its principal and its arguments to the token opened and the
+/// next one sealed.
+fn request(effort: Effort, codec: &Codec, payload: &[u8]) {
+    let context = || RequestContext::new(METHOD, TARGET, Some(black_box(ARGUMENTS))).unwrap();
+    let alice = || codec.view(black_box(&principal())).unwrap();
+    let token = alice().request_state(&context()).seal(payload).unwrap();
+
+    let rmcp = Rmcp::new();
+    let bindings = || {
+        let mut bindings = b"https://idp.example.com\0cli-7\0alice\0tools/call\0delete_note\0".to_vec();
+        bindings.extend_from_slice(&Sha256::digest(black_box(ARGUMENTS)));
+        bindings
+    };
+    let theirs = rmcp.seal_with(payload, &bindings());
+    let lengths = [token.as_str().len(), theirs.len()];
+
+    let times = duel(
+        effort,
+        &mut || {
+            let (alice, context) = (alice(), context());
+            let sealer = alice.request_state(&context);
+            let opened = sealer.open(black_box(token.as_str())).unwrap();
+            black_box(sealer.seal(opened.payload()).unwrap());
+        },
+        &mut || {
+            let bindings = bindings();
+            let opened = rmcp.0.open_with(black_box(&theirs), &bindings).unwrap();
+            black_box(rmcp.seal_with(&opened, &bindings));
+        },
+    );
+    print("request", payload.len(), "rmcp-request", times, lengths);
+}
+
+fn print(op: &str, size: usize, peer: &str, (ours, theirs): (f64, f64), [our_length, peer_length]: [usize; 2]) {
+    println!(
+        "{}",
+        json!({
+            "language": "rust", "size": size, "op": op, "ours_ns": ours, "peer": peer, "peer_ns": theirs,
+            "ratio": theirs / ours, "ours_length": our_length, "peer_length": peer_length,
+        })
+    );
+}
+
+/// Tokens a second, of one codec shared by one and by two threads.
+fn threads(alice: &View, context: &RequestContext) {
+    let tokens_a_second = |threads: usize| {
+        const TOKENS: usize = 50_000;
+        let start = Instant::now();
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    for _ in 0..TOKENS {
+                        black_box(alice.request_state(context).seal(&[7; 64]).unwrap());
+                    }
+                });
+            }
+        });
+        (threads * TOKENS) as f64 / start.elapsed().as_secs_f64()
+    };
+    tokens_a_second(1);
+    let [one, two] = [1, 2].map(tokens_a_second);
+    println!("{}", json!({ "language": "rust", "threads": { "1": one, "2": two, "ratio": two / one } }));
+}
