@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from cffi import FFI
 
@@ -31,14 +31,16 @@ _allocate = ffi.new_allocator(should_clear_after_alloc=False)
 _TEXT = ffi.typeof("char[]")
 _BYTES = ffi.typeof("uint8_t[]")
 _SIZE = ffi.typeof("size_t *")
+_OPENED = ffi.typeof("sealwax_opened *")
 _ERROR = ffi.typeof("sealwax_error *")
+NULL: Any = ffi.NULL
 
 
 def call(function: Callable[..., int], *arguments: Any) -> None:
     """Call `function`, and raise what it reports."""
     error = _allocate(_ERROR)
     if function(*arguments, error):
-        _fail(error)
+        fail(error)
 
 
 def call_for_text(function: Callable[..., int], *arguments: Any, room: int, more: Any = ()) -> str:
@@ -62,7 +64,56 @@ def call_for_bytes(
     return written
 
 
-def _fail(error: Any) -> NoReturn:
+class Desk(NamedTuple):
+    """Where a call that seals or opens puts what it finds."""
+
+    out: Any
+    room: int
+    #: What is at `out`, for Python to read.
+    written: Any
+    length: Any
+    opened: Any
+    #: What is at `opened`, for Python to read.
+    facts: Any
+    error: Any
+
+
+class Desks:
+    """The desks of one codec.
+
+    To make one takes as long as to seal 64 bytes, so they are used again: one is free or in one
+    call's hands, and there are as many as there were calls at once. No lock is held, for `pop` and
+    `append` of a list are atomic, in free-threaded Python too.
+    """
+
+    __slots__ = ("_pop", "_room", "give")
+
+    def __init__(self, room: int) -> None:
+        free: list[Desk] = []
+        self._room = room
+        self._pop = free.pop
+        #: What a call that failed does not give back is freed.
+        self.give = free.append
+
+    def take(self) -> Desk:
+        """Return a free desk, or a new one."""
+        try:
+            return self._pop()
+        except IndexError:
+            out, opened = _allocate(_TEXT, self._room), _allocate(_OPENED)
+            return Desk(
+                out=out,
+                room=self._room,
+                written=ffi.buffer(out),
+                length=_allocate(_SIZE),
+                opened=opened,
+                facts=ffi.buffer(opened),
+                error=_allocate(_ERROR),
+            )
+
+
+def fail(error: Any) -> NoReturn:
+    """Raise what a call reported."""
     code = string(lib.sealwax_code(error.status))
     raise by_code.get(code, InternalError)(string(error.message))
 
@@ -127,13 +178,13 @@ def optional_data(name: str, value: bytes | bytearray | memoryview | None) -> by
 
 def pair(value: bytes | None) -> tuple[Any, int]:
     """Return bytes as C takes them, a pointer and a size; ``None`` is NULL."""
-    return (ffi.NULL, 0) if value is None else (value, len(value))
+    return (NULL, 0) if value is None else (value, len(value))
 
 
 def number(name: str, value: int | None) -> Any:
     """Return a pointer to a number, or NULL."""
     if value is None:
-        return ffi.NULL
+        return NULL
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name}: expected int, found {type(value).__name__}")
     try:
