@@ -49,8 +49,9 @@ test: lint test-core test-faults test-published test-c test-npm test-python test
 
 test-core:
 	$(CARGO_TEST) --all-features
-	@# Another crate of a program may turn this on, and nothing may change.
+	@# Another crate of a program may turn these on, and nothing may change.
 	$(CARGO_TEST) --features serde_json/arbitrary_precision --lib --test vectors --test properties
+	$(CARGO_TEST) --features serde_json/preserve_order --lib --test vectors --test properties
 	@# The core needs no standard library.
 	rustup target add x86_64-unknown-none
 	cargo check --quiet --no-default-features --target x86_64-unknown-none

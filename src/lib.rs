@@ -7,6 +7,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+mod base64url;
 mod bytes;
 mod cipher;
 mod clock;

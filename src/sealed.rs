@@ -5,8 +5,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 
@@ -17,7 +15,7 @@ use crate::codec::View;
 use crate::key::KeyId;
 use crate::pae::pae;
 use crate::purpose::{Kind, Purpose};
-use crate::{Error, Key, KeyRing};
+use crate::{Error, Key, KeyRing, base64url};
 
 const PREFIX: &str = "sw1.";
 const HEADER_LEN: usize = 5;
@@ -101,7 +99,7 @@ pub(crate) fn seal(
 
     let mut text = String::with_capacity(PREFIX.len() + (4 * token.len()).div_ceil(3));
     text.push_str(PREFIX);
-    URL_SAFE_NO_PAD.encode_string(&token, &mut text);
+    base64url::append(&token, &mut text);
     Ok(text)
 }
 
@@ -175,10 +173,10 @@ fn decode(text: &str) -> Result<Vec<u8>, Error> {
             Error::Malformed("a sealed token, which begins with sw1.")
         });
     };
-    match URL_SAFE_NO_PAD.decode(body) {
-        Ok(token) if token.len() >= MIN_LEN => Ok(token),
-        Ok(_) => Err(Error::Malformed("a sealed token of 65 bytes or more")),
-        Err(_) => Err(Error::Malformed(
+    match base64url::decode(body) {
+        Some(token) if token.len() >= MIN_LEN => Ok(token),
+        Some(_) => Err(Error::Malformed("a sealed token of 65 bytes or more")),
+        None => Err(Error::Malformed(
             "base64url without padding, in its one spelling",
         )),
     }

@@ -39,7 +39,7 @@ FAULTS = [
     ("sealed.rs", "        purpose.context,", '        b"",'),
     ("sealed.rs", "        audience.as_bytes(),", '        b"",'),
     ("sealed.rs", "if kind != expected", "if false"),
-    ("sealed.rs", ".map_err(|_| Error::Unauthentic)?", ".ok()"),
+    ("cipher.rs", "opened.map_err(|_| Error::Unauthentic)", "opened.or(Ok(()))"),
     ("sealed.rs", "if !bool::from(tag.ct_eq(&view.tags()[at]))", "if false"),
     ("sealed.rs", "needs_reseal: at > 0", "needs_reseal: at == 0"),
     ("sealed.rs", "self.ttl != 0", "true"),
@@ -68,10 +68,14 @@ FAULTS = [
         "&[target.as_bytes(), method.as_bytes(), &arguments]",
     ),
     ("json.rs", "value.abs() < LIMIT", "value.abs() <= LIMIT"),
+    ("json.rs", "within_limit(value < LIMIT", "within_limit(value <= LIMIT"),
+    ("json.rs", "        self.plain.set(false);\n        #[expect", "        #[expect"),
+    ("json.rs", "if !key.is_ascii()", "if false"),
     ("json.rs", "MAX_LEVELS: usize = 100", "MAX_LEVELS: usize = 101"),
     ("json.rs", "MAX_LEVELS: usize = 100", "MAX_LEVELS: usize = 99"),
     ("json.rs", "if object.contains_key(&key)", "if false"),
     ("json.rs", "reader.end().map_err(refused)?;", ""),
+    ("json.rs", "&& plain.get()", "&& true"),
     ("json.rs", "if value.is_null()", "if false"),
 ]
 

@@ -21,9 +21,16 @@ const TARGET: &str = "delete_note";
 const ARGUMENTS: &str = r#"{"id":7,"reason":"the user asked for it"}"#;
 
 fn main() {
-    let effort = match env::args().nth(1).as_deref() {
-        Some("quick") => Effort { turn: Duration::from_micros(300), turns: 15 },
-        _ => Effort { turn: Duration::from_millis(1), turns: 101 },
+    let quick = env::args().nth(1).as_deref() == Some("quick");
+    let effort = match quick {
+        true => Effort {
+            turn: Duration::from_micros(300),
+            turns: 15,
+        },
+        false => Effort {
+            turn: Duration::from_millis(1),
+            turns: 101,
+        },
     };
     let codec = Codec::new(KeyRing::new([Key::generate().unwrap()]).unwrap(), AUDIENCE).unwrap();
     let alice = codec.view(&principal()).unwrap();
@@ -36,6 +43,7 @@ fn main() {
         request(effort, &codec, &payload);
     }
     threads(&alice, &context);
+    memory(&alice, &context, if quick { 100_000 } else { 10_000_000 });
 }
 
 fn everyone() -> [Box<dyn Peer>; 6] {
@@ -44,16 +52,24 @@ fn everyone() -> [Box<dyn Peer>; 6] {
         Box::new(Paseto::new()),
         Box::new(Fernet::new()),
         Box::new(Branca),
-        Box::new(FloorRing::new()),
+        Box::new(FloorRing),
         Box::new(FloorRustCrypto::new()),
     ]
 }
 
 fn principal() -> Principal {
-    Principal::subject("alice").with_issuer("https://idp.example.com").with_client("cli-7")
+    Principal::subject("alice")
+        .with_issuer("https://idp.example.com")
+        .with_client("cli-7")
 }
 
-fn against(effort: Effort, alice: &View, context: &RequestContext, payload: &[u8], peer: &dyn Peer) {
+fn against(
+    effort: Effort,
+    alice: &View,
+    context: &RequestContext,
+    payload: &[u8],
+    peer: &dyn Peer,
+) {
     let sealer = alice.request_state(context);
     let (ours, theirs) = (sealer.seal(payload).unwrap(), peer.seal(payload));
     assert_eq!(peer.open(&theirs), payload);
@@ -82,7 +98,8 @@ fn request(effort: Effort, codec: &Codec, payload: &[u8]) {
 
     let rmcp = Rmcp::new();
     let bindings = || {
-        let mut bindings = b"https://idp.example.com\0cli-7\0alice\0tools/call\0delete_note\0".to_vec();
+        let mut bindings =
+            b"https://idp.example.com\0cli-7\0alice\0tools/call\0delete_note\0".to_vec();
         bindings.extend_from_slice(&Sha256::digest(black_box(ARGUMENTS)));
         bindings
     };
@@ -106,7 +123,13 @@ fn request(effort: Effort, codec: &Codec, payload: &[u8]) {
     print("request", payload.len(), "rmcp-request", times, lengths);
 }
 
-fn print(op: &str, size: usize, peer: &str, (ours, theirs): (f64, f64), [our_length, peer_length]: [usize; 2]) {
+fn print(
+    op: &str,
+    size: usize,
+    peer: &str,
+    (ours, theirs): (f64, f64),
+    [our_length, peer_length]: [usize; 2],
+) {
     println!(
         "{}",
         json!({
@@ -134,5 +157,32 @@ fn threads(alice: &View, context: &RequestContext) {
     };
     tokens_a_second(1);
     let [one, two] = [1, 2].map(tokens_a_second);
-    println!("{}", json!({ "language": "rust", "threads": { "1": one, "2": two, "ratio": two / one } }));
+    println!(
+        "{}",
+        json!({ "language": "rust", "threads": { "1": one, "2": two, "ratio": two / one } })
+    );
+}
+
+/// Resident bytes before and after so many tokens sealed and opened.
+fn memory(alice: &View, context: &RequestContext, tokens: usize) {
+    let seal_and_open = || {
+        let token = alice.request_state(context).seal(&[7; 64]).unwrap();
+        black_box(alice.request_state(context).open(&token).unwrap());
+    };
+    (0..1000).for_each(|_| seal_and_open());
+    let before = resident();
+    (0..tokens).for_each(|_| seal_and_open());
+    println!(
+        "{}",
+        json!({ "language": "rust", "memory": { "tokens": tokens, "before": before, "after": resident() } })
+    );
+}
+
+fn resident() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = statm
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or_default() * 4096
 }

@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chacha20::{R20, hchacha};
 use chacha20poly1305::aead::AeadInOut as _;
 use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305};
 use pasetors::keys::{Generate as _, SymmetricKey};
 use pasetors::token::UntrustedToken;
-use pasetors::{Local, version4::{LocalToken, V4}};
+use pasetors::{
+    Local,
+    version4::{LocalToken, V4},
+};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use rmcp::model::{RequestStateCodec, SealOptions};
 
@@ -32,7 +36,10 @@ impl Rmcp {
     }
 
     pub fn seal_with(&self, payload: &[u8], bindings: &[u8]) -> String {
-        self.0.seal_with(payload, &SealOptions::new().associated_data(bindings).ttl(TTL))
+        self.0.seal_with(
+            payload,
+            &SealOptions::new().associated_data(bindings).ttl(TTL),
+        )
     }
 }
 
@@ -66,7 +73,10 @@ impl Peer for Paseto {
     fn open(&self, token: &str) -> Vec<u8> {
         let token = UntrustedToken::<Local, V4>::try_from(token).unwrap();
         // Its payload is text; ours is bytes.
-        LocalToken::decrypt(&self.0, &token, None, Some(&BINDINGS)).unwrap().payload().into()
+        LocalToken::decrypt(&self.0, &token, None, Some(&BINDINGS))
+            .unwrap()
+            .payload()
+            .into()
     }
 }
 
@@ -126,7 +136,10 @@ impl Peer for FloorRustCrypto {
         token.extend_from_slice(payload);
         let (nonce, body) = token.split_at_mut(24);
         let nonce: [u8; 24] = (&*nonce).try_into().unwrap();
-        let tag = self.0.encrypt_inout_detached(&nonce.into(), &BINDINGS, body.into()).unwrap();
+        let tag = self
+            .0
+            .encrypt_inout_detached(&nonce.into(), &BINDINGS, body.into())
+            .unwrap();
         token.extend_from_slice(&tag);
         URL_SAFE_NO_PAD.encode(token)
     }
@@ -137,23 +150,25 @@ impl Peer for FloorRustCrypto {
         let (nonce, body) = sealed.split_at_mut(24);
         let nonce: [u8; 24] = (&*nonce).try_into().unwrap();
         let tag: [u8; 16] = (&*tag).try_into().unwrap();
-        self.0.decrypt_inout_detached(&nonce.into(), &BINDINGS, body.into(), &tag.into()).unwrap();
+        self.0
+            .decrypt_inout_detached(&nonce.into(), &BINDINGS, body.into(), &tag.into())
+            .unwrap();
         token.truncate(end);
         token.drain(..24 + CLAIMS);
         token
     }
 }
 
-pub struct FloorRing(LessSafeKey);
+/// The same cipher by ring: HChaCha20 of the nonce's first 16 bytes gives the key.
+pub struct FloorRing;
 
-impl FloorRing {
-    pub fn new() -> Self {
-        Self(LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &KEY).unwrap()))
-    }
-}
-
-fn nonce(bytes: &[u8]) -> Nonce {
-    Nonce::try_assume_unique_for_key(&bytes[12..24]).unwrap()
+fn xchacha(nonce: &[u8]) -> (LessSafeKey, Nonce) {
+    let input: [u8; 16] = nonce[..16].try_into().unwrap();
+    let subkey = hchacha::<R20>(&KEY.into(), &input.into());
+    let mut rest = [0; 12];
+    rest[4..].copy_from_slice(&nonce[16..24]);
+    let key = LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &subkey).unwrap());
+    (key, Nonce::assume_unique_for_key(rest))
 }
 
 impl Peer for FloorRing {
@@ -165,14 +180,18 @@ impl Peer for FloorRing {
         getrandom::fill(&mut token[..24]).unwrap();
         token.extend_from_slice(payload);
         let (random, body) = token.split_at_mut(24);
-        let tag = self.0.seal_in_place_separate_tag(nonce(random), Aad::from(BINDINGS), body).unwrap();
+        let (key, nonce) = xchacha(random);
+        let tag = key
+            .seal_in_place_separate_tag(nonce, Aad::from(BINDINGS), body)
+            .unwrap();
         token.extend_from_slice(tag.as_ref());
         URL_SAFE_NO_PAD.encode(token)
     }
     fn open(&self, token: &str) -> Vec<u8> {
         let mut token = URL_SAFE_NO_PAD.decode(token).unwrap();
         let (random, body) = token.split_at_mut(24);
-        self.0.open_in_place(nonce(random), Aad::from(BINDINGS), body).unwrap();
+        let (key, nonce) = xchacha(random);
+        key.open_in_place(nonce, Aad::from(BINDINGS), body).unwrap();
         let end = token.len() - 16;
         token.truncate(end);
         token.drain(..24 + CLAIMS);

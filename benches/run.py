@@ -1,0 +1,92 @@
+"""Runs every bench, prints a table, and writes target/bench/summary.json and benches/ratios.svg.
+
+Usage: python benches/run.py ROOT [quick] NAME=COMMAND [NAME=COMMAND ...]
+
+Each command prints a JSON object a line. Those with a `peer` are measurements: language, size of the payload in
+bytes, op (`seal`, `open`, or `request`: principal, context, open and seal), the medians of nanoseconds a call, their
+ratio (peer / ours, so more is better) and the lengths of both tokens. The rest is passed on as it is.
+"""
+
+import gzip
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt
+
+SIZES = [64, 256, 1024, 4096]
+#: Peers that are no rivals but what the job costs at the least.
+FLOORS = {"floor-ring", "floor-rustcrypto"}
+
+
+def collect(commands, quick):
+    rows, notes = [], []
+    for command in commands:
+        name, command = command.split("=", 1)
+        print(f"running {name} …", file=sys.stderr, flush=True)
+        words = shlex.split(command) + (["quick"] if quick else [])
+        run = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
+        for line in run.stdout.splitlines():
+            found = json.loads(line)
+            (rows if "peer" in found else notes).append(found)
+    return rows, notes
+
+
+def table(rows):
+    """Of each peer, how many times our time it takes, by size."""
+    lines = [f"{'':31}{'length':>11}   " + "".join(f"{size:>9} B" for size in SIZES), f"{'':45}peer / ours (ours, µs)"]
+    groups = dict.fromkeys((row["language"], row["peer"], row["op"]) for row in rows)
+    for language, peer, op in groups:
+        found = {r["size"]: r for r in rows if (r["language"], r["peer"], r["op"]) == (language, peer, op)}
+        lengths = f"{found[64]['ours_length']}/{found[64]['peer_length']}" if 64 in found else ""
+        cells = "".join(cell(found.get(size)) for size in SIZES)
+        lines.append(f"{language:7}{peer:18} {op:7}{lengths:>9}   {cells}")
+    return "\n".join(lines)
+
+
+def cell(row):
+    return f"{'':>11}" if row is None else f"{row['ratio']:>5.1f}{'(%.2f)' % (row['ours_ns'] / 1000):>8}".rjust(13)
+
+
+def plot(rows, file):
+    languages = list(dict.fromkeys(row["language"] for row in rows))
+    figure, axes = plt.subplots(1, len(languages), figsize=(4.2 * len(languages), 4.2), squeeze=False)
+    for axis, language in zip(axes[0], languages):
+        mine = [r for r in rows if r["language"] == language and r["op"] != "open" and r["peer"] not in FLOORS]
+        for peer in dict.fromkeys(row["peer"] for row in mine):
+            points = sorted((r["size"], r["ratio"]) for r in mine if r["peer"] == peer)
+            axis.plot(*zip(*points), marker="o", label=peer)
+        axis.axhline(1, color="grey", linewidth=0.8)
+        axis.set(title=language, xscale="log", yscale="log", xlabel="payload, bytes")
+        axis.set_xticks(SIZES, map(str, SIZES), minor=False)
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=8)
+    axes[0][0].set_ylabel("time to seal: peer / sealwax")
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Date": None})
+
+
+def main(root, *arguments):
+    root = pathlib.Path(root)
+    quick = arguments[0] == "quick"
+    rows, notes = collect(arguments[1:] if quick else arguments, quick)
+    module = (root / "build/wasm/sealwax.wasm").read_bytes()
+    print(table(rows))
+    for note in notes:
+        print(json.dumps(note))
+    print(f"module: {len(module)} bytes, {len(gzip.compress(module, 9))} gzipped")
+    summary = root / "target/bench/summary.json"
+    summary.parent.mkdir(parents=True, exist_ok=True)
+    summary.write_text(json.dumps(rows, indent=1) + "\n")
+    # A quick run is too coarse to be shown.
+    plot(rows, summary.with_name("ratios.svg") if quick else root / "benches/ratios.svg")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
