@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from cffi import FFI
 
@@ -64,52 +64,32 @@ def call_for_bytes(
     return written
 
 
-class Desk(NamedTuple):
-    """Where a call that seals or opens puts what it finds."""
-
-    out: Any
-    room: int
-    #: What is at `out`, for Python to read.
-    written: Any
-    length: Any
-    opened: Any
-    #: What is at `opened`, for Python to read.
-    facts: Any
-    error: Any
+#: Where a call that seals or opens puts what it finds: the output and its room, how Python reads
+#: it, its length; what C tells of an opened token, how Python reads that; the error. A bare tuple,
+#: for Python takes one apart twice as fast as a named one.
+Desk: TypeAlias = "tuple[Any, int, Any, Any, Any, Any, Any]"
 
 
-class Desks:
-    """The desks of one codec.
+class Desks(list[Desk]):
+    """The desks of one codec that are free.
 
-    To make one takes as long as to seal 64 bytes, so they are used again: one is free or in one
-    call's hands, and there are as many as there were calls at once. No lock is held, for `pop` and
-    `append` of a list are atomic, in free-threaded Python too.
+    Five allocations take longer than a small token does in C, so what a call wrote to serves the
+    next one: of 2.8 µs to seal 64 bytes that took 0.7. There come to be as many desks as there
+    were calls at once. It takes no lock of ours: `pop` and `append` are atomic, in free-threaded
+    Python too.
     """
 
-    __slots__ = ("_pop", "_room", "give")
+    __slots__ = ("room",)
 
     def __init__(self, room: int) -> None:
-        free: list[Desk] = []
-        self._room = room
-        self._pop = free.pop
-        #: What a call that failed does not give back is freed.
-        self.give = free.append
+        super().__init__()
+        self.room = room
 
-    def take(self) -> Desk:
-        """Return a free desk, or a new one."""
-        try:
-            return self._pop()
-        except IndexError:
-            out, opened = _allocate(_TEXT, self._room), _allocate(_OPENED)
-            return Desk(
-                out=out,
-                room=self._room,
-                written=ffi.buffer(out),
-                length=_allocate(_SIZE),
-                opened=opened,
-                facts=ffi.buffer(opened),
-                error=_allocate(_ERROR),
-            )
+    def new(self) -> Desk:
+        """Return one more, to be appended when its call has succeeded."""
+        out, opened = _allocate(_TEXT, self.room), _allocate(_OPENED)
+        length, error = _allocate(_SIZE), _allocate(_ERROR)
+        return out, self.room, ffi.buffer(out), length, opened, ffi.buffer(opened), error
 
 
 def fail(error: Any) -> NoReturn:
