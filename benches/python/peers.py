@@ -1,4 +1,8 @@
-"""What others do for the same job, with the bindings that they have."""
+"""What others do for the same job, with the bindings that they have.
+
+The official boundary computes what a request is bound to whenever it opens, and when it seals
+without having opened; ours is given it, computed once a request. So `request` measures all of it.
+"""
 
 from __future__ import annotations
 
@@ -41,19 +45,14 @@ class Boundary:
 
     def __init__(self) -> None:
         claims = {"iss": ISSUER}
-        token = AccessToken(
-            token="t", client_id=CLIENT, scopes=[], subject=SUBJECT, claims=claims
-        )
+        token = AccessToken(token="t", client_id=CLIENT, scopes=[], subject=SUBJECT, claims=claims)
         auth_context_var.set(AuthenticatedUser(token))
         self._params: dict[str, Any] = {"name": TARGET, "arguments": ARGUMENTS}
         self._boundary = RequestStateBoundary(
             RequestStateSecurity(keys=[os.urandom(32)], ttl=TTL), default_audience=AUDIENCE
         )
         self._request = self._context(self._params)
-        # The boundary, too, computes what it binds to once a request, when it has opened.
-        opening = self._context({**self._params, "requestState": self._boundary._seal(self._request, "")})
-        self._binding = self._boundary._unseal(opening)[1]
-        self._retry = opening
+        self._retry = self._context({**self._params})
 
     def _context(self, params: dict[str, Any]) -> ServerRequestContext[Any, Any]:
         session: Any = None
@@ -66,12 +65,21 @@ class Boundary:
         )
 
     def seal(self, payload: str) -> str:
-        return self._boundary._seal(self._request, payload, self._binding)
+        """As when a request asks for the first time."""
+        return self._boundary._seal(self._request, payload)
 
     def open(self, token: str) -> str:
+        return self._unseal(token)[0]
+
+    def request(self, token: str) -> str:
+        """As when a request is retried and asks again: what it is bound to is computed once."""
+        payload, binding = self._unseal(token)
+        return self._boundary._seal(self._retry, payload, binding)
+
+    def _unseal(self, token: str) -> tuple[str, Any]:
         assert isinstance(self._retry.params, dict)
         self._retry.params["requestState"] = token
-        return self._boundary._unseal(self._retry)[0]
+        return self._boundary._unseal(self._retry)
 
 
 class Fernet:
@@ -112,9 +120,7 @@ class PyJwt:
         return jwt.encode(claims, self._key, algorithm="HS256")
 
     def open(self, token: str) -> str:
-        claims = jwt.decode(
-            token, self._key, ["HS256"], audience=AUDIENCE, issuer=ISSUER, subject=SUBJECT
-        )
+        claims = jwt.decode(token, self._key, ["HS256"], audience=AUDIENCE, issuer=ISSUER, subject=SUBJECT)
         if (claims["client_id"], claims["ctx"]) != (CLIENT, CONTEXT):
             raise ValueError("bound to something else")
         payload: str = claims["p"]
