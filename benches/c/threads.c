@@ -81,8 +81,8 @@ int main(int argc, char **argv) {
       if (found > best[count]) best[count] = found;
     }
   }
-  printf("{\"language\":\"c\",\"threads\":{\"1\":%.0f,\"2\":%.0f,\"ratio\":%.2f}}\n", best[1], best[2],
-         best[2] / best[1]);
+  printf("{\"language\":\"c\",\"threads\":{\"1\":%.0f,\"2\":%.0f,\"ratio\":%.2f}}\n", best[1],
+         best[2], best[2] / best[1]);
   sealwax_view_free(alice);
   sealwax_codec_free(codec);
   sealwax_ring_free(ring);
