@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 SIZES = (64, 256, 1024, 4096)
 THREADS = 8
+TURNS = 10
 
 
 class Ours:
@@ -128,7 +129,12 @@ def threads(ours: Ours, *, seconds: float) -> None:
     sealer = codec.view(subject=peers.SUBJECT).cursor("tools/list")
     found: dict[str, Any] = {}
     for name, payload, one in (("4096", os.urandom(4096), ours.sealer), ("1048576", bytes(1 << 20), sealer)):
-        found[name] = {str(count): round(throughput(one, payload, count, seconds)) for count in (1, THREADS)}
+        # By turns, of which some find the machine idle.
+        best = {1: 0.0, THREADS: 0.0}
+        for _ in range(TURNS):
+            for count in best:
+                best[count] = max(best[count], throughput(one, payload, count, seconds / TURNS))
+        found[name] = {str(count): round(most) for count, most in best.items()}
         found[name]["ratio"] = round(found[name][str(THREADS)] / found[name]["1"], 2)
     show(threads={"cores": len(os.sched_getaffinity(0)), "bytes": found})
 
