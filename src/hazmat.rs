@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 pub use crate::environment::Environment;
 #[cfg(feature = "std")]
 pub use crate::environment::System;
-use crate::token::Life;
+use crate::sealer::Life;
 use crate::{Codec, CodecBuilder, Error, Key, Sealer, Token, View};
 
 /// [`CodecBuilder::build`] with a clock and a randomness of one's own.

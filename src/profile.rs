@@ -6,7 +6,7 @@ use core::str::FromStr;
 
 use serde::Serialize;
 
-use crate::token::json_text;
+use crate::text::json_text;
 use crate::{Error, text};
 
 /// Which part of the protocol a refused token came by.

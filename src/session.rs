@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::earlier;
 use crate::codec::View;
-use crate::token::{Life, Opened, Ttl, json_text, kind};
+use crate::sealer::{Life, Ttl};
+use crate::text::json_text;
+use crate::token::{Opened, kind};
 use crate::{Error, SessionId, text};
 
 /// `SessionMetadata` of the draft: the value of `_meta["io.modelcontextprotocol/session"]`, and

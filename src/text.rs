@@ -1,6 +1,9 @@
-//! The rule for text fields: at most 1,024 bytes, whatever they name; and for long texts.
+//! The rule for text fields: at most 1,024 bytes, whatever they name; and for long texts; and our own as JSON.
 
 use alloc::format;
+use alloc::string::String;
+
+use serde::Serialize;
 
 use crate::Error;
 
@@ -41,4 +44,9 @@ pub(crate) fn require(field: &str, text: &str) -> Result<(), Error> {
         )));
     }
     check(field, text)
+}
+
+/// The JSON of one of our own types, structs of texts and numbers, which all have one.
+pub(crate) fn json_text<T: Serialize>(ours: &T) -> String {
+    serde_json::to_string(ours).unwrap_or_default()
 }
