@@ -75,7 +75,7 @@ def against(ours: Ours, peer: peers.Peer, payload: str, turn_ns: int, turns: int
         ("seal", (ours.seal, peer.seal), (payload, payload)),
         ("open", (ours.open, peer.open), tokens),
     ]
-    if isinstance(peer, peers.Boundary):
+    if type(peer) is peers.Boundary:
         works.append(("request", (ours.request, peer.request), tokens))
     for op, sides, arguments in works:
         ours_ns, peer_ns = duel(sides, arguments, turn_ns, turns)

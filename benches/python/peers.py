@@ -1,7 +1,8 @@
 """What others do for the same job, with the bindings that they have.
 
 The official boundary computes what a request is bound to whenever it opens, and when it seals
-without having opened; ours is given it, computed once a request. So `request` measures all of it.
+without having opened; ours is given it, computed once a request. So `boundary-retry` is given it
+too, and `request` measures all of it on both sides.
 """
 
 from __future__ import annotations
@@ -82,6 +83,19 @@ class Boundary:
         return self._boundary._unseal(self._retry)
 
 
+class BoundaryRetry(Boundary):
+    """The same where a request that is retried asks again: sealing is given what it binds to."""
+
+    name = "boundary-retry"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._binding = self._unseal(super().seal(""))[1]
+
+    def seal(self, payload: str) -> str:
+        return self._boundary._seal(self._retry, payload, self._binding)
+
+
 class Fernet:
     """Of `cryptography`. It binds the time alone."""
 
@@ -145,4 +159,4 @@ class ItsDangerous:
 
 
 def everyone() -> list[Peer]:
-    return [Boundary(), Fernet(), PyJwt(), ItsDangerous()]
+    return [Boundary(), BoundaryRetry(), Fernet(), PyJwt(), ItsDangerous()]
