@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -330,3 +331,37 @@ def test_every_code_is_an_exception_of_its_own() -> None:
         assert sealwax.answer("mcp-session-id", error()) == {
             "httpStatus": 404 if error.code in refusals else 500
         }
+
+
+def test_what_one_call_wrote_is_nothing_to_the_next(alice: sealwax.View) -> None:
+    session = alice.session()
+    long, short = session.seal(b"a long payload" * 100), session.seal(b"short")
+    opened = session.open(long)
+    with pytest.raises(sealwax.Refused):
+        session.open(short[:-1])
+    assert session.open(short).payload == b"short"
+    assert session.open(session.seal(b"")).payload == b""
+    assert opened == session.open(long)
+    assert hash(opened) == hash(session.open(long))
+    assert opened != session.open(short)
+    assert opened.payload == b"a long payload" * 100
+
+
+def test_threads_get_what_is_theirs(alice: sealwax.View) -> None:
+    session = alice.session()
+
+    def work(number: int) -> bool:
+        payloads = (b"%d" % number * (1 + turn % 1000) for turn in range(2000))
+        return all(session.open(session.seal(payload)).payload == payload for payload in payloads)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(work, range(8)))
+
+
+def test_what_was_opened_is_told_in_words(alice: sealwax.View) -> None:
+    with at(NOW * 1000):
+        opened = alice.session().open(alice.session().seal(b"", no_expiry=True))
+    assert repr(opened) == (
+        f"Opened(issued_at={NOW}, expires_at=None, started_at={NOW}, generation=0, "
+        f"token_id={opened.token_id!r}, needs_reseal=False)"
+    )

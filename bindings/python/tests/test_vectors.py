@@ -76,15 +76,9 @@ def test_sealed_tokens_come_out_the_same(file: Vector, vector: Vector) -> None:
         opened = of_kind.open(vector["token"])
         # It is made as what it was renewed from; a new life of an age above 0 nobody can ask for.
         if vector["generation"]:
-            before = sealwax.Opened(
-                payload=b"",
-                issued_at=0,
-                expires_at=None,
-                started_at=vector["issued_at"] - vector["age"],
-                generation=vector["generation"] - 1,
-                token_id="",
-                needs_reseal=False,
-            )
+            started_at = vector["issued_at"] - vector["age"]
+            facts = (0, 0, started_at, vector["generation"] - 1, False, b"")
+            before = sealwax.Opened(b"", facts)
             assert of_kind.renew(before, payload, **options) == vector["token"]
         elif vector["age"] == 0:
             assert of_kind.seal(payload, **options) == vector["token"]

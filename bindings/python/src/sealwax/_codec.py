@@ -8,6 +8,7 @@ from . import _identifiers
 from ._identifiers import Handle, SessionId
 from ._keys import KeyRing
 from ._native import (
+    Desks,
     Opaque,
     call,
     call_for_text,
@@ -50,7 +51,7 @@ class Codec(Opaque):
     principal_mismatch
     """
 
-    __slots__ = ("_codec", "_description")
+    __slots__ = ("_codec", "_description", "_desks", "_metadata_room")
 
     def __init__(
         self,
@@ -70,6 +71,8 @@ class Codec(Opaque):
         }
         limits = ffi.new("sealwax_limits *", numbers)
         self._codec = own("sealwax_codec", lib.sealwax_codec_new, ring._ring, *name, limits)
+        self._desks = Desks(lib.sealwax_token_limit(self._codec))
+        self._metadata_room = lib.sealwax_metadata_limit(self._codec)
         self._description = f"<Codec {audience!r}, keys {' '.join(ring.ids)}>"
 
     @overload
@@ -110,14 +113,14 @@ class Codec(Opaque):
 class View(Opaque):
     """A :class:`Codec` for one principal: a sealer for each kind of token, ids and handles."""
 
-    __slots__ = ("_description", "_metadata_room", "_token_room", "_view")
+    __slots__ = ("_codec", "_desks", "_metadata_room", "_view")
 
     def __init__(self, codec: Codec, view: Any) -> None:
         """Codecs make views."""
         self._view = view
-        self._token_room = lib.sealwax_token_limit(codec._codec)
-        self._metadata_room = lib.sealwax_metadata_limit(codec._codec)
-        self._description = f"<View of {codec!r}>"
+        self._codec = codec
+        self._desks = codec._desks
+        self._metadata_room = codec._metadata_room
 
     def state(self, session_id: str) -> Sealer:
         """``state`` of a data-layer session; :meth:`sessions` does all of it."""
@@ -192,4 +195,4 @@ class View(Opaque):
         return Handle(*_identifiers.facts(identifier), handle)
 
     def __repr__(self) -> str:
-        return self._description
+        return f"<View of {self._codec!r}>"

@@ -7,13 +7,14 @@ from typing import Any, NoReturn
 
 from ._errors import InvalidArgument, Malformed
 
+# With other options than its own, json.dumps makes an encoder anew for every call.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
 
 def dumps(name: str, value: Any) -> bytes:
     """Write a value of the caller's."""
     try:
-        return json.dumps(
-            value, ensure_ascii=False, allow_nan=False, separators=(",", ":")
-        ).encode()
+        return _encode(value).encode()
     except (ValueError, RecursionError) as error:
         raise InvalidArgument(f"{name}: expected a value that JSON can hold: {error}") from None
 

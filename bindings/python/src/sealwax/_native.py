@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from cffi import FFI
 
@@ -31,14 +31,16 @@ _allocate = ffi.new_allocator(should_clear_after_alloc=False)
 _TEXT = ffi.typeof("char[]")
 _BYTES = ffi.typeof("uint8_t[]")
 _SIZE = ffi.typeof("size_t *")
+_OPENED = ffi.typeof("sealwax_opened *")
 _ERROR = ffi.typeof("sealwax_error *")
+NULL: Any = ffi.NULL
 
 
 def call(function: Callable[..., int], *arguments: Any) -> None:
     """Call `function`, and raise what it reports."""
     error = _allocate(_ERROR)
     if function(*arguments, error):
-        _fail(error)
+        fail(error)
 
 
 def call_for_text(function: Callable[..., int], *arguments: Any, room: int, more: Any = ()) -> str:
@@ -62,7 +64,36 @@ def call_for_bytes(
     return written
 
 
-def _fail(error: Any) -> NoReturn:
+#: Where a call that seals or opens puts what it finds: the output and its room, how Python reads
+#: it, its length; what C tells of an opened token, how Python reads that; the error. A bare tuple,
+#: for Python takes one apart twice as fast as a named one.
+Desk: TypeAlias = "tuple[Any, int, Any, Any, Any, Any, Any]"
+
+
+class Desks(list[Desk]):
+    """The desks of one codec that are free.
+
+    Five allocations take longer than a small token does in C, so what a call wrote to serves the
+    next one: of 2.8 µs to seal 64 bytes that took 0.7. There come to be as many desks as there
+    were calls at once. It takes no lock of ours: `pop` and `append` are atomic, in free-threaded
+    Python too.
+    """
+
+    __slots__ = ("room",)
+
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.room = room
+
+    def new(self) -> Desk:
+        """Return one more, to be appended when its call has succeeded."""
+        out, opened = _allocate(_TEXT, self.room), _allocate(_OPENED)
+        length, error = _allocate(_SIZE), _allocate(_ERROR)
+        return out, self.room, ffi.buffer(out), length, opened, ffi.buffer(opened), error
+
+
+def fail(error: Any) -> NoReturn:
+    """Raise what a call reported."""
     code = string(lib.sealwax_code(error.status))
     raise by_code.get(code, InternalError)(string(error.message))
 
@@ -127,13 +158,13 @@ def optional_data(name: str, value: bytes | bytearray | memoryview | None) -> by
 
 def pair(value: bytes | None) -> tuple[Any, int]:
     """Return bytes as C takes them, a pointer and a size; ``None`` is NULL."""
-    return (ffi.NULL, 0) if value is None else (value, len(value))
+    return (NULL, 0) if value is None else (value, len(value))
 
 
 def number(name: str, value: int | None) -> Any:
     """Return a pointer to a number, or NULL."""
     if value is None:
-        return ffi.NULL
+        return NULL
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name}: expected int, found {type(value).__name__}")
     try:

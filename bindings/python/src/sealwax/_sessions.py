@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import _identifiers
@@ -20,7 +19,7 @@ from ._native import (
     pair,
     untrusted,
 )
-from ._sealer import Opened, facts, lifetime
+from ._sealer import Facts, Opened, facts, lifetime
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,13 +39,24 @@ class SessionMetadata(_Required, total=False):
     expiresAt: str
 
 
-@dataclass(frozen=True, slots=True)
 class Session(Opened):
     """A data-layer session that was opened: its id and its state, every check passed."""
 
-    #: The session id.
-    id: str = field(repr=False)
-    _session: Any = field(repr=False, compare=False)
+    __slots__ = ("_id", "_session")
+
+    def __init__(self, payload: bytes, facts: Facts, session_id: str, session: Any) -> None:
+        """Be made by :meth:`Sessions.open`."""
+        super().__init__(payload, facts)
+        self._id = session_id
+        self._session = session
+
+    @property
+    def id(self) -> str:
+        """The session id."""
+        return self._id
+
+    def _compared(self) -> tuple[Any, ...]:
+        return (*super()._compared(), self._id)
 
 
 class Sessions(Opaque):
@@ -93,7 +103,7 @@ class Sessions(Opaque):
         session_id = call_for_text(
             lib.sealwax_session_id, session, room=lib.SEALWAX_SESSION_ID_LEN, more=(ffi.NULL,)
         )
-        return Session(payload, *facts(opened), session_id, session)
+        return Session(payload, facts(ffi.buffer(opened)), session_id, session)
 
     def renew(self, session: Session, payload: bytes | bytearray | memoryview) -> SessionMetadata:
         """Write a new state for the same session: its id and its start are kept."""

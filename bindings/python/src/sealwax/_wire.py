@@ -72,7 +72,8 @@ def request_context(
     parts = *pair(text("method", method)), *pair(text("target", target)), *pair(written)
     context = ffi.new("uint8_t (*)[32]")
     call(lib.sealwax_request_context, *parts, context)
-    return bytes(context[0])
+    found: bytes = ffi.buffer(context)[:]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
