@@ -97,7 +97,7 @@ bench-quick: bench-peers
 bench-peers: build
 	cargo build --quiet --release --manifest-path benches/rust/Cargo.toml --target-dir $(BENCH)/rust
 	$(CC) -std=c11 -O2 -I $(PREFIX)/include benches/c/threads.c -o $(BENCH)/threads \
-		-L $(PREFIX)/lib -lsealwax -lpthread -Wl,-rpath,$(PREFIX)/lib
+		-L $(PREFIX)/lib -lsealwax -pthread -Wl,-rpath,$(PREFIX)/lib
 	mkdir -p $(BENCH)/node
 	cp benches/node/* $(BENCH)/node
 	cd $(BENCH)/node && npm ci --silent --no-audit --no-fund && \
@@ -122,10 +122,10 @@ lint:
 	$(MAKE) -C pkg lint
 	$(MAKE) -C bindings/python lint
 	@# What belongs to no package, by the tools that the packages have installed.
-	$(BUILD)/venv/bin/ruff check demo tests
-	$(BUILD)/venv/bin/ruff format --check demo tests
-	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c
-	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo/session.mjs
+	$(BUILD)/venv/bin/ruff check demo tests benches
+	$(BUILD)/venv/bin/ruff format --check demo tests benches
+	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
+	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo/session.mjs ../benches/node
 
 .PHONY: clean
 clean:

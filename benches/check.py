@@ -26,7 +26,9 @@ def main(summary):
     rows = json.loads(pathlib.Path(summary).read_text())
     found = {(row["language"], row["peer"], row["size"], row["op"]): row for row in rows}
     missing = set(expected()) - set(found)
-    wrong = [row for row in rows if not (row["ours_ns"] > 0 and abs(row["ratio"] * row["ours_ns"] - row["peer_ns"]) < 1)]
+    wrong = [
+        row for row in rows if not (row["ours_ns"] > 0 and abs(row["ratio"] * row["ours_ns"] - row["peer_ns"]) < 1)
+    ]
     for what in [*missing, *wrong]:
         print(f"missing or wrong: {what}")
     print(f"{len(rows) - len(wrong)} passed, {len(missing) + len(wrong)} failed")

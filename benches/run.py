@@ -39,28 +39,29 @@ def collect(commands, quick):
 
 def table(rows):
     """Of each peer, how many times our time it takes, by size."""
-    lines = [f"{'':31}{'length':>11}   " + "".join(f"{size:>9} B" for size in SIZES), f"{'':45}peer / ours (ours, µs)"]
+    lines = ["peer / ours (ours in µs); lengths of ours and the peer's tokens for 64 bytes"]
+    lines.append(" " * 44 + "".join(f"{size:>14} B " for size in SIZES))
     groups = dict.fromkeys((row["language"], row["peer"], row["op"]) for row in rows)
     for language, peer, op in groups:
         found = {r["size"]: r for r in rows if (r["language"], r["peer"], r["op"]) == (language, peer, op)}
         lengths = f"{found[64]['ours_length']}/{found[64]['peer_length']}" if 64 in found else ""
         cells = "".join(cell(found.get(size)) for size in SIZES)
-        lines.append(f"{language:7}{peer:18} {op:7}{lengths:>9}   {cells}")
+        lines.append(f"{language:7}{peer:18} {op:7}{lengths:>9} {cells}")
     return "\n".join(lines)
 
 
 def cell(row):
-    return f"{'':>11}" if row is None else f"{row['ratio']:>5.1f}{'(%.2f)' % (row['ours_ns'] / 1000):>8}".rjust(13)
+    return " " * 17 if row is None else f"{row['ratio']:7.1f} {'(%.2f)' % (row['ours_ns'] / 1000):>9}"
 
 
 def plot(rows, file):
     languages = list(dict.fromkeys(row["language"] for row in rows))
     figure, axes = plt.subplots(1, len(languages), figsize=(4.2 * len(languages), 4.2), squeeze=False)
-    for axis, language in zip(axes[0], languages):
+    for axis, language in zip(axes[0], languages, strict=True):
         mine = [r for r in rows if r["language"] == language and r["op"] != "open" and r["peer"] not in FLOORS]
         for peer in dict.fromkeys(row["peer"] for row in mine):
             points = sorted((r["size"], r["ratio"]) for r in mine if r["peer"] == peer)
-            axis.plot(*zip(*points), marker="o", label=peer)
+            axis.plot(*map(list, zip(*points, strict=True)), marker="o", label=peer)
         axis.axhline(1, color="grey", linewidth=0.8)
         axis.set(title=language, xscale="log", yscale="log", xlabel="payload, bytes")
         axis.set_xticks(SIZES, map(str, SIZES), minor=False)

@@ -139,10 +139,11 @@ fn print(
     );
 }
 
-/// Tokens a second, of one codec shared by one and by two threads.
+/// Tokens a second of one codec shared by one and by two threads, by turns; the best turn of each,
+/// for whatever else runs on the machine takes a thread's core away.
 fn threads(alice: &View, context: &RequestContext) {
+    const TOKENS: usize = 20_000;
     let tokens_a_second = |threads: usize| {
-        const TOKENS: usize = 50_000;
         let start = Instant::now();
         thread::scope(|scope| {
             for _ in 0..threads {
@@ -155,8 +156,11 @@ fn threads(alice: &View, context: &RequestContext) {
         });
         (threads * TOKENS) as f64 / start.elapsed().as_secs_f64()
     };
-    tokens_a_second(1);
-    let [one, two] = [1, 2].map(tokens_a_second);
+    let (mut one, mut two) = (0.0_f64, 0.0_f64);
+    for _ in 0..25 {
+        one = one.max(tokens_a_second(1));
+        two = two.max(tokens_a_second(2));
+    }
     println!(
         "{}",
         json!({ "language": "rust", "threads": { "1": one, "2": two, "ratio": two / one } })
