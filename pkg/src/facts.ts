@@ -10,7 +10,7 @@ export interface OpenedFacts {
   readonly expiresAt: number | undefined;
   readonly startedAt: number;
   readonly generation: number;
-  readonly tokenId: string;
+  readonly tokenId: Uint8Array;
   readonly needsReseal: boolean;
 }
 
@@ -20,12 +20,19 @@ export function openedFacts(
   expiresAt: number | undefined,
   startedAt: number,
   generation: number,
-  tokenId: string,
+  tokenId: Uint8Array,
   needsReseal: boolean,
 ): OpenedFacts {
-  // The payload given is the module's memory itself, which the next call overwrites.
-  const own = payload.slice();
-  return { payload: own, issuedAt, expiresAt, startedAt, generation, tokenId, needsReseal };
+  return {
+    // The arrays given are the module's memory itself, which the next call overwrites.
+    payload: payload.slice(),
+    issuedAt,
+    expiresAt,
+    startedAt,
+    generation,
+    tokenId: tokenId.slice(),
+    needsReseal,
+  };
 }
 
 /** What a verified session id or handle tells. */

@@ -51,6 +51,18 @@ export function optional<T>(
   return value === undefined ? undefined : check(name, value);
 }
 
+const encoder = new TextEncoder();
+
+/** Called by the module: writes what fits of a text's UTF-8, and tells how many units it took. */
+export function encodeInto(text: string, memory: Uint8Array): number {
+  return encoder.encodeInto(text, memory).read;
+}
+
+/** Called by the module: fills its memory from the beginning of an array. */
+export function copyInto(array: Uint8Array, memory: Uint8Array): void {
+  memory.set(array.length > memory.length ? array.subarray(0, memory.length) : array);
+}
+
 /**
  * An object of named options. An unknown name is refused, for a misspelt `noExpiry` or `sessionId`
  * must not be taken for its absence.

@@ -11,7 +11,8 @@ export type Lifetime =
   | { readonly ttl?: number | undefined; readonly noExpiry?: false | undefined }
   | { readonly ttl?: undefined; readonly noExpiry: true };
 
-export function lifetime(given: Lifetime): Lifetime {
+export function lifetime(given: Lifetime | undefined): Lifetime {
+  if (given === undefined) return {};
   const known = options(given, 'ttl', 'noExpiry');
   const ttl = optional(count, 'ttl', known.ttl);
   if (!optional(flag, 'noExpiry', known.noExpiry)) return { ttl };

@@ -36,8 +36,11 @@ export class Sealer<K extends Kind = Kind> {
    *
    * @throws {@link SealwaxError} `invalid_argument`, `too_large`, `entropy_unavailable`
    */
-  seal(payload: Uint8Array, life: Lifetime = {}): string {
-    return this.#view.get().seal(this.#purpose, lifetime(life), bytes('payload', payload));
+  seal(payload: Uint8Array, life?: Lifetime): string {
+    const { kind, label, sessionId, context } = this.#purpose;
+    const { ttl, noExpiry } = lifetime(life);
+    const checked = bytes('payload', payload);
+    return this.#view.get().seal(kind, label, sessionId, context, ttl, noExpiry === true, checked);
   }
 
   /**
@@ -46,7 +49,7 @@ export class Sealer<K extends Kind = Kind> {
    * @throws {@link SealwaxError} as {@link Sealer.seal}, and `invalid_argument` for `NaN`,
    * infinities and whatever else JSON has no value for
    */
-  sealJson(value: unknown, life: Lifetime = {}): string {
+  sealJson(value: unknown, life?: Lifetime): string {
     return this.seal(new TextEncoder().encode(json('payload', value)), life);
   }
 
@@ -57,10 +60,12 @@ export class Sealer<K extends Kind = Kind> {
    * it was renewed
    * @throws {@link SealwaxError} for every refusal
    */
-  open(token: string, options: { readonly maxAge?: number | undefined } = {}): Opened<K> {
+  open(token: string, options?: { readonly maxAge?: number | undefined }): Opened<K> {
+    const { kind, label, sessionId, context } = this.#purpose;
     const age = maxAge(options);
-    const facts = this.#view.get().open(this.#purpose, age, wireText('token', token));
-    return new Opened(this.#purpose.kind, facts);
+    const checked = wireText('token', token);
+    const facts = this.#view.get().open(kind, label, sessionId, context, age, checked);
+    return new Opened(kind, facts);
   }
 
   /**
@@ -69,14 +74,29 @@ export class Sealer<K extends Kind = Kind> {
    *
    * @throws {@link SealwaxError} as {@link Sealer.seal}
    */
-  renew(opened: Opened<K>, payload: Uint8Array, life: Lifetime = {}): string {
-    const { startedAt, generation } = lifeOf(opened, this.#purpose.kind);
+  renew(opened: Opened<K>, payload: Uint8Array, life?: Lifetime): string {
+    const { kind, label, sessionId, context } = this.#purpose;
+    const { startedAt, generation } = lifeOf(opened, kind);
+    const { ttl, noExpiry } = lifetime(life);
     const checked = bytes('payload', payload);
-    return this.#view.get().renew(this.#purpose, lifetime(life), startedAt, generation, checked);
+    return this.#view
+      .get()
+      .renew(
+        kind,
+        label,
+        sessionId,
+        context,
+        ttl,
+        noExpiry === true,
+        checked,
+        startedAt,
+        generation,
+      );
   }
 }
 
 /** The `maxAge` among options that have nothing else. */
 export function maxAge(given: unknown): number | undefined {
+  if (given === undefined) return undefined;
   return optional(count, 'maxAge', options(given, 'maxAge').maxAge);
 }

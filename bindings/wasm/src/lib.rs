@@ -29,6 +29,5 @@ import type { Answer } from './answer.js';
 import type { Limits } from './codec.js';
 import type { IdentifierFacts, Inspected, OpenedFacts } from './facts.js';
 import type { Lifetime } from './lifetime.js';
-import type { Purpose } from './sealer.js';
 import type { SessionMetadata } from './sessions.js';
 ";

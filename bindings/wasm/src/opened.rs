@@ -15,7 +15,7 @@ extern "C" {
         expires_at: Option<f64>,
         started_at: f64,
         generation: u32,
-        token_id: &str,
+        token_id: &[u8],
         needs_reseal: bool,
     ) -> OpenedFacts;
 }
@@ -29,7 +29,7 @@ pub fn facts<K>(opened: &sealwax::Opened<K>) -> OpenedFacts {
         opened.expires_at().map(|at| at as f64),
         opened.started_at() as f64,
         opened.generation(),
-        &opened.token_id().to_string(),
+        opened.token_id().as_bytes(),
         opened.needs_reseal(),
     )
 }

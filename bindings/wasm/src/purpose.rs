@@ -1,4 +1,4 @@
-//! What a token is for and how long it lives, read from the TypeScript side's objects.
+//! What a token is for and how long it lives.
 
 use sealwax::kind::Untyped;
 use sealwax::{Kind, RequestContext, Sealer};
@@ -9,18 +9,6 @@ use crate::input::{Text, cut, seconds};
 
 #[wasm_bindgen]
 extern "C" {
-    /// `pkg/src/sealer.ts`
-    #[wasm_bindgen(typescript_type = "Purpose")]
-    pub type Purpose;
-    #[wasm_bindgen(method, getter)]
-    fn kind(this: &Purpose) -> String;
-    #[wasm_bindgen(method, getter)]
-    fn label(this: &Purpose) -> Option<String>;
-    #[wasm_bindgen(method, getter, js_name = sessionId)]
-    fn session_id(this: &Purpose) -> Option<Text>;
-    #[wasm_bindgen(method, getter)]
-    fn context(this: &Purpose) -> Option<Vec<u8>>;
-
     /// `pkg/src/lifetime.ts`
     #[wasm_bindgen(typescript_type = "Lifetime")]
     pub type Lifetime;
@@ -30,7 +18,8 @@ extern "C" {
     pub fn no_expiry(this: &Lifetime) -> Option<bool>;
 }
 
-/// A purpose that owns what the core's borrows.
+/// A purpose that owns what the core's borrows. It comes as arguments of their own: to read the
+/// members of an object would be a call back into JavaScript for each, 0.2 µs a token in all.
 pub struct Bindings {
     kind: Kind,
     label: String,
@@ -41,12 +30,16 @@ pub struct Bindings {
 impl Bindings {
     /// Reads what is `undefined` as absent, and the core tells whether it may be. What is given
     /// empty is refused, for taking it as absent would leave a token unbound.
-    pub fn read(given: &Purpose) -> Result<Self> {
-        let context = given.context();
+    pub fn read(
+        kind: &str,
+        label: Option<String>,
+        session_id: Option<Text>,
+        context: Option<Vec<u8>>,
+    ) -> Result<Self> {
         Ok(Self {
-            kind: given.kind().parse()?,
-            label: given.label().unwrap_or_default(),
-            session_id: given.session_id().as_ref().map(cut),
+            kind: kind.parse()?,
+            label: label.unwrap_or_default(),
+            session_id: session_id.as_ref().map(cut),
             context: context
                 .map(|bytes| RequestContext::from_bytes(&bytes))
                 .transpose()?,
@@ -66,15 +59,20 @@ impl Bindings {
     }
 }
 
-impl Lifetime {
-    pub fn of<'v>(&self, sealer: Sealer<'v, Untyped>) -> Sealer<'v, Untyped> {
-        match (self.ttl(), self.no_expiry()) {
-            (_, Some(true)) => sealer.no_expiry(),
-            (Some(ttl), _) => sealer.ttl(seconds(ttl)),
-            _ => sealer,
-        }
+/// The sealer for tokens of a lifetime: the kind's own unless one of the two is given.
+pub fn living(
+    sealer: Sealer<'_, Untyped>,
+    ttl: Option<f64>,
+    no_expiry: bool,
+) -> Sealer<'_, Untyped> {
+    match ttl {
+        _ if no_expiry => sealer.no_expiry(),
+        Some(ttl) => sealer.ttl(seconds(ttl)),
+        None => sealer,
     }
+}
 
+impl Lifetime {
     pub fn of_sessions<'v>(&self, sessions: sealwax::Sessions<'v>) -> sealwax::Sessions<'v> {
         match (self.ttl(), self.no_expiry()) {
             (_, Some(true)) => sessions.no_expiry(),
