@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::Error;
 use crate::sealed::{Contents, TOKEN_ID_LEN};
 
-/// The kinds of sealed tokens as types: the `K` of [`Sealer`], [`Token`] and [`Opened`].
+/// The kinds of sealed tokens as types: the `K` of [`Sealer`](crate::Sealer), [`Token`] and [`Opened`].
 pub mod kind {
     /// State of a data-layer session.
     #[derive(Clone, Copy, Debug)]
