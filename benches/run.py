@@ -59,15 +59,16 @@ def plot(rows, file):
     figure, axes = plt.subplots(1, len(languages), figsize=(4.2 * len(languages), 4.2), squeeze=False)
     for axis, language in zip(axes[0], languages, strict=True):
         mine = [r for r in rows if r["language"] == language and r["op"] != "open" and r["peer"] not in FLOORS]
-        for peer in dict.fromkeys(row["peer"] for row in mine):
-            points = sorted((r["size"], r["ratio"]) for r in mine if r["peer"] == peer)
-            axis.plot(*map(list, zip(*points, strict=True)), marker="o", label=peer)
+        for peer, op in dict.fromkeys((row["peer"], row["op"]) for row in mine):
+            points = sorted((r["size"], r["ratio"]) for r in mine if (r["peer"], r["op"]) == (peer, op))
+            label = peer if op == "seal" else f"{peer}, a request's work"
+            axis.plot(*map(list, zip(*points, strict=True)), marker="o", label=label)
         axis.axhline(1, color="grey", linewidth=0.8)
         axis.set(title=language, xscale="log", yscale="log", xlabel="payload, bytes")
         axis.set_xticks(SIZES, map(str, SIZES), minor=False)
         axis.minorticks_off()
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=8)
+        axis.legend(fontsize=7)
     axes[0][0].set_ylabel("time to seal: peer / sealwax")
     figure.tight_layout()
     figure.savefig(file, metadata={"Date": None})
