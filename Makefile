@@ -85,7 +85,7 @@ test-interop: demo
 BENCH := $(BUILD)/bench
 RUN_BENCHES = $(BENCH)/venv/bin/python benches/run.py $(CURDIR) $1 \
 	rust=$(BENCH)/rust/release/sealwax-bench node="node $(BENCH)/node/bench.mjs" \
-	python="$(BENCH)/venv/bin/python benches/python/bench.py" c=$(BENCH)/threads
+	python="$(BENCH)/venv/bin/python benches/python/bench.py" c=$(BENCH)/bench-c
 
 .PHONY: bench bench-quick bench-peers test-bench
 bench: bench-peers
@@ -96,7 +96,7 @@ bench-quick: bench-peers
 
 bench-peers: build
 	cargo build --quiet --release --manifest-path benches/rust/Cargo.toml --target-dir $(BENCH)/rust
-	$(CC) -std=c11 -O2 -I $(PREFIX)/include benches/c/threads.c -o $(BENCH)/threads \
+	$(CC) -std=c11 -O2 -I $(PREFIX)/include benches/c/bench.c -o $(BENCH)/bench-c \
 		-L $(PREFIX)/lib -lsealwax -pthread -Wl,-rpath,$(PREFIX)/lib
 	mkdir -p $(BENCH)/node
 	cp benches/node/* $(BENCH)/node

@@ -186,6 +186,21 @@ test('lone surrogates are refused before they become one another', () => {
   refused('invalid_key', () => KeyRing.parse(lone));
 });
 
+test('a text is taken whole, whatever its characters', () => {
+  // As many bytes as the whole has characters make a shorter text: none may pass for the other.
+  for (const [whole, part] of [
+    ['éa', 'é'],
+    ['😂ab', '😂'],
+    ['aé', 'a'],
+  ]) {
+    const token = alice.state(whole).seal(payload);
+    assert.deepEqual(alice.state(whole).open(token).payload, payload);
+    refused('unauthentic', () => alice.state(part).open(token));
+    const cursor = alice.cursor('tools/list');
+    refused('malformed', () => cursor.open(cursor.seal(payload) + whole));
+  }
+});
+
 test('arguments that JSON would bend are refused', () => {
   for (const value of [Number.NaN, [Number.POSITIVE_INFINITY], { n: 2 ** 53 }, () => {}]) {
     refused('invalid_argument', () => requestContext('tools/call', 'x', value));

@@ -1,4 +1,5 @@
-// Tokens a second, sealed and opened, of one codec shared by one thread and by two.
+// Tokens a second, sealed and opened, of one codec shared by one thread and by two; and what stays
+// in memory of many.
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define TEXT(literal) literal, sizeof literal - 1
 
@@ -29,21 +31,23 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void *work(void *made) {
+static void seal_and_open(long count) {
   uint8_t payload[256];
   memset(payload, 'x', sizeof payload);
   char token[1024];
   size_t token_len, len;
+  while (count-- > 0) {
+    must(sealwax_seal(view, &purpose, NULL, payload, sizeof payload, token, sizeof token,
+                      &token_len, NULL));
+    must(sealwax_open(view, &purpose, NULL, token, token_len, payload, sizeof payload, &len, NULL,
+                      NULL));
+  }
+}
+
+static void *work(void *made) {
   double until = now() + SECONDS;
   long count = 0;
-  while (now() < until) {
-    for (int i = 0; i < 100; i++, count++) {
-      must(sealwax_seal(view, &purpose, NULL, payload, sizeof payload, token, sizeof token,
-                        &token_len, NULL));
-      must(sealwax_open(view, &purpose, NULL, token, token_len, payload, sizeof payload, &len, NULL,
-                        NULL));
-    }
-  }
+  for (; now() < until; count += 100) seal_and_open(100);
   *(long *)made = count;
   return NULL;
 }
@@ -54,6 +58,16 @@ static double throughput(int count) {
   for (int i = 0; i < count; i++) pthread_create(&threads[i], NULL, work, &made[i]);
   for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
   return (double)(made[0] + made[1]) / SECONDS;
+}
+
+// Resident bytes; 0 where the system does not tell.
+static long resident(void) {
+  long pages = 0;
+  FILE *statm = fopen("/proc/self/statm", "r");
+  if (statm == NULL) return 0;
+  if (fscanf(statm, "%*s %ld", &pages) != 1) pages = 0;
+  fclose(statm);
+  return pages * sysconf(_SC_PAGESIZE);
 }
 
 int main(int argc, char **argv) {
@@ -84,6 +98,13 @@ int main(int argc, char **argv) {
   }
   printf("{\"language\":\"c\",\"threads\":{\"1\":%.0f,\"2\":%.0f,\"ratio\":%.2f}}\n", best[1],
          best[2], best[2] / best[1]);
+
+  long tokens = quick ? 100000 : 10000000;
+  seal_and_open(1000);
+  long before = resident();
+  seal_and_open(tokens);
+  printf("{\"language\":\"c\",\"memory\":{\"tokens\":%ld,\"before\":%ld,\"after\":%ld}}\n", tokens,
+         before, resident());
   sealwax_view_free(alice);
   sealwax_codec_free(codec);
   sealwax_ring_free(ring);
