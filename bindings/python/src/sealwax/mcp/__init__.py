@@ -1,0 +1,46 @@
+"""Sealed ``requestState``, cursors and handles for MCP servers on the official Python SDK.
+
+One :class:`Guard` protects an ``MCPServer``, a low-level ``Server`` or a FastMCP: from then on
+what leaves for the client in the members of the protocol that carry a token is sealed, and what
+comes back is opened and checked before any handler runs. ``pip install 'sealwax[mcp]'``.
+"""
+
+try:
+    import mcp as _sdk  # noqa: F401 - is it there?
+except ImportError as _missing:
+    raise ImportError(
+        "sealwax.mcp: expected the official MCP SDK, found none: pip install 'sealwax[mcp]'"
+    ) from _missing
+
+from .. import Principal, principal_from_claims
+from ._accept import Accept, Presented
+from ._envelope import EnvelopeCodec
+from ._guard import Guard
+from ._handles import ClientHandle, ClientHandles, OpenedHandle, ServerHandle, ServerHandles
+from ._principal import Anonymous, PrincipalOf, principal_from_access_token
+from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
+from ._single_use import SingleUse
+
+__all__ = [
+    "Accept",
+    "AcceptUnavailable",
+    "Anonymous",
+    "ClientHandle",
+    "ClientHandles",
+    "EnvelopeCodec",
+    "Guard",
+    "HandleRefused",
+    "Kind",
+    "NotAccepted",
+    "OnRefused",
+    "OpenedHandle",
+    "Presented",
+    "Principal",
+    "PrincipalOf",
+    "Refusal",
+    "ServerHandle",
+    "ServerHandles",
+    "SingleUse",
+    "principal_from_access_token",
+    "principal_from_claims",
+]
