@@ -56,6 +56,9 @@ class RequestState:
         context = sealwax.request_context("tools/call", "ask", {"id": 8 if other else 7})
         return view.request_state(context).seal(b'{"asked":7,"pad":""}', ttl=ttl)
 
+    def made_by_a_replica(self, view: sealwax.View, good: str) -> str:
+        return self.forge(view)
+
     def taken(self, told: dict[str, Any]) -> bool:
         return bool(told["structuredContent"] == {"id": 7, "state": {"asked": 7, "pad": ""}})
 
@@ -78,8 +81,19 @@ class Cursor:
         params = types.PaginatedRequestParams(cursor=token)
         return await outcome(client.session.list_resources(params=params))
 
-    def forge(self, view: sealwax.View, *, other: bool = False, ttl: int | None = None) -> str:
-        return view.cursor("tools/list" if other else "resources/list").seal(b"10", ttl=ttl)
+    def forge(
+        self,
+        view: sealwax.View,
+        payload: bytes = b"10",
+        *,
+        other: bool = False,
+        ttl: int | None = None,
+    ) -> str:
+        return view.cursor("tools/list" if other else "resources/list").seal(payload, ttl=ttl)
+
+    def made_by_a_replica(self, view: sealwax.View, good: str) -> str:
+        # What a cursor holds is the server's affair: FastMCP's is not ours.
+        return self.forge(view, view.cursor("resources/list").open(good).payload)
 
     def taken(self, told: dict[str, Any]) -> bool:
         return bool(told["resources"][0]["uri"] == "item:///10" and len(told["resources"]) == 10)
@@ -108,6 +122,9 @@ class Handle:
 
     def forge(self, view: sealwax.View, *, other: bool = False, ttl: int | None = None) -> str:
         return view.mint_handle("order" if other else "basket")
+
+    def made_by_a_replica(self, view: sealwax.View, good: str) -> str:
+        return self.forge(view)
 
     def taken(self, told: dict[str, Any]) -> bool:
         return len(told["structuredContent"]["ulid"]) == 32
