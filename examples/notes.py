@@ -14,6 +14,7 @@ import sys
 from typing import Any
 
 import jwt
+import sealwax
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.auth.provider import AccessToken
@@ -29,8 +30,6 @@ from mcp_types import (
     InputRequiredResult,
     TextContent,
 )
-
-import sealwax
 from sealwax.mcp import ClientHandle, Guard, principal_from_access_token
 
 AUDIENCE = "https://notes.example.com"
@@ -54,9 +53,13 @@ class Bearer:
         self._secret = secret
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        needed = {"require": ["exp", "iss", "sub", "client_id"], "verify_aud": False}
         try:
-            claims = jwt.decode(token, self._secret, algorithms=["HS256"], options=needed)
+            claims = jwt.decode(
+                token,
+                self._secret,
+                algorithms=["HS256"],
+                options={"require": ["exp", "iss", "sub", "client_id"], "verify_aud": False},
+            )
         except jwt.InvalidTokenError:
             return None
         return AccessToken(token=token, client_id=claims["client_id"], scopes=[], claims=claims)
@@ -75,10 +78,8 @@ async def in_pages(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> 
 
 
 bearer = Bearer(SECRET) if SECRET else None
-auth = AuthSettings.model_validate({"issuer_url": AUDIENCE, "resource_server_url": None})
-server = MCPServer(
-    "notes", middleware=[in_pages], token_verifier=bearer, auth=auth if bearer else None
-)
+auth = AuthSettings.model_validate({"issuer_url": "https://idp.example.com", "resource_server_url": None})
+server = MCPServer("notes", middleware=[in_pages], token_verifier=bearer, auth=auth if bearer else None)
 guard.protect(server)
 for number, text in NOTES.items():
     server.add_resource(TextResource(uri=f"note:///{number}", name=f"Note {number}", text=text))
@@ -100,12 +101,15 @@ async def delete_note(id: int, ctx: Context) -> CallToolResult | InputRequiredRe
             request_state=guard.write_state(ctx, {"asked": id}),
         )
     answer = (ctx.input_responses or {}).get("confirm")
-    confirmed = isinstance(answer, ElicitResult) and answer.action == "accept"
-    confirmed = confirmed and (answer.content or {}).get("confirm") is True
-    if confirmed and state["asked"] == id:
+    if confirmed(answer) and state["asked"] == id:
         NOTES.pop(id, None)
         return CallToolResult(content=[TextContent(text=f"note {id} deleted")])
     return CallToolResult(content=[TextContent(text=f"note {id} kept")])
+
+
+def confirmed(answer: object) -> bool:
+    accepted = isinstance(answer, ElicitResult) and answer.action == "accept"
+    return accepted and (answer.content or {}).get("confirm") is True
 
 
 @server.tool()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sealwax.mcp import Principal
 
-SURE = {"sure": types.ElicitResult(action="accept", content={"sure": True})}
+SURE: types.InputResponses = {"sure": types.ElicitResult(action="accept", content={"sure": True})}
 
 
 async def outcome(answer: Any) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class Handle:
     refusal = sealwax.answer("handle")["toolResult"]
     internal = sealwax.answer("handle", sealwax.InternalError())["toolResult"]
     mint, check, end = "mint", "check", "end"
-    arguments: dict[str, Any] = {}
+    arguments: ClassVar[dict[str, Any]] = {}
 
     async def good(self, client: Client) -> str:
         made = plain(await client.call_tool(self.mint, self.arguments))["structuredContent"]
@@ -137,7 +137,7 @@ class Handle:
 class HandleState(Handle):
     kind = "handle-state"
     mint, check, end = "seal", "open", "end_order"
-    arguments = {"items": ["tea"]}
+    arguments: ClassVar[dict[str, Any]] = {"items": ["tea"]}
 
     def forge(self, view: sealwax.View, *, other: bool = False, ttl: int | None = None) -> str:
         return view.handle_state("basket" if other else "order").seal(b'["tea"]', ttl=ttl)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcp import Client
 
 pytestmark = pytest.mark.anyio
-KEYS, RETIRED = sealwax.Key.generate().to_text(), sealwax.Key.generate().to_text()
+KEYS, RETIRED = (str(sealwax.Key.generate().to_text()) for _ in range(2))
 MODES = {"2026-07-28": "2026-07-28", "2025-11-25": "legacy"}
 
 #: Why each is refused: for the author, and only the author.
@@ -175,4 +175,4 @@ async def test_all_pages_of_a_list(system: str) -> None:
         async with wire.over_http(url, "alice") as client:
             pages = [page async for page in _pages(client)]
     assert [len(page) for page in pages] == [10, 10, 5]
-    assert sum(pages, []) == [f"item:///{number}" for number in range(25)]
+    assert [uri for page in pages for uri in page] == [f"item:///{number}" for number in range(25)]

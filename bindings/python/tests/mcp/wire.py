@@ -94,8 +94,6 @@ async def over_http(url: str, user: str, **options: Any) -> AsyncIterator[Client
 async def over_stdio(system: str, keys: str, user: str, **options: Any) -> AsyncIterator[Client]:
     environment = {**os.environ, "SEALWAX_KEYS": keys, "SHOP_USER": user}
     program = str(Path(__file__).with_name("shop.py"))
-    command = StdioServerParameters(
-        command=sys.executable, args=[program, system], env=environment
-    )
+    command = StdioServerParameters(command=sys.executable, args=[program, system], env=environment)
     async with Client(command, **options) as client:
         yield client

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,6 +12,8 @@ import anyio
 from ._refusal import AcceptUnavailable, Kind, NotAccepted
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from .. import Principal
 
 
@@ -54,7 +55,7 @@ class Accept(Protocol):
         """Return whether to accept it."""
         ...
 
-    def ended(self, presented: Presented, /) -> None | Awaitable[None]:
+    def ended(self, presented: Presented, /) -> Awaitable[None] | None:
         """Remember that it ended: it is not to be accepted again."""
         ...
 
@@ -86,9 +87,11 @@ async def _within(timeout: float, function: Any, presented: Presented) -> Any:
                 answer = await answer
     except AcceptUnavailable:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, nothing is accepted
+    except Exception as error:
         found = type(error).__name__
-        raise AcceptUnavailable(f"expected {name} to answer in {timeout} s, found {found}") from error
+        raise AcceptUnavailable(
+            f"expected {name} to answer in {timeout} s, found {found}"
+        ) from error
     # What did not let itself be interrupted is late all the same.
     if (took := time.monotonic() - started) > timeout:
         raise AcceptUnavailable(f"expected {name} to answer in {timeout} s, found {took:.1f} s")

@@ -64,7 +64,9 @@ class Exchange:
             raise
         except Exception as error:
             # Its message is not for the log: it may hold the credential that it is about.
-            raise InvalidArgument(f"principal: the function raised {type(error).__name__}") from error
+            raise InvalidArgument(
+                f"principal: the function raised {type(error).__name__}"
+            ) from error
         principal = checked(found)
         view = codec.view(**principal._asdict())
         self.principal = principal

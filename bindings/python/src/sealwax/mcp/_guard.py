@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import Codec, InvalidArgument, _json
@@ -12,6 +11,8 @@ from ._handles import ClientHandles, ServerHandles
 from ._servers import install
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ._accept import Accept
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused

@@ -13,7 +13,7 @@ from .. import InvalidArgument, Principal, principal_from_claims
 #: Asked once for a request; what it returns is who may use the request's tokens. Whatever waits
 #: for something is asynchronous: other requests stand still while a plain function runs.
 PrincipalOf: TypeAlias = Callable[
-    [ServerRequestContext[Any, Any]], Principal | None | Awaitable[Principal | None]
+    [ServerRequestContext[Any, Any]], Principal | Awaitable[Principal | None] | None
 ]
 
 #: A server without authentication says so: then whoever holds a token can use it.

@@ -64,7 +64,7 @@ def report(hook: OnRefused | None, refusal: Refusal) -> None:
         return
     try:
         hook(refusal)
-    except Exception:  # noqa: BLE001 - whatever it is, the answer to the client stays the same
+    except Exception:
         logger.exception("on_refused raised")
 
 

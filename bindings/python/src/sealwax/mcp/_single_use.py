@@ -62,7 +62,7 @@ class SingleUse:
             self._remembered.discard(heapq.heappop(self._by_expiry)[1])
         if len(self._remembered) >= self._capacity:
             raise AcceptUnavailable(
-                f"all {self._capacity} tokens that SingleUse remembers are alive: raise its capacity"
+                f"expected room for one more, found {self._capacity} that are alive: raise capacity"
             )
         expiry = math.inf if presented.expires_at is None else presented.expires_at
         self._remembered.add(presented.id)
