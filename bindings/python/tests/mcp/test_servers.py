@@ -95,13 +95,25 @@ async def test_an_author_who_forgot_to_protect_is_told_and_nothing_leaves(
         assert "asked" not in json.dumps(one)
 
 
-@pytest.mark.parametrize("system", shop.SYSTEMS)
-async def test_why_is_said_to_the_author(system: str) -> None:
-    of = shop.Shop(guard())
-    with pytest.raises(sealwax.InvalidArgument, match=r"call guard\.protect\(server\)"):
-        of.guard.write_state(Context(), {"asked": 7})
-    with pytest.raises(sealwax.InvalidArgument, match=r"call guard\.protect\(server\)"):
-        of.guard.read_state(Context())
+async def test_why_is_said_to_the_author() -> None:
+    ours, found = guard(), []
+
+    async def call(_ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        for use in (ours.read_state, lambda ctx: ours.write_state(ctx, {"asked": 7})):
+            with pytest.raises(sealwax.InvalidArgument, match=r"call guard\.protect\(server\)"):
+                use(Context())
+            with pytest.raises(sealwax.InvalidArgument, match=r"call guard\.protect\(server\)"):
+                use(None)
+            found.append(use)
+        return types.CallToolResult(content=[])
+
+    # Within a protected request too, where the context is not that of the request.
+    server: Server[Any] = Server("shop", on_call_tool=call)
+    ours.protect(server)
+    async with Client(server) as client:
+        await client.session.call_tool("any", {})
+    await call(None, types.CallToolRequestParams(name="any"))
+    assert len(found) == 4
 
 
 async def test_another_server_in_the_same_process_is_not_protected_by_the_first() -> None:
@@ -141,17 +153,18 @@ async def confirmed(_ctx: ClientRequestContext, _params: Any) -> types.ElicitRes
     return types.ElicitResult(action="accept", content={"sure": True})
 
 
+async def sure(id: int) -> Elicit[Sure]:
+    return Elicit(f"Delete {id}?", Sure)
+
+
+async def delete(id: int, answer: Annotated[Sure, Resolve(sure)]) -> str:
+    return f"{id} {answer.sure}"
+
+
 async def test_the_sdks_own_questions_pass_through_the_guard() -> None:
     """`Resolve` keeps its own state in requestState, which the author never sees."""
     server: MCPServer[Any] = MCPServer("shop")
-
-    async def sure(id: int) -> Elicit[Sure]:
-        return Elicit(f"Delete {id}?", Sure)
-
-    @server.tool()
-    async def delete(id: int, answer: Annotated[Sure, Resolve(sure)]) -> str:
-        return f"{id} {answer.sure}"
-
+    server.tool()(delete)
     guard().protect(server)
     with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
         async with Client(url, elicitation_callback=confirmed) as client:

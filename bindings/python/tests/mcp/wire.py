@@ -31,7 +31,8 @@ SECRET = "of the tests, and long enough for HS256"
 
 def bearer(user: str, **more: Any) -> str:
     claims = {"iss": shop.ISSUER, "sub": user, "client_id": "cli-7", "exp": time.time() + 600}
-    return jwt.encode({**claims, **more}, SECRET, algorithm="HS256")
+    claims = {name: value for name, value in {**claims, **more}.items() if value is not None}
+    return jwt.encode(claims, SECRET, algorithm="HS256")
 
 
 def principal(user: str) -> Principal:
@@ -81,8 +82,10 @@ def listening(served: Any) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def over_http(url: str, user: str, **options: Any) -> AsyncIterator[Client]:
-    headers = {"Authorization": f"Bearer {bearer(user)}"}
+async def over_http(
+    url: str, user: str, claims: dict[str, Any] | None = None, **options: Any
+) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {bearer(user, **(claims or {}))}"}
     async with (
         httpx2.AsyncClient(headers=headers) as http,
         Client(streamable_http_client(url, http_client=http), **options) as client,

@@ -127,10 +127,17 @@ def exchange_of(guard: Guard, ctx: Any) -> Exchange:
     handler calls in its own process from being taken for a protected one.
     """
     exchange = _current.get()
-    session = getattr(getattr(ctx, "request_context", ctx), "session", None)
-    if exchange is None or exchange.guard is not guard or exchange._ctx.session is not session:
+    if exchange is None or exchange.guard is not guard or exchange._ctx.session is not _session(ctx):
         raise InvalidArgument(
             "ctx: expected the context of a request to a server that this guard protects, found "
             "another: call guard.protect(server) before it serves"
         )
     return exchange
+
+
+def _session(ctx: Any) -> object:
+    try:
+        return getattr(getattr(ctx, "request_context", ctx), "session", None)
+    except ValueError:
+        # A context of no request, as MCPServer makes for calls from the author's own code.
+        return None

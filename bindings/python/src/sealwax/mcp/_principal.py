@@ -36,14 +36,13 @@ def principal_from_access_token(_ctx: ServerRequestContext[Any, Any]) -> Princip
     token = get_access_token()
     if token is None:
         return None
-    claims = {name: value for name, value in (token.claims or {}).items() if value is not None}
+    claims = token.claims or {}
     if not {"iss", "sub"} <= claims.keys():
-        claims = {"sub": token.subject, **claims}
-        if not {"client_id", "azp"} & claims.keys():
-            claims["client_id"] = token.client_id
+        client = {} if "azp" in claims else {"client_id": token.client_id}
+        claims = {"sub": token.subject, **client, **claims}
     # What else a token claims need not be JSON, and is nobody's business.
-    said = ("iss", "sub", "client_id", "azp")
-    return principal_from_claims({name: claims[name] for name in said if claims.get(name)})
+    said = {"iss", "sub", "client_id", "azp"} & claims.keys()
+    return principal_from_claims({name: claims[name] for name in said})
 
 
 def checked(found: object) -> Principal:
