@@ -433,7 +433,7 @@ def test_wrong_types_are_type_errors() -> None:
     guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
     with pytest.raises(TypeError, match="server: expected an MCPServer"):
         guard.protect(object())
-    for handles in (guard.handles, guard.client_handles):
+    for handles in (guard.handles, guard.held_handles):
         with pytest.raises(sealwax.InvalidArgument):
             handles("Basket")
     with pytest.raises(sealwax.InvalidArgument, match="capacity"):

@@ -98,21 +98,22 @@ async def test_an_author_who_forgot_to_protect_is_told_and_nothing_leaves(
 async def test_why_is_said_to_the_author() -> None:
     ours, found = guard(), []
 
-    async def call(_ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call() -> str:
         for use in (ours.read_state, lambda ctx: ours.write_state(ctx, {"asked": 7})):
             with pytest.raises(sealwax.InvalidArgument, match=r"call guard\.protect\(server\)"):
                 use(Context())
             with pytest.raises(sealwax.InvalidArgument, match=r"call guard\.protect\(server\)"):
                 use(None)
             found.append(use)
-        return types.CallToolResult(content=[])
+        return "refused"
 
     # Within a protected request too, where the context is not that of the request.
-    server: Server[Any] = Server("shop", on_call_tool=call)
+    server: MCPServer[Any] = MCPServer("shop")
+    server.tool()(call)
     ours.protect(server)
     async with Client(server) as client:
-        await client.session.call_tool("any", {})
-    await call(None, types.CallToolRequestParams(name="any"))
+        told = plain(await client.call_tool("call", {}))
+    assert told["content"][0]["text"] == await call() == "refused"
     assert len(found) == 4
 
 

@@ -16,7 +16,7 @@ from .. import Principal, principal_from_claims
 from ._accept import Accept, Presented
 from ._envelope import EnvelopeCodec
 from ._guard import Guard
-from ._handles import ClientHandle, ClientHandles, OpenedHandle, ServerHandle, ServerHandles
+from ._handles import HeldHandle, HeldHandles, OpenedHandle, ServerHandle, ServerHandles
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
 from ._single_use import SingleUse
@@ -25,11 +25,11 @@ __all__ = [
     "Accept",
     "AcceptUnavailable",
     "Anonymous",
-    "ClientHandle",
-    "ClientHandles",
     "EnvelopeCodec",
     "Guard",
     "HandleRefused",
+    "HeldHandle",
+    "HeldHandles",
     "Kind",
     "NotAccepted",
     "OnRefused",

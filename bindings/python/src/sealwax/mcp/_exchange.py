@@ -127,7 +127,11 @@ def exchange_of(guard: Guard, ctx: Any) -> Exchange:
     handler calls in its own process from being taken for a protected one.
     """
     exchange = _current.get()
-    if exchange is None or exchange.guard is not guard or exchange._ctx.session is not _session(ctx):
+    if (
+        exchange is None
+        or exchange.guard is not guard
+        or exchange._ctx.session is not _session(ctx)
+    ):
         raise InvalidArgument(
             "ctx: expected the context of a request to a server that this guard protects, found "
             "another: call guard.protect(server) before it serves"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import Codec, InvalidArgument, _json
 from ._exchange import exchange_of
-from ._handles import ClientHandles, ServerHandles
+from ._handles import HeldHandles, ServerHandles
 from ._servers import install
 
 if TYPE_CHECKING:
@@ -109,13 +109,13 @@ class Guard:
         self.codec.view(anonymous=True).mint_handle(handle_type)
         return ServerHandles(self, handle_type, max_age=max_age)
 
-    def client_handles(self, handle_type: str, *, ttl: int | None = None) -> ClientHandles:
+    def held_handles(self, handle_type: str, *, ttl: int | None = None) -> HeldHandles:
         """Return the handles of a type that hold their state themselves.
 
         They live for `ttl` seconds, 24 hours unless set.
         """
         self.codec.view(anonymous=True).handle_state(handle_type).seal(b"", ttl=ttl)
-        return ClientHandles(self, handle_type, ttl=ttl)
+        return HeldHandles(self, handle_type, ttl=ttl)
 
     def __repr__(self) -> str:
         return f"<Guard of {self.codec!r}>"

@@ -26,7 +26,7 @@ class ServerHandle:
 
 
 @dataclass(frozen=True, slots=True)
-class ClientHandle:
+class HeldHandle:
     """A handle that holds its state."""
 
     #: The text, for the model.
@@ -110,7 +110,7 @@ class ServerHandles:
         return ServerHandle(found.handle, found.ulid, _rfc3339(_seconds(found.ends_at_ms)))
 
 
-class ClientHandles:
+class HeldHandles:
     """Handles of one type that hold their state, bound to the user; the server keeps nothing.
 
     A state never changes: what changes it makes the next handle, and the older ones go on to hold
@@ -122,7 +122,7 @@ class ClientHandles:
     >>> keys = sealwax.KeyRing([sealwax.Key.generate()])
     >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
     >>> guard = sealwax.mcp.Guard(codec=codec, principal="anonymous")
-    >>> baskets, server = guard.client_handles("basket", ttl=3600), MCPServer("shop")
+    >>> baskets, server = guard.held_handles("basket", ttl=3600), MCPServer("shop")
     >>> @server.tool()
     ... async def add(basket: str, item: str, ctx: Context) -> str:
     ...     found = await baskets.open(ctx, basket)
@@ -133,11 +133,11 @@ class ClientHandles:
         """Be made by a guard."""
         self._guard, self._type, self._ttl = guard, handle_type, ttl
 
-    async def seal(self, ctx: Any, value: Any) -> ClientHandle:
+    async def seal(self, ctx: Any, value: Any) -> HeldHandle:
         """Make one that holds a value of JSON. `ctx` is the context that the tool was given."""
         return await self._sealed(ctx, value, None)
 
-    async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> ClientHandle:
+    async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> HeldHandle:
         """Make the next one: it tells when the first was made, and how many came before."""
         return await self._sealed(ctx, value, before.opened)
 
@@ -164,7 +164,7 @@ class ClientHandles:
     async def _opened(self, exchange: Exchange, handle: str) -> Opened:
         return (await exchange.view()).handle_state(self._type).open(_text(handle))
 
-    async def _sealed(self, ctx: Any, value: Any, before: Opened | None) -> ClientHandle:
+    async def _sealed(self, ctx: Any, value: Any, before: Opened | None) -> HeldHandle:
         exchange = exchange_of(self._guard, ctx)
         payload = _json.dumps("value", value)
         try:
@@ -173,7 +173,7 @@ class ClientHandles:
                 handle = sealer.seal(payload, ttl=self._ttl)
             else:
                 handle = sealer.renew(before, payload, ttl=self._ttl)
-            return ClientHandle(handle, _rfc3339(sealer.open(handle).expires_at))
+            return HeldHandle(handle, _rfc3339(sealer.open(handle).expires_at))
         except SealwaxError as error:
             exchange.fail_handle("handle-state", error)
 
