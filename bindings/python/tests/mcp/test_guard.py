@@ -426,7 +426,7 @@ def test_wrong_types_are_type_errors() -> None:
         """Nobody would wait for it."""
 
     anything: Any = KEYS
-    with pytest.raises(TypeError, match="codec: expected a sealwax.Codec"):
+    with pytest.raises(TypeError, match=r"codec: expected a sealwax\.Codec"):
         Guard(codec=anything, principal="anonymous")
     with pytest.raises(TypeError, match="on_refused: expected a plain function"):
         Guard(codec=shop.codec(KEYS), principal="anonymous", on_refused=hook)  # type: ignore[arg-type]

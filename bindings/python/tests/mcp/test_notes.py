@@ -23,8 +23,6 @@ import sealwax
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcp.client.context import ClientRequestContext
-
 pytestmark = pytest.mark.anyio
 NOTES = Path(__file__).parents[4] / "examples/notes.py"
 KEYS = str(sealwax.Key.generate().to_text())
@@ -46,7 +44,7 @@ def running(**environment: str) -> Iterator[str]:
 
 
 def answering(action: Any, content: dict[str, Any] | None) -> Any:
-    async def answer(_ctx: ClientRequestContext, params: Any) -> types.ElicitResult:
+    async def answer(_ctx: Any, params: Any) -> types.ElicitResult:
         assert params.message == "Delete note 7?"
         return types.ElicitResult(action=action, content=content)
 
