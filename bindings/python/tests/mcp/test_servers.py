@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
+import anyio
 import mcp_types as types
 import pytest
 import shop
@@ -187,6 +188,41 @@ async def test_the_official_client_goes_through_the_rounds_by_itself() -> None:
         async with Client(url, elicitation_callback=confirmed) as client:
             told = plain(await client.call_tool("ask", {"id": 7}))
     assert told["structuredContent"]["state"] == {"asked": 7, "pad": ""}
+
+
+async def test_a_tool_that_is_a_plain_function_runs_in_a_thread_and_is_served() -> None:
+    of = shop.Shop(guard())
+    server: MCPServer[Any] = MCPServer("shop")
+
+    @server.tool()
+    def ask(ctx: Context, id: int) -> types.CallToolResult | types.InputRequiredResult:
+        return shop.told(of.ask(ctx, id, 0))  # type: ignore[no-any-return]
+
+    of.guard.protect(server)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        async with Client(url, elicitation_callback=confirmed) as client:
+            told = plain(await client.call_tool("ask", {"id": 7}))
+    assert told["structuredContent"]["state"] == {"asked": 7, "pad": ""}
+
+
+async def test_requests_at_once_keep_to_themselves() -> None:
+    """One connection, many requests: each is opened and sealed for its own arguments."""
+    of = shop.Shop(guard())
+    asked: dict[int, Any] = {}
+    with wire.listening(shop.mcpserver(of).streamable_http_app(stateless_http=True)) as url:
+        async with Client(url) as client, anyio.create_task_group() as group:
+
+            async def ask(id: int) -> None:
+                more: dict[str, Any] = {"allow_input_required": True}
+                first = await client.session.call_tool("ask", {"id": id}, **more)
+                retry = {"input_responses": SURE, "request_state": first.request_state, **more}
+                asked[id] = await client.session.call_tool("ask", {"id": id}, **retry)
+
+            for number in range(20):
+                group.start_soon(ask, number)
+    for number, told in asked.items():
+        assert plain(told)["structuredContent"]["state"] == {"asked": number, "pad": ""}
+    assert len(asked) == 20
 
 
 async def test_a_mounted_server_is_behind_the_guard_of_the_one_it_is_mounted_in() -> None:

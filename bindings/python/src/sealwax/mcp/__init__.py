@@ -6,10 +6,10 @@ comes back is opened and checked before any handler runs. ``pip install 'sealwax
 """
 
 try:
-    import mcp as _sdk  # noqa: F401 - is it there?
+    import mcp.server.request_state as _sdk  # noqa: F401 - what 2.x has and 1.x has not
 except ImportError as _missing:
     raise ImportError(
-        "sealwax.mcp: expected the official MCP SDK, found none: pip install 'sealwax[mcp]'"
+        "sealwax.mcp: expected the official MCP SDK, mcp 2.3 or later: pip install 'sealwax[mcp]'"
     ) from _missing
 
 from .. import Principal, principal_from_claims

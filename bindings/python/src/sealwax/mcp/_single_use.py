@@ -22,6 +22,8 @@ class SingleUse:
     forget one, and the server's clients are told to try again later: `capacity` is how many round
     trips are begun within the lifetime of a ``requestState``.
 
+    A token is used up when its handler begins: where that fails, the client begins anew.
+
     It is the memory of one process. Another replica has its own, and accepts the same token once
     more; a restart forgets all. Where that matters, put a store of all replicas behind
     :class:`Accept`: to set a key if it is not set, with an expiry, is all it needs to do.
