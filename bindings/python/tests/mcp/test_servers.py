@@ -22,7 +22,13 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 import sealwax
-from sealwax.mcp import EnvelopeCodec, Guard, HandleRefused, principal_from_access_token
+from sealwax.mcp import (
+    EnvelopeCodec,
+    Guard,
+    HandleRefused,
+    Refusal,
+    principal_from_access_token,
+)
 
 pytestmark = pytest.mark.anyio
 KEYS = str(sealwax.Key.generate().to_text())
@@ -188,6 +194,38 @@ async def test_the_official_client_goes_through_the_rounds_by_itself() -> None:
         async with Client(url, elicitation_callback=confirmed) as client:
             told = plain(await client.call_tool("ask", {"id": 7}))
     assert told["structuredContent"]["state"] == {"asked": 7, "pad": ""}
+
+
+@pytest.mark.parametrize("state", ["plain text", 7, "\ud800"])
+async def test_what_a_middleware_answers_is_sealed_too(state: Any) -> None:
+    """One that does not call the handler may return a model, or what no handler could."""
+    refusals: list[Refusal] = []
+    server: MCPServer[Any] = MCPServer("shop")
+
+    async def answering(ctx: Any, call_next: Any) -> Any:
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        if ctx.params.get("requestState") == "plain text":
+            return {"resultType": "complete", "content": [{"type": "text", "text": "done"}]}
+        if state == "plain text":
+            asked: types.InputRequests = {"sure": shop.QUESTION}
+            return types.InputRequiredResult(input_requests=asked, request_state=state)
+        return {"resultType": "input_required", "requestState": state}
+
+    server.middleware.append(answering)
+    codec = shop.codec(KEYS)
+    Guard(codec=codec, principal="anonymous", on_refused=refusals.append).protect(server)
+    carrier = RequestState()
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        async with Client(url) as client:
+            if state == "plain text":
+                sealed = await carrier.good(client)
+                assert sealed.startswith("sw1.")
+                told = await carrier.present(client, sealed)
+                assert told["content"][0]["text"] == "done"
+            else:
+                assert await carrier.present(client, None) == carrier.internal
+                assert [refusal.code for refusal in refusals] == ["invalid_argument"]
 
 
 async def test_a_tool_that_is_a_plain_function_runs_in_a_thread_and_is_served() -> None:

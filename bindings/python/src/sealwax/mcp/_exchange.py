@@ -60,15 +60,15 @@ class Exchange:
             found = principal_of(self._ctx)
             if inspect.isawaitable(found):
                 found = await found
-        except SealwaxError:
+            principal = checked(found)
+            view = codec.view(**principal._asdict())
+        except InvalidArgument:
             raise
         except Exception as error:
             # Its message is not for the log: it may hold the credential that it is about.
             raise InvalidArgument(
-                f"principal: the function raised {type(error).__name__}"
+                f"principal: expected a function that gives one, found {type(error).__name__}"
             ) from error
-        principal = checked(found)
-        view = codec.view(**principal._asdict())
         self.principal = principal
         return view
 

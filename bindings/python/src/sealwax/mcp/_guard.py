@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from .. import Codec, InvalidArgument, _json
+from .. import Codec, InvalidArgument, _json, request_context
 from ._exchange import exchange_of
 from ._handles import HeldHandles, ServerHandles
 from ._servers import install
@@ -58,16 +58,18 @@ class Guard:
             raise TypeError("on_refused: expected a plain function: no answer waits for it")
         if not accept_timeout > 0:
             raise InvalidArgument(f"accept_timeout: expected over 0 s, found {accept_timeout}")
+        # What the core would say of these when a request comes, said now.
         if request_state_ttl is not None:
-            # What the codec would say of it, said now and not to a client.
             codec.view(anonymous=True).custom("ttl").seal(b"", ttl=request_state_ttl)
+        for target, names in (only or {}).items():
+            request_context("tools/call", target, dict.fromkeys(names), only=names)
         self.codec = codec
         self.principal = principal
         self.on_refused = on_refused
         self.accept = accept
         self.accept_timeout = accept_timeout
         self.request_state_ttl = request_state_ttl
-        self.only = {target: _names(target, names) for target, names in (only or {}).items()}
+        self.only = {target: tuple(names) for target, names in (only or {}).items()}
 
     def protect(self, server: Any) -> None:
         """Put this guard between a server and its clients, before it serves.
@@ -119,9 +121,3 @@ class Guard:
 
     def __repr__(self) -> str:
         return f"<Guard of {self.codec!r}>"
-
-
-def _names(target: str, names: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(names, str) or not names:
-        raise InvalidArgument(f"only: expected a list of argument names for {target!r}")
-    return tuple(names)
