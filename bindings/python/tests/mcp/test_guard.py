@@ -14,11 +14,13 @@ import pytest
 import shop
 import wire
 from carriers import CARRIERS, SURE, Cursor, Handle, HandleState, RequestState, outcome, plain
+from mcp.server.lowlevel import Server
 
 import sealwax
 from sealwax.mcp import (
     AcceptUnavailable,
     Guard,
+    HandleRefused,
     Presented,
     Principal,
     Refusal,
@@ -150,6 +152,28 @@ async def test_the_principal_is_asked_once_for_a_request() -> None:
         await Cursor().present(of.client, cursor)
         await of.client.session.list_tools()
         assert asked == ["tools/call", "resources/list"]
+
+
+async def test_a_principal_that_is_not_found_is_looked_for_once() -> None:
+    asked: list[str] = []
+
+    def principal(ctx: Any) -> None:
+        asked.append(ctx.method)
+
+    async def tools(ctx: Any, _params: Any) -> types.ListToolsResult:
+        for _ in range(2):
+            with pytest.raises(HandleRefused) as refused:
+                await of.rows.mint(ctx)
+            assert refused.value.tool_result == Handle.internal
+        return types.ListToolsResult(tools=[])
+
+    of = shop.Shop(Guard(codec=shop.codec(KEYS), principal=principal))
+    server: Server[Any] = Server("shop", on_list_tools=tools)
+    of.guard.protect(server)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        async with wire.over_http(url, "alice") as client:
+            assert (await client.list_tools()).tools == []
+    assert asked == ["tools/list"]
 
 
 @SYSTEMS

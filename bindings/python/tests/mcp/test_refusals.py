@@ -8,7 +8,7 @@ import anyio
 import pytest
 import shop
 import wire
-from carriers import CARRIERS, Handle, RequestState, view
+from carriers import CARRIERS, Handle, HandleState, RequestState, view
 
 import sealwax
 from sealwax.mcp import Guard, Refusal, SingleUse, principal_from_access_token
@@ -145,10 +145,11 @@ async def test_over_stdio(system: str, revision: str) -> None:
             assert_alike(carrier, answers)
 
 
+@pytest.mark.parametrize("carrier", [Handle(), HandleState()], ids=["handle", "handle-state"])
 @pytest.mark.parametrize("system", shop.SYSTEMS)
-async def test_a_server_held_handle_ends(system: str) -> None:
+async def test_a_handle_lives_as_long_as_its_author_said(system: str, carrier: Handle) -> None:
     guard = Guard(codec=shop.codec(KEYS), principal=principal_from_access_token)
-    of, carrier = shop.Shop(guard, max_age=1), Handle()
+    of = shop.Shop(guard, max_age=1)
     with wire.listening(wire.app(system, of)) as url:
         async with wire.over_http(url, "alice") as client:
             handle = await carrier.good(client)

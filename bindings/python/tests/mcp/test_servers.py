@@ -17,7 +17,11 @@ from mcp import Client
 from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, Elicit, Resolve
-from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.request_state import (
+    InvalidRequestState,
+    RequestStateBoundary,
+    RequestStateSecurity,
+)
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
@@ -111,11 +115,19 @@ async def test_why_is_said_to_the_author() -> None:
             found.append(use)
         return "refused"
 
+    async def other(ctx: Context) -> str:
+        with pytest.raises(sealwax.InvalidArgument, match=r"call guard\.protect\(server\)"):
+            guard().write_state(ctx, {"asked": 7})
+        return ours.write_state(ctx, {"asked": 7})
+
     # Within a protected request too, where the context is not that of the request.
     server: MCPServer[Any] = MCPServer("shop")
     server.tool()(call)
+    server.tool()(other)
     ours.protect(server)
     async with Client(server) as client:
+        told = plain(await client.call_tool("other", {}))
+        assert told["content"][0]["text"] == '{"asked":7}'
         told = plain(await client.call_tool("call", {}))
     assert told["content"][0]["text"] == await call() == "refused"
     assert len(found) == 4
@@ -337,6 +349,15 @@ async def test_elsewhere_than_in_a_tool_a_refused_handle_is_a_protocol_error() -
                 await client.read_resource("row:///lost")
     assert raised.value.code == types.INVALID_PARAMS
     assert raised.value.message == Handle.refusal["content"][0]["text"]
+
+
+def test_the_sdks_boundary_is_told_why() -> None:
+    envelope = EnvelopeCodec(codec=shop.codec(KEYS), principal=wire.principal("alice"))
+    other = EnvelopeCodec(codec=shop.codec(KEYS), principal="anonymous")
+    assert envelope.unseal(envelope.seal(b"{}")) == b"{}"
+    for token, code in ((other.seal(b"{}"), "principal_mismatch"), ("no token", "malformed")):
+        with pytest.raises(InvalidRequestState, match=code):
+            envelope.unseal(token)
 
 
 @pytest.mark.parametrize("make", [MCPServer, FastMCP])
