@@ -1,0 +1,116 @@
+import type { JSONRPCRequest, JSONRPCResponse } from '@modelcontextprotocol/server';
+import { carried, requestContext } from '../context.js';
+import { invalidArgument, SealwaxError } from '../error.js';
+import type { Carried } from '../facts.js';
+import type { Principal } from '../principal.js';
+import type { View } from '../view.js';
+import type { Checks } from './checks.js';
+import type { RequestContext } from './sdk.js';
+
+/** Who asks, and the codec for them. */
+export interface Who {
+  readonly principal: Principal;
+  readonly view: View;
+}
+
+/** Tells who asks, by what is known of a request. */
+export type PrincipalOf = (
+  context: RequestContext,
+) => Principal | undefined | PromiseLike<Principal | undefined>;
+
+/** One request of a protected server, from the message that comes to the one that leaves. */
+export class Call {
+  readonly request: JSONRPCRequest;
+  /** Where it carries a token, if it does. */
+  readonly carried: Carried | undefined;
+  /** Those of the guard that it passes. */
+  readonly checks: Checks;
+  readonly #context: RequestContext;
+  #asked: Promise<Who> | undefined;
+  #known: Who | undefined;
+
+  constructor(checks: Checks, request: JSONRPCRequest, context: RequestContext) {
+    this.checks = checks;
+    this.request = request;
+    this.carried = carried(request.method);
+    this.#context = context;
+  }
+
+  /** The principal, if it was asked for and is there. */
+  get principal(): Principal | undefined {
+    return this.#known?.principal;
+  }
+
+  /** A member of the request's parameters. */
+  param(name: string): unknown {
+    const params: Readonly<Record<string, unknown>> = this.request.params ?? {};
+    return Object.hasOwn(params, name) ? params[name] : undefined;
+  }
+
+  /**
+   * Asks who it is, once. A function that tells at once is known at once, without a turn of the
+   * event loop: see {@link Call.principal}.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` where it tells nobody, or somebody impossible
+   */
+  who(): Promise<Who> {
+    this.#asked ??= this.#ask();
+    return this.#asked;
+  }
+
+  async #ask(): Promise<Who> {
+    const { codec, principalOf } = this.checks;
+    let principal: Principal | undefined;
+    try {
+      const told = principalOf(this.#context);
+      principal = isPromiseLike(told) ? await told : told;
+    } catch (cause) {
+      // Ours says what was expected, and holds no secret; of another's nothing is known.
+      if (cause instanceof SealwaxError) throw cause;
+      throw Object.assign(invalidArgument('principal: the function threw'), { cause });
+    }
+    if (principal === undefined || principal === null) {
+      throw invalidArgument("principal: expected one, or 'anonymous' by name, found nobody");
+    }
+    this.#known = { principal, view: codec.view(principal) };
+    return this.#known;
+  }
+
+  /** What answers it in the handler's stead, or in place of what it gave. */
+  error(error: { readonly code: number; readonly message: string }): JSONRPCResponse {
+    return { jsonrpc: '2.0', id: this.request.id, error };
+  }
+
+  /** It was answered, and the module's memory is free for others. */
+  done(): void {
+    this.#known?.view.free();
+  }
+}
+
+/**
+ * What the request's `requestState` is bound to, from the arguments as they are now: before any
+ * handler had them in its hands. A request that cannot be bound is no matter until it needs to be.
+ */
+export function binding(
+  call: Call,
+  only: ReadonlyMap<string, readonly string[]>,
+): () => Uint8Array {
+  const { method } = call.request;
+  try {
+    const target = call.param(call.carried?.target ?? '');
+    if (typeof target !== 'string')
+      throw invalidArgument('request: expected the name of its target');
+    const context = requestContext(method, target, call.param('arguments'), {
+      only: only.get(target),
+    });
+    return () => context;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
+}
