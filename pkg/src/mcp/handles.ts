@@ -54,12 +54,10 @@ export class Handles extends HandleKind<Verified> {
     return handleOf(await this.admitted(context, handle));
   }
 
-  /** @internal */
   protected opened(view: View, handle: string): Verified {
     return view.verifyHandle(this.#type, handle, { maxAge: this.#maxAge });
   }
 
-  /** @internal */
   protected facts({ ulid, endsAtMs }: Verified): Facts {
     // Rounded up: it is to be remembered until it has ended.
     return { id: ulid, expiresAt: endsAtMs === undefined ? null : Math.ceil(endsAtMs / 1000) };

@@ -79,7 +79,6 @@ export class HeldHandles<T = unknown> extends HandleKind<Held<T>> {
     });
   }
 
-  /** @internal */
   protected opened(view: View, handle: string): Held<T> {
     const opened = this.#sealer(view).open(handle, { maxAge: this.#maxAge });
     const { expiresAt } = opened;
@@ -89,7 +88,6 @@ export class HeldHandles<T = unknown> extends HandleKind<Held<T>> {
     };
   }
 
-  /** @internal */
   protected facts({ opened }: Held<T>): Facts {
     return { id: opened.tokenId, expiresAt: opened.expiresAt ?? null };
   }
