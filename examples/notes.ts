@@ -17,8 +17,8 @@ import {
   McpServer,
   OAuthError,
   OAuthErrorCode,
-  requireBearerAuth,
   ResourceTemplate,
+  requireBearerAuth,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { jwtVerify } from 'jose';

@@ -1,5 +1,5 @@
 import { Codec } from '../codec.js';
-import { invalidArgument } from '../error.js';
+import { invalidArgument, SealwaxError } from '../error.js';
 import { count, json, optional, options, text, wrongType } from '../input.js';
 import type { Accept } from './accept.js';
 import { Call, type PrincipalOf } from './call.js';
@@ -49,7 +49,7 @@ export interface GuardOptions {
  *
  * @example
  * ```js
- * import { acceptedContent, inputRequired, McpServer } from '@modelcontextprotocol/server';
+ * import { inputRequired, McpServer } from '@modelcontextprotocol/server';
  * import { Codec, Key, KeyRing } from 'sealwax';
  * import { Guard, principalFromAuthInfo } from 'sealwax/mcp';
  *
@@ -99,7 +99,7 @@ export class Guard {
       ...([known.codec, principalOf(known.principal), given.accept] as const),
       ...([seconds('acceptTimeout', known.acceptTimeout) ?? 1, onRefused, logger] as const),
     );
-    const ttl = optional(count, 'requestStateTtl', known.requestStateTtl);
+    const ttl = optional(lifespan, 'requestStateTtl', known.requestStateTtl);
     this.#requests = new Requests(this.#checks, ttl, onlyOf(known.only ?? {}));
   }
 
@@ -140,8 +140,8 @@ export class Guard {
    * @param given `maxAge`: how many seconds a handle is good; as long as its key unless set
    */
   handles(type: string, given: { readonly maxAge?: number | undefined } = {}): Handles {
-    const maxAge = optional(count, 'maxAge', options(given, 'maxAge').maxAge);
-    return new Handles(this.#checks, this.#callOf, text('type', type), maxAge);
+    const maxAge = optional(lifespan, 'maxAge', options(given, 'maxAge').maxAge);
+    return new Handles(this.#checks, this.#callOf, handleType(this.#checks.codec, type), maxAge);
   }
 
   /**
@@ -155,9 +155,9 @@ export class Guard {
     given: { readonly ttl?: number | undefined; readonly maxAge?: number | undefined } = {},
   ): HeldHandles<T> {
     const { ttl, maxAge } = options(given, 'ttl', 'maxAge');
-    return new HeldHandles<T>(this.#checks, this.#callOf, text('type', type), {
-      ttl: optional(count, 'ttl', ttl),
-      maxAge: optional(count, 'maxAge', maxAge),
+    return new HeldHandles<T>(this.#checks, this.#callOf, handleType(this.#checks.codec, type), {
+      ttl: optional(lifespan, 'ttl', ttl),
+      maxAge: optional(lifespan, 'maxAge', maxAge),
     });
   }
 }
@@ -178,6 +178,27 @@ function seconds(name: string, given: unknown): number | undefined {
   // What a timer cannot hold, it takes for no time at all.
   if (given > 0 && given <= 60) return given;
   throw invalidArgument(`${name}: expected more than 0 and at most 60 seconds, found ${given}`);
+}
+
+/** Seconds in which something can happen: a mistake is told now, not to the first who asks. */
+function lifespan(name: string, given: unknown): number {
+  const seconds = count(name, given);
+  if (seconds === 0) throw invalidArgument(`${name}: expected 1 second or more, found 0`);
+  return seconds;
+}
+
+/** The same of a type: of what is no handle, the core tells first if its type could not be one. */
+function handleType(codec: Codec, given: unknown): string {
+  const type = text('type', given);
+  const view = codec.view('anonymous');
+  try {
+    view.verifyHandle(type, '');
+  } catch (error) {
+    if (!(error instanceof SealwaxError && error.isRefusal)) throw error;
+  } finally {
+    view.free();
+  }
+  return type;
 }
 
 function onlyOf(given: unknown): ReadonlyMap<string, readonly string[]> {

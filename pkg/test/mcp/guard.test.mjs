@@ -1,9 +1,12 @@
 // What a guard does beside opening and sealing: whom it asks, what it tells, how it fails.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
 import { afterEach, test } from 'node:test';
 
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import {
   createMcpHandler,
   InMemoryTransport,
@@ -87,10 +90,14 @@ test('whoever cannot be told is refused, before any handler', async () => {
     const nobody = await server.connect('nobody');
     const { result, events } = await during(server.events, () => nobody.call('ask', { id: 7 }));
     assert.deepEqual(result, internal);
-    assert.deepEqual(events.map(({ code, kind }) => ({ code, kind })).filter(({ code }) => code), [
-      { code: 'invalid_argument', kind: 'request-state' },
-    ]);
-    assert.equal(events.some(({ ran }) => ran), false);
+    assert.deepEqual(
+      events.map(({ code, kind }) => ({ code, kind })).filter(({ code }) => code),
+      [{ code: 'invalid_argument', kind: 'request-state' }],
+    );
+    assert.equal(
+      events.some(({ ran }) => ran),
+      false,
+    );
     // Of a list, somebody must be told when a cursor leaves.
     const listed = await nobody.send('resources/list', {});
     assert.deepEqual(listed.error, answer('cursor', { error: null }).error);
@@ -138,14 +145,25 @@ test('a function may take its time, and is asked once', async () => {
 });
 
 test('one JWT is one principal, by the claims or by AuthInfo', async () => {
-  const context = (clientId, extra) => ({ http: { authInfo: { token: 't', clientId, scopes: [], extra } } });
+  const context = (clientId, extra) => ({
+    http: { authInfo: { token: 't', clientId, scopes: [], extra } },
+  });
   const alice = { issuer: ISSUER, client: 'app', subject: 'alice' };
   const claims = { iss: ISSUER, sub: 'alice', azp: 'app' };
   assert.deepEqual(principalFromAuthInfo(context('app', claims)), alice);
   assert.deepEqual(principalFromAuthInfo(context('app', { claims })), alice);
   assert.equal(principalFromAuthInfo(context('', claims)).client, undefined);
-  const nobody = [context('app'), context('app', { iss: ISSUER }), context('app', { claims: 7 }), {}];
-  for (const of of [...nobody, context('app', { sub: 'alice' }), context('app', { iss: '', sub: 'a' })]) {
+  const nobody = [
+    context('app'),
+    context('app', { iss: ISSUER }),
+    context('app', { claims: 7 }),
+    {},
+  ];
+  for (const of of [
+    ...nobody,
+    context('app', { sub: 'alice' }),
+    context('app', { iss: '', sub: 'a' }),
+  ]) {
     assert.throws(() => principalFromAuthInfo(of), { code: 'invalid_argument' });
   }
 });
@@ -209,7 +227,10 @@ test('what is not verified is not asked for', async () => {
   const server = await serve({ accept: 'throws' });
   const alice = await server.connect('alice');
   assert.deepEqual(await alice.call('ask', { id: 7 }, { requestState: 'sw1.x' }), refused);
-  assert.deepEqual(content(await alice.call('check', { handle: 'x' })), answer('handle').toolResult);
+  assert.deepEqual(
+    content(await alice.call('check', { handle: 'x' })),
+    answer('handle').toolResult,
+  );
 });
 
 test('a full memory refuses what is new, and forgets what has expired', async () => {
@@ -353,6 +374,58 @@ test('options are what they should be', () => {
   const guard = new Guard(good);
   assert.throws(() => guard.handles('row', { ttl: 1 }), TypeError);
   assert.throws(() => guard.heldHandles(7), TypeError);
+  for (const make of [
+    () => guard.handles('No Type'),
+    () => guard.heldHandles('sw1'),
+    () => guard.handles('row', { maxAge: 0 }),
+    () => guard.heldHandles('row', { ttl: 0 }),
+    () => new Guard({ ...good, requestStateTtl: 0 }),
+  ]) {
+    assert.throws(make, { code: 'invalid_argument' });
+  }
+});
+
+// ---- a session of an earlier revision, over HTTP ----
+
+test('stateful HTTP: the server asks by itself, and cursors are sealed', async () => {
+  const guard = new Guard({ codec, principal: 'anonymous', logger: { warn() {} } });
+  const server = guard.protect(new McpServer({ name: 'old', version: '1' }));
+  const seen = [];
+  server.registerTool('x', {}, (ctx) => {
+    const state = ctx.mcpReq.requestState();
+    if (state) return { content: [{ type: 'text', text: JSON.stringify(state) }] };
+    const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } } };
+    const confirm = inputRequired.elicit({ message: 'ok?', requestedSchema });
+    const requestState = guard.state(ctx, { asked: 7 });
+    return inputRequired({ inputRequests: { confirm }, requestState });
+  });
+  server.server.setRequestHandler('tools/list', ({ params }) => {
+    seen.push(params?.cursor);
+    return { tools: [], nextCursor: 'page 2' };
+  });
+  const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
+  await server.connect(transport);
+  const http = createServer((req, res) => transport.handleRequest(req, res));
+  await new Promise((listening) => http.listen(0, '127.0.0.1', listening));
+  closing.push({ close: () => http.closeAllConnections() ?? http.close() });
+
+  const url = new URL(`http://127.0.0.1:${http.address().port}/mcp`);
+  const { client, send, call } = await connected(new StreamableHTTPClientTransport(url), LEGACY);
+  client.setRequestHandler('elicitation/create', () => ({
+    action: 'accept',
+    content: { ok: true },
+  }));
+  const answered = await client.callTool({ name: 'x', arguments: {} });
+  assert.deepEqual(told({ result: answered }), { asked: 7 });
+  assert.deepEqual(await call.call({ send }, 'x', {}, { requestState: 'x' }), refused);
+
+  const { nextCursor } = (await send('tools/list', {})).result;
+  assert.match(nextCursor, /^sw1\./);
+  await send('tools/list', { cursor: nextCursor });
+  assert.deepEqual(seen, [undefined, 'page 2']);
+  const { error } = await send('tools/list', { cursor: 'page 2' });
+  assert.deepEqual(error, answer('cursor').error);
+  await client.close();
 });
 
 // ---- the low-level server, and the message boundary itself ----
@@ -398,7 +471,10 @@ test('two requests of one id are not answered for one another', async () => {
   await send(1, { id: 7, slow: true });
   await send(1, { id: 8 });
   await sleep(50);
-  assert.deepEqual(answers.map(({ error, result }) => error?.code ?? told({ result })), [-32600, 7]);
+  assert.deepEqual(
+    answers.map(({ error, result }) => error?.code ?? told({ result })),
+    [-32600, 7],
+  );
   await send(1, { id: 9 });
   await sleep(20);
   assert.equal(told(answers[2]), 9);

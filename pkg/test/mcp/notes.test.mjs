@@ -54,7 +54,9 @@ async function user(transport, era, confirm) {
   );
   client.setRequestHandler('elicitation/create', ({ params }) => {
     asked.push(params.message);
-    return confirm === undefined ? { action: 'decline' } : { action: 'accept', content: { confirm } };
+    return confirm === undefined
+      ? { action: 'decline' }
+      : { action: 'accept', content: { confirm } };
   });
   await client.connect(transport);
   return { client, asked };
@@ -127,7 +129,8 @@ test('a retry lands on another replica; another user or a stranger gets nowhere'
   const first = await client(one, alice);
   const { requestState } = (await first.call('delete_note', { id: 7 })).result;
   const inputResponses = { confirm: { action: 'accept', content: { confirm: true } } };
-  const retry = (client, id = 7) => client.call('delete_note', { id }, { requestState, inputResponses });
+  const retry = (client, id = 7) =>
+    client.call('delete_note', { id }, { requestState, inputResponses });
 
   const refused = { jsonrpc: '2.0', error: answer('request-state').error };
   assert.deepEqual(await retry(await client(two, { ...alice, sub: 'mallory' })), refused);
@@ -141,7 +144,11 @@ test('a retry lands on another replica; another user or a stranger gets nowhere'
   const nobody = await client(two, { iss: alice.iss, client_id: 'app' });
   const internal = answer('request-state', { error: null }).error;
   assert.deepEqual((await nobody.call('delete_note', { id: 1 })).error, internal);
-  const strangers = [{}, await bearer(alice, '-1h'), { requestInit: { headers: { authorization: 'Bearer x' } } }];
+  const strangers = [
+    {},
+    await bearer(alice, '-1h'),
+    { requestInit: { headers: { authorization: 'Bearer x' } } },
+  ];
   for (const { requestInit } of strangers) {
     assert.equal((await fetch(two, { method: 'POST', ...requestInit })).status, 401);
   }

@@ -79,15 +79,22 @@ function testServer(guard, rows, baskets, told) {
     if (result.content === undefined) return result;
     return { messages: [{ role: 'user', content: result.content[0] }] };
   });
-  server.registerResource('doc', new ResourceTemplate('doc:///{id}', { list: undefined }), {}, (uri, _, ctx) => {
-    const result = ask(ctx, uri.href);
-    if (result.content === undefined) return result;
-    return { contents: [{ uri: uri.href, text: result.content[0].text }] };
-  });
+  server.registerResource(
+    'doc',
+    new ResourceTemplate('doc:///{id}', { list: undefined }),
+    {},
+    (uri, _, ctx) => {
+      const result = ask(ctx, uri.href);
+      if (result.content === undefined) return result;
+      return { contents: [{ uri: uri.href, text: result.content[0].text }] };
+    },
+  );
 
   const handle = { inputSchema: z.object({ handle: z.any() }) };
   server.registerTool('mint', {}, async (ctx) => said(await rows.mint(ctx)));
-  server.registerTool('check', handle, async ({ handle }, ctx) => said(await rows.check(ctx, handle)));
+  server.registerTool('check', handle, async ({ handle }, ctx) =>
+    said(await rows.check(ctx, handle)),
+  );
   server.registerTool('end', handle, async ({ handle }, ctx) => {
     await rows.end(ctx, handle);
     return said('ended');
@@ -97,8 +104,12 @@ function testServer(guard, rows, baskets, told) {
     return said({ handle, value, expiresAt, generation });
   };
   const value = { inputSchema: z.object({ value: z.any() }) };
-  server.registerTool('hold', value, async ({ value }, ctx) => held(await baskets.seal(ctx, value)));
-  server.registerTool('open', handle, async ({ handle }, ctx) => held(await baskets.open(ctx, handle)));
+  server.registerTool('hold', value, async ({ value }, ctx) =>
+    held(await baskets.seal(ctx, value)),
+  );
+  server.registerTool('open', handle, async ({ handle }, ctx) =>
+    held(await baskets.open(ctx, handle)),
+  );
   server.registerTool('renew', handle, async ({ handle }, ctx) => {
     const before = await baskets.open(ctx, handle);
     return held(await baskets.renew(ctx, before, [...before.value, 'more']));

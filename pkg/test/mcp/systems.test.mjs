@@ -60,8 +60,7 @@ function state(method, params) {
       return sealer.sealJson({ asked: 7 }, life);
     },
     bring: (client, requestState) => client.send(method, { ...params(7), requestState }),
-    bringToAnother: (client, requestState) =>
-      client.send(method, { ...params(8), requestState }),
+    bringToAnother: (client, requestState) => client.send(method, { ...params(8), requestState }),
     opens: ({ result }) => assert.match(JSON.stringify(result), /asked/),
   };
 }
@@ -142,14 +141,19 @@ for (const transport of ['http', 'stdio']) {
               assert.match(event.tokenId, /^[0-9a-f]{32}$/);
             }
             if (token !== '') assert.ok(!JSON.stringify(events).includes(token), 'a token is told');
-            assert.deepEqual(events.filter(({ ran }) => ran), [], 'the handler ran');
+            assert.deepEqual(
+              events.filter(({ ran }) => ran),
+              [],
+              'the handler ran',
+            );
           }
           assertRefused(system, await system.bringToAnother(alice, token), 'another');
         });
 
         test(`${name}: what is no text is refused the same`, async () => {
           const values = system.kind.startsWith('handle') ? [7, null, {}, ['x']] : [7];
-          for (const value of values) assertRefused(system, await system.bring(alice, value), value);
+          for (const value of values)
+            assertRefused(system, await system.bring(alice, value), value);
         });
       }
     });
