@@ -10,7 +10,7 @@ const MODULES = [
   ...['lifetime', 'main', 'module', 'opened', 'owned', 'principal', 'sealer', 'sessions', 'slim'],
   ...['view', 'mcp/accept', 'mcp/call', 'mcp/checks', 'mcp/guard', 'mcp/handle-kind'],
   ...['mcp/handle-refused', 'mcp/handles', 'mcp/held-handles', 'mcp/index', 'mcp/principal'],
-  ...['mcp/requests', 'mcp/sdk', 'mcp/single-use'],
+  ...['mcp/requests', 'mcp/sdk', 'mcp/single-use', 'mcp/transport'],
 ];
 const GENERATED = ['embedded.js', 'raw.js'];
 

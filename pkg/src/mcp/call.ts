@@ -5,7 +5,7 @@ import type { Carried } from '../facts.js';
 import type { Principal } from '../principal.js';
 import type { View } from '../view.js';
 import type { Checks } from './checks.js';
-import type { RequestContext } from './sdk.js';
+import type { RequestContext } from './transport.js';
 
 /** Who asks, and the codec for them. */
 export interface Who {

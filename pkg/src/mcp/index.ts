@@ -13,5 +13,6 @@ export { HandleRefused } from './handle-refused.js';
 export type { Handle, Handles } from './handles.js';
 export type { Held, HeldHandles } from './held-handles.js';
 export { principalFromAuthInfo } from './principal.js';
-export type { HandlerContext, RequestContext } from './sdk.js';
+export type { AnyServer, HandlerContext } from './sdk.js';
 export { SingleUse } from './single-use.js';
+export type { RequestContext } from './transport.js';

@@ -10,7 +10,7 @@ import type { Sealer } from '../sealer.js';
 import type { View } from '../view.js';
 import { binding, Call } from './call.js';
 import type { Checks } from './checks.js';
-import type { Boundary, Passage, RequestContext } from './sdk.js';
+import type { Boundary, Passage, RequestContext } from './transport.js';
 
 export class Requests implements Boundary<Call> {
   readonly #checks: Checks;
@@ -93,7 +93,7 @@ export class Requests implements Boundary<Call> {
   }
 
   /** What was written by the guard is JSON; another's text is handed over as it is. */
-  verify(_call: Call, state: string): unknown {
+  read(_call: Call, state: string): unknown {
     try {
       return JSON.parse(state);
     } catch {

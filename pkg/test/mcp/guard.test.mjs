@@ -122,6 +122,8 @@ test('a function that fails, or tells nobody, refuses', async () => {
     assert.deepEqual(await client.call('ask', { id: 7 }), internal);
     const [{ line }, event] = server.events;
     assert.equal(event.code, 'invalid_argument');
+    const nobody = failing.indexOf(principal) < 3;
+    assert.equal(event.message.includes("'anonymous' by name"), nobody);
     assert.ok(!`${line}${event.message}`.includes('secret'), 'what another threw is logged');
   }
 });
@@ -234,7 +236,7 @@ test('what is not verified is not asked for', async () => {
 });
 
 test('a full memory refuses what is new, and forgets what has expired', async () => {
-  const server = await serve({ accept: 'tiny', ttl: 1 });
+  const server = await serve({ accept: 'tiny', ttl: 2 });
   const alice = await server.connect('alice');
   const [one, two] = [await asked(alice), await asked(alice)];
   assert.ok((await one.retry({ id: 7 })).result);
@@ -463,6 +465,13 @@ test('a low-level server returns the fixed result of a refused handle', async ()
   assert.deepEqual(content(answers[0]), answer('handle').toolResult);
 });
 
+test('a complete result keeps a member of that name, which is its own', async () => {
+  const { answers, send } = await rawServer(() => ({ content: [], requestState: 'mine' }));
+  await send(1, {});
+  await sleep(20);
+  assert.equal(answers[0].result.requestState, 'mine');
+});
+
 test('two requests of one id are not answered for one another', async () => {
   const { answers, send } = await rawServer(async ({ params }) => {
     if (params.arguments.slow) await sleep(20);
@@ -520,7 +529,7 @@ test('a handler that changes its arguments does not change what is bound', async
     const info = { name: 'low', version: '1' };
     const server = guard.protect(new Server(info, { capabilities: { tools: {} } }));
     server.setRequestHandler('tools/call', ({ params }, ctx) => {
-      params.arguments.id = 8;
+      params.arguments.note.id = 8;
       const state = ctx.mcpReq.requestState();
       if (state) return { content: [{ type: 'text', text: JSON.stringify(state) }] };
       return inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
@@ -530,9 +539,9 @@ test('a handler that changes its arguments does not change what is bound', async
   const http = await listen(createMcpHandler(factory).fetch);
   closing.push(http);
   const client = await connected(new StreamableHTTPClientTransport(http.url));
-  const { retry } = await asked(client, 'x', { id: 7 });
-  assert.deepEqual(await retry({ id: 8 }), refused);
-  assert.equal(told(await retry({ id: 7 })).asked, 7);
+  const { retry } = await asked(client, 'x', { note: { id: 7 } });
+  assert.deepEqual(await retry({ note: { id: 8 } }), refused);
+  assert.equal(told(await retry({ note: { id: 7 } })).asked, 7);
   await client.client.close();
 });
 
