@@ -8,7 +8,15 @@ import { CONSUMER, INSTALLED, manifest } from './consumer.mjs';
 const MODULES = [
   ...['answer', 'codec', 'context', 'error', 'facts', 'index', 'input', 'inspect', 'key'],
   ...['lifetime', 'main', 'module', 'opened', 'owned', 'principal', 'sealer', 'sessions', 'slim'],
-  ...['view', 'mcp/accept', 'mcp/call', 'mcp/checks', 'mcp/guard', 'mcp/handle-kind'],
+  ...[
+    'view',
+    'mcp/accept',
+    'mcp/binding',
+    'mcp/call',
+    'mcp/checks',
+    'mcp/guard',
+    'mcp/handle-kind',
+  ],
   ...['mcp/handle-refused', 'mcp/handles', 'mcp/held-handles', 'mcp/index', 'mcp/principal'],
   ...['mcp/requests', 'mcp/sdk', 'mcp/single-use', 'mcp/transport'],
 ];

@@ -1,5 +1,6 @@
 import type { JSONRPCRequest, JSONRPCResponse } from '@modelcontextprotocol/server';
-import { carried, requestContext } from '../context.js';
+import type { Codec } from '../codec.js';
+import { carried } from '../context.js';
 import { invalidArgument, SealwaxError } from '../error.js';
 import type { Carried } from '../facts.js';
 import type { Principal } from '../principal.js';
@@ -66,13 +67,13 @@ export class Call {
       principal = isPromiseLike(told) ? await told : told;
     } catch (cause) {
       // Ours says what was expected, and holds no secret; of another's nothing is known.
-      if (cause instanceof SealwaxError) throw cause;
-      throw Object.assign(invalidArgument('principal: the function threw'), { cause });
+      const why = cause instanceof SealwaxError ? cause.message : 'principal: the function threw';
+      throw Object.assign(invalidArgument(why), { cause });
     }
     if (principal === undefined || principal === null) {
       throw invalidArgument("principal: expected one, or 'anonymous' by name, found nobody");
     }
-    this.#known = { principal, view: codec.view(principal) };
+    this.#known = { principal, view: viewOf(codec, principal) };
     return this.#known;
   }
 
@@ -87,27 +88,12 @@ export class Call {
   }
 }
 
-/**
- * What the request's `requestState` is bound to, from the arguments as they are now: before any
- * handler had them in its hands. A request that cannot be bound is no matter until it needs to be.
- */
-export function binding(
-  call: Call,
-  only: ReadonlyMap<string, readonly string[]>,
-): () => Uint8Array {
-  const { method } = call.request;
+/** What the function told may be anything, and it is all its author's mistake. */
+function viewOf(codec: Codec, principal: Principal): View {
   try {
-    const target = call.param(call.carried?.target ?? '');
-    if (typeof target !== 'string')
-      throw invalidArgument('request: expected the name of its target');
-    const context = requestContext(method, target, call.param('arguments'), {
-      only: only.get(target),
-    });
-    return () => context;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
+    return codec.view(principal);
+  } catch (cause) {
+    throw invalidArgument(`principal: ${cause instanceof Error ? cause.message : 'impossible'}`);
   }
 }
 

@@ -8,7 +8,8 @@ import { text } from '../input.js';
 import type { Opened } from '../opened.js';
 import type { Sealer } from '../sealer.js';
 import type { View } from '../view.js';
-import { binding, Call } from './call.js';
+import { binding } from './binding.js';
+import { Call } from './call.js';
 import type { Checks } from './checks.js';
 import type { Boundary, Passage, RequestContext } from './transport.js';
 

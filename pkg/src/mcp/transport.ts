@@ -89,7 +89,8 @@ export function stand<Call>(
         deliver?.(passage.deliver, linked);
       };
       const passage = boundary.enter(call);
-      if (passage instanceof Promise) passage.then(pass, (error) => transport.onerror?.(error));
+      if (passage instanceof Promise)
+        passage.then(pass).catch((error) => transport.onerror?.(error));
       else pass(passage);
     };
     return start();

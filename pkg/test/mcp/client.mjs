@@ -131,10 +131,12 @@ export const told = (answer) => JSON.parse(answer.result.content[0].text);
 
 export const sleep = (ms) => new Promise((over) => setTimeout(over, ms));
 
-/** What was told of after `work` began, once it has settled. */
+/** What was told of while `work` was done, up to a refusal: on stdio that comes by a pipe. */
 export async function during(events, work) {
   const from = events.length;
   const result = await work();
-  await sleep(30); // stderr is a pipe
+  const told = () => events.slice(from).some(({ code }) => code);
+  for (let waits = 0; !told() && waits < 500; waits += 1) await sleep(10);
+  await sleep(10);
   return { result, events: events.slice(from) };
 }

@@ -111,6 +111,10 @@ test('a function that fails, or tells nobody, refuses', async () => {
     async () => undefined,
     () => ({}),
     () => ({ subject: '' }),
+    () => ({ sub: 'alice' }),
+    () => 'alice',
+    // What refuses a token elsewhere is no refusal of this one.
+    () => codec.view('anonymous').cursor('x').open('sw1.x'),
     () => {
       throw new Error(`of ${'a secret'}`);
     },
@@ -428,6 +432,18 @@ test('stateful HTTP: the server asks by itself, and cursors are sealed', async (
   const { error } = await send('tools/list', { cursor: 'page 2' });
   assert.deepEqual(error, answer('cursor').error);
   await client.close();
+});
+
+test('a state that came past the guard is refused', async () => {
+  const guard = new Guard({ codec, principal: 'anonymous' });
+  const server = guard.protect(new McpServer({ name: 'x', version: '1' }));
+  server.registerTool('x', {}, (ctx) => ({ content: [], state: ctx.mcpReq.requestState() }));
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await Server.prototype.connect.call(server.server, ours);
+  const client = await connected(theirs, LEGACY);
+  const forged = { requestState: '{"forged":true}' };
+  assert.deepEqual(await client.call('x', {}, forged), refused);
+  await client.client.close();
 });
 
 // ---- the low-level server, and the message boundary itself ----
