@@ -173,6 +173,9 @@ static void lifetimes(void) {
   CHECK(sealwax_seal(alice, &SESSION, &minute, PAYLOAD, token, sizeof token, &token_len, NULL) ==
         SEALWAX_OK);
   CHECK(open_token(alice, &opened) == SEALWAX_OK && opened.expires_at == 1780000060);
+  CHECK(!opened.needs_renewal);
+  environment_stop_clock(1780000030000);
+  CHECK(open_token(alice, &opened) == SEALWAX_OK && opened.needs_renewal);
   environment_stop_clock(1780000060000);
   CHECK(open_token(alice, NULL) == SEALWAX_EXPIRED && error.status == SEALWAX_EXPIRED);
   CHECK(strcmp(error.message, "expired at 1780000060, and it is 1780000060") == 0);
