@@ -1,0 +1,221 @@
+//! The way of a request through the guard: in by what came back, out by what leaves.
+
+use std::sync::Arc;
+
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use sealwax::{Carried, Error};
+use serde_json::Value;
+
+use crate::caller::{Caller, Known, OpenedState, ReceivedState};
+use crate::refusal::{About, Reason, error_data};
+use crate::wire::{Incoming, Leaving, Outgoing};
+use crate::{Guard, Kind, Presented};
+
+impl Guard {
+    /// Calls `handler` with what `request` carried opened, and seals what it gives.
+    pub(crate) async fn carry<Q, A, H>(
+        &self,
+        method: &str,
+        mut request: Q,
+        mut context: RequestContext<RoleServer>,
+        handler: impl FnOnce(Q, RequestContext<RoleServer>) -> H,
+    ) -> Result<A, ErrorData>
+    where
+        Q: Incoming,
+        A: Outgoing,
+        H: Future<Output = Result<A, ErrorData>>,
+    {
+        let mut caller = Caller::new(self.clone());
+        let Some(carried) = Carried::by(method) else {
+            context.extensions.insert(caller);
+            return handler(request, context).await;
+        };
+        let passage = Passage::new(self, method, carried, &request);
+        passage.open(&mut request, &mut caller, &context).await?;
+        context.extensions.insert(caller.clone());
+        // The principal is asked for where it is needed: for a list, perhaps afterwards.
+        let asking = context.clone();
+        let mut answer = handler(request, context).await?;
+        passage.seal(&mut answer, &caller, &asking)?;
+        Ok(answer)
+    }
+}
+
+/// One request, and what binds its tokens.
+struct Passage<'a> {
+    guard: &'a Guard,
+    method: &'a str,
+    carried: Carried,
+    kind: Kind,
+    /// What a `requestState` is bound to. An error counts when there is one to open or to seal.
+    binding: Result<sealwax::RequestContext, Error>,
+}
+
+impl<'a> Passage<'a> {
+    fn new(guard: &'a Guard, method: &'a str, carried: Carried, request: &impl Incoming) -> Self {
+        let (kind, binding) = match carried.kind {
+            sealwax::Kind::RequestState => {
+                (Kind::RequestState, bind(guard, method, &carried, request))
+            }
+            _ => (
+                Kind::Cursor,
+                Err(Error::InvalidArgument("a list has no binding".into())),
+            ),
+        };
+        Self {
+            guard,
+            method,
+            carried,
+            kind,
+            binding,
+        }
+    }
+
+    async fn open(
+        &self,
+        request: &mut impl Incoming,
+        caller: &mut Caller,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let came = request.take(&self.carried);
+        let mut opened = None;
+        if came.is_some() || self.kind == Kind::RequestState {
+            let refused = |reason, about| error_data(self.guard.refuse(self.kind, &reason, about));
+            let known = caller
+                .known(context)
+                .map_err(|error| refused(error.into(), About::default()))?;
+            let about = About {
+                principal: Some(&known.principal),
+                token: came.as_ref().and_then(Value::as_str),
+                token_id: None,
+            };
+            if let Some(came) = &came {
+                match self.open_token(known, came).await {
+                    Ok(state) => opened = Some(state),
+                    Err(reason) => return Err(refused(reason, about)),
+                }
+            }
+        }
+        if let Some(state) = &opened {
+            request.put(&self.carried, state.text.clone());
+        }
+        if self.kind == Kind::RequestState {
+            caller.state = opened.map_or(ReceivedState::Absent, |state| {
+                ReceivedState::Opened(Arc::new(state))
+            });
+        }
+        Ok(())
+    }
+
+    async fn open_token(&self, known: &Known, came: &Value) -> Result<OpenedState, Reason> {
+        let Value::String(token) = came else {
+            return Err(Error::Malformed("a token that is a JSON string").into());
+        };
+        let (payload, token_id, expires_at) = match self.kind {
+            Kind::RequestState => {
+                let context = self.binding.clone()?;
+                let opened = known.view.request_state(&context).open(token)?;
+                let (id, end) = (opened.token_id(), opened.expires_at());
+                (opened.into_payload(), id, end)
+            }
+            _ => {
+                let opened = known.view.cursor(self.method).open(token)?;
+                let (id, end) = (opened.token_id(), opened.expires_at());
+                (opened.into_payload(), id, end)
+            }
+        };
+        let token_id = token_id.to_string();
+        let presented = Presented {
+            kind: self.kind,
+            id: token_id.clone(),
+            principal: known.principal.clone(),
+            expires_at,
+        };
+        let text = String::from_utf8(payload)
+            .map_err(|_| Error::Malformed("a payload that is UTF-8 text"))?;
+        self.guard.accept(&presented).await?;
+        Ok(OpenedState { text, token_id })
+    }
+
+    /// Nothing but sealed text leaves: what cannot be sealed makes the whole answer an error.
+    fn seal(
+        &self,
+        answer: &mut impl Outgoing,
+        caller: &Caller,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let sealed = match answer.leaving(&self.carried) {
+            None => Ok(()),
+            Some(Leaving::Text(text)) => self.seal_text(text, caller, context).map(|token| {
+                *text = token;
+            }),
+            Some(Leaving::Json(value)) => match value.as_str() {
+                Some(text) => self.seal_text(text, caller, context).map(|token| {
+                    *value = token.into();
+                }),
+                None => Err(Error::InvalidArgument(
+                    "expected what leaves as a token to be a JSON string".into(),
+                )),
+            },
+        };
+        sealed.map_err(|error| {
+            let about = About {
+                principal: caller.principal(),
+                ..About::default()
+            };
+            error_data(
+                self.guard
+                    .refuse(self.kind, &Reason::NotSealed(error), about),
+            )
+        })
+    }
+
+    fn seal_text(
+        &self,
+        text: &str,
+        caller: &Caller,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<String, Error> {
+        let view = &caller.known(context)?.view;
+        match self.kind {
+            Kind::RequestState => {
+                let binding = self.binding.clone()?;
+                let sealer = view.request_state(&binding);
+                let sealer = match self.guard.settings().request_state_ttl {
+                    Some(ttl) => sealer.ttl(ttl),
+                    None => sealer,
+                };
+                sealer
+                    .seal(text.as_bytes())
+                    .map(sealwax::Token::into_string)
+            }
+            _ => view
+                .cursor(self.method)
+                .seal(text.as_bytes())
+                .map(sealwax::Token::into_string),
+        }
+    }
+}
+
+fn bind(
+    guard: &Guard,
+    method: &str,
+    carried: &Carried,
+    request: &impl Incoming,
+) -> Result<sealwax::RequestContext, Error> {
+    let target = request.target(carried).unwrap_or_default();
+    let arguments = request
+        .arguments()
+        .map(serde_json::to_string)
+        .transpose()
+        .map_err(|error| Error::InvalidArgument(format!("arguments: {error}").into()))?;
+    match guard.settings().only.get(target) {
+        // A resource has no arguments to choose from.
+        Some(names) if carried.target == Some("name") => {
+            let names: Vec<_> = names.iter().map(String::as_str).collect();
+            sealwax::RequestContext::only(method, target, arguments.as_deref(), &names)
+        }
+        _ => sealwax::RequestContext::new(method, target, arguments.as_deref()),
+    }
+}
