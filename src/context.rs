@@ -31,7 +31,6 @@ impl RequestContext {
     /// `prompts/get`, the `uri` of `resources/read`.
     ///
     /// `arguments` is their JSON text, as it came; absent or `null` is not the same as `{}`.
-    /// To bind to a few of them, pass an object of those.
     ///
     /// # Errors
     ///
@@ -40,11 +39,47 @@ impl RequestContext {
     /// a key twice in an object, a lone surrogate, more than 100 levels, or no JSON at all.
     #[cfg(feature = "jcs")]
     pub fn new(method: &str, target: &str, arguments: Option<&str>) -> Result<Self, Error> {
+        Self::digest(method, target, arguments, None)
+    }
+
+    /// The context of a request by the named ones of its arguments: those that decide what is
+    /// done. The others may differ from one round to the next, and are not judged.
+    ///
+    /// ```
+    /// use sealwax::RequestContext;
+    ///
+    /// let of = |arguments| RequestContext::only("tools/call", "delete_note", Some(arguments), &["id"]);
+    /// assert_eq!(of(r#"{"id":7,"trace":"a"}"#)?, of(r#"{"id":7}"#)?);
+    /// assert_ne!(of(r#"{"id":7}"#)?, of(r#"{"id":8}"#)?);
+    /// # Ok::<(), sealwax::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), and [`Error::InvalidArgument`] where the arguments have none of the
+    /// names: a misspelt one must not leave a token unbound.
+    #[cfg(feature = "jcs")]
+    pub fn only(
+        method: &str,
+        target: &str,
+        arguments: Option<&str>,
+        names: &[&str],
+    ) -> Result<Self, Error> {
+        Self::digest(method, target, arguments, Some(names))
+    }
+
+    #[cfg(feature = "jcs")]
+    fn digest(
+        method: &str,
+        target: &str,
+        arguments: Option<&str>,
+        only: Option<&[&str]>,
+    ) -> Result<Self, Error> {
         use sha2::{Digest as _, Sha256};
 
         crate::text::require("method", method)?;
         crate::text::require("target", target)?;
-        let arguments = crate::json::canonical(arguments.unwrap_or_default())?;
+        let arguments = crate::json::canonical(arguments.unwrap_or_default(), only)?;
         let mut digest = Sha256::new();
         crate::pae::pae(
             &[method.as_bytes(), target.as_bytes(), &arguments],

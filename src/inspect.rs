@@ -2,6 +2,7 @@
 
 use crate::key::KeyId;
 use crate::purpose::Kind;
+use crate::token::TokenId;
 use crate::{Error, Key, handle, sealed, session_id};
 
 /// What a text claims to be. Nothing of it is verified.
@@ -14,6 +15,8 @@ pub enum Inspected {
         kind: Kind,
         /// The key that it says made it.
         key_id: KeyId,
+        /// Its id, the same as of the token when it opens.
+        token_id: TokenId,
     },
     /// A session id.
     SessionId {
@@ -58,8 +61,12 @@ pub fn inspect(text: &str) -> Result<Inspected, Error> {
         return Ok(Inspected::Key { key_id: key.id() });
     }
     if sealed::is_sealed(text) {
-        let (kind, key_id) = sealed::header(text)?;
-        return Ok(Inspected::Token { kind, key_id });
+        let (kind, key_id, token_id) = sealed::header(text)?;
+        return Ok(Inspected::Token {
+            kind,
+            key_id,
+            token_id: TokenId(token_id),
+        });
     }
     if text.starts_with(session_id::PREFIX) {
         let (key_id, ulid) = session_id::header(text)?;

@@ -21,38 +21,64 @@ const LIMIT: u64 = 1 << 53;
 const NUMBERS_COME_AS_MAPS: bool = size_of::<Number>() == size_of::<String>();
 const NUMBER_KEY: &str = "$serde_json::private::Number";
 
-/// The canonical form of a JSON text; of an empty text, or of `null`, nothing.
-pub(crate) fn canonical(text: &str) -> Result<Vec<u8>, Error> {
-    if text.is_empty() {
-        return Ok(Vec::new());
-    }
+/// The canonical form of a JSON text; of an empty text, or of `null`, nothing. With `only`, that of
+/// an object of the members so named, and nothing else of it is judged.
+pub(crate) fn canonical(text: &str, only: Option<&[&str]>) -> Result<Vec<u8>, Error> {
     let refused = |error| Error::argument(format!("arguments: {error}"));
-    // From bytes, as the canonicalizer reads: a second reader is 20 kB more of WebAssembly.
-    let mut reader = serde_json::Deserializer::from_slice(text.as_bytes());
-    let plain = Cell::new(true);
-    let strict = Strict {
-        levels: MAX_LEVELS,
-        plain: &plain,
-    };
-    let value = strict.deserialize(&mut reader).map_err(refused)?;
-    reader.end().map_err(refused)?;
+    let (value, plain) = read(text, only).map_err(refused)?;
+    if only.is_some() && value.as_object().is_none_or(Map::is_empty) {
+        return Err(Error::argument(
+            "arguments: expected an object with at least one of the named members",
+        ));
+    }
     if value.is_null() {
         return Ok(Vec::new());
     }
     // Where serde_json writes the canonical form anyway, in a third of the time; in WebAssembly
     // the 4 kB of a second writer count for more.
-    if cfg!(not(target_family = "wasm")) && plain.get() {
+    if cfg!(not(target_family = "wasm")) && plain {
         return serde_json::to_vec(&value).map_err(refused);
     }
     serde_json_canonicalizer::to_vec(&value).map_err(refused)
 }
 
-/// Reads a value of at most `levels` levels, and finds out whether it is plain: no numbers but
-/// integers, and no keys but ASCII ones, which sort alike in UTF-8 and in UTF-16.
+/// Reads a value, and tells whether it is plain.
+fn read(text: &str, only: Option<&[&str]>) -> Result<(Value, bool), serde_json::Error> {
+    if text.is_empty() {
+        return Ok((Value::Null, true));
+    }
+    let reading = Reading {
+        only,
+        skipping: Cell::new(false),
+        plain: Cell::new(true),
+    };
+    let strict = Strict {
+        levels: MAX_LEVELS,
+        reading: &reading,
+    };
+    // From bytes, as the canonicalizer reads: a second reader is 20 kB more of WebAssembly.
+    let mut reader = serde_json::Deserializer::from_slice(text.as_bytes());
+    let value = strict.deserialize(&mut reader)?;
+    reader.end()?;
+    Ok((value, reading.plain.get()))
+}
+
+/// Reads a value of at most `levels` levels.
 #[derive(Clone, Copy)]
 struct Strict<'a> {
     levels: usize,
-    plain: &'a Cell<bool>,
+    reading: &'a Reading<'a>,
+}
+
+/// What is read, and what is found out on the way.
+struct Reading<'a> {
+    /// The members that are read at the outermost level.
+    only: Option<&'a [&'a str]>,
+    /// Whether it is at another member, which may be anything.
+    skipping: Cell<bool>,
+    /// Whether it is plain: no numbers but integers, and no keys but ASCII ones, which sort alike
+    /// in UTF-8 and in UTF-16.
+    plain: Cell<bool>,
 }
 
 impl Strict<'_> {
@@ -61,6 +87,24 @@ impl Strict<'_> {
         levels
             .map(|levels| Self { levels, ..self })
             .ok_or_else(|| E::custom(format!("expected at most {MAX_LEVELS} levels")))
+    }
+
+    fn skips(self, key: &str) -> bool {
+        let outermost = self.levels == MAX_LEVELS;
+        outermost && self.reading.only.is_some_and(|only| !only.contains(&key))
+    }
+
+    fn number<E: serde::de::Error>(
+        self,
+        within: bool,
+        value: impl Into<Value>,
+    ) -> Result<Value, E> {
+        if within || self.reading.skipping.get() {
+            return Ok(value.into());
+        }
+        Err(E::custom(
+            "expected numbers of magnitude below 2^53: pass a larger one as a string",
+        ))
     }
 }
 
@@ -88,17 +132,17 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Value, E> {
-        within_limit(value.unsigned_abs() < LIMIT, value)
+        self.number(value.unsigned_abs() < LIMIT, value)
     }
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Value, E> {
-        within_limit(value < LIMIT, value)
+        self.number(value < LIMIT, value)
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
-        self.plain.set(false);
+        self.reading.plain.set(false);
         #[expect(clippy::cast_precision_loss, reason = "a power of two is exact")]
-        within_limit(value.abs() < LIMIT as f64, value)
+        self.number(value.abs() < LIMIT as f64, value)
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -121,11 +165,17 @@ impl<'de> Visitor<'de> for Strict<'_> {
                 let text: String = entries.next_value()?;
                 return self.visit_f64(text.parse().map_err(A::Error::custom)?);
             }
-            if object.contains_key(&key) {
+            if self.skips(&key) {
+                self.reading.skipping.set(true);
+                entries.next_value_seed(self.inside()?)?;
+                self.reading.skipping.set(false);
+                continue;
+            }
+            if object.contains_key(&key) && !self.reading.skipping.get() {
                 return Err(A::Error::custom("expected each key once in an object"));
             }
             if !key.is_ascii() {
-                self.plain.set(false);
+                self.reading.plain.set(false);
             }
             object.insert(key, entries.next_value_seed(self.inside()?)?);
         }
@@ -136,29 +186,23 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
-fn within_limit<E: serde::de::Error>(within: bool, value: impl Into<Value>) -> Result<Value, E> {
-    if within {
-        return Ok(value.into());
-    }
-    Err(E::custom(
-        "expected numbers of magnitude below 2^53: pass a larger one as a string",
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::canonical;
     use alloc::string::String;
 
     fn text(json: &str) -> String {
-        String::from_utf8(canonical(json).unwrap()).unwrap()
+        String::from_utf8(canonical(json, None).unwrap()).unwrap()
     }
 
     #[test]
     fn arrays_and_objects_have_a_hundred_levels_at_most() {
         for [open, close] in [["[", "]"], ["{\"a\":", "}"]] {
             let nested = |levels: usize, inside: &str| {
-                canonical(&(open.repeat(levels) + inside + &close.repeat(levels)))
+                canonical(
+                    &(open.repeat(levels) + inside + &close.repeat(levels)),
+                    None,
+                )
             };
             assert!(nested(100, "1").is_ok());
             for inside in ["1", "[]", "{}"] {
@@ -187,9 +231,23 @@ mod tests {
         let plain = r#"{"z":[1,-2,{"b":null,"a":"\u001f\u007f\/\ud83d\ude02\b"}],"A":9007199254740991,"":true}"#;
         let value: serde_json::Value = serde_json::from_str(plain).unwrap();
         assert_eq!(
-            canonical(plain).unwrap(),
+            canonical(plain, None).unwrap(),
             serde_json_canonicalizer::to_vec(&value).unwrap()
         );
+    }
+
+    #[test]
+    fn what_is_not_named_is_not_judged() {
+        let json = r#"{"n":9007199254740993,"id":{"n":1,"id":2},"n":[],"name":"x"}"#;
+        let named = |names| canonical(json, Some(names)).map_err(|error| error.code());
+        assert_eq!(named(&["id"]).unwrap(), br#"{"id":{"id":2,"n":1}}"#);
+        assert_eq!(named(&["name", "size"]).unwrap(), br#"{"name":"x"}"#);
+        for names in [&["n"][..], &["size"], &[]] {
+            assert_eq!(named(names), Err("invalid_argument"), "{names:?}");
+        }
+        for other in ["", "null", "[]", "{}"] {
+            assert!(canonical(other, Some(&["id"])).is_err(), "{other}");
+        }
     }
 
     #[test]

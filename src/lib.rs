@@ -9,6 +9,7 @@ extern crate std;
 
 mod base64url;
 mod bytes;
+mod carried;
 mod cipher;
 mod clock;
 mod codec;
@@ -36,13 +37,14 @@ mod text;
 mod token;
 mod ulid;
 
+pub use carried::Carried;
 pub use codec::{Codec, CodecBuilder, View};
 pub use context::RequestContext;
 pub use error::Error;
 pub use handle::Handle;
 pub use inspect::{Inspected, inspect};
 pub use key::{Key, KeyId};
-pub use principal::Principal;
+pub use principal::{Claims, Principal};
 pub use profile::{Answer, ErrorData, Profile, RpcError, TextContent, ToolResult};
 pub use purpose::{Kind, Purpose};
 pub use ring::KeyRing;

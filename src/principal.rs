@@ -69,6 +69,48 @@ impl Principal {
         Ok(principal)
     }
 
+    /// The principal of a verified JWT, or of what introspection tells: `iss` and `sub`, which
+    /// must be there, and `client_id`, or else `azp`, if it is. One rule, for the same user must be
+    /// the same at every replica.
+    ///
+    /// ```
+    /// use sealwax::{Claims, Principal};
+    ///
+    /// let claims = Claims {
+    ///     iss: Some("https://idp.example.com"),
+    ///     sub: Some("alice"),
+    ///     azp: Some("cli-7"),
+    ///     ..Claims::default()
+    /// };
+    /// let alice = Principal::subject("alice")
+    ///     .with_issuer("https://idp.example.com")
+    ///     .with_client("cli-7");
+    /// assert_eq!(Principal::from_claims(&claims)?, alice);
+    /// # Ok::<(), sealwax::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] where `iss` or `sub` is missing, and for a part that is empty or
+    /// over 1,024 bytes.
+    pub fn from_claims(claims: &Claims<'_>) -> Result<Self, Error> {
+        if claims.iss.is_none() || claims.sub.is_none() {
+            return Err(Error::argument("claims: expected iss and sub"));
+        }
+        Self::from_parts(claims.iss, claims.client_id.or(claims.azp), claims.sub)
+    }
+
+    /// Issuer, client and subject, those that there are; of an anonymous principal none.
+    #[must_use]
+    pub fn parts(&self) -> [Option<&str>; 3] {
+        let parts = self.0.as_ref();
+        [
+            parts.and_then(|parts| parts.issuer.as_deref()),
+            parts.and_then(|parts| parts.client.as_deref()),
+            parts.and_then(|parts| parts.subject.as_deref()),
+        ]
+    }
+
     /// The same principal, as this issuer names it.
     #[must_use]
     pub fn with_issuer(self, issuer: impl Into<String>) -> Self {
@@ -127,6 +169,21 @@ impl Principal {
         };
         leading(&mac)
     }
+}
+
+/// What a verified credential says of its holder: the claims that [`Principal::from_claims`] goes by
+/// (RFC 9068 §2.2; RFC 7662 §2.2; OpenID Connect Core §2). The caller has verified the credential's
+/// signature, audience and expiry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Claims<'a> {
+    /// Who issued it.
+    pub iss: Option<&'a str>,
+    /// The user, or the client itself where it acts for none.
+    pub sub: Option<&'a str>,
+    /// The client.
+    pub client_id: Option<&'a str>,
+    /// The client, as OpenID Connect calls it.
+    pub azp: Option<&'a str>,
 }
 
 /// A principal under one key.

@@ -154,10 +154,11 @@ pub(crate) fn open(
     })
 }
 
-/// Reads what is readable without the key: the kind and the key's id.
-pub(crate) fn header(text: &str) -> Result<(Kind, KeyId), Error> {
+/// Reads what is readable without the key: the kind, the key's id and the token's.
+pub(crate) fn header(text: &str) -> Result<(Kind, KeyId, [u8; TOKEN_ID_LEN]), Error> {
     let token = decode(text)?;
-    parse_header(&token)
+    let (kind, key_id) = parse_header(&token)?;
+    Ok((kind, key_id, leading(&token[HEADER_LEN..])))
 }
 
 /// Whether a text claims to be a sealed token of some version.

@@ -2,6 +2,7 @@ import { count, optional, options, text, wrongType } from './input.js';
 import { KeyRing, rawRing } from './key.js';
 import { core } from './module.js';
 import { Owned } from './owned.js';
+import type { Principal } from './principal.js';
 import type * as raw from './raw.js';
 import { View } from './view.js';
 
@@ -14,26 +15,6 @@ export interface Limits {
   /** How many seconds old a data-layer session may become: 30 days unless set. */
   readonly sessionMaxAge?: number | undefined;
 }
-
-/**
- * Who is authenticated, or expressly nobody.
- *
- * Take the parts from a verified credential, by one rule in every replica: of a JWT, `iss`,
- * `client_id` or `azp`, and `sub`. A server without authentication says `'anonymous'`, and then
- * whoever holds a token can use it.
- */
-export type Principal =
-  | 'anonymous'
-  | {
-      readonly subject: string;
-      readonly client?: string | undefined;
-      readonly issuer?: string | undefined;
-    }
-  | {
-      readonly subject?: string | undefined;
-      readonly client: string;
-      readonly issuer?: string | undefined;
-    };
 
 /**
  * Seals and opens the tokens of one service: a key ring, an audience and limits.

@@ -1,4 +1,5 @@
-import { json, text, wireText } from './input.js';
+import type { Carried } from './facts.js';
+import { json, names, optional, options, text, wireText } from './input.js';
 import { core } from './module.js';
 
 /**
@@ -6,11 +7,12 @@ import { core } from './module.js';
  *
  * @param method such as `tools/call`
  * @param target the `name` of `tools/call` and `prompts/get`, the `uri` of `resources/read`
- * @param args the request's arguments; absent or `null` is not the same as `{}`. To bind to a few
- * of them, pass an object of those.
+ * @param args the request's arguments; absent or `null` is not the same as `{}`
+ * @param binding `only`: the names of the arguments that decide what is done. The others may differ
+ * from one round to the next, and are not judged.
  * @throws {@link SealwaxError} `invalid_argument` for arguments that are not the same in every
  * language: `NaN`, an infinity, a number of magnitude 2⁵³ or more, a lone surrogate, more than 100
- * levels
+ * levels; and for arguments that have none of the names in `only`
  *
  * @example
  * ```js
@@ -20,9 +22,15 @@ import { core } from './module.js';
  * console.log(context.length); // 32
  * ```
  */
-export function requestContext(method: string, target: string, args?: unknown): Uint8Array {
+export function requestContext(
+  method: string,
+  target: string,
+  args?: unknown,
+  binding: { readonly only?: readonly string[] | undefined } = {},
+): Uint8Array {
+  const chosen = optional(names, 'only', options(binding, 'only').only);
   const written = args === undefined ? undefined : json('arguments', args);
-  return core().requestContext(text('method', method), text('target', target), written);
+  return core().requestContext(text('method', method), text('target', target), written, chosen);
 }
 
 /**
@@ -31,7 +39,28 @@ export function requestContext(method: string, target: string, args?: unknown): 
  *
  * @throws {@link SealwaxError} `invalid_argument`
  */
-export function requestContextFromJson(method: string, target: string, args: string): Uint8Array {
+export function requestContextFromJson(
+  method: string,
+  target: string,
+  args: string,
+  binding: { readonly only?: readonly string[] | undefined } = {},
+): Uint8Array {
+  const chosen = optional(names, 'only', options(binding, 'only').only);
   const checked = wireText('arguments', args);
-  return core().requestContext(text('method', method), text('target', target), checked);
+  return core().requestContext(text('method', method), text('target', target), checked, chosen);
+}
+
+/**
+ * Where the requests and results of a method carry a token, one that the client brings back and
+ * one that leaves for it; `undefined` for a method that carries none. For adapters.
+ *
+ * @example
+ * ```js
+ * import { carried } from 'sealwax';
+ *
+ * console.log(carried('tools/list').result); // nextCursor
+ * ```
+ */
+export function carried(method: string): Carried | undefined {
+  return core().carried(wireText('method', method));
 }

@@ -64,6 +64,42 @@ export function sessionMetadata(
   return expiresAt === undefined ? { sessionId, state } : { sessionId, expiresAt, state };
 }
 
+/** Where the messages of a method carry a token. */
+export interface Carried {
+  /** What is carried; of a cursor, the method is the label. */
+  readonly kind: 'request-state' | 'cursor';
+  /** The member of `params` by which it comes back. */
+  readonly param: string;
+  /** The member of the result by which it leaves. */
+  readonly result: string;
+  /** Of a `requestState`: the member of `params` that names the request's target. */
+  readonly target: string | undefined;
+}
+
+export function carriedMembers(
+  kind: Carried['kind'],
+  param: string,
+  result: string,
+  target: string | undefined,
+): Carried {
+  return { kind, param, result, target };
+}
+
+/** A principal that came of claims. */
+export interface PrincipalParts {
+  readonly issuer: string;
+  readonly client: string | undefined;
+  readonly subject: string;
+}
+
+export function principalParts(
+  issuer: string,
+  client: string | undefined,
+  subject: string,
+): PrincipalParts {
+  return { issuer, client, subject };
+}
+
 export function errorAnswer(
   code: number,
   message: string,
@@ -85,13 +121,19 @@ export function toolAnswer(text: string): Answer {
 
 /** What a text claims to be. Nothing of it is verified. */
 export type Inspected =
-  | { readonly what: 'token'; readonly kind: Kind; readonly keyId: string }
+  | {
+      readonly what: 'token';
+      readonly kind: Kind;
+      readonly keyId: string;
+      /** 32 hex digits, the same as of the token when it opens. */
+      readonly tokenId: string;
+    }
   | { readonly what: 'session-id'; readonly keyId: string; readonly createdAtMs: number }
   | { readonly what: 'handle'; readonly type: string; readonly createdAtMs: number }
   | { readonly what: 'key'; readonly keyId: string };
 
-export function inspectedToken(kind: Kind, keyId: string): Inspected {
-  return { what: 'token', kind, keyId };
+export function inspectedToken(kind: Kind, keyId: string, tokenId: string): Inspected {
+  return { what: 'token', kind, keyId, tokenId };
 }
 
 export function inspectedSessionId(keyId: string, createdAtMs: number): Inspected {

@@ -28,6 +28,16 @@ export function bytes(name: string, value: unknown): Uint8Array {
   return value;
 }
 
+/** Names, as the module takes several texts: with a NUL between, which none of them may hold. */
+export function names(name: string, value: unknown): string {
+  if (!Array.isArray(value)) throw wrongType(name, 'an array of strings', value);
+  const checked = value.map((item) => text(name, item));
+  if (checked.some((item) => item.includes('\0'))) {
+    throw invalidArgument(`${name}: expected names without NUL`);
+  }
+  return checked.join('\0');
+}
+
 /** Seconds or bytes. */
 export function count(name: string, value: unknown): number {
   if (typeof value !== 'number') throw wrongType(name, 'a number', value);

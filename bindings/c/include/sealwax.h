@@ -103,6 +103,12 @@
 // The most bytes of an answer.
 #define SEALWAX_ANSWER_MAX 4096
 
+// The most bytes of a method's carried members.
+#define SEALWAX_CARRIED_MAX 256
+
+// The most bytes of a principal: three texts of 1,024 bytes, all of them escaped.
+#define SEALWAX_PRINCIPAL_MAX 20480
+
 // `state` of a data-layer session; needs a session id. The functions of sessions do all of it.
 #define SEALWAX_KIND_STATE 1
 
@@ -248,6 +254,8 @@ typedef struct sealwax_inspection {
   uint64_t created_at_ms;
   // The key that it says made it, or that it is; not of a handle.
   uint8_t key_id[4];
+  // Of a token: its id, the same as of the token when it opens.
+  uint8_t token_id[16];
   // The size of the type.
   uint32_t handle_type_len;
   // Of a handle: its type.
@@ -594,8 +602,8 @@ sealwax_status sealwax_inspect(const char *text,
 // Gives the 32 bytes that name a request: a method, its target (the `name` of tools/call and
 // prompts/get, the `uri` of resources/read) and its arguments as JSON, as they came.
 //
-// Arguments that are NULL, empty or `null` are absent, which is not the same as `{}`. To bind to
-// a few of them, pass an object of those.
+// Arguments that are NULL, empty or `null` are absent, which is not the same as `{}`.
+// sealwax_request_context_only binds to a few of them.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT for a method or target that is empty or over 1,024 bytes,
 // and for arguments that are not the same in every language: a number of magnitude 2^53 or more,
@@ -608,6 +616,51 @@ sealwax_status sealwax_request_context(const char *method,
                                        size_t arguments_len,
                                        uint8_t (*context)[32],
                                        struct sealwax_error *error);
+
+// Gives the 32 bytes that name a request by some of its arguments: those that decide what is done.
+//
+// `names` are `names_count` texts that a NUL ends. The other arguments may differ from one round
+// to the next, and are not judged.
+//
+// Fails as sealwax_request_context does, and with SEALWAX_INVALID_ARGUMENT where the arguments
+// have none of the names: a misspelt one must not leave a token unbound.
+sealwax_status sealwax_request_context_only(const char *method,
+                                            size_t method_len,
+                                            const char *target,
+                                            size_t target_len,
+                                            const char *arguments,
+                                            size_t arguments_len,
+                                            const char *const *names,
+                                            size_t names_count,
+                                            uint8_t (*context)[32],
+                                            struct sealwax_error *error);
+
+// Gives where the messages of a method carry a token, as JSON: `{"kind": "cursor", "param":
+// "cursor", "result": "nextCursor", "target": null}`, or `null` where they carry none.
+//
+// `param` is the member of `params` by which the token comes back, `result` the one of the result
+// by which it leaves, `target` the member of `params` that names the target of a request.
+sealwax_status sealwax_carried(const char *method,
+                               size_t method_len,
+                               char *out,
+                               size_t cap,
+                               size_t *len,
+                               struct sealwax_error *error);
+
+// Gives the principal of a verified JWT, or of what introspection tells, as JSON:
+// `{"issuer": ..., "client": ..., "subject": ...}`, the client `null` if there is none.
+//
+// `claims` is the JSON of the claims: `iss` and `sub`, which must be there, and `client_id`, or
+// else `azp`, if it is. One rule, for the same user must be the same at every replica.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT where `iss` or `sub` is missing, for a part that is no
+// text, empty or over 1,024 bytes, and for what is no JSON object or has a key twice.
+sealwax_status sealwax_principal_from_claims(const char *claims,
+                                             size_t claims_len,
+                                             char *out,
+                                             size_t cap,
+                                             size_t *len,
+                                             struct sealwax_error *error);
 
 // Gives what to send to the client, as JSON: `{"error": ...}` with a JSON-RPC error object,
 // `{"httpStatus": ...}`, or `{"toolResult": ...}`.

@@ -30,6 +30,8 @@ pub struct Inspection {
     created_at_ms: u64,
     /// The key that it says made it, or that it is; not of a handle.
     key_id: [u8; 4],
+    /// Of a token: its id, the same as of the token when it opens.
+    token_id: [u8; 16],
     /// The size of the type.
     handle_type_len: u32,
     /// Of a handle: its type.
@@ -61,10 +63,15 @@ pub unsafe extern "C" fn sealwax_inspect(
 impl Inspection {
     fn of(inspected: Inspected) -> Result<Self, Error> {
         Ok(match inspected {
-            Inspected::Token { kind, key_id } => Self {
+            Inspected::Token {
+                kind,
+                key_id,
+                token_id,
+            } => Self {
                 what: SEALWAX_IS_TOKEN,
                 kind: kind as i32,
                 key_id: *key_id.as_bytes(),
+                token_id: *token_id.as_bytes(),
                 ..Self::default()
             },
             Inspected::SessionId {

@@ -1,10 +1,13 @@
-//! The request that comes in, and the one answer to what is refused in it.
+//! The request that comes in, who sent it, and the one answer to what is refused in it.
 
-use std::ffi::c_char;
+use std::borrow::Cow;
+use std::ffi::{CStr, c_char};
 
-use sealwax_core::{Profile, RequestContext};
+use sealwax_core::{Carried, Claims, Error, Principal, Profile, RequestContext};
+use serde::Deserialize;
+use serde_json::json;
 
-use crate::call::{ErrorReport, call};
+use crate::call::{ErrorReport, Failure, call};
 use crate::input;
 use crate::output::{Buffer, Slot};
 use crate::status::{SEALWAX_OK, Status, sealwax_is_refusal};
@@ -12,8 +15,8 @@ use crate::status::{SEALWAX_OK, Status, sealwax_is_refusal};
 /// Gives the 32 bytes that name a request: a method, its target (the `name` of tools/call and
 /// prompts/get, the `uri` of resources/read) and its arguments as JSON, as they came.
 ///
-/// Arguments that are NULL, empty or `null` are absent, which is not the same as `{}`. To bind to
-/// a few of them, pass an object of those.
+/// Arguments that are NULL, empty or `null` are absent, which is not the same as `{}`.
+/// sealwax_request_context_only binds to a few of them.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT for a method or target that is empty or over 1,024 bytes,
 /// and for arguments that are not the same in every language: a number of magnitude 2^53 or more,
@@ -40,6 +43,130 @@ pub unsafe extern "C" fn sealwax_request_context(
             Ok(())
         })
     }
+}
+
+/// Gives the 32 bytes that name a request by some of its arguments: those that decide what is done.
+///
+/// `names` are `names_count` texts that a NUL ends. The other arguments may differ from one round
+/// to the next, and are not judged.
+///
+/// Fails as sealwax_request_context does, and with SEALWAX_INVALID_ARGUMENT where the arguments
+/// have none of the names: a misspelt one must not leave a token unbound.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_request_context_only(
+    method: *const c_char,
+    method_len: usize,
+    target: *const c_char,
+    target_len: usize,
+    arguments: *const c_char,
+    arguments_len: usize,
+    names: *const *const c_char,
+    names_count: usize,
+    context: *mut [u8; 32],
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let method = input::text("method", method, method_len)?;
+            let target = input::text("target", target, target_len)?;
+            let arguments = input::optional_text("arguments", arguments, arguments_len)?;
+            let mut read = Vec::with_capacity(names_count.min(16));
+            for name in input::slice("names", names, names_count)? {
+                if name.is_null() {
+                    return Err(Failure::Null("names"));
+                }
+                let name = CStr::from_ptr(*name).to_str();
+                read.push(name.map_err(|_| Failure::NotUtf8("names"))?);
+            }
+            let context = Slot::new("context", context)?;
+            let named = RequestContext::only(method, target, arguments, &read)?;
+            context.write(*named.as_bytes());
+            Ok(())
+        })
+    }
+}
+
+/// Gives where the messages of a method carry a token, as JSON: `{"kind": "cursor", "param":
+/// "cursor", "result": "nextCursor", "target": null}`, or `null` where they carry none.
+///
+/// `param` is the member of `params` by which the token comes back, `result` the one of the result
+/// by which it leaves, `target` the member of `params` that names the target of a request.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_carried(
+    method: *const c_char,
+    method_len: usize,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let method = input::untrusted(method, method_len)?;
+            let out = Buffer::text(out, cap, len)?;
+            let carried = Carried::by(method).map(|carried| {
+                json!({
+                    "kind": carried.kind.name(),
+                    "param": carried.param,
+                    "result": carried.result,
+                    "target": carried.target,
+                })
+            });
+            out.write(json!(carried).to_string().as_bytes())
+        })
+    }
+}
+
+/// Gives the principal of a verified JWT, or of what introspection tells, as JSON:
+/// `{"issuer": ..., "client": ..., "subject": ...}`, the client `null` if there is none.
+///
+/// `claims` is the JSON of the claims: `iss` and `sub`, which must be there, and `client_id`, or
+/// else `azp`, if it is. One rule, for the same user must be the same at every replica.
+///
+/// Fails with SEALWAX_INVALID_ARGUMENT where `iss` or `sub` is missing, for a part that is no
+/// text, empty or over 1,024 bytes, and for what is no JSON object or has a key twice.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_principal_from_claims(
+    claims: *const c_char,
+    claims_len: usize,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let claims = input::text("claims", claims, claims_len)?;
+            let out = Buffer::text(out, cap, len)?;
+            let read: Credential = serde_json::from_str(claims)
+                .map_err(|error| Error::InvalidArgument(format!("claims: {error}").into()))?;
+            let principal = Principal::from_claims(&Claims {
+                iss: read.iss.as_deref(),
+                sub: read.sub.as_deref(),
+                client_id: read.client_id.as_deref(),
+                azp: read.azp.as_deref(),
+            })?;
+            let [issuer, client, subject] = principal.parts();
+            let parts = json!({"issuer": issuer, "client": client, "subject": subject});
+            out.write(parts.to_string().as_bytes())
+        })
+    }
+}
+
+/// The claims that are looked at, each of them once.
+#[derive(Deserialize)]
+struct Credential<'a> {
+    #[serde(borrow)]
+    iss: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    sub: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    client_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    azp: Option<Cow<'a, str>>,
 }
 
 /// Gives what to send to the client, as JSON: `{"error": ...}` with a JSON-RPC error object,

@@ -13,6 +13,10 @@ pub const SEALWAX_SESSION_ID_LEN: usize = 64;
 pub const SEALWAX_HANDLE_MAX: usize = 75;
 /// The most bytes of an answer.
 pub const SEALWAX_ANSWER_MAX: usize = 4096;
+/// The most bytes of a method's carried members.
+pub const SEALWAX_CARRIED_MAX: usize = 256;
+/// The most bytes of a principal: three texts of 1,024 bytes, all of them escaped.
+pub const SEALWAX_PRINCIPAL_MAX: usize = 20480;
 
 /// The most bytes of a token of this codec, by its payload limit: a buffer of this size holds
 /// whatever sealwax_seal and sealwax_renew make. 0 for NULL.

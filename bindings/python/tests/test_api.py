@@ -302,7 +302,9 @@ def test_inspecting(alice: sealwax.View) -> None:
     key_id = "a8ca0d4a"
     assert sealwax.inspect(KEY) == sealwax.Inspected("key", key_id)
     token = alice.cursor("tools/list").seal(b"")
-    assert sealwax.inspect(token) == sealwax.Inspected("token", key_id, kind="cursor")
+    assert sealwax.inspect(token) == sealwax.Inspected(
+        "token", key_id, kind="cursor", token_id=alice.cursor("tools/list").open(token).token_id
+    )
     expected = sealwax.Inspected("session-id", key_id, created_at_ms=NOW * 1000)
     assert sealwax.inspect(session_id) == expected
     expected = sealwax.Inspected("handle", handle_type="basket", created_at_ms=NOW * 1000)

@@ -1,12 +1,62 @@
-//! Request contexts.
+//! The request that comes in, and who sent it.
 
-use sealwax::RequestContext;
+use sealwax::{Carried, Claims, Principal, RequestContext};
 use wasm_bindgen::prelude::*;
 
 use crate::error::Result;
 
+#[wasm_bindgen(raw_module = "./facts.js")]
+extern "C" {
+    /// `pkg/src/facts.ts`
+    #[wasm_bindgen(typescript_type = "Carried")]
+    pub type JsCarried;
+    #[wasm_bindgen(typescript_type = "PrincipalParts")]
+    pub type JsPrincipal;
+
+    #[wasm_bindgen(js_name = carriedMembers)]
+    fn members(kind: &str, param: &str, result: &str, target: Option<&str>) -> JsCarried;
+    #[wasm_bindgen(js_name = principalParts)]
+    fn parts(issuer: Option<&str>, client: Option<&str>, subject: Option<&str>) -> JsPrincipal;
+}
+
 #[wasm_bindgen(js_name = requestContext)]
-pub fn request_context(method: &str, target: &str, arguments: Option<String>) -> Result<Vec<u8>> {
-    let context = RequestContext::new(method, target, arguments.as_deref())?;
+pub fn request_context(
+    method: &str,
+    target: &str,
+    arguments: Option<String>,
+    only: Option<String>,
+) -> Result<Vec<u8>> {
+    let arguments = arguments.as_deref();
+    let context = match only {
+        None => RequestContext::new(method, target, arguments)?,
+        Some(names) => {
+            let names: Vec<&str> = names.split('\0').collect();
+            RequestContext::only(method, target, arguments, &names)?
+        }
+    };
     Ok(context.as_bytes().to_vec())
+}
+
+#[wasm_bindgen]
+pub fn carried(method: &str) -> Option<JsCarried> {
+    let carried = Carried::by(method)?;
+    let kind = carried.kind.name();
+    Some(members(kind, carried.param, carried.result, carried.target))
+}
+
+#[wasm_bindgen(js_name = principalFromClaims)]
+pub fn principal_from_claims(
+    iss: Option<String>,
+    sub: Option<String>,
+    client_id: Option<String>,
+    azp: Option<String>,
+) -> Result<JsPrincipal> {
+    let principal = Principal::from_claims(&Claims {
+        iss: iss.as_deref(),
+        sub: sub.as_deref(),
+        client_id: client_id.as_deref(),
+        azp: azp.as_deref(),
+    })?;
+    let [issuer, client, subject] = principal.parts();
+    Ok(parts(issuer, client, subject))
 }

@@ -13,7 +13,7 @@ extern "C" {
     pub type InspectedFacts;
 
     #[wasm_bindgen(js_name = inspectedToken)]
-    fn token(kind: &str, key_id: &str) -> InspectedFacts;
+    fn token(kind: &str, key_id: &str, token_id: &str) -> InspectedFacts;
     #[wasm_bindgen(js_name = inspectedSessionId)]
     fn session_id(key_id: &str, created_at_ms: f64) -> InspectedFacts;
     #[wasm_bindgen(js_name = inspectedHandle)]
@@ -26,7 +26,11 @@ extern "C" {
 #[expect(clippy::cast_precision_loss, reason = "Unix milliseconds have 48 bits")]
 pub fn inspect(text: &Text) -> Result<InspectedFacts> {
     Ok(match input::text(text, sealwax::inspect)? {
-        Inspected::Token { kind, key_id } => token(kind.name(), &key_id.to_string()),
+        Inspected::Token {
+            kind,
+            key_id,
+            token_id,
+        } => token(kind.name(), &key_id.to_string(), &token_id.to_string()),
         Inspected::SessionId {
             key_id,
             created_at_ms,

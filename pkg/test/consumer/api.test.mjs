@@ -290,8 +290,10 @@ test('a text is told for what it is', () => {
   assert.deepEqual(inspect(id), { what: 'session-id', keyId: key.id, createdAtMs });
   const handle = inspect(alice.mintHandle('tx'));
   assert.deepEqual([handle.what, handle.type], ['handle', 'tx']);
-  const token = inspect(alice.handleState('tx').seal(payload));
-  assert.deepEqual(token, { what: 'token', kind: 'handle-state', keyId: key.id });
+  const token = alice.handleState('tx').seal(payload);
+  const tokenId = alice.handleState('tx').open(token).tokenId;
+  const expected = { what: 'token', kind: 'handle-state', keyId: key.id, tokenId };
+  assert.deepEqual(inspect(token), expected);
   assert.deepEqual(inspect(key.toText()), { what: 'key', keyId: key.id });
   refused('malformed', () => inspect('?'));
 });

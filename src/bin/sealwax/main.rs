@@ -159,8 +159,15 @@ fn inspect(args: &KeyArgs) -> Result<Vec<u8>, Failure> {
     };
     let key = |key_id| format!("key id: {key_id}\nin this ring: {}", in_ring(key_id));
     Ok(line(match sealwax::inspect(&stdin_text()?)? {
-        Inspected::Token { kind, key_id } => {
-            format!("sealed token of kind {kind}\n{}", key(key_id))
+        Inspected::Token {
+            kind,
+            key_id,
+            token_id,
+        } => {
+            format!(
+                "sealed token of kind {kind}\n{}\ntoken id: {token_id}",
+                key(key_id)
+            )
         }
         Inspected::SessionId {
             key_id,

@@ -29,9 +29,20 @@ from ._keys import Key, KeyRing
 from ._native import version as __version__
 from ._sealer import Opened, Sealer
 from ._sessions import Session, SessionMetadata, Sessions
-from ._wire import Inspected, Profile, answer, inspect, request_context
+from ._wire import (
+    Carried,
+    Inspected,
+    Principal,
+    Profile,
+    answer,
+    carried,
+    inspect,
+    principal_from_claims,
+    request_context,
+)
 
 __all__ = [
+    "Carried",
     "Codec",
     "EntropyUnavailable",
     "Expired",
@@ -45,6 +56,7 @@ __all__ = [
     "Malformed",
     "NotYetValid",
     "Opened",
+    "Principal",
     "PrincipalMismatch",
     "Profile",
     "Refused",
@@ -62,6 +74,8 @@ __all__ = [
     "WrongPurpose",
     "__version__",
     "answer",
+    "carried",
     "inspect",
+    "principal_from_claims",
     "request_context",
 ]

@@ -1,13 +1,18 @@
-"""The request that comes in, what a text is, and the one answer to what is refused."""
+"""The request that comes in, who sent it, what a text is, and the one answer to what is refused."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _json
+from ._errors import InvalidArgument
 from ._native import call, call_for_text, ffi, lib, pair, status_of, string, text, untrusted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 #: Which part of the protocol a refused token came by.
 Profile = Literal[
@@ -46,17 +51,23 @@ def answer(
 
 
 def request_context(
-    method: str, target: str, arguments: Any = None, *, arguments_json: str | None = None
+    method: str,
+    target: str,
+    arguments: Any = None,
+    *,
+    arguments_json: str | None = None,
+    only: Sequence[str] | None = None,
 ) -> bytes:
     """Return the 32 bytes that name a request.
 
     `target` is the ``name`` of ``tools/call`` and ``prompts/get``, the ``uri`` of
     ``resources/read``. `arguments` is what JSON can hold, or `arguments_json` their text as it
-    came; ``None`` is not the same as ``{}``. To bind to a few of them, pass those.
+    came; ``None`` is not the same as ``{}``. `only` are the names of those that decide what is
+    done; the others may differ from one round to the next, and are not judged.
 
     Raises :class:`InvalidArgument` for arguments that are not the same in every language: a number
     of magnitude 2^53 or more, NaN, a key twice in an object, a lone surrogate, more than 100
-    levels.
+    levels; and for arguments that have none of the names in `only`.
 
     >>> import sealwax
     >>> asked = sealwax.request_context("tools/call", "delete_note", {"id": 7})
@@ -71,9 +82,88 @@ def request_context(
         written = _json.dumps("arguments", arguments)
     parts = *pair(text("method", method)), *pair(text("target", target)), *pair(written)
     context = ffi.new("uint8_t (*)[32]")
-    call(lib.sealwax_request_context, *parts, context)
+    if only is None:
+        call(lib.sealwax_request_context, *parts, context)
+    else:
+        names = [ffi.new("char[]", _name(name)) for name in _names(only)]
+        call(lib.sealwax_request_context_only, *parts, names, len(names), context)
     found: bytes = ffi.buffer(context)[:]
     return found
+
+
+def _names(only: Sequence[str]) -> Sequence[str]:
+    if isinstance(only, str):
+        raise TypeError("only: expected a list of names, found str")
+    return only
+
+
+def _name(name: str) -> bytes:
+    written = text("only", name)
+    if b"\0" in written:
+        raise InvalidArgument("only: expected names without NUL")
+    return written
+
+
+class Carried(NamedTuple):
+    """Where the messages of a method carry a token."""
+
+    #: What is carried; of a cursor, the method is the label.
+    kind: Literal["request-state", "cursor"]
+    #: The member of ``params`` by which it comes back.
+    param: str
+    #: The member of the result by which it leaves.
+    result: str
+    #: Of a ``requestState``: the member of ``params`` that names the request's target.
+    target: str | None
+
+
+# Methods are what a client sends, so only so many are remembered.
+@lru_cache(maxsize=64)
+def _carried(method: bytes) -> Carried | None:
+    found = json.loads(
+        call_for_text(lib.sealwax_carried, *pair(method), room=lib.SEALWAX_CARRIED_MAX)
+    )
+    return None if found is None else Carried(**found)
+
+
+def carried(method: str) -> Carried | None:
+    """Return where the requests and results of `method` carry a token. For adapters.
+
+    >>> import sealwax
+    >>> sealwax.carried("tools/list").result
+    'nextCursor'
+    """
+    return _carried(untrusted("method", method))
+
+
+class Principal(NamedTuple):
+    """Who is authenticated: at least a subject or a client. :meth:`Codec.view` takes the parts."""
+
+    issuer: str | None = None
+    client: str | None = None
+    subject: str | None = None
+
+
+def principal_from_claims(claims: Mapping[str, Any]) -> Principal:
+    """Return the principal of a verified JWT, or of what introspection tells.
+
+    It is ``iss`` and ``sub``, which must be there, and ``client_id``, or else ``azp``, if it is
+    (RFC 9068 §2.2, RFC 7662 §2.2, OpenID Connect Core §2). One rule, for the same user must be the
+    same at every replica.
+
+    Raises :class:`InvalidArgument` where ``iss`` or ``sub`` is missing, and for a part that is no
+    text, empty or over 1,024 bytes.
+
+    >>> import sealwax
+    >>> claims = {"iss": "https://idp.example.com", "sub": "alice", "azp": "cli-7"}
+    >>> sealwax.principal_from_claims(claims)
+    Principal(issuer='https://idp.example.com', client='cli-7', subject='alice')
+    """
+    written = _json.dumps("claims", dict(claims))
+    found = call_for_text(
+        lib.sealwax_principal_from_claims, *pair(written), room=lib.SEALWAX_PRINCIPAL_MAX
+    )
+    return Principal(**json.loads(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +176,8 @@ class Inspected:
     key_id: str | None = None
     #: Of a token: its kind, such as ``request-state``.
     kind: str | None = None
+    #: Of a token: its id in hex digits, the same as of the token when it opens.
+    token_id: str | None = None
     #: Of a handle: its type.
     handle_type: str | None = None
     #: When it says it was made, in Unix milliseconds; of a session id or a handle.
@@ -104,7 +196,8 @@ def inspect(value: str) -> Inspected:
     call(lib.sealwax_inspect, *pair(untrusted("value", value)), seen)
     key_id = bytes(seen.key_id).hex()
     if seen.what == lib.SEALWAX_IS_TOKEN:
-        return Inspected("token", key_id, kind=string(lib.sealwax_kind_name(seen.kind)))
+        kind, token_id = string(lib.sealwax_kind_name(seen.kind)), bytes(seen.token_id).hex()
+        return Inspected("token", key_id, kind, token_id)
     if seen.what == lib.SEALWAX_IS_SESSION_ID:
         return Inspected("session-id", key_id, created_at_ms=seen.created_at_ms)
     if seen.what == lib.SEALWAX_IS_HANDLE:

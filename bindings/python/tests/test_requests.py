@@ -1,0 +1,47 @@
+"""What adapters ask about a request, by tests/requests.json, which every language reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sealwax
+
+CASES = json.loads((Path(__file__).parents[3] / "tests/requests.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES["carried"])
+def test_methods_carry_what_they_carry(case: dict[str, Any]) -> None:
+    found = sealwax.carried(case["method"])
+    assert (None if found is None else found._asdict()) == case["carried"]
+
+
+@pytest.mark.parametrize("case", CASES["claims"])
+def test_claims_give_one_principal(case: dict[str, Any]) -> None:
+    if "error" in case:
+        with pytest.raises(sealwax.InvalidArgument):
+            sealwax.principal_from_claims(case["claims"])
+    else:
+        assert list(sealwax.principal_from_claims(case["claims"])) == case["principal"]
+
+
+@pytest.mark.parametrize("case", CASES["only"])
+def test_only_the_named_arguments_count(case: dict[str, Any]) -> None:
+    def named() -> bytes:
+        return sealwax.request_context("tools/call", "x", case["arguments"], only=case["only"])
+
+    if "error" in case:
+        with pytest.raises(sealwax.InvalidArgument):
+            named()
+    else:
+        assert named() == sealwax.request_context("tools/call", "x", case["same"])
+
+
+def test_names_are_a_list_of_texts() -> None:
+    with pytest.raises(TypeError):
+        sealwax.request_context("tools/call", "x", {"id": 7}, only="id")
+    with pytest.raises(sealwax.InvalidArgument):
+        sealwax.request_context("tools/call", "x", {"id": 7}, only=["i\0d"])

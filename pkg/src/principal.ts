@@ -1,0 +1,56 @@
+import { invalidArgument } from './error.js';
+import type { PrincipalParts } from './facts.js';
+import { optional, text, wrongType } from './input.js';
+import { core } from './module.js';
+
+/**
+ * Who is authenticated, or expressly nobody.
+ *
+ * Take the parts from a verified credential, by one rule in every replica: of a JWT, as
+ * {@link principalFromClaims} does. A server without authentication says `'anonymous'`, and then
+ * whoever holds a token can use it.
+ */
+export type Principal =
+  | 'anonymous'
+  | {
+      readonly subject: string;
+      readonly client?: string | undefined;
+      readonly issuer?: string | undefined;
+    }
+  | {
+      readonly subject?: string | undefined;
+      readonly client: string;
+      readonly issuer?: string | undefined;
+    };
+
+/**
+ * The principal of a verified JWT, or of what introspection tells: `iss` and `sub`, which must be
+ * there, and `client_id`, or else `azp`, if it is (RFC 9068 §2.2, RFC 7662 §2.2, OpenID Connect
+ * Core §2). One rule, for the same user must be the same at every replica.
+ *
+ * @throws {@link SealwaxError} `invalid_argument` where `iss` or `sub` is missing, and for a part
+ * that is no text, empty or over 1,024 bytes
+ *
+ * @example
+ * ```js
+ * import { principalFromClaims } from 'sealwax';
+ *
+ * const claims = { iss: 'https://idp.example.com', sub: 'alice', azp: 'cli-7', exp: 1900000000 };
+ * console.log(principalFromClaims(claims).client); // cli-7
+ * ```
+ */
+export function principalFromClaims(claims: Readonly<Record<string, unknown>>): PrincipalParts {
+  if (typeof claims !== 'object' || claims === null) throw wrongType('claims', 'an object', claims);
+  const [iss, sub, clientId, azp] = ['iss', 'sub', 'client_id', 'azp'].map((name) =>
+    claim(name, claims[name] ?? undefined),
+  );
+  return core().principalFromClaims(iss, sub, clientId, azp);
+}
+
+/** Whatever a credential may hold is for the core to refuse, and not a mistake of the caller's. */
+function claim(name: string, value: unknown): string | undefined {
+  if (value !== undefined && typeof value !== 'string') {
+    throw invalidArgument(`claims: expected ${name} to be a text, found ${typeof value}`);
+  }
+  return optional(text, name, value);
+}

@@ -1,0 +1,43 @@
+/** What adapters ask about a request, by tests/requests.json, which every language reads. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { carried, principalFromClaims, requestContext, requestContextFromJson } from 'sealwax';
+
+const cases = JSON.parse(readFileSync(new URL('requests.json', import.meta.url)));
+
+test('methods carry what they carry', () => {
+  for (const { method, carried: expected } of cases.carried) {
+    const found = carried(method);
+    assert.deepEqual(found ? { ...found, target: found.target ?? null } : null, expected);
+  }
+});
+
+test('claims give one principal', () => {
+  for (const { claims, principal, error } of cases.claims) {
+    if (error) {
+      assert.throws(() => principalFromClaims(claims), { code: error }, JSON.stringify(claims));
+    } else {
+      const { issuer, client, subject } = principalFromClaims(claims);
+      assert.deepEqual([issuer, client ?? null, subject], principal);
+    }
+  }
+});
+
+test('only the named arguments count', () => {
+  for (const { arguments: args, only, same, error } of cases.only) {
+    const found = () => requestContext('tools/call', 'x', args, { only });
+    if (error) assert.throws(found, { code: error }, JSON.stringify(args));
+    else assert.deepEqual(found(), requestContext('tools/call', 'x', same));
+  }
+  const twice = '{"id":7,"n":1,"n":2}';
+  assert.deepEqual(
+    requestContextFromJson('tools/call', 'x', twice, { only: ['id'] }),
+    requestContext('tools/call', 'x', { id: 7 }),
+  );
+  assert.throws(() => requestContext('tools/call', 'x', { id: 7 }, { only: 'id' }), TypeError);
+  assert.throws(() => requestContext('tools/call', 'x', { id: 7 }, { only: ['i\0d'] }), {
+    code: 'invalid_argument',
+  });
+});

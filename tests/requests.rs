@@ -1,0 +1,80 @@
+//! What adapters ask the core about a request, by `tests/requests.json`, which every
+//! language reads.
+
+use sealwax::{Carried, Claims, Error, Principal, RequestContext};
+use serde_json::Value;
+
+fn cases(group: &str) -> Vec<Value> {
+    let all: Value = serde_json::from_str(include_str!("requests.json")).unwrap();
+    all[group].as_array().unwrap().clone()
+}
+
+fn code<T>(result: Result<T, Error>) -> Option<&'static str> {
+    result.err().map(|error| error.code())
+}
+
+#[test]
+fn methods_carry_what_they_carry() {
+    for case in cases("carried") {
+        let carried = Carried::by(case["method"].as_str().unwrap());
+        let found = carried.map(|found| {
+            serde_json::json!({
+                "kind": found.kind.name(),
+                "param": found.param,
+                "result": found.result,
+                "target": found.target,
+            })
+        });
+        assert_eq!(
+            found,
+            serde_json::from_value(case["carried"].clone()).unwrap()
+        );
+    }
+}
+
+#[test]
+fn claims_give_one_principal() {
+    for case in cases("claims") {
+        let claims = &case["claims"];
+        // What is no text has no place in `Claims`.
+        if claims.as_object().unwrap().iter().any(|(name, claim)| {
+            ["iss", "sub", "azp"].contains(&name.as_str()) && !claim.is_string() && !claim.is_null()
+        }) {
+            continue;
+        }
+        let found = Principal::from_claims(&Claims {
+            iss: claims["iss"].as_str(),
+            sub: claims["sub"].as_str(),
+            client_id: claims["client_id"].as_str(),
+            azp: claims["azp"].as_str(),
+        });
+        match case["principal"].as_array() {
+            Some(parts) => {
+                let parts: Vec<_> = parts.iter().map(Value::as_str).collect();
+                assert_eq!(found.unwrap().parts().as_slice(), parts, "{case}");
+            }
+            None => assert_eq!(code(found), case["error"].as_str(), "{case}"),
+        }
+    }
+}
+
+#[test]
+fn only_the_named_arguments_count() {
+    for case in cases("only") {
+        let names: Vec<&str> = case["only"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|name| name.as_str().unwrap())
+            .collect();
+        let arguments = case["arguments"].to_string();
+        let found = RequestContext::only("tools/call", "x", Some(&arguments), &names);
+        match case.get("same") {
+            Some(same) => {
+                let same = RequestContext::new("tools/call", "x", Some(&same.to_string()));
+                assert_eq!(found.unwrap(), same.unwrap(), "{case}");
+            }
+            None => assert_eq!(code(found), case["error"].as_str(), "{case}"),
+        }
+    }
+}
