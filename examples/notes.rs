@@ -29,7 +29,7 @@ use rmcp::{
 use schemars::JsonSchema;
 use sealwax::{Codec, KeyRing};
 use sealwax_rmcp::{
-    Claims, Guard, HeldHandles, Refused, SealedHandle, State, anonymous, from_claims,
+    Guard, HeldHandles, Refused, SealedHandle, State, VerifiedClaims, anonymous, from_claims,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -166,7 +166,7 @@ async fn authenticate(
         &Validation::new(Algorithm::HS256),
     );
     let claims = claims.map_err(|_| StatusCode::UNAUTHORIZED)?.claims;
-    request.extensions_mut().insert(Claims(claims));
+    request.extensions_mut().insert(VerifiedClaims(claims));
     Ok(next.run(request).await)
 }
 

@@ -21,7 +21,7 @@ pub use guard::{Guard, GuardBuilder};
 pub use handles::{Handle, Handles};
 pub use held_handles::{Held, HeldHandles, SealedHandle};
 pub use kind::Kind;
-pub use principal::{Claims, IntoPrincipal, anonymous, from_claims};
+pub use principal::{IntoPrincipal, VerifiedClaims, anonymous, from_claims};
 pub use protected::Protected;
 pub use refusal::Refusal;
 pub use refused::Refused;

@@ -4,7 +4,8 @@ use std::fmt;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::{Error, Principal};
+use sealwax::{Claims, Error, Principal};
+use serde_json::Value;
 
 /// The claims of a verified access token, or what introspection tells of it.
 ///
@@ -12,24 +13,24 @@ use sealwax::{Error, Principal};
 /// them in the HTTP request's extensions, where [`from_claims`] looks.
 ///
 /// ```
-/// use sealwax_rmcp::Claims;
+/// use sealwax_rmcp::VerifiedClaims;
 ///
 /// let mut request = http::Request::new(());
 /// let verified = serde_json::json!({ "iss": "https://idp.example.com", "sub": "alice" });
-/// request.extensions_mut().insert(Claims(verified));
+/// request.extensions_mut().insert(VerifiedClaims(verified));
 /// ```
 #[derive(Clone)]
 #[expect(clippy::exhaustive_structs, reason = "a plain wrapper")]
-pub struct Claims(pub serde_json::Value);
+pub struct VerifiedClaims(pub Value);
 
 /// Claims tell of a person, so logs get none.
-impl fmt::Debug for Claims {
+impl fmt::Debug for VerifiedClaims {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Claims")
+        f.write_str("VerifiedClaims")
     }
 }
 
-/// The principal of the [`Claims`] in the HTTP request's extensions, by the rule of
+/// The principal of the [`VerifiedClaims`] in the HTTP request's extensions, by the rule of
 /// [`Principal::from_claims`]: `iss` and `sub`, and `client_id` or else `azp` if there is one.
 ///
 /// # Errors
@@ -40,15 +41,27 @@ pub fn from_claims(context: &RequestContext<RoleServer>) -> Result<Principal, Er
     let claims = context
         .extensions
         .get::<http::request::Parts>()
-        .and_then(|parts| parts.extensions.get::<Claims>());
-    let Some(Claims(claims)) = claims else {
+        .and_then(|parts| parts.extensions.get::<VerifiedClaims>());
+    let Some(VerifiedClaims(claims)) = claims else {
         return Err(Error::InvalidArgument(
-            "principal: expected sealwax_rmcp::Claims in the HTTP request's extensions, put there \
+            "principal: expected sealwax_rmcp::VerifiedClaims in the HTTP request's extensions, put there \
              by what authenticates it"
                 .into(),
         ));
     };
-    Principal::from_claims(&claims.to_string())
+    let part = |name| match claims.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(part)) => Ok(Some(part.as_str())),
+        Some(_) => Err(Error::InvalidArgument(
+            format!("claims: expected {name} to be a text").into(),
+        )),
+    };
+    Principal::from_claims(&Claims {
+        iss: part("iss")?,
+        sub: part("sub")?,
+        client_id: part("client_id")?,
+        azp: part("azp")?,
+    })
 }
 
 /// Nobody in particular, by name: whoever holds a token can use it.

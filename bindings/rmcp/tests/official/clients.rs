@@ -24,12 +24,18 @@ fn http(uri: &str, user: &str) -> StreamableHttpClientTransport<reqwest::Client>
 /// A client of revision 2026-07-28.
 pub async fn client(uri: &str, user: &str) -> Client {
     let config = ClientConfig::default();
-    config.serve_with_lifecycle(http(uri, user), modern()).await.unwrap()
+    config
+        .serve_with_lifecycle(http(uri, user), modern())
+        .await
+        .unwrap()
 }
 
 /// A client of revision 2025-11-25.
 pub async fn legacy(uri: &str, user: &str) -> Client {
-    let client = ClientConfig::default().serve(http(uri, user)).await.unwrap();
+    let client = ClientConfig::default()
+        .serve(http(uri, user))
+        .await
+        .unwrap();
     let version = client.peer_info().unwrap().protocol_version.clone();
     assert_eq!(version, ProtocolVersion::V_2025_11_25);
     client

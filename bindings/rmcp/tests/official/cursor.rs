@@ -30,7 +30,10 @@ async fn cursor(client: &Client, method: &str) -> String {
 #[tokio::test]
 async fn every_list_gives_a_sealed_cursor_and_sees_its_own() {
     let server = start(|guard| guard).await;
-    for alice in [client(&server.uri, "alice").await, legacy(&server.uri, "alice").await] {
+    for alice in [
+        client(&server.uri, "alice").await,
+        legacy(&server.uri, "alice").await,
+    ] {
         for method in LISTS {
             let sealed = cursor(&alice, method).await;
             assert!(!sealed.contains("page"), "{method}: {sealed}");
@@ -79,7 +82,10 @@ async fn the_client_cannot_tell_why_it_was_refused() {
             let refused = list(who, method, Some(token)).await;
             assert_eq!(refused, Err(refusal(Profile::Cursor)), "{method}: {code}");
             let told = server.refusals.take();
-            assert_eq!((told.len(), told[0].code, told[0].kind), (1, code, Kind::Cursor));
+            assert_eq!(
+                (told.len(), told[0].code, told[0].kind),
+                (1, code, Kind::Cursor)
+            );
         }
         // It may be used again: a list is no deed.
         assert!(list(&alice, "tools/list", Some(&good)).await.is_ok());
@@ -94,8 +100,13 @@ async fn a_cursor_that_is_no_text_never_reaches_a_handler() {
     assert_eq!(refused, Err(refusal(Profile::Cursor)));
     assert_eq!(server.refusals.code(), "malformed");
     // For its own lists rmcp drops it before anybody can see it: the first page.
-    let first = raw(&alice, "tools/list", json!({"cursor": 2})).await.unwrap();
-    assert!(first["nextCursor"].is_string() && first["_meta"]["saw"].is_null(), "{first}");
+    let first = raw(&alice, "tools/list", json!({"cursor": 2}))
+        .await
+        .unwrap();
+    assert!(
+        first["nextCursor"].is_string() && first["_meta"]["saw"].is_null(),
+        "{first}"
+    );
 }
 
 #[tokio::test]

@@ -30,12 +30,18 @@ async fn a_handle_is_the_key_of_its_row_in_either_revision() {
     assert_ne!(one["ulid"], two["ulid"]);
     for minted in [&one, &two] {
         assert!(handle(minted).starts_with("basket_"));
-        let (ulid, end) = (minted["ulid"].as_str().unwrap(), minted["expiresAt"].as_str().unwrap());
+        let (ulid, end) = (
+            minted["ulid"].as_str().unwrap(),
+            minted["expiresAt"].as_str().unwrap(),
+        );
         assert_eq!((ulid.len(), end.len(), &end[19..]), (32, 20, "Z"));
         for agent in [&alice, &before] {
             let checked = tool(agent, "check", json!({"handle": handle(minted)})).await;
             let checked = &checked["structuredContent"];
-            assert_eq!((&checked["ulid"], &checked["expiresAt"]), (&minted["ulid"], &minted["expiresAt"]));
+            assert_eq!(
+                (&checked["ulid"], &checked["expiresAt"]),
+                (&minted["ulid"], &minted["expiresAt"])
+            );
         }
     }
     assert!(server.refusals.take().is_empty());
@@ -58,8 +64,12 @@ async fn the_model_reads_one_text_whatever_the_reason() {
         (&mallory, handle(&good).to_owned(), "unauthentic"),
         (&alice, altered(handle(&good)), "unauthentic"),
         (&alice, handle(&retired).to_owned(), "unauthentic"),
-        (&alice, handle(&good).replace("basket", "cart"), "wrong_purpose"),
-        (&alice, handle(&held).to_owned(), "too_large"),
+        (
+            &alice,
+            handle(&good).replace("basket", "cart"),
+            "wrong_purpose",
+        ),
+        (&alice, handle(&held).to_owned(), "malformed"),
         (&alice, "basket_".repeat(500), "too_large"),
         (&alice, "the blue one".into(), "malformed"),
         (&alice, String::new(), "malformed"),
@@ -68,11 +78,18 @@ async fn the_model_reads_one_text_whatever_the_reason() {
         let refused = tool(who, "check", json!({"handle": sent})).await;
         assert_eq!(refused, refusal(Profile::Handle), "{code}");
         let told = server.refusals.take();
-        assert_eq!((told.len(), told[0].code, told[0].kind), (1, code, Kind::Handle), "{sent}");
+        assert_eq!(
+            (told.len(), told[0].code, told[0].kind),
+            (1, code, Kind::Handle),
+            "{sent}"
+        );
         assert!(told[0].principal.is_some() && told[0].token_id.is_none());
     }
     // Of the one that was ended nothing is left, and the other may be used again and again.
-    assert_eq!(tool(&alice, "end", json!({"handle": handle(&ended)})).await["isError"], false);
+    assert_eq!(
+        tool(&alice, "end", json!({"handle": handle(&ended)})).await["isError"],
+        false
+    );
     for _ in 0..2 {
         let checked = tool(&alice, "check", json!({"handle": handle(&good)})).await;
         assert_eq!(checked["structuredContent"]["ulid"], good["ulid"]);
@@ -83,7 +100,10 @@ async fn the_model_reads_one_text_whatever_the_reason() {
 async fn a_handle_ends_with_its_age() {
     let codec = codec(&[&Key::generate().unwrap()]);
     let refusals = Refusals::default();
-    let guard = Guard::builder(codec, from_claims).on_refused(refusals.hook()).build().unwrap();
+    let guard = Guard::builder(codec, from_claims)
+        .on_refused(refusals.hook())
+        .build()
+        .unwrap();
     let handles = guard.handles("basket").max_age(Duration::from_secs(1));
     let held = guard.held_handles("cart").ttl(Duration::from_secs(1));
     let uri = serve(guard.protect(Server { handles, held })).await;
@@ -102,7 +122,9 @@ async fn a_handle_ends_with_its_age() {
 async fn no_handle_is_an_error_of_the_schema() {
     let server = start(|guard| guard).await;
     let alice = client(&server.uri, "alice").await;
-    let absent = json_of(alice.call_tool(call("check", json!({}))).await).unwrap_err();
-    assert!(absent["message"].as_str().unwrap().contains("handle"));
+    let absent = tool(&alice, "check", json!({})).await;
+    let why = absent["content"][0]["text"].as_str().unwrap();
+    assert!(why.contains("missing field `handle`"), "{why}");
+    assert_eq!(absent["isError"], true);
     assert!(server.refusals.take().is_empty());
 }

@@ -24,7 +24,10 @@ async fn a_handle_holds_its_state_in_either_revision() {
     assert_eq!(second["items"], json!(["x", "more"]));
     assert_eq!(second["expiresAt"].as_str().unwrap().len(), 20);
     let third = tool(&alice, "add", json!({"handle": second["handle"]})).await;
-    assert_eq!(third["structuredContent"]["items"], json!(["x", "more", "more"]));
+    assert_eq!(
+        third["structuredContent"]["items"],
+        json!(["x", "more", "more"])
+    );
     // The first still holds what it held: several live at once.
     let again = tool(&alice, "add", json!({ "handle": first })).await;
     assert_eq!(again["structuredContent"]["items"], json!(["x", "more"]));
@@ -43,12 +46,19 @@ async fn the_model_reads_one_text_whatever_the_reason() {
     let minted = tool(&alice, "mint", json!({})).await["structuredContent"]["handle"].clone();
     let cursor = alice.list_tools(None).await.unwrap().next_cursor.unwrap();
     let ended = hold(&alice).await;
-    assert_eq!(tool(&alice, "release", json!({ "handle": ended })).await["isError"], false);
+    assert_eq!(
+        tool(&alice, "release", json!({ "handle": ended })).await["isError"],
+        false
+    );
     for (who, sent, code) in [
         (&mallory, json!(good), "principal_mismatch"),
         (&alice, json!(altered(&good)), "unauthentic"),
         (&alice, json!(retired), "unknown_key"),
-        (&alice, json!(format!("{good}{}", "A".repeat(6000))), "too_large"),
+        (
+            &alice,
+            json!(format!("{good}{}", "A".repeat(6000))),
+            "too_large",
+        ),
         (&alice, minted, "malformed"),
         (&alice, json!(cursor), "wrong_purpose"),
         (&alice, json!(""), "malformed"),
@@ -57,7 +67,10 @@ async fn the_model_reads_one_text_whatever_the_reason() {
         let refused = tool(who, "add", json!({ "handle": sent })).await;
         assert_eq!(refused, refusal(Profile::Handle), "{code}");
         let told = server.refusals.take();
-        assert_eq!((told.len(), told[0].code, told[0].kind), (1, code, Kind::HandleState));
+        assert_eq!(
+            (told.len(), told[0].code, told[0].kind),
+            (1, code, Kind::HandleState)
+        );
     }
 }
 

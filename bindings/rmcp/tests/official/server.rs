@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router
 use schemars::JsonSchema;
 use sealwax::{Codec, Key, KeyRing};
 use sealwax_rmcp::{
-    Claims, Guard, GuardBuilder, Handles, HeldHandles, Refusal, Refused, State, from_claims,
+    Guard, GuardBuilder, Handles, HeldHandles, Refusal, Refused, State, VerifiedClaims, from_claims,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -39,7 +39,8 @@ fn seven() -> u32 {
 
 fn lenient<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let text = Value::deserialize(from)?.to_string();
-    text.trim_matches('"').parse().map_err(serde::de::Error::custom)
+    let digits = text.trim_matches('"').trim_end_matches(".0");
+    digits.parse().map_err(serde::de::Error::custom)
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -66,7 +67,9 @@ impl Server {
         Parameters(Delete { id }): Parameters<Delete>,
     ) -> Result<CallToolResponse, ErrorData> {
         match state.get() {
-            None => Ok(InputRequiredResult::from_request_state(state.write(&Asked { asked: id })?).into()),
+            None => Ok(
+                InputRequiredResult::from_request_state(state.write(&Asked { asked: id })?).into(),
+            ),
             Some(Asked { asked }) => Ok(text(&format!("deleted {id}, asked for {asked}")).into()),
         }
     }
@@ -75,6 +78,11 @@ impl Server {
     async fn count(&self, state: State<u32>) -> Result<CallToolResponse, ErrorData> {
         let rounds = state.into_inner().unwrap_or(0) + 1;
         Ok(InputRequiredResult::from_request_state(rounds.to_string()).into())
+    }
+
+    #[tool(description = "Reads another type than it writes")]
+    async fn fickle(&self, _: State<u32>) -> Result<CallToolResponse, ErrorData> {
+        Ok(InputRequiredResult::from_request_state("no number").into())
     }
 
     #[tool(description = "Takes any state for what it is")]
@@ -198,7 +206,8 @@ impl ServerHandler for Server {
             .enable_prompts()
             .enable_resources()
             .build();
-        capabilities.extensions = serde_json::from_value(json!({"io.modelcontextprotocol/skills": {}})).unwrap();
+        capabilities.extensions =
+            serde_json::from_value(json!({"io.modelcontextprotocol/skills": {}})).unwrap();
         ServerConfig::new(capabilities)
     }
 
@@ -260,7 +269,9 @@ impl ServerHandler for Server {
         if request.method == "bad/list" {
             return Ok(CustomResult::new(json!({"nextCursor": 2})));
         }
-        let saw = request.params.and_then(|params| params.get("cursor").cloned());
+        let saw = request
+            .params
+            .and_then(|params| params.get("cursor").cloned());
         Ok(CustomResult::new(match (request.method.as_str(), saw) {
             ("notes/list", None) => json!({"resultType": "complete", "nextCursor": "page 2"}),
             (_, saw) => json!({"resultType": "complete", "saw": saw}),
@@ -319,8 +330,12 @@ pub async fn start_as(
     options: impl FnOnce(GuardBuilder) -> GuardBuilder,
 ) -> Running {
     let refusals = Refusals::default();
-    let guard = options(builder.on_refused(refusals.hook())).build().unwrap();
-    let handles = guard.handles("basket").max_age(std::time::Duration::from_secs(3600));
+    let guard = options(builder.on_refused(refusals.hook()))
+        .build()
+        .unwrap();
+    let handles = guard
+        .handles("basket")
+        .max_age(std::time::Duration::from_secs(3600));
     let held = guard.held_handles("cart");
     let uri = serve(guard.protect(Server { handles, held })).await;
     Running { uri, refusals }
@@ -343,11 +358,16 @@ pub async fn serve<S: ServerHandler + Clone>(server: S) -> String {
 }
 
 async fn authenticate(mut request: Request, next: Next) -> Response {
-    let header = request.headers().get("authorization").and_then(|value| value.to_str().ok());
-    let subject = header.and_then(|header| header.strip_prefix("Bearer ")).unwrap_or("nobody");
+    let header = request
+        .headers()
+        .get("authorization")
+        .and_then(|value| value.to_str().ok());
+    let subject = header
+        .and_then(|header| header.strip_prefix("Bearer "))
+        .unwrap_or("nobody");
     if subject != "nobody" {
         let claims = json!({"iss": "https://idp.example.com", "sub": subject, "azp": "cli"});
-        request.extensions_mut().insert(Claims(claims));
+        request.extensions_mut().insert(VerifiedClaims(claims));
     }
     next.run(request).await
 }
