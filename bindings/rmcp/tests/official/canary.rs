@@ -1,1 +1,127 @@
-//! todo
+//! Says first what has moved when rmcp has.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The version that all tests here passed with. After an update: run them, then write it here.
+const PASSED_WITH: &str = "3.9.0";
+
+/// The methods of `ServerHandler` that `Protected` passes on. One more has a default, which would
+/// answer in place of the server inside.
+const PASSED_ON: [&str; 32] = [
+    "ping",
+    "initialize",
+    "negotiate_initialize",
+    "supported_protocol_versions",
+    "discover",
+    "complete",
+    "set_level",
+    "get_prompt",
+    "list_prompts",
+    "list_resources",
+    "list_resource_templates",
+    "read_resource",
+    "accepted_subscription_filter",
+    "listen",
+    "subscribe",
+    "unsubscribe",
+    "call_tool",
+    "list_tools",
+    "get_tool",
+    "on_custom_request",
+    "on_cancelled",
+    "on_progress",
+    "on_initialized",
+    "on_roots_list_changed",
+    "on_custom_notification",
+    "get_info",
+    "get_task",
+    "update_task",
+    "cancel_task",
+    "list_skills",
+    "get_skill",
+    "read_resource_directory",
+];
+
+fn rmcp() -> (String, PathBuf) {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let rmcp = packages
+        .iter()
+        .find(|package| package["name"] == "rmcp")
+        .unwrap();
+    let manifest = Path::new(rmcp["manifest_path"].as_str().unwrap());
+    let version = rmcp["version"].as_str().unwrap();
+    (version.into(), manifest.with_file_name("src"))
+}
+
+fn source(root: &Path, file: &str) -> String {
+    std::fs::read_to_string(root.join(file)).unwrap_or_else(|error| {
+        panic!("rmcp has moved {file}, where this test looks for a hook: {error}")
+    })
+}
+
+#[test]
+fn this_is_the_version_that_passed() {
+    let (version, _) = rmcp();
+    assert_eq!(
+        version, PASSED_WITH,
+        "rmcp {version} is new here: see that all tests pass, then set PASSED_WITH"
+    );
+}
+
+#[test]
+fn the_handler_has_no_method_that_is_not_passed_on() {
+    let (version, root) = rmcp();
+    let handler = source(&root, "handler/server.rs");
+    let methods = handler
+        .split("macro_rules! server_handler_methods")
+        .nth(1)
+        .and_then(|rest| rest.split("pub trait ServerHandler").next())
+        .expect("rmcp has moved the methods of ServerHandler out of server_handler_methods!");
+    let mut found: Vec<_> = methods
+        .lines()
+        .filter_map(|line| line.strip_prefix("        fn ")?.split('(').next())
+        .collect();
+    found.sort_unstable();
+    let mut passed_on = PASSED_ON;
+    passed_on.sort_unstable();
+    assert_eq!(
+        found, passed_on,
+        "rmcp {version} has other methods in ServerHandler: pass them on in src/protected.rs"
+    );
+}
+
+#[test]
+fn a_list_drops_a_cursor_that_is_no_text_and_a_call_falls_back_to_custom() {
+    use rmcp::model::ClientRequest;
+    let parsed = |json: &str| serde_json::from_str::<ClientRequest>(json).unwrap();
+    let call = r#"{"method":"tools/call","params":{"name":"x","requestState":5}}"#;
+    assert!(
+        matches!(parsed(call), ClientRequest::CustomRequest(_)),
+        "rmcp reads a tools/call whose requestState is a number in another way: see src/wire.rs"
+    );
+    let list = r#"{"method":"tools/list","params":{"cursor":5}}"#;
+    assert!(
+        matches!(parsed(list), ClientRequest::ListToolsRequest(list) if list.params.is_none()),
+        "rmcp keeps a cursor that is a number: it can be refused now, see src/wire.rs"
+    );
+}
+
+#[test]
+fn only_errors_of_deserialization_become_tool_results() {
+    let (version, root) = rmcp();
+    let router = source(&root, "handler/server/router/tool.rs");
+    assert!(
+        router.contains(r#".starts_with(TOOL_ARGUMENT_DESERIALIZATION_ERROR_PREFIX)"#),
+        "rmcp {version} turns other errors of extractors into tool results: does State's refusal \
+         still leave as a JSON-RPC error?"
+    );
+}

@@ -1,7 +1,9 @@
 //! Cursors of every list method, in both revisions.
 
+use std::time::Duration;
+
 use rmcp::model::*;
-use sealwax::{Key, Profile};
+use sealwax::{Key, Principal, Profile};
 use sealwax_rmcp::Kind;
 use serde_json::{Value, json};
 
@@ -90,6 +92,29 @@ async fn the_client_cannot_tell_why_it_was_refused() {
         // It may be used again: a list is no deed.
         assert!(list(&alice, "tools/list", Some(&good)).await.is_ok());
     }
+}
+
+#[tokio::test]
+async fn an_expired_cursor_is_refused_in_the_same_words() {
+    let codec = codec(&[&Key::generate().unwrap()]);
+    let server = start_with(codec.clone(), |guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    // A day is long to wait: sealed as the guard seals it, for a second.
+    let who = Principal::subject("alice")
+        .with_issuer("https://idp.example.com")
+        .with_client("cli");
+    let view = codec.view(&who).unwrap();
+    let sealer = view.cursor("tools/list").ttl(Duration::from_secs(1));
+    let sealed = sealer.seal(b"page 2").unwrap();
+    assert!(
+        list(&alice, "tools/list", Some(sealed.as_str()))
+            .await
+            .is_ok()
+    );
+    tokio::time::sleep(Duration::from_millis(2100)).await;
+    let late = list(&alice, "tools/list", Some(sealed.as_str())).await;
+    assert_eq!(late, Err(refusal(Profile::Cursor)));
+    assert_eq!(server.refusals.code(), "expired");
 }
 
 #[tokio::test]

@@ -256,8 +256,8 @@ impl ServerHandler for Server {
         Ok(InputRequiredResult::from_request_state(state.write(&Asked { asked: 2 })?).into())
     }
 
-    /// A list of the server's own, `notes/list`; one that leaves no text, `bad/list`; and what
-    /// carries nothing.
+    /// Lists of the server's own: `notes/list`, `empty/list`, and `bad/list`, whose cursor is no
+    /// text; and a method that carries nothing, `notes/state`.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -265,6 +265,9 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         if request.method == "notes/state" {
             State::<Asked>::of(&context)?;
+        }
+        if request.method == "empty/list" {
+            return Ok(CustomResult::new(json!({"resultType": "complete"})));
         }
         if request.method == "bad/list" {
             return Ok(CustomResult::new(json!({"nextCursor": 2})));
