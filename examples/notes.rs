@@ -1,41 +1,28 @@
 //! Notes: a tool that asks before it deletes, a basket in a handle, and a list in pages. It keeps
-//! nothing between requests, and any replica that has its keys can go on, in any language.
+//! nothing between requests: any replica with its keys can go on, in any language.
 //!
-//! ```sh
-//! export SEALWAX_KEYS="$(sealwax keygen)"
-//! cargo run --example notes            # on stdio
-//! PORT=8000 cargo run --example notes  # on http://127.0.0.1:8000/mcp
-//! ```
+//!     SEALWAX_KEYS="$(sealwax keygen)" cargo run -p sealwax-rmcp --example notes
 //!
-//! With `NOTES_JWT_SECRET`, HTTP asks for a bearer token: a JWT signed by HS256.
+//! That is on stdio; with `PORT`, on <http://127.0.0.1:PORT/mcp>. There, with `NOTES_JWT_SECRET`, it
+//! asks for a bearer token: a JWT by HS256.
 
-use std::env;
-use std::error::Error;
-use std::sync::Arc;
+use std::{env, sync::Arc};
 
-use axum::extract::Request;
 use axum::http::{StatusCode, header::AUTHORIZATION};
-use axum::middleware::{Next, from_fn};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
+use axum::{extract::Request, middleware};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use rmcp::handler::server::{tool::InputResponses, wrapper::Parameters};
-use rmcp::model::*;
-use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
-use rmcp::{
-    ErrorData, RoleServer, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router,
-};
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _, model::*};
+use rmcp::{service::RequestContext, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use sealwax::{Codec, KeyRing};
-use sealwax_rmcp::{
-    Guard, HeldHandles, Refused, SealedHandle, State, VerifiedClaims, anonymous, from_claims,
-};
+use sealwax_rmcp::{Guard, HeldHandles, Refused, SealedHandle, State};
+use sealwax_rmcp::{VerifiedClaims, anonymous, from_claims};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-const NOTES: usize = 25;
-const PAGE: usize = 10;
 
 #[derive(Clone)]
 struct Notes {
@@ -71,24 +58,19 @@ impl Notes {
             let next = state.write(&Asked { asked: id })?;
             return Ok(InputRequiredResult::new(Some(confirm(id)), Some(next)).into());
         };
-        let answer = answers
-            .unwrap_or_default()
-            .remove("confirm")
-            .unwrap_or_default();
-        let confirmed = answer["action"] == "accept" && answer["content"]["confirm"] == true;
-        let done = if confirmed && *asked == id {
-            "deleted"
-        } else {
-            "kept"
+        let answer = answers.as_ref().and_then(|answers| answers.get("confirm"));
+        let agreed =
+            answer.is_some_and(|it| it["action"] == "accept" && it["content"]["confirm"] == true);
+        let text = match agreed && *asked == id {
+            true => format!("note {id} deleted"),
+            false => format!("note {id} kept"),
         };
-        let text = ContentBlock::text(format!("note {id} {done}"));
-        Ok(CallToolResult::success(vec![text]).into())
+        Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
     }
 
     #[tool(description = "Make an empty basket; its handle changes with every change")]
     async fn new_basket(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, Refused> {
-        let items = Vec::new();
-        Ok(basket(self.baskets.seal(&ctx, &items)?, &items))
+        Ok(basket(self.baskets.seal(&ctx, &json!([]))?, &[]))
     }
 
     #[tool(description = "Add an item to a basket, which gets a new handle")]
@@ -103,34 +85,27 @@ impl Notes {
     }
 }
 
+fn basket(new: SealedHandle, items: &[String]) -> CallToolResult {
+    let (handle, end) = (new.handle, new.expires_at);
+    CallToolResult::structured(json!({"basket": handle, "expiresAt": end, "items": items}))
+}
+
 fn confirm(id: u32) -> InputRequests {
+    let schema = ElicitationSchema::builder().required_bool("confirm");
     let question = ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: format!("Delete note {id}?"),
-        requested_schema: ElicitationSchema::builder()
-            .required_bool("confirm")
-            .build_unchecked(),
+        requested_schema: schema.build_unchecked(),
     };
     let question = InputRequest::Elicitation(ElicitRequest::new(question));
     InputRequests::from([("confirm".into(), question)])
 }
 
-fn basket(sealed: SealedHandle, items: &[String]) -> CallToolResult {
-    let SealedHandle {
-        handle, expires_at, ..
-    } = sealed;
-    CallToolResult::structured(json!({"basket": handle, "expiresAt": expires_at, "items": items}))
-}
-
 #[tool_handler]
 impl ServerHandler for Notes {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(
-            ServerCapabilities::builder()
-                .enable_tools()
-                .enable_resources()
-                .build(),
-        )
+        let offers = ServerCapabilities::builder().enable_tools();
+        ServerConfig::new(offers.enable_resources().build())
     }
 
     async fn list_resources(
@@ -138,40 +113,31 @@ impl ServerHandler for Notes {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let start = request
-            .and_then(|page| page.cursor?.parse().ok())
-            .unwrap_or(0);
-        let end = NOTES.min(start + PAGE);
+        let from = request.and_then(|page| page.cursor?.parse().ok());
+        let from = from.unwrap_or(0);
+        let to = 25.min(from + 10);
         let note = |n| Resource::new(format!("note:///{n}"), format!("note {n}"));
-        let mut page = ListResourcesResult::with_all_items((start + 1..=end).map(note).collect());
-        page.next_cursor = (end < NOTES).then(|| end.to_string());
+        let mut page = ListResourcesResult::with_all_items((from + 1..=to).map(note).collect());
+        page.next_cursor = (to < 25).then(|| to.to_string());
         Ok(page)
     }
 }
 
-/// Verifies the bearer token and leaves its claims where the guard finds them.
-async fn authenticate(
-    key: DecodingKey,
-    mut request: Request,
-    next: Next,
-) -> Result<Response, StatusCode> {
-    let header = request
-        .headers()
-        .get(AUTHORIZATION)
-        .and_then(|value| value.to_str().ok());
-    let token = header.and_then(|value| value.strip_prefix("Bearer "));
-    let claims = decode::<Value>(
-        token.unwrap_or_default(),
-        &key,
-        &Validation::new(Algorithm::HS256),
-    );
-    let claims = claims.map_err(|_| StatusCode::UNAUTHORIZED)?.claims;
-    request.extensions_mut().insert(VerifiedClaims(claims));
-    Ok(next.run(request).await)
+/// Verifies the bearer token, and leaves its claims where the guard finds them.
+async fn authenticate(key: DecodingKey, mut request: Request, next: middleware::Next) -> Response {
+    let header = request.headers().get(AUTHORIZATION);
+    let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    let rules = Validation::new(Algorithm::HS256);
+    let Ok(token) = decode::<Value>(token.unwrap_or_default(), &key, &rules) else {
+        return StatusCode::UNAUTHORIZED.into_response();
+    };
+    let claims = VerifiedClaims(token.claims);
+    request.extensions_mut().insert(claims);
+    next.run(request).await
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let codec = Codec::new(KeyRing::from_env()?, "https://notes.example.com")?;
     let (port, secret) = (env::var("PORT").ok(), env::var("NOTES_JWT_SECRET").ok());
     let guard = match (&port, &secret) {
@@ -184,15 +150,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         server.serve(stdio()).await?.waiting().await?;
         return Ok(());
     };
-    let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false);
-    let sessions = Arc::new(NeverSessionManager::default());
-    let mcp = StreamableHttpService::new(move || Ok(server.clone()), sessions, config);
+    let stateless = StreamableHttpServerConfig::default().with_legacy_session_mode(false);
+    let sessions = Arc::<NeverSessionManager>::default();
+    let mcp = StreamableHttpService::new(move || Ok(server.clone()), sessions, stateless);
     let mut app = axum::Router::new().route_service("/mcp", mcp);
     if let Some(secret) = secret {
         let key = DecodingKey::from_secret(secret.as_bytes());
-        app = app.layer(from_fn(move |request, next| {
-            authenticate(key.clone(), request, next)
-        }));
+        let layer = move |request, next| authenticate(key.clone(), request, next);
+        app = app.layer(middleware::from_fn(layer));
     }
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port.parse()?)).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);

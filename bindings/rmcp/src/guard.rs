@@ -35,10 +35,12 @@ pub struct Guard(Arc<Settings>);
 
 type PrincipalOf = dyn Fn(&RequestContext<RoleServer>) -> Result<Principal, Error> + Send + Sync;
 
+type Hook = dyn Fn(&Refusal) + Send + Sync;
+
 pub(crate) struct Settings {
     pub codec: Codec,
     principal: Box<PrincipalOf>,
-    pub on_refused: Option<Box<dyn Fn(&Refusal) + Send + Sync>>,
+    pub on_refused: Option<Box<Hook>>,
     pub accept: Option<Arc<dyn Accept>>,
     pub accept_timeout: Duration,
     pub request_state_ttl: Option<Duration>,

@@ -1,8 +1,9 @@
 //! The guard's own options, and what happens to an author who forgot something.
 
+use std::cell::RefCell;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -80,29 +81,25 @@ async fn the_principal_is_asked_for_once_a_request_and_where_it_is_needed() {
     };
     let server = start_as(Guard::builder(a_codec(), principal), |guard| guard).await;
     let alice = client(&server.uri, "alice").await;
-    let mut since = async |what| {
-        let _ = what;
-        asked.swap(0, Ordering::SeqCst)
-    };
-    since("start").await;
+    let since = || asked.swap(0, Ordering::SeqCst);
+    since();
     let held = tool(&alice, "hold", json!({"bytes": 1})).await;
-    assert_eq!(since("boundary and handle").await, 1);
-    // Opens a handle, and seals the next.
+    assert_eq!(since(), 1, "at the boundary, and for a handle");
     tool(
         &alice,
         "add",
         json!({"handle": held["structuredContent"]["handle"]}),
     )
     .await;
-    assert_eq!(since("boundary, open and seal").await, 1);
+    assert_eq!(since(), 1, "at the boundary, to open and to seal");
     raw(&alice, "empty/list", json!({})).await.unwrap();
-    assert_eq!(since("a list without cursors").await, 0);
+    assert_eq!(since(), 0, "a list without cursors");
     let page = alice.list_tools(None).await.unwrap();
-    assert_eq!(since("a cursor leaves").await, 1);
+    assert_eq!(since(), 1, "a cursor leaves");
     raw(&alice, "tools/list", json!({"cursor": page.next_cursor}))
         .await
         .unwrap();
-    assert_eq!(since("a cursor comes").await, 1);
+    assert_eq!(since(), 1, "a cursor comes");
 }
 
 #[tokio::test]
@@ -260,12 +257,16 @@ fn mistakes_in_the_options_are_said_at_once() {
     }
 }
 
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+thread_local! {
+    /// What this thread logs. Every test is one thread, with its server.
+    static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Log;
 
 impl io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
+        LOG.with_borrow_mut(|log| log.extend(bytes));
         Ok(bytes.len())
     }
 
@@ -274,17 +275,12 @@ impl io::Write for Log {
     }
 }
 
-/// The level of servers: at debug, rmcp itself writes whole results.
+/// At the level of servers: at debug, rmcp itself writes whole results.
 #[tokio::test]
 async fn the_log_has_the_reason_and_never_a_token_or_a_payload() {
-    let log = Log::default();
-    let to = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::INFO)
-        .with_ansi(false)
-        .with_writer(move || to.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    // For all threads, or tracing would remember that another had no use for our lines.
+    let log = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO);
+    log.with_ansi(false).with_writer(|| Log).init();
     let server = start(|guard| guard).await;
     let alice = client(&server.uri, "alice").await;
     let mallory = client(&server.uri, "mallory").await;
@@ -298,7 +294,7 @@ async fn the_log_has_the_reason_and_never_a_token_or_a_payload() {
     assert!(mallory.call_tool_once(stolen).await.is_err());
     tool(&mallory, "add", json!({ "handle": held })).await;
     let told = server.refusals.take();
-    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let text = String::from_utf8(LOG.take()).unwrap();
     let ours: Vec<_> = text
         .lines()
         .filter(|line| line.contains("sealwax_rmcp"))

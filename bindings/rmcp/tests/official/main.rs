@@ -1,5 +1,7 @@
 //! The guard on real servers and real clients of rmcp, over HTTP and stdio.
 
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
+
 mod accept;
 mod canary;
 mod clients;
