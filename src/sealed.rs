@@ -50,6 +50,11 @@ impl Claims {
         self.issued_at.saturating_sub(self.age.into())
     }
 
+    /// Never, of what never expires.
+    pub fn is_half_over(&self, now: u64) -> bool {
+        self.ttl != 0 && now.saturating_sub(self.issued_at) >= u64::from(self.ttl).div_ceil(2)
+    }
+
     pub fn expires_at(&self) -> Option<u64> {
         (self.ttl != 0).then(|| self.issued_at.saturating_add(self.ttl.into()))
     }
@@ -61,6 +66,7 @@ pub(crate) struct Contents {
     pub payload: Vec<u8>,
     pub token_id: [u8; TOKEN_ID_LEN],
     pub needs_reseal: bool,
+    pub needs_renewal: bool,
 }
 
 /// The most characters of a token with a payload of `payload` bytes.
@@ -141,7 +147,8 @@ pub(crate) fn open(
         claims.expires_at(),
         max_age.map(|age| claims.started_at().saturating_add(age)),
     );
-    codec.clock().check_seconds(claims.issued_at, ends)?;
+    let clock = codec.clock();
+    clock.check_seconds(claims.issued_at, ends)?;
 
     let token_id = leading(&token[HEADER_LEN..]);
     let start = token.len() - payload.len();
@@ -151,6 +158,7 @@ pub(crate) fn open(
         payload: token,
         token_id,
         needs_reseal: at > 0,
+        needs_renewal: at > 0 || claims.is_half_over(clock.now()),
     })
 }
 

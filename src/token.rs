@@ -182,6 +182,13 @@ impl<K> Opened<K> {
     pub fn needs_reseal(&self) -> bool {
         self.contents.needs_reseal
     }
+
+    /// Whether it is time to seal it anew though nothing was written: half of its life is over, or
+    /// an older key made it.
+    #[must_use]
+    pub fn needs_renewal(&self) -> bool {
+        self.contents.needs_renewal
+    }
 }
 
 impl<K> fmt::Debug for Opened<K> {

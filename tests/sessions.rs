@@ -47,6 +47,35 @@ impl Clock {
     }
 }
 
+#[test]
+fn half_of_a_life_is_time_for_renewal() {
+    let clock = Clock::new();
+    let alice = clock.view("alice");
+    let id = alice.mint_session_id().unwrap();
+    let id = alice.verify_session_id(id.as_str(), None).unwrap();
+    for (ttl, due_after) in [(600, 300), (601, 301), (1, 1)] {
+        clock.set(START);
+        let state = alice.state(&id).ttl(Duration::from_secs(ttl));
+        let token = state.seal(b"").unwrap();
+        for elapsed in [0, due_after - 1, due_after]
+            .into_iter()
+            .filter(|elapsed| *elapsed < ttl)
+        {
+            clock.set(START + elapsed);
+            let opened = state.open(&token).unwrap();
+            assert_eq!(
+                opened.needs_renewal(),
+                elapsed >= due_after,
+                "{ttl} {elapsed}"
+            );
+        }
+    }
+    let for_ever = alice.state(&id).no_expiry();
+    let token = for_ever.seal(b"").unwrap();
+    clock.set(START + 100 * 365 * DAY);
+    assert!(!for_ever.open(&token).unwrap().needs_renewal());
+}
+
 /// As it comes back from a client.
 fn echoed(sent: &SessionMetadata) -> SessionMetadata {
     SessionMetadata::from_json(&sent.to_json()).unwrap()

@@ -12,6 +12,7 @@ export interface OpenedFacts {
   readonly generation: number;
   readonly tokenId: Uint8Array;
   readonly needsReseal: boolean;
+  readonly needsRenewal: boolean;
 }
 
 export function openedFacts(
@@ -22,6 +23,7 @@ export function openedFacts(
   generation: number,
   tokenId: Uint8Array,
   needsReseal: boolean,
+  needsRenewal: boolean,
 ): OpenedFacts {
   return {
     // The arrays given are the module's memory itself, which the next call overwrites.
@@ -32,6 +34,7 @@ export function openedFacts(
     generation,
     tokenId: tokenId.slice(),
     needsReseal,
+    needsRenewal,
   };
 }
 

@@ -74,6 +74,14 @@ export class Opened<K extends Kind = Kind> {
     return this.#facts.needsReseal;
   }
 
+  /**
+   * Whether it is time to seal it anew though nothing was written: half of its life is over, or an
+   * older key made it.
+   */
+  get needsRenewal(): boolean {
+    return this.#facts.needsRenewal;
+  }
+
   static {
     lifeOf = (opened, kind) => {
       if (!(opened instanceof Opened)) throw wrongType('opened', 'what open returned', opened);

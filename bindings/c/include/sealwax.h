@@ -226,6 +226,9 @@ typedef struct sealwax_opened {
   uint32_t generation;
   // Whether an older key made it, so that it should be sealed anew before that key goes.
   bool needs_reseal;
+  // Whether it is time to seal it anew though nothing was written: half of its life is over, or
+  // an older key made it.
+  bool needs_renewal;
   // What a ledger of spent tokens counts by: no other spelling of the token changes it.
   uint8_t token_id[16];
 } sealwax_opened;

@@ -87,6 +87,9 @@ pub struct Opened {
     generation: u32,
     /// Whether an older key made it, so that it should be sealed anew before that key goes.
     needs_reseal: bool,
+    /// Whether it is time to seal it anew though nothing was written: half of its life is over, or
+    /// an older key made it.
+    needs_renewal: bool,
     /// What a ledger of spent tokens counts by: no other spelling of the token changes it.
     token_id: [u8; 16],
 }
@@ -196,6 +199,7 @@ impl Opened {
             started_at: opened.started_at(),
             generation: opened.generation(),
             needs_reseal: opened.needs_reseal(),
+            needs_renewal: opened.needs_renewal(),
             token_id: *opened.token_id().as_bytes(),
         }
     }

@@ -173,6 +173,9 @@ static void lifetimes(void) {
   CHECK(sealwax_seal(alice, &SESSION, &minute, PAYLOAD, token, sizeof token, &token_len, NULL) ==
         SEALWAX_OK);
   CHECK(open_token(alice, &opened) == SEALWAX_OK && opened.expires_at == 1780000060);
+  CHECK(!opened.needs_renewal);
+  environment_stop_clock(1780000030000);
+  CHECK(open_token(alice, &opened) == SEALWAX_OK && opened.needs_renewal);
   environment_stop_clock(1780000060000);
   CHECK(open_token(alice, NULL) == SEALWAX_EXPIRED && error.status == SEALWAX_EXPIRED);
   CHECK(strcmp(error.message, "expired at 1780000060, and it is 1780000060") == 0);
@@ -356,6 +359,49 @@ static void inspecting(void) {
   CHECK(sealwax_inspect(TEXT("hello"), &seen, NULL) == SEALWAX_MALFORMED);
 }
 
+static void requests_tell_what_they_carry_and_who_sent_them(void) {
+  char out[SEALWAX_PRINCIPAL_MAX];
+  slice found = {out, 0};
+  CHECK(sealwax_carried(TEXT("tools/list"), out, sizeof out, &found.len, NULL) == SEALWAX_OK);
+  CHECK(is(found,
+           "{\"kind\":\"cursor\",\"param\":\"cursor\",\"result\":\"nextCursor\",\"target\":null}"));
+  CHECK(found.len <= SEALWAX_CARRIED_MAX);
+  CHECK(sealwax_carried(TEXT("ping"), out, sizeof out, &found.len, NULL) == SEALWAX_OK);
+  CHECK(is(found, "null"));
+
+  CHECK(sealwax_principal_from_claims(
+            TEXT("{\"iss\":\"i\",\"sub\":\"\\u0061\",\"azp\":\"c\",\"aud\":[1]}"), out, sizeof out,
+            &found.len, NULL) == SEALWAX_OK);
+  CHECK(is(found, "{\"client\":\"c\",\"issuer\":\"i\",\"subject\":\"a\"}"));
+  const char *refused[] = {"{\"iss\":\"i\"}",
+                           "{\"sub\":\"a\"}",
+                           "{\"iss\":\"i\",\"sub\":7}",
+                           "[]",
+                           "",
+                           "{\"iss\":\"i\",\"sub\":\"a\",\"sub\":\"b\"}"};
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+    CHECK(sealwax_principal_from_claims(refused[i], strlen(refused[i]), out, sizeof out, &found.len,
+                                        NULL) == SEALWAX_INVALID_ARGUMENT);
+}
+
+static void contexts_by_named_arguments(void) {
+  uint8_t of_all[32], of_some[32];
+  const char *names[] = {"id", "name"}, *missing[] = {"id", NULL}, *latin[] = {"\xff"};
+  CHECK(sealwax_request_context(TEXT("tools/call"), TEXT("x"), TEXT("{\"id\":7}"), &of_all, NULL) ==
+        SEALWAX_OK);
+#define NAMED(arguments, names, count)                                                       \
+  sealwax_request_context_only(TEXT("tools/call"), TEXT("x"), TEXT(arguments), names, count, \
+                               &of_some, NULL)
+  CHECK(NAMED("{\"id\":7,\"n\":18446744073709551615}", names, 2) == SEALWAX_OK);
+  CHECK(memcmp(of_all, of_some, sizeof of_all) == 0);
+  CHECK(NAMED("{\"n\":7}", names, 2) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(NAMED("{\"id\":7}", NULL, 0) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(NAMED("{\"id\":7}", NULL, 1) == SEALWAX_NULL_POINTER);
+  CHECK(NAMED("{\"id\":7}", missing, 2) == SEALWAX_NULL_POINTER);
+  CHECK(NAMED("{\"id\":7}", latin, 1) == SEALWAX_NOT_UTF8);
+#undef NAMED
+}
+
 #define TEST(name) {#name, name}
 
 int main(void) {
@@ -379,7 +425,9 @@ int main(void) {
                TEST(sessions),
                TEST(identifiers_end_under_a_maximum_age),
                TEST(answers),
-               TEST(inspecting)};
+               TEST(inspecting),
+               TEST(requests_tell_what_they_carry_and_who_sent_them),
+               TEST(contexts_by_named_arguments)};
   const size_t count = sizeof tests / sizeof *tests;
   for (size_t i = 0; i < count; i++) {
     subject = tests[i].name;

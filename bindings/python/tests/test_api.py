@@ -232,6 +232,8 @@ def test_a_key_that_follows_another_wants_sealing_anew() -> None:
     token = session(old, new).seal(b"")
     assert not session(old, new).open(token).needs_reseal
     assert session(new, old).open(token).needs_reseal
+    assert session(new, old).open(token).needs_renewal
+    assert not session(old, new).open(token).needs_renewal
     with pytest.raises(sealwax.UnknownKey, match=old.id):
         session(new).open(token)
 

@@ -17,6 +17,7 @@ extern "C" {
         generation: u32,
         token_id: &[u8],
         needs_reseal: bool,
+        needs_renewal: bool,
     ) -> OpenedFacts;
 }
 
@@ -31,5 +32,6 @@ pub fn facts<K>(opened: &sealwax::Opened<K>) -> OpenedFacts {
         opened.generation(),
         opened.token_id().as_bytes(),
         opened.needs_reseal(),
+        opened.needs_renewal(),
     )
 }

@@ -313,6 +313,7 @@ test('keys rotate', () => {
   const rotated = new Codec({ keys: both, audience: 'https://mcp.example.com' });
   const opened = rotated.view({ subject: 'alice' }).session().open(token);
   assert.equal(opened.needsReseal, true);
+  assert.equal(opened.needsRenewal, true);
   assert.equal(both.ids[1], key.id);
   assert.equal(Key.fromSecret(new Uint8Array(33)).toText(), undefined);
   const alone = new Codec({ keys: Key.generate().toText(), audience: 'a' });

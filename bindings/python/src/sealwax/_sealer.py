@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 # nine arguments takes 0.6 µs by itself, and each helper in between 0.1 more.
 _seal = lib.sealwax_seal
 _open = lib.sealwax_open
-Facts: TypeAlias = "tuple[int, int, int, int, bool, bytes]"
+Facts: TypeAlias = "tuple[int, int, int, int, bool, bool, bytes]"
 # The members of sealwax_opened; a struct never changes within an ABI.
-facts: Callable[[Any], Facts] = Struct("QQQI?16s").unpack_from
+facts: Callable[[Any], Facts] = Struct("QQQI??16s").unpack_from
 
 
 class Opened:
@@ -78,12 +78,20 @@ class Opened:
     @property
     def token_id(self) -> str:
         """What a ledger of spent tokens counts by: 32 hex digits, whatever the token's spelling."""
-        return self._facts[5].hex()
+        return self._facts[6].hex()
 
     @property
     def needs_reseal(self) -> bool:
         """Whether an older key made it, so that it should be sealed anew before that key goes."""
         return self._facts[4]
+
+    @property
+    def needs_renewal(self) -> bool:
+        """Whether it is time to seal it anew though nothing was written.
+
+        Half of its life is over, or an older key made it.
+        """
+        return self._facts[5]
 
     def json(self) -> Any:
         """Return the payload as JSON; :class:`Malformed` where it is none."""

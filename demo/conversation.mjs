@@ -1,0 +1,47 @@
+// An official TypeScript client that is told by lines what to do, and tells what it got: see fleet.py.
+
+import { createInterface } from 'node:readline';
+
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+
+const [url, bearer] = process.argv.slice(2);
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const told = async () => JSON.parse((await lines.next()).value ?? 'null');
+const tell = (what) => console.log(JSON.stringify(what));
+
+const client = new Client(
+  { name: 'demo', version: '1.0.0' },
+  {
+    capabilities: { elicitation: { form: {} } },
+    versionNegotiation: { mode: { pin: '2026-07-28' } },
+  },
+);
+// The client answers what a tool asks back, and retries the call with the state, by itself.
+client.setRequestHandler('elicitation/create', async ({ params }) => {
+  tell({ asked: params.message });
+  return { action: 'accept', content: await told() };
+});
+const headers = { authorization: `Bearer ${bearer}` };
+await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+tell('connected');
+
+for (let order = await told(); order !== null; order = await told()) {
+  try {
+    tell(await carryOut(order));
+  } catch (error) {
+    tell({ error: { code: error.code, message: error.message } });
+  }
+}
+await client.close();
+
+async function carryOut({ call, page }) {
+  if (call !== undefined) {
+    const { content, isError } = await client.callTool(call);
+    return { text: content[0].text, isError: isError === true };
+  }
+  const { resources, nextCursor } = await client.request({
+    method: 'resources/list',
+    params: page === null ? {} : { cursor: page },
+  });
+  return { items: resources.length, nextCursor };
+}

@@ -1,0 +1,49 @@
+"""Servers of MCP as processes, that say on stderr where they listen."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+
+
+class Server:
+    """A server on a port of its own, from `with` on; what it says later goes to stderr by its name."""
+
+    def __init__(self, name: str, command: list[str], env: dict[str, str]) -> None:
+        self.name = name
+        self.url = ""
+        self._command = command
+        self._env = {**os.environ, "PORT": "0", **env}
+
+    def __enter__(self) -> Server:
+        self._process = subprocess.Popen(
+            self._command, env=self._env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        said = []
+        for line in self._process.stderr:
+            said.append(line)
+            if found := re.search(r"listening on (http://\S+)", line):
+                self.url = found[1]
+                threading.Thread(target=self._pass_on, daemon=True).start()
+                return self
+        sys.exit(f"{self.name} ended before it listened:\n{''.join(said)}")
+
+    def _pass_on(self) -> None:
+        for line in self._process.stderr:
+            print(f"    {self.name}: {line.rstrip()}", file=sys.stderr)
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def kill(self) -> None:
+        """End it as a machine ends that loses its power."""
+        self._process.kill()
+        self._process.wait()
+
+
+def keygen(sealwax: str) -> str:
+    """Make a key by the command."""
+    return subprocess.run([sealwax, "keygen"], capture_output=True, text=True, check=True).stdout.strip()
