@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Carried, Error};
+use sealwax::{Carried, Error, Opened, Token};
 use serde_json::Value;
 
 use crate::caller::{Caller, Known, OpenedState, ReceivedState};
@@ -31,7 +31,16 @@ impl Guard {
             context.extensions.insert(caller);
             return handler(request, context).await;
         };
-        let passage = Passage::new(self, method, carried, &request);
+        let passage = Passage {
+            guard: self,
+            purpose: match carried.kind {
+                sealwax::Kind::RequestState => {
+                    Purpose::RequestState(bind(self, method, &carried, &request))
+                }
+                _ => Purpose::Cursor(method),
+            },
+            carried,
+        };
         passage.open(&mut request, &mut caller, &context).await?;
         context.extensions.insert(caller.clone());
         // The principal is asked for where it is needed: for a list, perhaps afterwards.
@@ -42,33 +51,25 @@ impl Guard {
     }
 }
 
-/// One request, and what binds its tokens.
+/// One request, and what its tokens are bound to.
 struct Passage<'a> {
     guard: &'a Guard,
-    method: &'a str,
     carried: Carried,
-    kind: Kind,
-    /// What a `requestState` is bound to. An error counts when there is one to open or to seal.
-    binding: Result<sealwax::RequestContext, Error>,
+    purpose: Purpose<'a>,
 }
 
-impl<'a> Passage<'a> {
-    fn new(guard: &'a Guard, method: &'a str, carried: Carried, request: &impl Incoming) -> Self {
-        let (kind, binding) = match carried.kind {
-            sealwax::Kind::RequestState => {
-                (Kind::RequestState, bind(guard, method, &carried, request))
-            }
-            _ => (
-                Kind::Cursor,
-                Err(Error::InvalidArgument("a list has no binding".into())),
-            ),
-        };
-        Self {
-            guard,
-            method,
-            carried,
-            kind,
-            binding,
+enum Purpose<'a> {
+    /// Bound to the request. An error counts once there is a state to open or to seal.
+    RequestState(Result<sealwax::RequestContext, Error>),
+    /// Bound to the list method.
+    Cursor(&'a str),
+}
+
+impl Passage<'_> {
+    fn kind(&self) -> Kind {
+        match self.purpose {
+            Purpose::RequestState(_) => Kind::RequestState,
+            Purpose::Cursor(_) => Kind::Cursor,
         }
     }
 
@@ -80,8 +81,9 @@ impl<'a> Passage<'a> {
     ) -> Result<(), ErrorData> {
         let came = request.take(&self.carried);
         let mut opened = None;
-        if came.is_some() || self.kind == Kind::RequestState {
-            let refused = |reason, about| error_data(self.guard.refuse(self.kind, &reason, about));
+        if came.is_some() || self.kind() == Kind::RequestState {
+            let refused =
+                |reason, about| error_data(self.guard.refuse(self.kind(), &reason, about));
             let known = caller
                 .known(context)
                 .map_err(|error| refused(error.into(), About::default()))?;
@@ -100,7 +102,7 @@ impl<'a> Passage<'a> {
         if let Some(state) = &opened {
             request.put(&self.carried, state.text.clone());
         }
-        if self.kind == Kind::RequestState {
+        if self.kind() == Kind::RequestState {
             caller.state = opened.map_or(ReceivedState::Absent, |state| {
                 ReceivedState::Opened(Arc::new(state))
             });
@@ -112,22 +114,15 @@ impl<'a> Passage<'a> {
         let Value::String(token) = came else {
             return Err(Error::Malformed("a token that is a JSON string").into());
         };
-        let (payload, token_id, expires_at) = match self.kind {
-            Kind::RequestState => {
-                let context = self.binding.clone()?;
-                let opened = known.view.request_state(&context).open(token)?;
-                let (id, end) = (opened.token_id(), opened.expires_at());
-                (opened.into_payload(), id, end)
+        let (payload, token_id, expires_at) = match &self.purpose {
+            Purpose::RequestState(binding) => {
+                let context = binding.clone()?;
+                parts(known.view.request_state(&context).open(token)?)
             }
-            _ => {
-                let opened = known.view.cursor(self.method).open(token)?;
-                let (id, end) = (opened.token_id(), opened.expires_at());
-                (opened.into_payload(), id, end)
-            }
+            Purpose::Cursor(method) => parts(known.view.cursor(method).open(token)?),
         };
-        let token_id = token_id.to_string();
         let presented = Presented {
-            kind: self.kind,
+            kind: self.kind(),
             id: token_id.clone(),
             principal: known.principal.clone(),
             expires_at,
@@ -166,7 +161,7 @@ impl<'a> Passage<'a> {
             };
             error_data(
                 self.guard
-                    .refuse(self.kind, &Reason::NotSealed(error), about),
+                    .refuse(self.kind(), &Reason::NotSealed(error), about),
             )
         })
     }
@@ -178,24 +173,26 @@ impl<'a> Passage<'a> {
         context: &RequestContext<RoleServer>,
     ) -> Result<String, Error> {
         let view = &caller.known(context)?.view;
-        match self.kind {
-            Kind::RequestState => {
-                let binding = self.binding.clone()?;
-                let sealer = view.request_state(&binding);
-                let sealer = match self.guard.settings().request_state_ttl {
-                    Some(ttl) => sealer.ttl(ttl),
-                    None => sealer,
+        let payload = text.as_bytes();
+        match &self.purpose {
+            Purpose::RequestState(binding) => {
+                let context = binding.clone()?;
+                let sealer = view.request_state(&context);
+                let sealed = match self.guard.settings().request_state_ttl {
+                    Some(ttl) => sealer.ttl(ttl).seal(payload),
+                    None => sealer.seal(payload),
                 };
-                sealer
-                    .seal(text.as_bytes())
-                    .map(sealwax::Token::into_string)
+                sealed.map(Token::into_string)
             }
-            _ => view
-                .cursor(self.method)
-                .seal(text.as_bytes())
-                .map(sealwax::Token::into_string),
+            Purpose::Cursor(method) => view.cursor(method).seal(payload).map(Token::into_string),
         }
     }
+}
+
+/// What is wanted of an opened token of either kind.
+fn parts<K>(opened: Opened<K>) -> (Vec<u8>, String, Option<u64>) {
+    let (token_id, expires_at) = (opened.token_id().to_string(), opened.expires_at());
+    (opened.into_payload(), token_id, expires_at)
 }
 
 fn bind(

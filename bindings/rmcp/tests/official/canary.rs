@@ -90,6 +90,26 @@ fn the_handler_has_no_method_that_is_not_passed_on() {
 }
 
 #[test]
+fn no_other_type_carries_a_state_or_a_cursor() {
+    let (version, root) = rmcp();
+    let model = ["model.rs", "model/mrtr.rs"]
+        .map(|file| source(&root, file))
+        .concat();
+    for (member, times) in [
+        ("pub request_state: Option<String>", 4),
+        ("pub cursor: Option<", 2),
+        ("pub next_cursor: Option<", 1),
+        ("    InputRequired(InputRequiredResult)", 3),
+    ] {
+        assert_eq!(
+            model.matches(member).count(),
+            times,
+            "rmcp {version} has `{member}` in other types: see which of them src/wire.rs needs"
+        );
+    }
+}
+
+#[test]
 fn a_list_drops_a_cursor_that_is_no_text_and_a_call_falls_back_to_custom() {
     use rmcp::model::ClientRequest;
     let parsed = |json: &str| serde_json::from_str::<ClientRequest>(json).unwrap();
