@@ -80,32 +80,28 @@ impl Passage<'_> {
         context: &RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let came = request.take(&self.carried);
-        let mut opened = None;
-        if came.is_some() || self.kind() == Kind::RequestState {
-            let refused =
-                |reason, about| error_data(self.guard.refuse(self.kind(), &reason, about));
-            let known = caller
-                .known(context)
-                .map_err(|error| refused(error.into(), About::default()))?;
+        let bound = matches!(self.purpose, Purpose::RequestState(_));
+        if came.is_none() && !bound {
+            return Ok(());
+        }
+        let refused = |reason, about| error_data(self.guard.refuse(self.kind(), &reason, about));
+        let known = caller.known(context);
+        let known = known.map_err(|error| refused(error.into(), About::default()))?;
+        let Some(came) = came else {
+            caller.state = ReceivedState::Absent;
+            return Ok(());
+        };
+        let opened = self.open_token(known, &came).await.map_err(|reason| {
             let about = About {
                 principal: Some(&known.principal),
-                token: came.as_ref().and_then(Value::as_str),
+                token: came.as_str(),
                 token_id: None,
             };
-            if let Some(came) = &came {
-                match self.open_token(known, came).await {
-                    Ok(state) => opened = Some(state),
-                    Err(reason) => return Err(refused(reason, about)),
-                }
-            }
-        }
-        if let Some(state) = &opened {
-            request.put(&self.carried, state.text.clone());
-        }
-        if self.kind() == Kind::RequestState {
-            caller.state = opened.map_or(ReceivedState::Absent, |state| {
-                ReceivedState::Opened(Arc::new(state))
-            });
+            refused(reason, about)
+        })?;
+        request.put(&self.carried, opened.text.clone());
+        if bound {
+            caller.state = ReceivedState::Opened(Arc::new(opened));
         }
         Ok(())
     }

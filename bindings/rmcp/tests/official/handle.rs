@@ -96,6 +96,22 @@ async fn the_model_reads_one_text_whatever_the_reason() {
     }
 }
 
+/// Results before 2026-07-28 have no `resultType`; the rest is the same.
+#[tokio::test]
+async fn an_older_client_reads_the_same_text() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let mallory = legacy(&server.uri, "mallory").await;
+    let mut expected = refusal(Profile::Handle);
+    expected.as_object_mut().unwrap().remove("resultType");
+    for (make, check) in [("mint", "check"), ("hold", "add")] {
+        let made = tool(&alice, make, json!({"bytes": 1})).await;
+        let stolen = json!({"handle": made["structuredContent"]["handle"]});
+        assert_eq!(tool(&mallory, check, stolen).await, expected);
+        assert!(["unauthentic", "principal_mismatch"].contains(&server.refusals.code()));
+    }
+}
+
 #[tokio::test]
 async fn a_handle_ends_with_its_age() {
     let codec = codec(&[&Key::generate().unwrap()]);
