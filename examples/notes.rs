@@ -3,13 +3,12 @@
 //!
 //!     SEALWAX_KEYS="$(sealwax keygen)" cargo run -p sealwax-rmcp --example notes
 //!
-//! That is on stdio; with `PORT`, on <http://127.0.0.1:PORT/mcp>. There, with `NOTES_JWT_SECRET`, it
+//! That is on stdio; with `PORT`, on <http://127.0.0.1:PORT/mcp>, where with `NOTES_JWT_SECRET` it
 //! asks for a bearer token: a JWT by HS256.
 
-use std::{env, sync::Arc};
+use std::{env, sync::Arc, time::Duration};
 
 use axum::http::{StatusCode, header::AUTHORIZATION};
-use axum::response::{IntoResponse as _, Response};
 use axum::{extract::Request, middleware};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use rmcp::handler::server::{tool::InputResponses, wrapper::Parameters};
@@ -105,7 +104,8 @@ fn confirm(id: u32) -> InputRequests {
 impl ServerHandler for Notes {
     fn get_info(&self) -> ServerConfig {
         let offers = ServerCapabilities::builder().enable_tools();
-        ServerConfig::new(offers.enable_resources().build())
+        let offers = offers.enable_resources().build();
+        ServerConfig::new(offers).with_server_info(Implementation::new("notes", "1.0.0"))
     }
 
     async fn list_resources(
@@ -124,16 +124,14 @@ impl ServerHandler for Notes {
 }
 
 /// Verifies the bearer token, and leaves its claims where the guard finds them.
-async fn authenticate(key: DecodingKey, mut request: Request, next: middleware::Next) -> Response {
+async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request, StatusCode> {
     let header = request.headers().get(AUTHORIZATION);
     let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
     let rules = Validation::new(Algorithm::HS256);
-    let Ok(token) = decode::<Value>(token.unwrap_or_default(), &key, &rules) else {
-        return StatusCode::UNAUTHORIZED.into_response();
-    };
-    let claims = VerifiedClaims(token.claims);
+    let token = decode::<Value>(token.unwrap_or_default(), &key, &rules);
+    let claims = VerifiedClaims(token.map_err(|_| StatusCode::UNAUTHORIZED)?.claims);
     request.extensions_mut().insert(claims);
-    next.run(request).await
+    Ok(request)
 }
 
 #[tokio::main]
@@ -144,7 +142,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         (Some(_), Some(_)) => Guard::builder(codec, from_claims).build()?,
         _ => Guard::builder(codec, anonymous).build()?,
     };
-    let baskets = guard.held_handles("basket");
+    let baskets = guard.held_handles("basket").ttl(Duration::from_secs(3600));
     let server = guard.protect(Notes { baskets });
     let Some(port) = port else {
         server.serve(stdio()).await?.waiting().await?;
@@ -156,8 +154,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut app = axum::Router::new().route_service("/mcp", mcp);
     if let Some(secret) = secret {
         let key = DecodingKey::from_secret(secret.as_bytes());
-        let layer = move |request, next| authenticate(key.clone(), request, next);
-        app = app.layer(middleware::from_fn(layer));
+        let authenticated = move |request| authenticate(key.clone(), request);
+        app = app.layer(middleware::map_request(authenticated));
     }
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port.parse()?)).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
