@@ -8,9 +8,11 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from zipfile import ZipFile
+
+import pytest
 
 import sealwax
 
@@ -44,12 +46,18 @@ def test_the_metadata_says_what_is_needed() -> None:
     assert found["Version"] == sealwax.__version__
     assert found["License-Expression"] == "MIT OR Apache-2.0"
     assert found["Requires-Python"] == ">=3.10"
-    assert metadata.requires("sealwax") == ["cffi>=1.16"]
+    assert metadata.requires("sealwax") == ["cffi>=1.16", "mcp<3,>=2.3; extra == 'mcp'"]
     assert found["Description-Content-Type"] == "text/markdown"
 
 
 def test_the_tests_run_what_is_installed() -> None:
     assert Path(sealwax.__file__).parents[1] == Path(sysconfig.get_path("platlib"))
+
+
+def test_the_adapter_is_no_dependency_of_those_who_do_not_use_it() -> None:
+    assert "mcp" not in {found.name for found in metadata.distributions()}
+    with pytest.raises(ImportError, match=r"pip install 'sealwax\[mcp\]'"):
+        import_module("sealwax.mcp")
 
 
 def test_a_library_of_another_abi_is_not_used(tmp_path: Path) -> None:

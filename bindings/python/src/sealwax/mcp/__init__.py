@@ -1,0 +1,46 @@
+"""Sealed ``requestState``, cursors and handles for MCP servers on the official Python SDK.
+
+One :class:`Guard` protects an ``MCPServer``, a low-level ``Server`` or a FastMCP: from then on
+what leaves for the client in the members of the protocol that carry a token is sealed, and what
+comes back is opened and checked before any handler runs. ``pip install 'sealwax[mcp]'``.
+"""
+
+try:
+    import mcp.server.request_state as _sdk  # noqa: F401 - what 2.x has and 1.x has not
+except ImportError as _missing:
+    raise ImportError(
+        "sealwax.mcp: expected the official MCP SDK, mcp 2.3 or later: pip install 'sealwax[mcp]'"
+    ) from _missing
+
+from .. import Principal, principal_from_claims
+from ._accept import Accept, Presented
+from ._envelope import EnvelopeCodec
+from ._guard import Guard
+from ._handles import HeldHandle, HeldHandles, OpenedHandle, ServerHandle, ServerHandles
+from ._principal import Anonymous, PrincipalOf, principal_from_access_token
+from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
+from ._single_use import SingleUse
+
+__all__ = [
+    "Accept",
+    "AcceptUnavailable",
+    "Anonymous",
+    "EnvelopeCodec",
+    "Guard",
+    "HandleRefused",
+    "HeldHandle",
+    "HeldHandles",
+    "Kind",
+    "NotAccepted",
+    "OnRefused",
+    "OpenedHandle",
+    "Presented",
+    "Principal",
+    "PrincipalOf",
+    "Refusal",
+    "ServerHandle",
+    "ServerHandles",
+    "SingleUse",
+    "principal_from_access_token",
+    "principal_from_claims",
+]

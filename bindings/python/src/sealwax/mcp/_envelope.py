@@ -1,0 +1,54 @@
+"""For those who keep the SDK's own boundary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcp.server.request_state import InvalidRequestState
+
+from .. import SealwaxError
+
+if TYPE_CHECKING:
+    from .. import Codec, Principal
+    from ._principal import Anonymous
+
+_LABEL = "mcp-request-state-envelope"
+
+
+class EnvelopeCodec:
+    """Seals the envelope of the SDK's boundary, for its ``RequestStateSecurity(codec=...)``.
+
+    A :class:`Guard` is the better way. To this the SDK tells nothing of a request: tokens are
+    bound to the codec's audience and keys, and to a `principal` that is the same for all requests.
+    That they are of this request and this user, and when they expire, the SDK writes into its
+    envelope and checks, in its own way, so that no replica in another language reads them; and
+    cursors and handles are not its business. What it adds is the keys of ``SEALWAX_KEYS``, their
+    rotation, and a limit on the size.
+
+    >>> import sealwax, sealwax.mcp
+    >>> from mcp.server import MCPServer
+    >>> from mcp.server.request_state import RequestStateSecurity
+    >>> keys = sealwax.KeyRing([sealwax.Key.generate()])
+    >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
+    >>> envelope = sealwax.mcp.EnvelopeCodec(codec=codec, principal="anonymous")
+    >>> security = RequestStateSecurity(codec=envelope)
+    >>> server = MCPServer("notes", request_state_security=security)
+    """
+
+    def __init__(self, *, codec: Codec, principal: Principal | Anonymous) -> None:
+        if isinstance(principal, str):
+            view = codec.view(anonymous=True)
+        else:
+            view = codec.view(**principal._asdict())
+        self._sealer = view.custom(_LABEL)
+
+    def seal(self, payload: bytes) -> str:
+        """Seal an envelope, which has its own time to live."""
+        return self._sealer.seal(payload, no_expiry=True)
+
+    def unseal(self, token: str) -> bytes:
+        """Open what came back, or raise the SDK's ``InvalidRequestState`` with our code."""
+        try:
+            return self._sealer.open(token).payload
+        except SealwaxError as error:
+            raise InvalidRequestState(error.code) from error

@@ -1,0 +1,147 @@
+"""One request and its answer: who it is from, and what is opened and sealed for it."""
+
+from __future__ import annotations
+
+import inspect
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import anyio
+
+from .. import InvalidArgument, Principal, Refused, SealwaxError, View
+from ._accept import Presented, ask, tell
+from ._principal import checked
+from ._refusal import HandleRefused, Kind, Refusal, protocol_error, report, token_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcp.server.context import ServerRequestContext
+
+    from ._guard import Guard
+
+_current: ContextVar[Exchange | None] = ContextVar("sealwax_exchange", default=None)
+
+
+class Exchange:
+    """What a guard knows of the request that is being served."""
+
+    def __init__(
+        self,
+        guard: Guard,
+        ctx: ServerRequestContext[Any, Any],
+        handle_refused: type[HandleRefused] = HandleRefused,
+    ) -> None:
+        self.guard = guard
+        self.principal: Principal | None = None
+        self._ctx = ctx
+        self._handle_refused = handle_refused
+        self._view: View | SealwaxError | None = None
+        self._asking = anyio.Lock()
+
+    async def view(self) -> View:
+        """Return the codec's view for the request's principal, who is asked for once."""
+        async with self._asking:
+            if self._view is None:
+                try:
+                    self._view = await self._identify()
+                except SealwaxError as error:
+                    self._view = error
+        if isinstance(self._view, SealwaxError):
+            raise self._view
+        return self._view
+
+    async def _identify(self) -> View:
+        principal_of, codec = self.guard.principal, self.guard.codec
+        if isinstance(principal_of, str):
+            return codec.view(anonymous=True)
+        try:
+            found = principal_of(self._ctx)
+            if inspect.isawaitable(found):
+                found = await found
+            principal = checked(found)
+            view = codec.view(**principal._asdict())
+        except InvalidArgument:
+            raise
+        except Exception as error:
+            # Its message is not for the log: it may hold the credential that it is about.
+            raise InvalidArgument(
+                f"principal: expected a function that gives one, found {type(error).__name__}"
+            ) from error
+        self.principal = principal
+        return view
+
+    async def accept(self, kind: Kind, identity: str, expires_at: int | None) -> None:
+        """Raise unless what was verified is accepted."""
+        presented = Presented(kind, identity, self.principal, expires_at)
+        await ask(self.guard.accept, presented, timeout=self.guard.accept_timeout)
+
+    async def ended(self, kind: Kind, identity: str, expires_at: int | None) -> None:
+        """Tell what accepts that something ended."""
+        if self.guard.accept is None:
+            raise InvalidArgument("end: expected a Guard with accept=, which remembers what ended")
+        presented = Presented(kind, identity, self.principal, expires_at)
+        await tell(self.guard.accept, presented, timeout=self.guard.accept_timeout)
+
+    def refuse(self, kind: Kind, error: SealwaxError, token: object = None) -> NoReturn:
+        """Answer a request whose token was not good, or could not be judged."""
+        self._report(kind, error, token_id(token))
+        raise protocol_error(kind, refused=isinstance(error, Refused)) from error
+
+    def fail(self, kind: Kind, error: SealwaxError) -> NoReturn:
+        """Answer a request whose result could not be sealed: the client did nothing wrong."""
+        self._report(kind, error)
+        raise protocol_error(kind, refused=False) from error
+
+    def refuse_handle(
+        self, kind: Kind, error: SealwaxError, handle: object, ulid: str | None = None
+    ) -> NoReturn:
+        """End a tool whose handle was not good, or could not be judged."""
+        self._report(kind, error, ulid or token_id(handle))
+        raise self._handle_refused(refused=isinstance(error, Refused)) from error
+
+    def fail_handle(self, kind: Kind, error: SealwaxError) -> NoReturn:
+        """End a tool whose handle could not be made."""
+        self._report(kind, error)
+        raise self._handle_refused(refused=False) from error
+
+    def _report(self, kind: Kind, error: SealwaxError, identity: str | None = None) -> None:
+        refusal = Refusal(error.code, kind, str(error), identity, self.principal)
+        report(self.guard.on_refused, refusal)
+
+    @contextmanager
+    def served(self) -> Iterator[None]:
+        """Be the exchange of what handlers run within."""
+        before = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(before)
+
+
+def exchange_of(guard: Guard, ctx: Any) -> Exchange:
+    """Return the exchange that a handler's context is part of.
+
+    Every handler's context has the session of its request. To compare it keeps a server that a
+    handler calls in its own process from being taken for a protected one.
+    """
+    exchange = _current.get()
+    if (
+        exchange is None
+        or exchange.guard is not guard
+        or exchange._ctx.session is not _session(ctx)
+    ):
+        raise InvalidArgument(
+            "ctx: expected the context of a request to a server that this guard protects, found "
+            "another: call guard.protect(server) before it serves"
+        )
+    return exchange
+
+
+def _session(ctx: Any) -> object:
+    try:
+        return getattr(getattr(ctx, "request_context", ctx), "session", None)
+    except ValueError:
+        # A context of no request, as MCPServer makes for calls from the author's own code.
+        return None

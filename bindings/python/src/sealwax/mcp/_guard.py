@@ -1,0 +1,123 @@
+"""What an author makes one of."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from .. import Codec, InvalidArgument, _json, request_context
+from ._exchange import exchange_of
+from ._handles import HeldHandles, ServerHandles
+from ._servers import install
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ._accept import Accept
+    from ._principal import Anonymous, PrincipalOf
+    from ._refusal import OnRefused
+
+
+class Guard:
+    """Seals what leaves an MCP server for its clients, and opens and checks what comes back.
+
+    One serves a whole server, and several. `codec` has the keys and the service's name.
+    `principal` is asked who a request is from, or is ``"anonymous"`` for a server without
+    authentication; there is no default. `on_refused` is told of what was refused, and why, which
+    the client is not; so is the logger ``sealwax.mcp``. `accept` is asked before a token is
+    accepted, and has `accept_timeout` seconds to answer; without it a token can be used as often
+    as anybody likes until it expires. `request_state_ttl` is how many seconds a ``requestState``
+    lives, 600 unless set. `only` names, for a tool or a prompt, the arguments that its
+    ``requestState`` is bound to, where the others may differ when the client comes back.
+
+    >>> import sealwax, sealwax.mcp
+    >>> from mcp.server import MCPServer
+    >>> keys = sealwax.KeyRing([sealwax.Key.generate()])  # a server reads SEALWAX_KEYS
+    >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
+    >>> guard = sealwax.mcp.Guard(codec=codec, principal=sealwax.mcp.principal_from_access_token)
+    >>> server = MCPServer("notes")
+    >>> guard.protect(server)
+    """
+
+    def __init__(
+        self,
+        *,
+        codec: Codec,
+        principal: PrincipalOf | Anonymous,
+        on_refused: OnRefused | None = None,
+        accept: Accept | None = None,
+        accept_timeout: float = 1.0,
+        request_state_ttl: int | None = None,
+        only: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        if not isinstance(codec, Codec):
+            raise TypeError(f"codec: expected a sealwax.Codec, found {type(codec).__name__}")
+        if principal != "anonymous" and not callable(principal):
+            raise InvalidArgument('principal: expected a function, or "anonymous" by that name')
+        if inspect.iscoroutinefunction(on_refused):
+            raise TypeError("on_refused: expected a plain function: no answer waits for it")
+        if not accept_timeout > 0:
+            raise InvalidArgument(f"accept_timeout: expected over 0 s, found {accept_timeout}")
+        # What the core would say of these when a request comes, said now.
+        if request_state_ttl is not None:
+            codec.view(anonymous=True).custom("ttl").seal(b"", ttl=request_state_ttl)
+        for target, names in (only or {}).items():
+            request_context("tools/call", target, dict.fromkeys(names), only=names)
+        self.codec = codec
+        self.principal = principal
+        self.on_refused = on_refused
+        self.accept = accept
+        self.accept_timeout = accept_timeout
+        self.request_state_ttl = request_state_ttl
+        self.only = {target: tuple(names) for target, names in (only or {}).items()}
+
+    def protect(self, server: Any) -> None:
+        """Put this guard between a server and its clients, before it serves.
+
+        `server` is an ``MCPServer``, the SDK's low-level ``Server``, or a ``FastMCP``. The SDK's
+        own ``RequestStateBoundary`` makes room for it, and so what it was told: a server that was
+        made with a `request_state_security` of its own raises :class:`InvalidArgument`. (Of an
+        ``MCPServer`` it cannot be told from the SDK's default if it is but one key.)
+        """
+        install(self, server)
+
+    def read_state(self, ctx: Any) -> Any:
+        """Return what :meth:`write_state` was given in the round before; ``None`` in the first.
+
+        `ctx` is the context that the handler was given: of ``MCPServer``, of FastMCP, or of the
+        low-level server. A state of plain text is in the SDK's own ``ctx.request_state``.
+        """
+        exchange_of(self, ctx)
+        if hasattr(ctx, "request_state"):
+            state = ctx.request_state
+        else:
+            state = (ctx.params or {}).get("requestState")
+        return None if state is None else _json.loads(state.encode())
+
+    def write_state(self, ctx: Any, value: Any) -> str:
+        """Return a value of JSON as the `request_state` of an ``InputRequiredResult``.
+
+        It is sealed when the result leaves. Raises :class:`InvalidArgument` where nothing would
+        seal it, for the server is not protected.
+        """
+        exchange_of(self, ctx)
+        return _json.dumps("state", value).decode()
+
+    def handles(self, handle_type: str, *, max_age: int | None = None) -> ServerHandles:
+        """Return the handles of a type: keys of rows that the server keeps.
+
+        They live for `max_age` seconds, or as long as their key is in the ring.
+        """
+        self.codec.view(anonymous=True).mint_handle(handle_type)
+        return ServerHandles(self, handle_type, max_age=max_age)
+
+    def held_handles(self, handle_type: str, *, ttl: int | None = None) -> HeldHandles:
+        """Return the handles of a type that hold their state themselves.
+
+        They live for `ttl` seconds, 24 hours unless set.
+        """
+        self.codec.view(anonymous=True).handle_state(handle_type).seal(b"", ttl=ttl)
+        return HeldHandles(self, handle_type, ttl=ttl)
+
+    def __repr__(self) -> str:
+        return f"<Guard of {self.codec!r}>"

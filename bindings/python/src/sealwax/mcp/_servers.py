@@ -1,0 +1,117 @@
+"""Where each kind of server has its boundary, and how ours comes to stand there."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from mcp.server import MCPServer
+from mcp.server._otel import OpenTelemetryMiddleware
+from mcp.server.lowlevel import Server
+from mcp.server.request_state import (
+    AESGCMRequestStateCodec,
+    RequestStateBoundary,
+    RequestStateSecurity,
+    authenticated_principal,
+)
+from mcp_types import CallToolResult
+
+from .. import InvalidArgument
+from ._boundary import Boundary
+from ._refusal import HandleRefused
+
+if TYPE_CHECKING:
+    from mcp.server.context import HandlerResult, ServerRequestContext
+
+    from ._guard import Guard
+
+
+@dataclass
+class _Place:
+    """A server, whichever its kind."""
+
+    low_level: Server[Any]
+    #: Whether the SDK put a boundary of its own there.
+    has_boundary: bool
+    #: What tools raise of a handle, so that their server lets it through.
+    handle_refused: type[HandleRefused] = HandleRefused
+
+
+def install(guard: Guard, server: Any) -> None:
+    """Put a guard's boundary where the SDK's stands."""
+    place = _place(server)
+    middleware = place.low_level.middleware
+    if any(isinstance(one, Boundary) for one in middleware):
+        raise InvalidArgument("server: expected one without a guard, found one: protect it once")
+    theirs = [one for one in middleware if isinstance(one, RequestStateBoundary)]
+    if len(theirs) != place.has_boundary:
+        raise InvalidArgument(
+            f"server: expected {int(place.has_boundary)} RequestStateBoundary among the middleware "
+            f"of a {type(server).__name__}, found {len(theirs)}: leave that to the guard, or tell "
+            f"us if you added none (mcp {metadata.version('mcp')})"
+        )
+    boundary = Boundary(guard, place.handle_refused)
+    if theirs:
+        _expect_default(theirs[0]._security)
+        middleware[middleware.index(theirs[0])] = boundary
+    else:
+        # As the SDK orders them: inside of what traces, for spans hold what is on the wire.
+        tracing = bool(middleware) and isinstance(middleware[0], OpenTelemetryMiddleware)
+        middleware.insert(int(tracing), boundary)
+    _answer_for_handles(place.low_level)
+
+
+def _place(server: Any) -> _Place:
+    if isinstance(server, MCPServer):
+        return _Place(server._lowlevel_server, has_boundary=True)
+    # Who passes a FastMCP has imported it; who has not need not have it.
+    fastmcp = sys.modules.get("fastmcp")
+    if fastmcp is not None and isinstance(server, fastmcp.FastMCP):
+        from ._fastmcp import FastMCPHandleRefused
+
+        if server._request_state_security is not None:
+            raise _not_beside()
+        return _Place(server._mcp_server, True, FastMCPHandleRefused)
+    if isinstance(server, Server):
+        return _Place(server, has_boundary=False)
+    raise TypeError(f"server: expected an MCPServer, a Server or a FastMCP, found {type(server)}")
+
+
+def _expect_default(security: RequestStateSecurity) -> None:
+    """Raise for a policy of the author's, which would be taken out in silence.
+
+    Of what the SDK makes when it is given none, only the key is not known.
+    """
+    codec = security.codec
+    told = (security.ttl, security.audience, security.bind_principal, type(codec))
+    default = (600.0, None, authenticated_principal, AESGCMRequestStateCodec)
+    if told != default or len(getattr(codec, "_ring", ())) != 1:
+        raise _not_beside()
+
+
+def _not_beside() -> InvalidArgument:
+    return InvalidArgument(
+        "server: expected one without request_state_security: leave it out, for the guard seals "
+        "requestState, with its codec's keys and request_state_ttl; or leave the guard out, and "
+        "give request_state_security an sealwax.mcp.EnvelopeCodec"
+    )
+
+
+def _answer_for_handles(server: Server[Any]) -> None:
+    """Have a tool's refused handle be its result.
+
+    Done at the handler, within the SDK's chain, so that the result gets its envelope as any other.
+    """
+    entry = server.get_request_handler("tools/call")
+    if entry is None:
+        return
+
+    async def answered(ctx: ServerRequestContext[Any, Any], params: Any) -> HandlerResult:
+        try:
+            return await entry.handler(ctx, params)
+        except HandleRefused as refused:
+            return CallToolResult.model_validate(refused.tool_result)
+
+    server.add_request_handler("tools/call", entry.params_type, answered)

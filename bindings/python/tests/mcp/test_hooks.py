@@ -1,0 +1,127 @@
+"""The canary: where the adapter holds on to the SDKs, and that they are still there.
+
+A failure here is no fault of sealwax's users: an SDK has moved something. The message says what,
+and `src/sealwax/mcp/_servers.py` is where to follow it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from importlib import metadata
+from typing import Any
+
+import pytest
+from fastmcp import FastMCP
+from fastmcp.exceptions import FastMCPError, ToolError
+from fastmcp.server.low_level import FastMCPServerMiddleware
+from mcp.server import MCPServer
+from mcp.server._otel import OpenTelemetryMiddleware
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver.tools.base import Tool
+from mcp.server.request_state import (
+    AESGCMRequestStateCodec,
+    RequestStateBoundary,
+    RequestStateSecurity,
+    authenticated_principal,
+)
+from mcp_types.methods import INPUT_REQUIRED_METHODS
+
+import sealwax
+from sealwax.mcp import Guard
+from sealwax.mcp._boundary import Boundary
+
+#: With these the tests of sealwax.mcp have passed.
+PASSED_WITH = {"mcp": "2.3.0", "fastmcp": "4.1.2"}
+
+
+@pytest.mark.parametrize("package", PASSED_WITH)
+def test_the_versions_are_those_it_passed_with(package: str) -> None:
+    found = metadata.version(package)
+    assert found == PASSED_WITH[package], (
+        f"these tests passed with {package} {PASSED_WITH[package]}, found {found}: if all others "
+        f"pass, write {found} here and in requirements-mcp.txt"
+    )
+
+
+def kinds(middleware: Any) -> list[str]:
+    return [type(one).__name__ for one in middleware]
+
+
+def test_mcpserver_keeps_its_boundary_where_it_was() -> None:
+    server: MCPServer[Any] = MCPServer("shop")
+    expected = ["OpenTelemetryMiddleware", "RequestStateBoundary"]
+    assert kinds(server.middleware) == expected, "MCPServer.middleware moved"
+    low = getattr(server, "_lowlevel_server", None)
+    assert isinstance(low, Server), "MCPServer._lowlevel_server moved"
+    assert low.middleware is server.middleware, "MCPServer.middleware is another list"
+    assert low.get_request_handler("tools/call") is not None, "Server.get_request_handler moved"
+
+
+def test_the_default_policy_is_known_from_an_authors() -> None:
+    server: MCPServer[Any] = MCPServer("shop")
+    boundary = next(one for one in server.middleware if isinstance(one, RequestStateBoundary))
+    security = getattr(boundary, "_security", None)
+    assert isinstance(security, RequestStateSecurity), "RequestStateBoundary._security moved"
+    told = (security.ttl, security.audience, security.bind_principal, type(security.codec))
+    default = (600.0, None, authenticated_principal, AESGCMRequestStateCodec)
+    assert told == default, "the SDK's default policy of requestState changed"
+    assert len(security.codec._ring) == 1, "AESGCMRequestStateCodec._ring moved"  # type: ignore[attr-defined]
+
+
+def test_a_low_level_server_has_no_boundary() -> None:
+    server: Server[Any] = Server("shop")
+    assert kinds(server.middleware) == ["OpenTelemetryMiddleware"], "Server.middleware changed"
+    assert isinstance(server.middleware[0], OpenTelemetryMiddleware)
+
+
+def test_fastmcp_keeps_its_boundary_where_it_was() -> None:
+    server: FastMCP[Any] = FastMCP("shop")
+    assert server._request_state_security is None, "FastMCP._request_state_security moved"
+    low = getattr(server, "_mcp_server", None)
+    assert isinstance(low, Server), "FastMCP._mcp_server moved"
+    expected = [FastMCPServerMiddleware.__name__, RequestStateBoundary.__name__]
+    assert kinds(low.middleware) == expected, "the middleware of FastMCP moved"
+    assert issubclass(ToolError, FastMCPError)
+
+
+@pytest.mark.parametrize("make", [MCPServer, Server, FastMCP])
+def test_the_guard_takes_its_place(make: Any) -> None:
+    server = make("shop")
+    before = kinds(_low(server).middleware)
+    codec = sealwax.Codec(keys=str(sealwax.Key.generate().to_text()), audience="https://a.example")
+    Guard(codec=codec, principal="anonymous").protect(server)
+    after = kinds(_low(server).middleware)
+    if "RequestStateBoundary" in before:
+        expected = [Boundary.__name__ if one == "RequestStateBoundary" else one for one in before]
+    else:
+        expected = [*before, Boundary.__name__]
+    assert after == expected
+
+
+def _low(server: Any) -> Server[Any]:
+    low = getattr(server, "_lowlevel_server", getattr(server, "_mcp_server", server))
+    assert isinstance(low, Server)
+    return low
+
+
+def test_a_request_is_what_the_boundary_takes_it_for() -> None:
+    found = {field.name for field in dataclasses.fields(ServerRequestContext)}
+    needed = {"session", "method", "params", "request_id"}
+    assert needed <= found, f"ServerRequestContext lost {needed - found}"
+
+
+def test_the_sdk_and_the_core_agree_on_what_carries_a_request_state() -> None:
+    ours = {
+        method
+        for method in INPUT_REQUIRED_METHODS
+        if (rule := sealwax.carried(method)) is not None and rule.kind == "request-state"
+    }
+    assert ours == INPUT_REQUIRED_METHODS, "the SDK has another method that may ask back"
+
+
+def test_tools_let_a_protocol_error_pass() -> None:
+    """A refused handle is one, so that no prefix gets in front of its text."""
+    source = inspect.getsource(Tool.run)
+    assert "except MCPError:" in source, "MCPServer's tools no longer let MCPError pass"

@@ -1,0 +1,99 @@
+"""Who a token is from: the same JWT is the same principal, whichever SDK verified it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import shop
+import wire
+from carriers import Handle, HandleState
+from mcp.server.auth.middleware.auth_context import auth_context_var
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+
+import sealwax
+from sealwax.mcp import Guard, Principal, principal_from_access_token
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEYS = str(sealwax.Key.generate().to_text())
+ISSUER = shop.ISSUER
+
+
+@contextmanager
+def presented(**fields: Any) -> Iterator[None]:
+    """Set what the SDK sets once it has verified an access token."""
+    token = AccessToken(**{"token": "t", "client_id": "cli-7", "scopes": [], **fields})
+    before = auth_context_var.set(AuthenticatedUser(token))
+    try:
+        yield
+    finally:
+        auth_context_var.reset(before)
+
+
+def found() -> Principal | None:
+    ctx: Any = None
+    return principal_from_access_token(ctx)
+
+
+@pytest.mark.parametrize(
+    ("fields", "client"),
+    [
+        # Claims of a JWT decide alone: what a verifier makes up for a client is its own.
+        ({"claims": {"iss": ISSUER, "sub": "alice"}, "client_id": "alice"}, None),
+        ({"claims": {"iss": ISSUER, "sub": "alice", "client_id": "a"}}, "a"),
+        ({"claims": {"iss": ISSUER, "sub": "alice", "azp": "b"}}, "b"),
+        ({"claims": {"iss": ISSUER, "sub": "alice", "client_id": "a", "azp": "b"}}, "a"),
+        # An opaque token, of which the verifier tells what it knows.
+        ({"claims": {"iss": ISSUER}, "subject": "alice"}, "cli-7"),
+        ({"claims": {"iss": ISSUER, "azp": "b"}, "subject": "alice"}, "b"),
+        # What is not JSON is not looked at.
+        ({"claims": {"iss": ISSUER, "sub": "alice", "client_id": "a", "more": object()}}, "a"),
+    ],
+)
+def test_an_access_token_names_somebody(fields: dict[str, Any], client: str | None) -> None:
+    with presented(**fields):
+        assert found() == Principal(issuer=ISSUER, client=client, subject="alice")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"subject": "alice"},
+        {"claims": {"iss": ISSUER}},
+        {"claims": {"sub": "alice"}},
+        {"claims": {"iss": ISSUER, "sub": ""}},
+        {"claims": {"iss": ISSUER, "sub": 7}},
+        {"claims": {"iss": ISSUER, "sub": None}, "subject": "alice"},
+        {"claims": {"iss": ISSUER, "sub": "alice", "client_id": ""}},
+        {"claims": {"iss": "", "sub": "alice"}},
+    ],
+)
+def test_one_that_names_nobody_is_refused(fields: dict[str, Any]) -> None:
+    with presented(**fields), pytest.raises(sealwax.InvalidArgument):
+        found()
+
+
+def test_without_a_token_there_is_nobody() -> None:
+    assert found() is None
+
+
+@pytest.mark.anyio
+async def test_what_one_sdk_sealed_opens_at_another() -> None:
+    """With a JWT that names no client, for which the SDKs' verifiers fill in different ones."""
+    baskets: dict[str, str] = {}
+    for system in shop.SYSTEMS:
+        guard = Guard(codec=shop.codec(KEYS), principal=principal_from_access_token)
+        with wire.listening(wire.app(system, shop.Shop(guard))) as url:
+            async with wire.over_http(url, "alice", claims={"client_id": None}) as client:
+                baskets[system] = await HandleState().good(client)
+                for basket in baskets.values():
+                    told = await HandleState().present(client, basket)
+                    assert HandleState().taken(told), (system, list(baskets))
+            async with wire.over_http(url, "mallory", claims={"client_id": None}) as client:
+                told = await HandleState().present(client, baskets[system])
+                assert told["content"] == Handle.refusal["content"]

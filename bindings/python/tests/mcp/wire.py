@@ -1,0 +1,102 @@
+"""Real transports: the shop on HTTP at a port of its own or on stdio, and official clients."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+import time
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import jwt
+import shop
+import uvicorn
+from fastmcp.server.auth.providers.jwt import JWTVerifier
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
+
+from sealwax.mcp import Principal
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+SECRET = "of the tests, and long enough for HS256"
+
+
+def bearer(user: str, **more: Any) -> str:
+    claims = {"iss": shop.ISSUER, "sub": user, "client_id": "cli-7", "exp": time.time() + 600}
+    claims = {name: value for name, value in {**claims, **more}.items() if value is not None}
+    return jwt.encode(claims, SECRET, algorithm="HS256")
+
+
+def principal(user: str) -> Principal:
+    """The principal of :func:`bearer`, and of stdio."""
+    return Principal(shop.ISSUER, "cli-7", user)
+
+
+class Verifier:
+    async def verify_token(self, token: str) -> AccessToken | None:
+        try:
+            claims = jwt.decode(token, SECRET, algorithms=["HS256"])
+        except jwt.InvalidTokenError:
+            return None
+        client = claims.get("client_id", "unknown")
+        return AccessToken(token=token, client_id=client, scopes=[], claims=claims)
+
+
+def app(system: str, of: shop.Shop, *, stateless: bool = True) -> Any:
+    auth = AuthSettings.model_validate({"issuer_url": shop.ISSUER, "resource_server_url": None})
+    if system == "mcpserver":
+        server = shop.mcpserver(of, auth=auth, token_verifier=Verifier())
+        return server.streamable_http_app(stateless_http=stateless)
+    if system == "fastmcp":
+        verifier = JWTVerifier(public_key=SECRET, algorithm="HS256")
+        return shop.fastmcp(of, auth=verifier).http_app(stateless_http=stateless)
+    return shop.lowlevel(of).streamable_http_app(
+        stateless_http=stateless, auth=auth, token_verifier=Verifier()
+    )
+
+
+@contextmanager
+def listening(served: Any) -> Iterator[str]:
+    """Serve an ASGI application on loopback; give its address."""
+    bound = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}/mcp"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        bound.close()
+
+
+@asynccontextmanager
+async def over_http(
+    url: str, user: str, claims: dict[str, Any] | None = None, **options: Any
+) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {bearer(user, **(claims or {}))}"}
+    async with (
+        httpx2.AsyncClient(headers=headers) as http,
+        Client(streamable_http_client(url, http_client=http), **options) as client,
+    ):
+        yield client
+
+
+@asynccontextmanager
+async def over_stdio(system: str, keys: str, user: str, **options: Any) -> AsyncIterator[Client]:
+    environment = {**os.environ, "SEALWAX_KEYS": keys, "SHOP_USER": user}
+    program = str(Path(__file__).with_name("shop.py"))
+    command = StdioServerParameters(command=sys.executable, args=[program, system], env=environment)
+    async with Client(command, **options) as client:
+        yield client
