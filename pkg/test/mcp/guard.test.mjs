@@ -270,6 +270,7 @@ test('single use remembers by kind, without an end where there is none', () => {
   once.ended(of('handle', '1')); // takes no more room
   assert.equal(once.accept(of('request-state', '1')), false);
   assert.throws(() => new SingleUse({ size: 3 }), TypeError);
+  assert.throws(() => new SingleUse({ capacity: 0 }), { code: 'invalid_argument' });
 });
 
 test('nothing can be ended where nothing remembers', async () => {
