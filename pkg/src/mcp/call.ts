@@ -60,7 +60,7 @@ export class Call {
   }
 
   async #ask(): Promise<Who> {
-    const { codec, principalOf } = this.checks;
+    const { codec, principalOf } = this.checks.policy;
     let principal: Principal | undefined;
     try {
       const told = principalOf(this.#context);

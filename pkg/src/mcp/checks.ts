@@ -38,16 +38,23 @@ class NotAccepted extends Error {
 /** What {@link Accept} is asked for, of something opened. */
 export type Facts = Pick<Accepted, 'id' | 'expiresAt'>;
 
+/** What a guard was told, checked. */
+export interface Policy {
+  readonly codec: Codec;
+  readonly principalOf: PrincipalOf;
+  readonly accept: Accept | undefined;
+  readonly acceptTimeout: number;
+  readonly onRefused: ((event: Refused) => unknown) | undefined;
+  readonly logger: { warn(message: string): void };
+}
+
 /** What every token goes through, whichever way it came. */
 export class Checks {
-  constructor(
-    readonly codec: Codec,
-    readonly principalOf: PrincipalOf,
-    readonly accept: Accept | undefined,
-    readonly acceptTimeout: number,
-    readonly onRefused: ((event: Refused) => unknown) | undefined,
-    readonly logger: { warn(message: string): void },
-  ) {}
+  readonly policy: Policy;
+
+  constructor(policy: Policy) {
+    this.policy = policy;
+  }
 
   /**
    * Opens what came, and asks whether it is accepted. Whoever gets its result may trust it.
@@ -63,7 +70,7 @@ export class Checks {
   ): Promise<T> {
     const { view, principal } = await call.who();
     const opened = open(view, wire(token));
-    const { accept } = this;
+    const { accept } = this.policy;
     if (accept !== undefined) {
       const verified = { kind, ...facts(opened), principal };
       const accepted = await this.#asked(verified.id, async () => {
@@ -88,7 +95,7 @@ export class Checks {
     open: (view: View, token: string) => T,
     facts: (opened: T) => Facts,
   ): Promise<void> {
-    const { accept } = this;
+    const { accept } = this.policy;
     if (accept === undefined) {
       throw invalidArgument('end: expected a guard with the option accept, which remembers it');
     }
@@ -100,7 +107,7 @@ export class Checks {
   /** What the author's own code throws, or is too late with, fails closed as our trouble. */
   async #asked<T>(id: string, work: () => T | PromiseLike<T>): Promise<T> {
     try {
-      return await within(this.acceptTimeout, work);
+      return await within(this.policy.acceptTimeout, work);
     } catch (cause) {
       throw new NotAccepted('accept_unavailable', 'accept: failed or was too late', id, cause);
     }
@@ -135,10 +142,12 @@ export class Checks {
     const tokenId = error instanceof NotAccepted ? error.tokenId : idOf(token);
     const { principal } = call;
     const id = tokenId === undefined ? '' : ` ${tokenId}`;
-    quietly(() => this.logger.warn(`sealwax: ${kind}${id}: ${code}: ${message}`));
+    quietly(() => this.policy.logger.warn(`sealwax: ${kind}${id}: ${code}: ${message}`));
     quietly(() =>
-      this.onRefused?.({
-        ...{ code, kind, message },
+      this.policy.onRefused?.({
+        code,
+        kind,
+        message,
         ...(tokenId !== undefined && { tokenId }),
         ...(principal !== undefined && { principal }),
         ...(cause !== undefined && { cause }),

@@ -36,6 +36,17 @@ export interface GuardOptions {
   readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
+const OPTIONS = [
+  'codec',
+  'principal',
+  'onRefused',
+  'logger',
+  'accept',
+  'acceptTimeout',
+  'requestStateTtl',
+  'only',
+] as const satisfies readonly (keyof GuardOptions)[];
+
 /**
  * Stands between a server's handlers and its clients: what leaves in `requestState` and in
  * `nextCursor` is sealed, and what comes back is opened and checked before a handler runs.
@@ -80,25 +91,26 @@ export class Guard {
 
   /** @throws `TypeError` for what is missing or of the wrong type; {@link SealwaxError} */
   constructor(given: GuardOptions) {
-    const known = options(
-      given,
-      ...(['codec', 'principal', 'onRefused', 'logger', 'accept'] as const),
-      ...(['acceptTimeout', 'requestStateTtl', 'only'] as const),
-    );
-    if (!(known.codec instanceof Codec)) {
-      throw wrongType('codec', 'a Codec of this package, by the same module system', known.codec);
+    const known = options(given, ...OPTIONS);
+    const { codec } = known;
+    if (!(codec instanceof Codec)) {
+      throw wrongType('codec', 'a Codec of this package, by the same module system', codec);
     }
-    const { onRefused, logger = console } = given;
+    const { accept, onRefused, logger = console } = given;
     if (onRefused !== undefined) method('onRefused', onRefused);
     method('logger.warn', Object(logger).warn);
-    if (given.accept !== undefined) {
-      method('accept.accept', Object(given.accept).accept);
-      method('accept.ended', Object(given.accept).ended);
+    if (accept !== undefined) {
+      method('accept.accept', Object(accept).accept);
+      method('accept.ended', Object(accept).ended);
     }
-    this.#checks = new Checks(
-      ...([known.codec, principalOf(known.principal), given.accept] as const),
-      ...([seconds('acceptTimeout', known.acceptTimeout) ?? 1, onRefused, logger] as const),
-    );
+    this.#checks = new Checks({
+      codec,
+      principalOf: principalOf(known.principal),
+      accept,
+      acceptTimeout: seconds('acceptTimeout', known.acceptTimeout) ?? 1,
+      onRefused,
+      logger,
+    });
     const ttl = optional(lifespan, 'requestStateTtl', known.requestStateTtl);
     this.#requests = new Requests(this.#checks, ttl, onlyOf(known.only ?? {}));
   }
@@ -141,7 +153,12 @@ export class Guard {
    */
   handles(type: string, given: { readonly maxAge?: number | undefined } = {}): Handles {
     const maxAge = optional(lifespan, 'maxAge', options(given, 'maxAge').maxAge);
-    return new Handles(this.#checks, this.#callOf, handleType(this.#checks.codec, type), maxAge);
+    return new Handles(
+      this.#checks,
+      this.#callOf,
+      handleType(this.#checks.policy.codec, type),
+      maxAge,
+    );
   }
 
   /**
@@ -155,10 +172,15 @@ export class Guard {
     given: { readonly ttl?: number | undefined; readonly maxAge?: number | undefined } = {},
   ): HeldHandles<T> {
     const { ttl, maxAge } = options(given, 'ttl', 'maxAge');
-    return new HeldHandles<T>(this.#checks, this.#callOf, handleType(this.#checks.codec, type), {
-      ttl: optional(lifespan, 'ttl', ttl),
-      maxAge: optional(lifespan, 'maxAge', maxAge),
-    });
+    return new HeldHandles<T>(
+      this.#checks,
+      this.#callOf,
+      handleType(this.#checks.policy.codec, type),
+      {
+        ttl: optional(lifespan, 'ttl', ttl),
+        maxAge: optional(lifespan, 'maxAge', maxAge),
+      },
+    );
   }
 }
 

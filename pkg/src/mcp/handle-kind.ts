@@ -38,7 +38,9 @@ export abstract class HandleKind<T> {
     const call = this.#callOf(context);
     return this.#refusing(call, handle, () =>
       this.#checks.admit(
-        ...([call, this.#kind, handle] as const),
+        call,
+        this.#kind,
+        handle,
         (view, handle) => this.opened(view, handle),
         (opened) => this.facts(opened),
       ),
@@ -55,7 +57,9 @@ export abstract class HandleKind<T> {
     const call = this.#callOf(context);
     await this.#refusing(call, handle, () =>
       this.#checks.end(
-        ...([call, this.#kind, handle] as const),
+        call,
+        this.#kind,
+        handle,
         (view, handle) => this.opened(view, handle),
         (opened) => this.facts(opened),
       ),

@@ -66,7 +66,8 @@ export class Handles extends HandleKind<Verified> {
 
 function handleOf({ handle, ulid, endsAtMs }: Verified): Handle {
   return {
-    ...{ handle, ulid },
+    handle,
+    ulid,
     ...(endsAtMs !== undefined && { expiresAt: readable(Math.floor(endsAtMs / 1000)) }),
   };
 }

@@ -83,7 +83,9 @@ export class HeldHandles<T = unknown> extends HandleKind<Held<T>> {
     const opened = this.#sealer(view).open(handle, { maxAge: this.#maxAge });
     const { expiresAt } = opened;
     return {
-      ...{ handle, value: opened.json<T>(), opened },
+      handle,
+      value: opened.json<T>(),
+      opened,
       ...(expiresAt !== undefined && { expiresAt: readable(expiresAt) }),
     };
   }

@@ -1,3 +1,4 @@
+import { invalidArgument } from '../error.js';
 import { count, optional, options } from '../input.js';
 import type { Accept, Accepted } from './accept.js';
 
@@ -6,7 +7,8 @@ import type { Accept, Accepted } from './accept.js';
  * one process.
  *
  * It remembers an id until its token has expired by itself. It never forgets one before: once as
- * many as `capacity` are alive, whatever is new fails closed, as the server's own trouble.
+ * many as `capacity` are alive, whatever is new fails closed, as the server's own trouble. A state
+ * is used up when its handler begins: where that fails, the client begins anew.
  *
  * What one process remembers, no other knows. Behind a load balancer a token can be used once at
  * each replica, and after a restart once more: single use holds only where one process serves
@@ -29,9 +31,13 @@ export class SingleUse implements Accept {
   /** Nothing expires before, so until then there is nothing to forget. */
   #earliest = Number.POSITIVE_INFINITY;
 
-  /** @param given `capacity`: how many ids to remember at most, 10,000 unless set */
+  /**
+   * @param given `capacity`: how many ids to remember at most, 10,000 unless set
+   * @throws {@link SealwaxError} `invalid_argument` for a capacity of nothing
+   */
   constructor(given: { readonly capacity?: number | undefined } = {}) {
     this.#capacity = optional(count, 'capacity', options(given, 'capacity').capacity) ?? 10_000;
+    if (this.#capacity === 0) throw invalidArgument('capacity: expected 1 or more, found 0');
   }
 
   accept(token: Accepted): boolean {

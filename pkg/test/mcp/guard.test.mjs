@@ -98,6 +98,9 @@ test('whoever cannot be told is refused, before any handler', async () => {
       events.some(({ ran }) => ran),
       false,
     );
+    // The core says which claim it misses.
+    const missing = transport === 'http' ? /sub/ : /found nobody/;
+    assert.match(events.find(({ code }) => code).message, missing);
     // Of a list, somebody must be told when a cursor leaves.
     const listed = await nobody.send('resources/list', {});
     assert.deepEqual(listed.error, answer('cursor', { error: null }).error);
@@ -264,8 +267,10 @@ test('single use remembers by kind, without an end where there is none', () => {
   assert.equal(once.accept(of('request-state', '3')), true); // 2 has expired long ago
   assert.throws(() => once.accept(of('request-state', '4')), /full of 3 live ids/);
   assert.throws(() => once.ended(of('handle', '5')), /capacity/);
+  once.ended(of('handle', '1')); // takes no more room
   assert.equal(once.accept(of('request-state', '1')), false);
   assert.throws(() => new SingleUse({ size: 3 }), TypeError);
+  assert.throws(() => new SingleUse({ capacity: 0 }), { code: 'invalid_argument' });
 });
 
 test('nothing can be ended where nothing remembers', async () => {
