@@ -1,6 +1,6 @@
 # Two commands on a fresh machine (Rust by rustup, Node with npm, Python 3, a C compiler, make):
 #
-#   make demo    the main job: one session, four languages, and what must be refused
+#   make demo    the main job: one session through four languages, and a fleet of MCP servers in three
 #   make test    every test, and the linters
 #   make bench   speed, beside the peers; make bench-quick in two minutes
 #
@@ -10,6 +10,9 @@ BUILD := $(CURDIR)/build
 PREFIX := $(BUILD)/c/prefix
 PYTHON := $(BUILD)/venv-wheel/bin/python
 CONSUMER := $(BUILD)/npm/consumer
+# With the official SDKs.
+PYTHON_MCP := $(BUILD)/venv-mcp/bin/python
+CONSUMER_MCP := $(BUILD)/npm/mcp
 CARGO_TEST := cargo test --quiet -p sealwax
 
 .PHONY: help
@@ -18,7 +21,7 @@ help:
 
 # ---- what is built, as its users install it ----
 
-.PHONY: build cli c npm wheel
+.PHONY: build cli c npm wheel servers
 build: cli c npm wheel
 
 cli:
@@ -33,20 +36,34 @@ npm:
 wheel:
 	$(MAKE) -C bindings/python build
 
+# The MCP servers of examples/ and tests/conformance, each on the official SDK of its language.
+servers: npm
+	$(MAKE) -C bindings/python mcp
+	cargo build --quiet -p sealwax-rmcp --examples
+
 # ---- the main job ----
 
-.PHONY: demo
-demo: build
+.PHONY: demo demo-session demo-fleet
+demo: demo-session demo-fleet
+
+demo-session: build
 	@cp demo/session.mjs $(CONSUMER)/demo-session.mjs
 	@$(CC) -std=c11 -Wall -Wextra -I $(PREFIX)/include demo/session.c -o $(BUILD)/demo-session \
 		-L $(PREFIX)/lib -lsealwax -Wl,-rpath,$(PREFIX)/lib
 	@python3 demo/story.py "node $(CONSUMER)/demo-session.mjs" "$(PYTHON) demo/session.py" \
 		target/release/examples/demo-session $(BUILD)/demo-session target/release/sealwax
 
+demo-fleet: cli servers
+	@cp demo/conversation.mjs $(CONSUMER_MCP)
+	@$(PYTHON_MCP) demo/fleet.py target/release/sealwax \
+		"node $(CONSUMER_MCP)/notes.js" "$(PYTHON_MCP) examples/notes.py" target/debug/examples/notes \
+		"node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
+
 # ---- tests ----
 
-.PHONY: test test-core test-faults test-published test-c test-npm test-python test-interop
-test: lint test-core test-faults test-published test-c test-npm test-python test-interop test-bench
+.PHONY: test test-core test-faults test-published test-c test-npm test-python test-rmcp test-interop test-conformance
+test: lint test-core test-faults test-published test-c test-npm test-python test-rmcp test-interop \
+	test-conformance test-bench
 
 test-core:
 	$(CARGO_TEST) --all-features
@@ -73,12 +90,26 @@ test-npm:
 test-python:
 	$(MAKE) -C bindings/python test
 
+test-rmcp:
+	cargo test --quiet --profile dev -p sealwax-rmcp
+
 # What is demonstrated is tested, and every language against every other.
 test-interop: demo
 	$(MAKE) -C bindings/c peer
 	python3 tests/interop/run.py 10 random rust=target/release/examples/interop-peer \
 		c=$(BUILD)/c/interop_peer python="$(PYTHON) bindings/python/tests/interop_peer.py" \
 		typescript="node $(CONSUMER)/interop-peer.mjs"
+
+# The official conformance suite, which needs Node 22 or later.
+CONFORMANCE := $(BUILD)/conformance
+test-conformance: cli servers
+	mkdir -p $(CONFORMANCE)
+	cp tests/conformance/package.json tests/conformance/package-lock.json $(CONFORMANCE)
+	cd $(CONFORMANCE) && npm ci --silent --no-audit --no-fund
+	python3 tests/conformance/run.py target/release/sealwax pkg/node_modules/node-22/bin/node $(CONFORMANCE) \
+		typescript="node $(CONSUMER_MCP)/conformance.js" \
+		python="$(PYTHON_MCP) tests/conformance/server.py" \
+		rust=target/debug/examples/conformance-server
 
 # ---- speed, beside the peers ----
 
@@ -125,7 +156,7 @@ lint:
 	$(BUILD)/venv/bin/ruff check demo tests benches
 	$(BUILD)/venv/bin/ruff format --check demo tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
-	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo/session.mjs ../benches/node
+	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node
 
 .PHONY: clean
 clean:

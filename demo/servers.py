@@ -10,7 +10,7 @@ import threading
 
 
 class Server:
-    """A server on a port of its own, from `with` on; what it says later goes to stderr by its name."""
+    """A server on a port of its own, from `with` on."""
 
     def __init__(self, name: str, command: list[str], env: dict[str, str]) -> None:
         self.name = name
@@ -27,13 +27,10 @@ class Server:
             said.append(line)
             if found := re.search(r"listening on (http://\S+)", line):
                 self.url = found[1]
-                threading.Thread(target=self._pass_on, daemon=True).start()
+                # Nobody else reads what it logs, and a full pipe would stop it.
+                threading.Thread(target=self._process.stderr.read, daemon=True).start()
                 return self
         sys.exit(f"{self.name} ended before it listened:\n{''.join(said)}")
-
-    def _pass_on(self) -> None:
-        for line in self._process.stderr:
-            print(f"    {self.name}: {line.rstrip()}", file=sys.stderr)
 
     def __exit__(self, *_: object) -> None:
         self.kill()

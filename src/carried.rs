@@ -44,13 +44,15 @@ impl Carried {
         match method {
             "tools/call" | "prompts/get" => Some(request_state("name")),
             "resources/read" => Some(request_state("uri")),
-            // A server's own lists too, as those of extensions are named in this way.
-            _ => method.ends_with("/list").then_some(Self {
-                kind: Kind::Cursor,
-                param: "cursor",
-                result: "nextCursor",
-                target: None,
-            }),
+            // A server's own lists too, as those of extensions are named in this way; all but one.
+            _ => (method.ends_with("/list") || method == "resources/directory/read").then_some(
+                Self {
+                    kind: Kind::Cursor,
+                    param: "cursor",
+                    result: "nextCursor",
+                    target: None,
+                },
+            ),
         }
     }
 }

@@ -88,6 +88,7 @@ FAULTS = [
     ("sealed.rs", "self.ttl != 0 && now", "now"),
     ("sealed.rs", "at > 0 || claims.is_half_over", "claims.is_half_over"),
     ("carried.rs", '.ends_with("/list")', '.contains("/list")'),
+    ("carried.rs", 'method == "resources/directory/read"', "false"),
     ("carried.rs", 'Some(request_state("uri"))', 'Some(request_state("name"))'),
 ]
 

@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import { countVectors } from './consumer/vectors.mjs';
 
 export const CONSUMER = new URL('../../build/npm/consumer/', import.meta.url).pathname;
+/** The one beside it that has the official SDKs too. */
+export const MCP = new URL('../../build/npm/mcp/', import.meta.url).pathname;
 export const INSTALLED = `${CONSUMER}node_modules/sealwax/`;
 
 export const manifest = JSON.parse(readFileSync(`${INSTALLED}package.json`, 'utf8'));

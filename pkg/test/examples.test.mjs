@@ -3,16 +3,19 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { CONSUMER } from './consumer.mjs';
+import { CONSUMER, MCP } from './consumer.mjs';
 
 test('the quickstart does what it says', () => {
-  const printed = run('quickstart.mjs');
+  const printed = run('quickstart.mjs', CONSUMER);
   assert.equal(printed, "{ asked: 'Delete note 7?' }\nprincipal_mismatch\nunauthentic\n");
 });
 
 const SOURCES = new URL('../src/', import.meta.url);
 
-for (const file of readdirSync(SOURCES)) {
+for (const file of readdirSync(SOURCES, { recursive: true })) {
+  if (!file.endsWith('.ts')) continue;
+  // An example of the SDK runs where that is installed.
+  const cwd = file.startsWith('mcp') ? MCP : CONSUMER;
   const source = readFileSync(new URL(file, SOURCES), 'utf8').replaceAll(/^ *\* ?/gm, '');
   for (const [, example] of source.matchAll(/```js\n(.*?)```/gs)) {
     test(`the example in ${file} does what it says`, () => {
@@ -24,11 +27,13 @@ for (const file of readdirSync(SOURCES)) {
         : example;
       const lines = expected.map(([, line]) => line);
       if (thrown) lines.push(thrown[2]);
-      assert.deepEqual(run('--input-type=module', '--eval', body).split('\n').slice(0, -1), lines);
+      const printed = run('--input-type=module', '--eval', body, cwd);
+      assert.deepEqual(printed.split('\n').slice(0, -1), lines);
     });
   }
 }
 
-function run(...args) {
-  return execFileSync(process.execPath, args, { cwd: CONSUMER, encoding: 'utf8' });
+function run(...given) {
+  const [args, cwd] = [given.slice(0, -1), given.at(-1)];
+  return execFileSync(process.execPath, args, { cwd, encoding: 'utf8' });
 }

@@ -3,11 +3,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
-import { INSTALLED, manifest } from './consumer.mjs';
+import { CONSUMER, INSTALLED, manifest } from './consumer.mjs';
 
 const MODULES = [
   ...['answer', 'codec', 'context', 'error', 'facts', 'index', 'input', 'inspect', 'key'],
-  ...['lifetime', 'main', 'module', 'opened', 'owned', 'sealer', 'sessions', 'slim', 'view'],
+  ...['lifetime', 'main', 'module', 'opened', 'owned', 'principal', 'sealer', 'sessions', 'slim'],
+  ...[
+    'view',
+    'mcp/accept',
+    'mcp/binding',
+    'mcp/call',
+    'mcp/checks',
+    'mcp/guard',
+    'mcp/handle-kind',
+  ],
+  ...['mcp/handle-refused', 'mcp/handles', 'mcp/held-handles', 'mcp/index', 'mcp/principal'],
+  ...['mcp/requests', 'mcp/sdk', 'mcp/single-use', 'mcp/transport'],
 ];
 const GENERATED = ['embedded.js', 'raw.js'];
 
@@ -29,6 +40,24 @@ test('the tarball holds what it should and nothing else', () => {
 
 test('it depends on nothing at run time', () => {
   assert.equal(manifest.dependencies, undefined);
+  const [peer, ...others] = Object.keys(manifest.peerDependencies);
+  assert.deepEqual(others, []);
+  assert.deepEqual(manifest.peerDependenciesMeta, { [peer]: { optional: true } });
+  assert.deepEqual(
+    readdirSync(`${CONSUMER}node_modules`).filter((name) => !/^\./.test(name)),
+    ['sealwax'],
+  );
+});
+
+test('nothing of it imports the SDK at run time, and sealwax/mcp starts no module', () => {
+  for (const file of readdirSync(`${INSTALLED}dist`, { recursive: true })) {
+    if (!file.endsWith('.js')) continue;
+    const source = readFileSync(`${INSTALLED}dist/${file}`, 'utf8');
+    // Not in a comment, where examples do.
+    assert.doesNotMatch(source, /^(?! *\*).*(from|import|require\() ?["']@/m, file);
+    if (!file.includes('mcp/')) continue;
+    assert.doesNotMatch(source, /["']\.\.\/(index|slim|workerd|embedded)\.js["']/, file);
+  }
 });
 
 test('the module is within its budget', (t) => {

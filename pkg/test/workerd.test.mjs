@@ -29,15 +29,21 @@ test('workerd passes every vector', async () => {
 
 /** The files as they are installed; a bundler would follow the `workerd` condition to them. */
 function config() {
-  const dist = readdirSync(`${INSTALLED}dist/esm`).filter((file) => file.endsWith('.js'));
+  const dist = readdirSync(`${INSTALLED}dist/esm`, { recursive: true }).filter((file) =>
+    file.endsWith('.js'),
+  );
   const files = dist.map((file) => `node_modules/sealwax/dist/esm/${file}`);
-  const entry = manifest.exports['.'].workerd.default.replace('./', './node_modules/sealwax/');
+  const entry = (name) =>
+    manifest.exports[name].workerd.default.replace('./', './node_modules/sealwax/');
   const embed = (kind, name) => `(name = "${name}", ${kind} = embed "${name}")`;
   const modules = [
-    ...['worker.mjs', 'vectors.mjs', ...files].map((name) => embed('esModule', name)),
+    ...['worker.mjs', 'guard-of.mjs', 'vectors.mjs', ...files].map((name) =>
+      embed('esModule', name),
+    ),
     ...['vectors/v1.json', 'vectors/more.json'].map((name) => embed('json', name)),
     embed('wasm', 'node_modules/sealwax/dist/sealwax.wasm'),
-    `(name = "sealwax", esModule = "export * from '${entry}';")`,
+    `(name = "sealwax", esModule = "export * from '${entry('.')}';")`,
+    `(name = "sealwax/mcp", esModule = "export * from '.${entry('./mcp')}';")`,
   ];
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (

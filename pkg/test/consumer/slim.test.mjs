@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 
+import { Guard } from 'sealwax/mcp';
 import * as sealwax from 'sealwax/slim';
+
+import { guardOf } from './guard-of.mjs';
 
 const MODULE = createRequire(import.meta.url).resolve('sealwax/sealwax.wasm');
 
@@ -13,4 +16,5 @@ test('the slim package works once it was given the module', () => {
   sealwax.start(new WebAssembly.Module(readFileSync(MODULE)));
   const key = sealwax.Key.generate();
   assert.equal(sealwax.inspect(key.toText()).keyId, key.id);
+  assert.ok(guardOf(sealwax, Guard) instanceof Guard);
 });

@@ -1,0 +1,83 @@
+//! What a protected server knows of the request at hand. It travels in the request's extensions,
+//! so that extractors and handles find it, and are of no use where nobody put it.
+
+use std::sync::{Arc, OnceLock};
+
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+use sealwax::{Error, Principal, View};
+
+use crate::Guard;
+
+/// Shared by all clones of one request's context.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    pub guard: Guard,
+    /// Asked for once, by whoever needs it first.
+    known: Arc<OnceLock<Result<Known, Error>>>,
+    pub state: ReceivedState,
+}
+
+/// The principal, and the codec for it.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub principal: Principal,
+    pub view: View,
+}
+
+/// The `requestState` that a request came with.
+#[derive(Clone, Debug)]
+pub(crate) enum ReceivedState {
+    /// Requests of this method carry none.
+    NotCarried,
+    /// The first round.
+    Absent,
+    /// Opened and accepted.
+    Opened(Arc<OpenedState>),
+}
+
+pub(crate) struct OpenedState {
+    pub text: String,
+    pub token_id: String,
+}
+
+/// A payload is not for logs.
+impl std::fmt::Debug for OpenedState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "OpenedState({})", self.token_id)
+    }
+}
+
+impl Caller {
+    pub(crate) fn new(guard: Guard) -> Self {
+        Self {
+            guard,
+            known: Arc::default(),
+            state: ReceivedState::NotCarried,
+        }
+    }
+
+    /// The one that the boundary left in `context`.
+    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Result<&Self, Error> {
+        context.extensions.get().ok_or(Error::InvalidArgument(
+            "expected a request that a protected server received: serve what guard.protect(server) \
+             returns"
+                .into(),
+        ))
+    }
+
+    pub(crate) fn known(&self, context: &RequestContext<RoleServer>) -> Result<&Known, Error> {
+        let ask = || {
+            let principal = self.guard.principal(context)?;
+            let view = self.guard.settings().codec.view(&principal)?;
+            Ok(Known { principal, view })
+        };
+        self.known.get_or_init(ask).as_ref().map_err(Clone::clone)
+    }
+
+    /// The principal if somebody has asked for it.
+    pub(crate) fn principal(&self) -> Option<&Principal> {
+        let known = self.known.get()?.as_ref().ok()?;
+        Some(&known.principal)
+    }
+}

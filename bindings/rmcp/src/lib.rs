@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod accept;
+mod boundary;
+mod caller;
+mod guard;
+mod handles;
+mod held_handles;
+mod kind;
+mod principal;
+mod protected;
+mod refusal;
+mod refused;
+mod single_use;
+mod state;
+mod wire;
+
+pub use accept::{Accept, BoxError, Presented};
+pub use guard::{Guard, GuardBuilder};
+pub use handles::{Handle, Handles};
+pub use held_handles::{Held, HeldHandles, SealedHandle};
+pub use kind::Kind;
+pub use principal::{IntoPrincipal, VerifiedClaims, anonymous, from_claims};
+pub use protected::Protected;
+pub use refusal::Refusal;
+pub use refused::Refused;
+pub use single_use::SingleUse;
+pub use state::State;

@@ -1,0 +1,102 @@
+//! Who a request is from: the function that an author gives, and ready-made ones.
+
+use std::fmt;
+
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+use sealwax::{Claims, Error, Principal};
+use serde_json::Value;
+
+/// The claims of a verified access token, or what introspection tells of it.
+///
+/// rmcp authenticates nobody on the server's side, so what does (a layer of axum or tower) leaves
+/// them in the HTTP request's extensions, where [`from_claims`] looks.
+///
+/// ```
+/// use sealwax_rmcp::VerifiedClaims;
+///
+/// let mut request = http::Request::new(());
+/// let verified = serde_json::json!({ "iss": "https://idp.example.com", "sub": "alice" });
+/// request.extensions_mut().insert(VerifiedClaims(verified));
+/// ```
+#[derive(Clone)]
+#[expect(clippy::exhaustive_structs, reason = "a plain wrapper")]
+pub struct VerifiedClaims(pub Value);
+
+/// Claims tell of a person, so logs get none.
+impl fmt::Debug for VerifiedClaims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("VerifiedClaims")
+    }
+}
+
+/// The principal of the [`VerifiedClaims`] in the HTTP request's extensions, by the rule of
+/// [`Principal::from_claims`]: `iss` and `sub`, and `client_id` or else `azp` if there is one.
+///
+/// # Errors
+///
+/// [`Error::InvalidArgument`] without claims, `iss` or `sub`: the request is refused then, never
+/// taken for anonymous.
+pub fn from_claims(context: &RequestContext<RoleServer>) -> Result<Principal, Error> {
+    let claims = context
+        .extensions
+        .get::<http::request::Parts>()
+        .and_then(|parts| parts.extensions.get::<VerifiedClaims>());
+    let Some(VerifiedClaims(claims)) = claims else {
+        return Err(Error::InvalidArgument(
+            "principal: expected sealwax_rmcp::VerifiedClaims in the HTTP request's extensions, put there \
+             by what authenticates it"
+                .into(),
+        ));
+    };
+    let part = |name| match claims.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(part)) => Ok(Some(part.as_str())),
+        Some(_) => Err(Error::InvalidArgument(
+            format!("claims: expected {name} to be a text").into(),
+        )),
+    };
+    Principal::from_claims(&Claims {
+        iss: part("iss")?,
+        sub: part("sub")?,
+        client_id: part("client_id")?,
+        azp: part("azp")?,
+    })
+}
+
+/// Nobody in particular, by name: whoever holds a token can use it.
+#[must_use]
+pub fn anonymous(_: &RequestContext<RoleServer>) -> Option<Principal> {
+    Some(Principal::anonymous())
+}
+
+/// What a function for the principal may give: a [`Principal`], or none, or an error.
+pub trait IntoPrincipal {
+    /// The principal, or why there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] where there is none.
+    fn into_principal(self) -> Result<Principal, Error>;
+}
+
+impl IntoPrincipal for Principal {
+    fn into_principal(self) -> Result<Principal, Error> {
+        Ok(self)
+    }
+}
+
+impl IntoPrincipal for Option<Principal> {
+    fn into_principal(self) -> Result<Principal, Error> {
+        self.ok_or(Error::InvalidArgument(
+            "principal: the function found none; say Principal::anonymous() if that is meant"
+                .into(),
+        ))
+    }
+}
+
+impl<E: fmt::Display> IntoPrincipal for Result<Principal, E> {
+    fn into_principal(self) -> Result<Principal, Error> {
+        self.map_err(|error| Error::InvalidArgument(format!("principal: {error}").into()))
+    }
+}

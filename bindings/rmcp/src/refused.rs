@@ -1,0 +1,59 @@
+//! The tool result of a handle that is not good.
+
+use std::fmt;
+
+use rmcp::ErrorData;
+use rmcp::handler::server::tool::IntoCallToolResult;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
+use sealwax::Answer;
+
+/// What a tool returns as its error when a handle was refused: the fixed tool result, which tells
+/// the model what to do, and nothing else.
+///
+/// The hook and the log have been told the reason. A tool that is written without rmcp's macros
+/// turns it into its `CallToolResult`.
+pub struct Refused {
+    text: String,
+}
+
+impl Refused {
+    pub(crate) fn new(answer: &Answer) -> Self {
+        let text = match answer {
+            Answer::ToolResult(result) => result.content[0].text,
+            _ => "Internal error",
+        };
+        Self { text: text.into() }
+    }
+}
+
+impl From<Refused> for CallToolResult {
+    fn from(refused: Refused) -> Self {
+        Self::error(vec![ContentBlock::text(refused.text)])
+    }
+}
+
+impl From<Refused> for CallToolResponse {
+    fn from(refused: Refused) -> Self {
+        Self::Complete(refused.into())
+    }
+}
+
+impl IntoCallToolResult for Refused {
+    fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
+        Ok(self.into())
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Refused({:?})", self.text)
+    }
+}
+
+impl std::error::Error for Refused {}

@@ -1,0 +1,152 @@
+//! Typed state from one round of a request to the next.
+
+use std::fmt;
+
+use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use sealwax::Error;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Kind;
+use crate::caller::{Caller, ReceivedState};
+use crate::refusal::{About, Reason, Refusal, error_data, log};
+
+/// The `requestState` of a request as a `T`, opened and checked: an argument of a tool or prompt.
+///
+/// It replaces rmcp's own `RequestState` extractor, and may stand anywhere among the arguments.
+///
+/// ```
+/// use rmcp::handler::server::wrapper::Parameters;
+/// use rmcp::model::{CallToolResponse, CallToolResult, InputRequests, InputRequiredResult};
+/// use rmcp::{ErrorData, tool, tool_router};
+/// use sealwax_rmcp::State;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Deserialize, schemars::JsonSchema)]
+/// struct Note { id: u32 }
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Asked { asked: u32 }
+///
+/// struct Notes;
+///
+/// #[tool_router]
+/// impl Notes {
+///     #[tool(description = "Deletes a note")]
+///     async fn delete_note(
+///         &self,
+///         Parameters(note): Parameters<Note>,
+///         state: State<Asked>,
+///     ) -> Result<CallToolResponse, ErrorData> {
+///         let Some(Asked { asked }) = state.get() else {
+///             let next = state.write(&Asked { asked: note.id })?;
+///             return Ok(InputRequiredResult::new(Some(questions()), Some(next)).into());
+///         };
+///         assert_eq!(*asked, note.id);
+///         Ok(CallToolResult::success(vec![]).into())
+///     }
+/// }
+/// # fn questions() -> InputRequests { InputRequests::new() }
+/// ```
+pub struct State<T> {
+    received: Option<T>,
+}
+
+impl<T: DeserializeOwned> State<T> {
+    /// The state of the request in `context`, for a handler without extractors.
+    ///
+    /// # Errors
+    ///
+    /// The fixed answer to a state that is not the JSON of a `T`; an internal error outside of a
+    /// protected server, and in requests of a method that carries no `requestState`.
+    pub fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
+        let caller = match Caller::of(context) {
+            Ok(caller) => caller,
+            Err(error) => return Err(unprotected(&error)),
+        };
+        let refused = |error: Error, token_id| {
+            let about = About {
+                principal: caller.principal(),
+                token: None,
+                token_id,
+            };
+            error_data(
+                caller
+                    .guard
+                    .refuse(Kind::RequestState, &Reason::Error(error), about),
+            )
+        };
+        let received = match &caller.state {
+            ReceivedState::Absent => None,
+            ReceivedState::Opened(state) => {
+                Some(serde_json::from_str(&state.text).map_err(|_| {
+                    let error = Error::Malformed("a payload that is JSON of the type asked for");
+                    refused(error, Some(state.token_id.clone()))
+                })?)
+            }
+            ReceivedState::NotCarried => {
+                let error = Error::InvalidArgument(
+                    "State: expected a request of tools/call, prompts/get or resources/read".into(),
+                );
+                return Err(refused(error, None));
+            }
+        };
+        Ok(Self { received })
+    }
+}
+
+impl<T> State<T> {
+    /// What the last round wrote; `None` in the first.
+    #[must_use]
+    pub fn get(&self) -> Option<&T> {
+        self.received.as_ref()
+    }
+
+    /// What the last round wrote, to keep.
+    #[must_use]
+    pub fn into_inner(self) -> Option<T> {
+        self.received
+    }
+
+    /// `value` for the `request_state` of an `InputRequiredResult`: its JSON, which the guard seals
+    /// when the result leaves.
+    ///
+    /// # Errors
+    ///
+    /// An internal error where JSON has no such value.
+    pub fn write<N: Serialize + ?Sized>(&self, value: &N) -> Result<String, ErrorData> {
+        serde_json::to_string(value).map_err(|error| {
+            tracing::error!("State: expected a value that JSON can hold: {error}");
+            ErrorData::internal_error("Internal error", None)
+        })
+    }
+}
+
+impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for State<T> {
+    fn from_context_part(context: &mut C) -> Result<Self, ErrorData> {
+        Self::of(context.as_request_context())
+    }
+}
+
+/// A payload is not for logs.
+impl<T> fmt::Debug for State<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State")
+            .field("received", &self.received.is_some())
+            .finish()
+    }
+}
+
+/// There is no guard to tell, so the log has it alone.
+fn unprotected(error: &Error) -> ErrorData {
+    log(&Refusal {
+        code: error.code(),
+        kind: Kind::RequestState,
+        token_id: None,
+        principal: None,
+        message: error.to_string(),
+    });
+    ErrorData::internal_error("Internal error", None)
+}

@@ -1,0 +1,132 @@
+//! Where rmcp keeps, in its own types, the members that carry a token.
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, GetPromptRequestParams,
+    GetPromptResponse, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceDirectoryRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+};
+use sealwax::Carried;
+use serde_json::Value;
+
+/// The params of a request.
+pub(crate) trait Incoming {
+    /// Takes out what came back, whatever it is.
+    fn take(&mut self, carried: &Carried) -> Option<Value>;
+
+    /// Puts in what the handler is to see.
+    fn put(&mut self, carried: &Carried, text: String);
+
+    /// The name or address of what is asked for.
+    fn target(&self, _: &Carried) -> Option<&str> {
+        None
+    }
+
+    /// The arguments, as they came.
+    fn arguments(&self) -> Option<&JsonObject> {
+        None
+    }
+}
+
+/// A result.
+pub(crate) trait Outgoing {
+    /// What is to leave, as the handler wrote it. `None`: there is none.
+    fn leaving(&mut self, carried: &Carried) -> Option<Leaving<'_>>;
+}
+
+pub(crate) enum Leaving<'a> {
+    Text(&'a mut String),
+    Json(&'a mut Value),
+}
+
+macro_rules! incoming {
+    ($($params:ty { $token:ident, $target:ident $(, $arguments:ident)? })*) => {$(
+        impl Incoming for $params {
+            fn take(&mut self, _: &Carried) -> Option<Value> {
+                self.$token.take().map(Value::String)
+            }
+
+            fn put(&mut self, _: &Carried, text: String) {
+                self.$token = Some(text);
+            }
+
+            fn target(&self, _: &Carried) -> Option<&str> {
+                Some(&self.$target)
+            }
+
+            $(fn arguments(&self) -> Option<&JsonObject> {
+                self.$arguments.as_ref()
+            })?
+        }
+    )*};
+}
+
+incoming! {
+    CallToolRequestParams { request_state, name, arguments }
+    GetPromptRequestParams { request_state, name, arguments }
+    ReadResourceRequestParams { request_state, uri }
+    ReadResourceDirectoryRequestParams { cursor, uri }
+}
+
+impl Incoming for Option<PaginatedRequestParams> {
+    fn take(&mut self, _: &Carried) -> Option<Value> {
+        self.as_mut()?.cursor.take().map(Value::String)
+    }
+
+    fn put(&mut self, _: &Carried, text: String) {
+        self.get_or_insert_default().cursor = Some(text);
+    }
+}
+
+/// Also what fits none of rmcp's types, such as a `tools/call` whose `requestState` is a number.
+impl Incoming for CustomRequest {
+    fn take(&mut self, carried: &Carried) -> Option<Value> {
+        self.params.as_mut()?.as_object_mut()?.remove(carried.param)
+    }
+
+    fn put(&mut self, carried: &Carried, text: String) {
+        if let Some(Value::Object(params)) = &mut self.params {
+            params.insert(carried.param.into(), text.into());
+        }
+    }
+
+    fn target(&self, carried: &Carried) -> Option<&str> {
+        self.params.as_ref()?.get(carried.target?)?.as_str()
+    }
+
+    fn arguments(&self) -> Option<&JsonObject> {
+        self.params.as_ref()?.get("arguments")?.as_object()
+    }
+}
+
+macro_rules! outgoing {
+    (responses: $($response:ident)*; lists: $($list:ident)*) => {
+        $(impl Outgoing for $response {
+            fn leaving(&mut self, _: &Carried) -> Option<Leaving<'_>> {
+                match self {
+                    Self::InputRequired(result) => {
+                        result.request_state.as_mut().map(Leaving::Text)
+                    }
+                    _ => None,
+                }
+            }
+        })*
+        $(impl Outgoing for $list {
+            fn leaving(&mut self, _: &Carried) -> Option<Leaving<'_>> {
+                self.next_cursor.as_mut().map(Leaving::Text)
+            }
+        })*
+    };
+}
+
+outgoing! {
+    responses: CallToolResponse GetPromptResponse ReadResourceResponse;
+    lists: ListToolsResult ListPromptsResult ListResourcesResult ListResourceTemplatesResult
+           ListSkillsResult
+}
+
+impl Outgoing for CustomResult {
+    fn leaving(&mut self, carried: &Carried) -> Option<Leaving<'_>> {
+        self.0.get_mut(carried.result).map(Leaving::Json)
+    }
+}

@@ -1,0 +1,214 @@
+//! What is asked before a token is accepted, and what becomes of it when nobody answers.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use rmcp::model::PaginatedRequestParams;
+use sealwax::Profile;
+use sealwax_rmcp::{Accept, BoxError, Kind, Presented, SingleUse};
+use serde_json::json;
+
+use crate::clients::*;
+use crate::handle::tool;
+use crate::server::*;
+
+/// Answers as it is told to, and remembers what it was asked.
+#[derive(Clone)]
+struct Ledger {
+    answer: fn() -> BoxFuture<'static, Result<bool, BoxError>>,
+    asked: Arc<Mutex<Vec<Presented>>>,
+    ended: Arc<Mutex<Vec<Presented>>>,
+}
+
+impl Ledger {
+    fn new(answer: fn() -> BoxFuture<'static, Result<bool, BoxError>>) -> Self {
+        let (asked, ended) = Default::default();
+        Self {
+            answer,
+            asked,
+            ended,
+        }
+    }
+}
+
+impl Accept for Ledger {
+    fn accept<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<bool, BoxError>> {
+        self.asked.lock().unwrap().push(token.clone());
+        (self.answer)()
+    }
+
+    fn ended<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>> {
+        self.ended.lock().unwrap().push(token.clone());
+        (self.answer)().map(|answer| answer.map(drop)).boxed()
+    }
+}
+
+fn yes() -> BoxFuture<'static, Result<bool, BoxError>> {
+    async { Ok(true) }.boxed()
+}
+
+fn no() -> BoxFuture<'static, Result<bool, BoxError>> {
+    async { Ok(false) }.boxed()
+}
+
+fn fails() -> BoxFuture<'static, Result<bool, BoxError>> {
+    async { Err("the store is down".into()) }.boxed()
+}
+
+fn slow() -> BoxFuture<'static, Result<bool, BoxError>> {
+    tokio::time::sleep(Duration::from_secs(60))
+        .map(|()| Ok(true))
+        .boxed()
+}
+
+fn panics() -> BoxFuture<'static, Result<bool, BoxError>> {
+    panic!("the store")
+}
+
+/// One token of each kind, presented once: what the client sees.
+async fn present_each(client: &Client) -> [serde_json::Value; 4] {
+    let sealed = state(client, call("count", json!({}))).await;
+    let again = call("count", json!({})).with_request_state(sealed);
+    let state = json_of(client.call_tool_once(again).await.map(|_| "opened"));
+    let cursor = client.list_tools(None).await.unwrap().next_cursor;
+    let page = PaginatedRequestParams::default().with_cursor(cursor);
+    let list = json_of(client.list_tools(Some(page)).await.map(|_| "opened"));
+    let minted = tool(client, "mint", json!({})).await["structuredContent"]["handle"].clone();
+    let check = tool(client, "check", json!({ "handle": minted })).await;
+    let held =
+        tool(client, "hold", json!({"bytes": 1})).await["structuredContent"]["handle"].clone();
+    let add = tool(client, "add", json!({ "handle": held })).await;
+    [
+        state.unwrap_or_else(|error| error),
+        list.unwrap_or_else(|error| error),
+        check,
+        add,
+    ]
+}
+
+#[tokio::test]
+async fn is_asked_with_what_was_verified() {
+    let ledger = Ledger::new(yes);
+    let server = start(|guard| guard.accept(ledger.clone())).await;
+    let alice = client(&server.uri, "alice").await;
+    let [state, list, check, add] = present_each(&alice).await;
+    assert_eq!((state, list), (json!("opened"), json!("opened")));
+    assert_eq!(
+        (&check["isError"], &add["isError"]),
+        (&json!(false), &json!(false))
+    );
+    let asked = std::mem::take(&mut *ledger.asked.lock().unwrap());
+    let kinds: Vec<_> = asked.iter().map(|token| token.kind.name()).collect();
+    assert_eq!(kinds, ["request-state", "cursor", "handle", "handle-state"]);
+    for token in &asked {
+        assert_eq!(token.id.len(), 32);
+        assert_eq!(token.principal.parts()[2], Some("alice"));
+        assert!(token.expires_at.unwrap() > 1_700_000_000);
+    }
+    assert_eq!(check["structuredContent"]["ulid"], asked[2].id);
+
+    let minted = tool(&alice, "mint", json!({})).await["structuredContent"].clone();
+    tool(&alice, "end", json!({"handle": minted["handle"]})).await;
+    let ended = std::mem::take(&mut *ledger.ended.lock().unwrap());
+    assert_eq!((ended.len(), ended[0].kind), (1, Kind::Handle));
+    assert_eq!(minted["ulid"], ended[0].id);
+
+    // Not for what was not verified.
+    let mallory = client(&server.uri, "mallory").await;
+    tool(&mallory, "check", json!({"handle": minted["handle"]})).await;
+    tool(&mallory, "end", json!({"handle": minted["handle"]})).await;
+    raw(&mallory, "tools/list", json!({"cursor": "x"}))
+        .await
+        .unwrap_err();
+    assert!(ledger.asked.lock().unwrap().is_empty() && ledger.ended.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn no_is_a_refusal_like_any_other() {
+    let server = start(|guard| guard.accept(Ledger::new(no))).await;
+    let alice = client(&server.uri, "alice").await;
+    let seen = present_each(&alice).await;
+    let [state, cursor, handle] =
+        [Profile::RequestState, Profile::Cursor, Profile::Handle].map(refusal);
+    assert_eq!(seen, [state, cursor, handle.clone(), handle]);
+    for told in server.refusals.take() {
+        assert_eq!(told.code, "not_accepted");
+        assert_eq!(told.token_id.is_none(), told.kind == Kind::Handle);
+    }
+}
+
+#[tokio::test]
+async fn no_answer_is_the_servers_trouble() {
+    for (answer, said) in [
+        (fails as fn() -> _, "the store is down"),
+        (slow, "no answer in 50ms"),
+        (panics, "panicked"),
+    ] {
+        let options = |guard: sealwax_rmcp::GuardBuilder| {
+            guard
+                .accept(Ledger::new(answer))
+                .accept_timeout(Duration::from_millis(50))
+        };
+        let server = start(options).await;
+        let alice = client(&server.uri, "alice").await;
+        let seen = present_each(&alice).await;
+        let [state, cursor, handle] =
+            [Profile::RequestState, Profile::Cursor, Profile::Handle].map(internal);
+        assert_eq!(seen, [state, cursor, handle.clone(), handle.clone()]);
+        let told = server.refusals.take();
+        assert_eq!(told.len(), 4);
+        for told in told {
+            assert_eq!(told.code, "accept_unavailable");
+            assert!(told.message.contains(said), "{}", told.message);
+        }
+        let minted = tool(&alice, "mint", json!({})).await["structuredContent"]["handle"].clone();
+        assert_eq!(
+            tool(&alice, "end", json!({ "handle": minted })).await,
+            handle
+        );
+        assert_eq!(server.refusals.code(), "accept_unavailable");
+    }
+}
+
+#[tokio::test]
+async fn single_use_refuses_rather_than_forget_and_forgets_what_expired() {
+    let server = start(|guard| {
+        guard
+            .accept(SingleUse::with_capacity(1))
+            .request_state_ttl(Duration::from_secs(2))
+    })
+    .await;
+    let alice = client(&server.uri, "alice").await;
+    let count = || call("count", json!({}));
+    let [one, two] = [state(&alice, count()).await, state(&alice, count()).await];
+    state(&alice, count().with_request_state(&one)).await;
+
+    // It is full. The good token is not thrown away, the used one is known.
+    let full = json_of(
+        alice
+            .call_tool_once(count().with_request_state(&two))
+            .await
+            .map(|_| ()),
+    );
+    assert_eq!(full, Err(internal(Profile::RequestState)));
+    assert_eq!(server.refusals.code(), "accept_unavailable");
+    let used = json_of(
+        alice
+            .call_tool_once(count().with_request_state(&one))
+            .await
+            .map(|_| ()),
+    );
+    assert_eq!(used, Err(refusal(Profile::RequestState)));
+    assert_eq!(server.refusals.code(), "not_accepted");
+    let minted = tool(&alice, "mint", json!({})).await["structuredContent"]["handle"].clone();
+    let not_ended = tool(&alice, "end", json!({ "handle": minted })).await;
+    assert_eq!(not_ended, internal(Profile::Handle));
+    assert_eq!(server.refusals.code(), "accept_unavailable");
+
+    tokio::time::sleep(Duration::from_millis(3100)).await;
+    let three = state(&alice, count()).await;
+    state(&alice, count().with_request_state(&three)).await;
+    assert!(server.refusals.take().is_empty());
+}

@@ -1,0 +1,137 @@
+//! Says first what has moved when rmcp has.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The version that all tests here passed with. After an update: run them, then write it here.
+const PASSED_WITH: &str = "3.9.0";
+
+/// The version of rmcp that was compiled, and its sources.
+fn rmcp() -> (String, PathBuf) {
+    let host = run("rustc", &["--print", "host-tuple"]);
+    // For this platform alone: of the others not everything is here.
+    let filter = ["--offline", "--filter-platform", host.trim()];
+    let output = run(
+        env!("CARGO"),
+        &[&["metadata", "--format-version", "1"][..], &filter].concat(),
+    );
+    let metadata: Value = serde_json::from_str(&output).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let rmcp = packages
+        .iter()
+        .find(|package| package["name"] == "rmcp")
+        .unwrap();
+    let manifest = Path::new(rmcp["manifest_path"].as_str().unwrap());
+    let version = rmcp["version"].as_str().unwrap();
+    (version.into(), manifest.with_file_name("src"))
+}
+
+fn run(program: &str, args: &[&str]) -> String {
+    let directory = env!("CARGO_MANIFEST_DIR");
+    let output = Command::new(program)
+        .args(args)
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {args:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn source(root: &Path, file: &str) -> String {
+    std::fs::read_to_string(root.join(file)).unwrap_or_else(|error| {
+        panic!("rmcp has moved {file}, where this test looks for a hook: {error}")
+    })
+}
+
+#[test]
+fn this_is_the_version_that_passed() {
+    let (version, _) = rmcp();
+    assert_eq!(
+        version, PASSED_WITH,
+        "rmcp {version} is new here: see that all tests pass, then set PASSED_WITH"
+    );
+}
+
+#[test]
+fn the_handler_has_no_method_that_is_not_passed_on() {
+    let (version, root) = rmcp();
+    let handler = source(&root, "handler/server.rs");
+    let methods = handler
+        .split("macro_rules! server_handler_methods")
+        .nth(1)
+        .and_then(|rest| rest.split("pub trait ServerHandler").next())
+        .expect("rmcp has moved the methods of ServerHandler out of server_handler_methods!");
+    let methods = methods
+        .lines()
+        .filter_map(|line| line.strip_prefix("        fn "));
+    let passed_on = include_str!("../../src/protected.rs");
+    let mut seen = 0;
+    for name in methods.filter_map(|line| line.split('(').next()) {
+        seen += 1;
+        // As a row of a macro, or written out.
+        let rows = [
+            format!("        {name}("),
+            format!("    fn {name}("),
+            format!("fn {name}(\n"),
+        ];
+        assert!(
+            rows.iter().any(|row| passed_on.contains(row)),
+            "rmcp {version} has {name} in ServerHandler, whose default would answer in place of \
+             the server inside: pass it on in src/protected.rs"
+        );
+    }
+    assert_eq!(
+        seen, 32,
+        "rmcp {version} writes the methods of ServerHandler in another way"
+    );
+}
+
+#[test]
+fn no_other_type_carries_a_state_or_a_cursor() {
+    let (version, root) = rmcp();
+    let model = ["model.rs", "model/mrtr.rs"]
+        .map(|file| source(&root, file))
+        .concat();
+    for (member, times) in [
+        ("pub request_state: Option<String>", 4),
+        ("pub cursor: Option<", 2),
+        ("pub next_cursor: Option<", 1),
+        ("    InputRequired(InputRequiredResult)", 3),
+    ] {
+        assert_eq!(
+            model.matches(member).count(),
+            times,
+            "rmcp {version} has `{member}` in other types: see which of them src/wire.rs needs"
+        );
+    }
+}
+
+#[test]
+fn a_list_drops_a_cursor_that_is_no_text_and_a_call_falls_back_to_custom() {
+    use rmcp::model::ClientRequest;
+    let parsed = |json: &str| serde_json::from_str::<ClientRequest>(json).unwrap();
+    let call = r#"{"method":"tools/call","params":{"name":"x","requestState":5}}"#;
+    assert!(
+        matches!(parsed(call), ClientRequest::CustomRequest(_)),
+        "rmcp reads a tools/call whose requestState is a number in another way: see src/wire.rs"
+    );
+    let list = r#"{"method":"tools/list","params":{"cursor":5}}"#;
+    assert!(
+        matches!(parsed(list), ClientRequest::ListToolsRequest(list) if list.params.is_none()),
+        "rmcp keeps a cursor that is a number: it can be refused now, see src/wire.rs"
+    );
+}
+
+#[test]
+fn only_errors_of_deserialization_become_tool_results() {
+    let (version, root) = rmcp();
+    let router = source(&root, "handler/server/router/tool.rs");
+    assert!(
+        router.contains(r#".starts_with(TOOL_ARGUMENT_DESERIALIZATION_ERROR_PREFIX)"#),
+        "rmcp {version} turns other errors of extractors into tool results: does State's refusal \
+         still leave as a JSON-RPC error?"
+    );
+}

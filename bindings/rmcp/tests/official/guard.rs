@@ -1,0 +1,313 @@
+//! The guard's own options, and what happens to an author who forgot something.
+
+use std::cell::RefCell;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+use sealwax::{Key, Principal, Profile};
+use sealwax_rmcp::{Guard, Kind, anonymous, from_claims};
+use serde_json::json;
+
+use crate::clients::*;
+use crate::handle::tool;
+use crate::server::*;
+
+fn a_codec() -> sealwax::Codec {
+    codec(&[&Key::generate().unwrap()])
+}
+
+#[tokio::test]
+async fn without_a_principal_a_request_is_refused_never_anonymous() {
+    let server = start(|guard| guard).await;
+    let nobody = client(&server.uri, "nobody").await;
+    let called = json_of(nobody.call_tool(call("mint", json!({}))).await);
+    assert_eq!(called, Err(internal(Profile::RequestState)));
+    let told = server.refusals.take();
+    assert_eq!((told.len(), told[0].code), (1, "invalid_argument"));
+    assert!(told[0].principal.is_none() && told[0].message.contains("VerifiedClaims"));
+
+    // A list asks for it only where a cursor comes or leaves.
+    assert!(raw(&nobody, "empty/list", json!({})).await.is_ok());
+    assert!(server.refusals.take().is_empty());
+    assert_eq!(
+        json_of(nobody.list_tools(None).await),
+        Err(internal(Profile::Cursor))
+    );
+    assert_eq!(server.refusals.code(), "invalid_argument");
+    let came = raw(&nobody, "empty/list", json!({"cursor": "x"})).await;
+    assert_eq!(came, Err(internal(Profile::Cursor)));
+    assert_eq!(server.refusals.code(), "invalid_argument");
+}
+
+#[tokio::test]
+async fn a_function_that_finds_none_fails_or_panics_refuses() {
+    fn none(_: &RequestContext<RoleServer>) -> Option<Principal> {
+        None
+    }
+    fn error(_: &RequestContext<RoleServer>) -> Result<Principal, io::Error> {
+        Err(io::Error::other("the directory is down"))
+    }
+    fn panics(_: &RequestContext<RoleServer>) -> Principal {
+        panic!("no principal")
+    }
+    fn empty(_: &RequestContext<RoleServer>) -> Principal {
+        Principal::subject("")
+    }
+    for builder in [
+        Guard::builder(a_codec(), none),
+        Guard::builder(a_codec(), error),
+        Guard::builder(a_codec(), panics),
+        Guard::builder(a_codec(), empty),
+    ] {
+        let server = start_as(builder, |guard| guard).await;
+        let alice = client(&server.uri, "alice").await;
+        let called = json_of(alice.call_tool(call("delete", json!({}))).await);
+        assert_eq!(called, Err(internal(Profile::RequestState)));
+        assert_eq!(server.refusals.code(), "invalid_argument");
+    }
+}
+
+#[tokio::test]
+async fn the_principal_is_asked_for_once_a_request_and_where_it_is_needed() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let principal = move |_: &RequestContext<RoleServer>| {
+        count.fetch_add(1, Ordering::SeqCst);
+        Principal::subject("alice")
+    };
+    let server = start_as(Guard::builder(a_codec(), principal), |guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let since = || asked.swap(0, Ordering::SeqCst);
+    since();
+    let held = tool(&alice, "hold", json!({"bytes": 1})).await;
+    assert_eq!(since(), 1, "at the boundary, and for a handle");
+    tool(
+        &alice,
+        "add",
+        json!({"handle": held["structuredContent"]["handle"]}),
+    )
+    .await;
+    assert_eq!(since(), 1, "at the boundary, to open and to seal");
+    raw(&alice, "empty/list", json!({})).await.unwrap();
+    assert_eq!(since(), 0, "a list without cursors");
+    let page = alice.list_tools(None).await.unwrap();
+    assert_eq!(since(), 1, "a cursor leaves");
+    raw(&alice, "tools/list", json!({"cursor": page.next_cursor}))
+        .await
+        .unwrap();
+    assert_eq!(since(), 1, "a cursor comes");
+}
+
+#[tokio::test]
+async fn anonymous_by_name_serves_whoever_comes() {
+    let server = start_as(Guard::builder(a_codec(), anonymous), |guard| guard).await;
+    let sealed = state(
+        &client(&server.uri, "nobody").await,
+        call("count", json!({})),
+    )
+    .await;
+    let another = client(&server.uri, "alice").await;
+    state(
+        &another,
+        call("count", json!({})).with_request_state(sealed),
+    )
+    .await;
+    assert!(server.refusals.take().is_empty());
+}
+
+/// The rule that every language has: the same token gives the same principal.
+#[tokio::test]
+async fn claims_give_the_principal_of_the_core() {
+    let codec = a_codec();
+    let server = start_with(codec.clone(), |guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let cursor = alice.list_tools(None).await.unwrap().next_cursor.unwrap();
+    let who = Principal::from_claims(&sealwax::Claims {
+        iss: Some("https://idp.example.com"),
+        sub: Some("alice"),
+        azp: Some("cli"),
+        ..sealwax::Claims::default()
+    });
+    let opened = codec
+        .view(&who.unwrap())
+        .unwrap()
+        .cursor("tools/list")
+        .open(&cursor)
+        .unwrap();
+    assert_eq!(opened.payload(), b"page 2");
+}
+
+#[tokio::test]
+async fn a_hook_that_panics_changes_nothing() {
+    let server = start(|guard| guard.on_refused(|_| panic!("the hook"))).await;
+    let alice = client(&server.uri, "alice").await;
+    let refused = raw(&alice, "tools/list", json!({"cursor": "x"})).await;
+    assert_eq!(refused, Err(refusal(Profile::Cursor)));
+    let refused = tool(&alice, "check", json!({"handle": "x"})).await;
+    assert_eq!(refused, refusal(Profile::Handle));
+}
+
+#[tokio::test]
+async fn unprotected_nothing_is_read_written_or_minted() {
+    let refusals = Refusals::default();
+    let guard = Guard::builder(a_codec(), from_claims)
+        .on_refused(refusals.hook())
+        .build()
+        .unwrap();
+    let server = Server {
+        handles: guard.handles("basket"),
+        held: guard.held_handles("cart"),
+    };
+    let alice = client(&serve(server).await, "alice").await;
+    let forged = call("delete", json!({"id": 8})).with_request_state(r#"{"asked":8}"#);
+    for params in [call("delete", json!({"id": 8})), forged] {
+        let failed = json_of(alice.call_tool_once(params).await.map(|_| ()));
+        assert_eq!(failed, Err(internal(Profile::RequestState)));
+    }
+    for (name, kind) in [("mint", Kind::Handle), ("hold", Kind::HandleState)] {
+        assert_eq!(
+            tool(&alice, name, json!({"bytes": 1})).await,
+            internal(Profile::Handle)
+        );
+        let told = refusals.take();
+        assert_eq!(
+            (told.len(), told[0].code, told[0].kind),
+            (1, "invalid_argument", kind)
+        );
+        assert!(
+            told[0].message.contains("guard.protect(server)"),
+            "{}",
+            told[0].message
+        );
+    }
+}
+
+#[tokio::test]
+async fn handles_belong_to_the_guard_that_protects() {
+    let refusals = Refusals::default();
+    let other = Guard::builder(a_codec(), from_claims)
+        .on_refused(refusals.hook())
+        .build()
+        .unwrap();
+    let server = Server {
+        handles: other.handles("basket"),
+        held: other.held_handles("cart"),
+    };
+    let guard = Guard::builder(a_codec(), from_claims).build().unwrap();
+    let alice = client(&serve(guard.protect(server)).await, "alice").await;
+    assert_eq!(
+        tool(&alice, "mint", json!({})).await,
+        internal(Profile::Handle)
+    );
+    assert_eq!(refusals.code(), "invalid_argument");
+}
+
+#[tokio::test]
+async fn a_type_that_is_none_and_a_state_where_none_is_carried_fail_closed() {
+    let refusals = Refusals::default();
+    let guard = Guard::builder(a_codec(), from_claims)
+        .on_refused(refusals.hook())
+        .build()
+        .unwrap();
+    let server = Server {
+        handles: guard.handles("Basket!"),
+        held: guard.held_handles(""),
+    };
+    let alice = client(&serve(guard.protect(server)).await, "alice").await;
+    for name in ["mint", "hold"] {
+        assert_eq!(
+            tool(&alice, name, json!({"bytes": 1})).await,
+            internal(Profile::Handle)
+        );
+        assert_eq!(refusals.code(), "invalid_argument");
+    }
+    let failed = raw(&alice, "notes/state", json!({})).await;
+    assert_eq!(failed, Err(internal(Profile::RequestState)));
+    assert_eq!(refusals.code(), "invalid_argument");
+}
+
+#[test]
+fn mistakes_in_the_options_are_said_at_once() {
+    let builder = || Guard::builder(a_codec(), anonymous);
+    let none: [&str; 0] = [];
+    for (built, named) in [
+        (
+            builder()
+                .request_state_ttl(Duration::from_millis(900))
+                .build(),
+            "request_state_ttl",
+        ),
+        (
+            builder().request_state_ttl(Duration::MAX).build(),
+            "request_state_ttl",
+        ),
+        (
+            builder().accept_timeout(Duration::ZERO).build(),
+            "accept_timeout",
+        ),
+        (builder().only("delete", none).build(), "only"),
+    ] {
+        let error = built.unwrap_err();
+        assert_eq!(error.code(), "invalid_argument");
+        assert!(error.to_string().starts_with(named), "{error}");
+    }
+}
+
+thread_local! {
+    /// What this thread logs. Every test is one thread, with its server.
+    static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Log;
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        LOG.with_borrow_mut(|log| log.extend(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// At the level of servers: at debug, rmcp itself writes whole results.
+#[tokio::test]
+async fn the_log_has_the_reason_and_never_a_token_or_a_payload() {
+    // For all threads, or tracing would remember that another had no use for our lines.
+    let log = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO);
+    log.with_ansi(false).with_writer(|| Log).init();
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let mallory = client(&server.uri, "mallory").await;
+    let sealed = state(&alice, call("count", json!({}))).await;
+    let held = tool(&alice, "hold", json!({"bytes": 1})).await;
+    let held = held["structuredContent"]["handle"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let stolen = call("count", json!({})).with_request_state(&sealed);
+    assert!(mallory.call_tool_once(stolen).await.is_err());
+    tool(&mallory, "add", json!({ "handle": held })).await;
+    let told = server.refusals.take();
+    let text = String::from_utf8(LOG.take()).unwrap();
+    let ours: Vec<_> = text
+        .lines()
+        .filter(|line| line.contains("sealwax_rmcp"))
+        .collect();
+    assert_eq!((ours.len(), told.len()), (2, 2), "{text}");
+    for (line, told) in ours.iter().zip(&told) {
+        assert!(
+            line.contains(" WARN ") && line.contains(told.code),
+            "{line}"
+        );
+        assert!(line.contains(told.token_id.as_deref().unwrap()), "{line}");
+    }
+    for secret in [&sealed[..], &held[..]] {
+        assert!(!text.contains(secret) && !format!("{told:?}").contains(secret));
+    }
+}

@@ -1,0 +1,84 @@
+//! Handles that hold their state.
+
+use sealwax::{Key, Profile};
+use sealwax_rmcp::{Kind, SingleUse};
+use serde_json::{Value, json};
+
+use crate::clients::*;
+use crate::handle::tool;
+use crate::server::*;
+
+async fn hold(client: &Client) -> String {
+    let held = tool(client, "hold", json!({"bytes": 1})).await;
+    held["structuredContent"]["handle"].as_str().unwrap().into()
+}
+
+#[tokio::test]
+async fn a_handle_holds_its_state_in_either_revision() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let before = legacy(&server.uri, "alice").await;
+    let first = hold(&alice).await;
+    let second = tool(&before, "add", json!({ "handle": first })).await;
+    let second = &second["structuredContent"];
+    assert_eq!(second["items"], json!(["x", "more"]));
+    assert_eq!(second["expiresAt"].as_str().unwrap().len(), 20);
+    let third = tool(&alice, "add", json!({"handle": second["handle"]})).await;
+    assert_eq!(
+        third["structuredContent"]["items"],
+        json!(["x", "more", "more"])
+    );
+    // The first still holds what it held: several live at once.
+    let again = tool(&alice, "add", json!({ "handle": first })).await;
+    assert_eq!(again["structuredContent"]["items"], json!(["x", "more"]));
+    assert!(server.refusals.take().is_empty());
+}
+
+#[tokio::test]
+async fn the_model_reads_one_text_whatever_the_reason() {
+    let [old, new] = [Key::generate().unwrap(), Key::generate().unwrap()];
+    let before = start_with(codec(&[&old]), |guard| guard).await;
+    let server = start_with(codec(&[&new]), |guard| guard.accept(SingleUse::default())).await;
+    let alice = client(&server.uri, "alice").await;
+    let mallory = client(&server.uri, "mallory").await;
+    let good = hold(&alice).await;
+    let retired = hold(&client(&before.uri, "alice").await).await;
+    let minted = tool(&alice, "mint", json!({})).await["structuredContent"]["handle"].clone();
+    let cursor = alice.list_tools(None).await.unwrap().next_cursor.unwrap();
+    let ended = hold(&alice).await;
+    assert_eq!(
+        tool(&alice, "release", json!({ "handle": ended })).await["isError"],
+        false
+    );
+    for (who, sent, code) in [
+        (&mallory, json!(good), "principal_mismatch"),
+        (&alice, json!(altered(&good)), "unauthentic"),
+        (&alice, json!(retired), "unknown_key"),
+        (
+            &alice,
+            json!(format!("{good}{}", "A".repeat(6000))),
+            "too_large",
+        ),
+        (&alice, minted, "malformed"),
+        (&alice, json!(cursor), "wrong_purpose"),
+        (&alice, json!(""), "malformed"),
+        (&alice, json!(ended), "not_accepted"),
+    ] {
+        let refused = tool(who, "add", json!({ "handle": sent })).await;
+        assert_eq!(refused, refusal(Profile::Handle), "{code}");
+        let told = server.refusals.take();
+        assert_eq!(
+            (told.len(), told[0].code, told[0].kind),
+            (1, code, Kind::HandleState)
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_large_to_seal_is_the_servers_trouble() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let failed: Value = tool(&alice, "hold", json!({"bytes": 5000})).await;
+    assert_eq!(failed, internal(Profile::Handle));
+    assert_eq!(server.refusals.code(), "too_large");
+}

@@ -1,0 +1,14 @@
+//! The guard on real servers and real clients of rmcp, over HTTP and stdio.
+
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
+
+mod accept;
+mod canary;
+mod clients;
+mod cursor;
+mod example;
+mod guard;
+mod handle;
+mod held_handle;
+mod request_state;
+mod server;

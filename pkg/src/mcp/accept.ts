@@ -1,0 +1,45 @@
+import type { Principal } from '../principal.js';
+
+/** What a {@link Accept} is asked for. */
+export interface Accepted {
+  /** What it is: `handle` is a server-held one, `handle-state` one that holds its state. */
+  readonly kind: 'request-state' | 'cursor' | 'handle-state' | 'handle';
+  /** The token id, or the ulid of a server-held handle: 32 hex digits. */
+  readonly id: string;
+  /** Whose it is. */
+  readonly principal: Principal;
+  /** When it expires by itself, in Unix seconds; `null` if it does not. */
+  readonly expiresAt: number | null;
+}
+
+/**
+ * Asked before a token is accepted, and told when something ends. It is asked only for what is
+ * authentic, of this user and in its time.
+ *
+ * `false` refuses the token. What throws, or takes longer than the guard's `acceptTimeout`, fails
+ * closed too, but as the server's own trouble, so that the client keeps its token.
+ *
+ * {@link SingleUse} is one for a single process. A fleet needs a store that its replicas share,
+ * behind this interface, which decides atomically.
+ */
+export interface Accept {
+  accept(token: Accepted): boolean | PromiseLike<boolean>;
+  ended(token: Accepted): void | PromiseLike<void>;
+}
+
+/**
+ * Runs what may answer later, or never.
+ *
+ * @throws whatever it throws, and an error when the time is over
+ */
+export async function within<T>(seconds: number, work: () => T | PromiseLike<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${seconds} s`)), seconds * 1000);
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

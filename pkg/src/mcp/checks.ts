@@ -1,0 +1,185 @@
+import { type Answer, answer, type Profile } from '../answer.js';
+import type { Codec } from '../codec.js';
+import { invalidArgument, SealwaxError, type SealwaxErrorCode } from '../error.js';
+import { inspect } from '../inspect.js';
+import type { Principal } from '../principal.js';
+import type { View } from '../view.js';
+import { type Accept, type Accepted, within } from './accept.js';
+import type { Call, PrincipalOf } from './call.js';
+
+/** What was refused, or could not be sealed, for the author's eyes only. */
+export interface Refused {
+  /** Why: a code of {@link SealwaxError}, or what {@link Accept} said, or that it said nothing. */
+  readonly code: SealwaxErrorCode | 'not_accepted' | 'accept_unavailable';
+  /** What it was. */
+  readonly kind: Accepted['kind'];
+  /** The token id, or the ulid of a handle, where it can be told. Verified only if it opened. */
+  readonly tokenId?: string;
+  /** Who presented it, where that is known. */
+  readonly principal?: Principal;
+  /** What was expected and what was found. It holds no token, no key and no payload. */
+  readonly message: string;
+  /** What a function of the author's threw, if it was that. */
+  readonly cause?: unknown;
+}
+
+/** Why something that verified is refused all the same. */
+class NotAccepted extends Error {
+  constructor(
+    readonly code: 'not_accepted' | 'accept_unavailable',
+    message: string,
+    readonly tokenId: string,
+    override readonly cause?: unknown,
+  ) {
+    super(message);
+  }
+}
+
+/** What {@link Accept} is asked for, of something opened. */
+export type Facts = Pick<Accepted, 'id' | 'expiresAt'>;
+
+/** What a guard was told, checked. */
+export interface Policy {
+  readonly codec: Codec;
+  readonly principalOf: PrincipalOf;
+  readonly accept: Accept | undefined;
+  readonly acceptTimeout: number;
+  readonly onRefused: ((event: Refused) => unknown) | undefined;
+  readonly logger: { warn(message: string): void };
+}
+
+/** What every token goes through, whichever way it came. */
+export class Checks {
+  readonly policy: Policy;
+
+  constructor(policy: Policy) {
+    this.policy = policy;
+  }
+
+  /**
+   * Opens what came, and asks whether it is accepted. Whoever gets its result may trust it.
+   *
+   * @throws whatever refuses it; {@link Checks.refused} takes that
+   */
+  async admit<T>(
+    call: Call,
+    kind: Accepted['kind'],
+    token: unknown,
+    open: (view: View, token: string) => T,
+    facts: (opened: T) => Facts,
+  ): Promise<T> {
+    const { view, principal } = await call.who();
+    const opened = open(view, wire(token));
+    const { accept } = this.policy;
+    if (accept !== undefined) {
+      const verified = { kind, ...facts(opened), principal };
+      const accepted = await this.#asked(verified.id, async () => {
+        const said = await accept.accept(verified);
+        if (typeof said !== 'boolean') throw new TypeError('accept: expected true or false');
+        return said;
+      });
+      if (!accepted) throw new NotAccepted('not_accepted', 'accept: said no', verified.id);
+    }
+    return opened;
+  }
+
+  /**
+   * Opens what came, and tells that it ends.
+   *
+   * @throws whatever refuses it, or fails; {@link Checks.refused} takes that
+   */
+  async end<T>(
+    call: Call,
+    kind: Accepted['kind'],
+    token: unknown,
+    open: (view: View, token: string) => T,
+    facts: (opened: T) => Facts,
+  ): Promise<void> {
+    const { accept } = this.policy;
+    if (accept === undefined) {
+      throw invalidArgument('end: expected a guard with the option accept, which remembers it');
+    }
+    const { view, principal } = await call.who();
+    const verified = { kind, ...facts(open(view, wire(token))), principal };
+    await this.#asked(verified.id, () => accept.ended(verified));
+  }
+
+  /** What the author's own code throws, or is too late with, fails closed as our trouble. */
+  async #asked<T>(id: string, work: () => T | PromiseLike<T>): Promise<T> {
+    try {
+      return await within(this.policy.acceptTimeout, work);
+    } catch (cause) {
+      throw new NotAccepted('accept_unavailable', 'accept: failed or was too late', id, cause);
+    }
+  }
+
+  /** Tells the author, and gives what to tell the client. */
+  refused(
+    profile: Profile,
+    call: Call,
+    kind: Accepted['kind'],
+    error: unknown,
+    token?: unknown,
+  ): Answer {
+    this.#report(call, kind, error, token);
+    if (error instanceof NotAccepted) {
+      return error.code === 'not_accepted' ? answer(profile) : internal(profile);
+    }
+    return answer(profile, { error });
+  }
+
+  /** The same of what could not be sealed, which is no client's fault. */
+  unsealed(profile: Profile, call: Call, kind: Accepted['kind'], error: unknown): Answer {
+    this.#report(call, kind, error, undefined);
+    return internal(profile);
+  }
+
+  #report(call: Call, kind: Accepted['kind'], error: unknown, token: unknown): void {
+    const known = error instanceof SealwaxError || error instanceof NotAccepted;
+    const code = known ? error.code : 'invalid_argument';
+    const message = known ? error.message : 'failed';
+    const cause = known ? error.cause : error;
+    const tokenId = error instanceof NotAccepted ? error.tokenId : idOf(token);
+    const { principal } = call;
+    const id = tokenId === undefined ? '' : ` ${tokenId}`;
+    quietly(() => this.policy.logger.warn(`sealwax: ${kind}${id}: ${code}: ${message}`));
+    quietly(() =>
+      this.policy.onRefused?.({
+        code,
+        kind,
+        message,
+        ...(tokenId !== undefined && { tokenId }),
+        ...(principal !== undefined && { principal }),
+        ...(cause !== undefined && { cause }),
+      }),
+    );
+  }
+}
+
+/** Runs what must not change the answer, whatever it throws, and whenever. */
+async function quietly(work: () => unknown): Promise<void> {
+  try {
+    await work();
+  } catch {
+    // There is nobody left to tell.
+  }
+}
+
+/** What came is a text, or nothing of ours. */
+function wire(token: unknown): string {
+  if (typeof token === 'string') return token;
+  throw new SealwaxError('malformed', `expected a text, found ${typeof token}`, true);
+}
+
+function internal(profile: Profile): Answer {
+  return answer(profile, { error: null });
+}
+
+function idOf(token: unknown): string | undefined {
+  try {
+    const inspected = inspect(token as string);
+    return inspected.what === 'token' ? inspected.tokenId : undefined;
+  } catch {
+    return undefined; // it is whatever a client made up
+  }
+}

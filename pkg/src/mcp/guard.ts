@@ -1,0 +1,234 @@
+import { Codec } from '../codec.js';
+import { invalidArgument, SealwaxError } from '../error.js';
+import { count, json, optional, options, text, wrongType } from '../input.js';
+import type { Accept } from './accept.js';
+import { Call, type PrincipalOf } from './call.js';
+import { Checks, type Refused } from './checks.js';
+import { Handles } from './handles.js';
+import { HeldHandles } from './held-handles.js';
+import { Requests } from './requests.js';
+import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
+
+/** What a {@link Guard} is told. */
+export interface GuardOptions {
+  /** What seals and opens: keys, and the name of the service. */
+  readonly codec: Codec;
+  /**
+   * Tells who asks, by what is known of a request, at most once for each: of the SDK's own
+   * `AuthInfo` {@link principalFromAuthInfo} does. Whoever gives nobody refuses the request. A
+   * server without authentication says `'anonymous'`, and then whoever holds a token can use it.
+   */
+  readonly principal: PrincipalOf | 'anonymous';
+  /** Is told of everything refused, and of what could not be sealed. */
+  readonly onRefused?: ((event: Refused) => void | PromiseLike<void>) | undefined;
+  /** Gets a line of the same: `console` unless set. */
+  readonly logger?: { warn(message: string): void } | undefined;
+  /** Is asked before a token is accepted, and told when one ends. */
+  readonly accept?: Accept | undefined;
+  /** How many seconds `accept` may take: 1 unless set. */
+  readonly acceptTimeout?: number | undefined;
+  /** How many seconds a `requestState` lives: 600 unless set. */
+  readonly requestStateTtl?: number | undefined;
+  /**
+   * Which arguments of a tool or a prompt its `requestState` is bound to, by name: all of them
+   * unless set. A request that has none of them cannot be bound.
+   */
+  readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+const OPTIONS = [
+  'codec',
+  'principal',
+  'onRefused',
+  'logger',
+  'accept',
+  'acceptTimeout',
+  'requestStateTtl',
+  'only',
+] as const satisfies readonly (keyof GuardOptions)[];
+
+/**
+ * Stands between a server's handlers and its clients: what leaves in `requestState` and in
+ * `nextCursor` is sealed, and what comes back is opened and checked before a handler runs.
+ *
+ * A `requestState` belongs to its request: the method, the target, the arguments as they came, and
+ * the user. A cursor belongs to its list and the user. What is not good is answered at once, with
+ * the one answer of its kind, and the handler does not run.
+ *
+ * A token is good as often as it comes back in its time, unless `accept` says otherwise: what
+ * must happen only once needs {@link SingleUse}, or a store that all replicas share.
+ *
+ * @example
+ * ```js
+ * import { inputRequired, McpServer } from '@modelcontextprotocol/server';
+ * import { Codec, Key, KeyRing } from 'sealwax';
+ * import { Guard, principalFromAuthInfo } from 'sealwax/mcp';
+ *
+ * const keys = new KeyRing([Key.generate()]); // a server passes process.env.SEALWAX_KEYS
+ * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+ * const guard = new Guard({ codec, principal: principalFromAuthInfo });
+ *
+ * const server = guard.protect(new McpServer({ name: 'notes', version: '1.0.0' }));
+ * server.registerTool('clear', {}, async (ctx) => {
+ *   if (ctx.mcpReq.requestState()?.asked) return { content: [{ type: 'text', text: 'cleared' }] };
+ *   return inputRequired({ requestState: guard.state(ctx, { asked: true }) });
+ * });
+ * console.log(server instanceof McpServer); // true
+ * ```
+ */
+export class Guard {
+  readonly #checks: Checks;
+  readonly #requests: Requests;
+  readonly #servers = new WeakSet<object>();
+  readonly #callOf = (context: HandlerContext): Call => {
+    const call = callOf(context);
+    if (call instanceof Call && call.checks === this.#checks) return call;
+    throw invalidArgument(
+      'context: expected that of a handler of a protected server; ' +
+        'call guard.protect(server) before it connects',
+    );
+  };
+
+  /** @throws `TypeError` for what is missing or of the wrong type; {@link SealwaxError} */
+  constructor(given: GuardOptions) {
+    const known = options(given, ...OPTIONS);
+    const { codec } = known;
+    if (!(codec instanceof Codec)) {
+      throw wrongType('codec', 'a Codec of this package, by the same module system', codec);
+    }
+    const { accept, onRefused, logger = console } = given;
+    if (onRefused !== undefined) method('onRefused', onRefused);
+    method('logger.warn', Object(logger).warn);
+    if (accept !== undefined) {
+      method('accept.accept', Object(accept).accept);
+      method('accept.ended', Object(accept).ended);
+    }
+    this.#checks = new Checks({
+      codec,
+      principalOf: principalOf(known.principal),
+      accept,
+      acceptTimeout: seconds('acceptTimeout', known.acceptTimeout) ?? 1,
+      onRefused,
+      logger,
+    });
+    const ttl = optional(lifespan, 'requestStateTtl', known.requestStateTtl);
+    this.#requests = new Requests(this.#checks, ttl, onlyOf(known.only ?? {}));
+  }
+
+  /**
+   * Protects a server, before it connects, and returns it. A factory that makes one for each
+   * request protects each.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` for what cannot be protected: a server with a
+   * `requestState.verify` of its own, one that is connected, or one of an SDK that has changed
+   */
+  protect<S extends AnyServer>(server: S): S {
+    if (!this.#servers.has(server)) {
+      intercept(server, this.#requests);
+      this.#servers.add(server);
+    }
+    return server;
+  }
+
+  /**
+   * A value as `requestState`, for `inputRequired` in a handler of a protected server: it is
+   * sealed when the result leaves. What comes back is read by the SDK's own
+   * `ctx.mcpReq.requestState<T>()`.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` outside of a protected server, in a method
+   * that carries none, and for what is no JSON
+   */
+  state(context: HandlerContext, value: unknown): string {
+    const { carried, request } = this.#callOf(context);
+    if (carried?.kind !== 'request-state') {
+      throw invalidArgument(`context: expected a request with a state, found ${request.method}`);
+    }
+    return json('state', value);
+  }
+
+  /**
+   * Server-held handles of a type: a small letter, then up to 31 small letters or digits.
+   *
+   * @param given `maxAge`: how many seconds a handle is good; as long as its key unless set
+   */
+  handles(type: string, given: { readonly maxAge?: number | undefined } = {}): Handles {
+    const maxAge = optional(lifespan, 'maxAge', options(given, 'maxAge').maxAge);
+    return new Handles(
+      this.#checks,
+      this.#callOf,
+      handleType(this.#checks.policy.codec, type),
+      maxAge,
+    );
+  }
+
+  /**
+   * Handles of a type that hold their state.
+   *
+   * @param given `ttl`: how many seconds each is good, 24 hours unless set; `maxAge`: how many
+   * seconds the first and all that were renewed of it are
+   */
+  heldHandles<T = unknown>(
+    type: string,
+    given: { readonly ttl?: number | undefined; readonly maxAge?: number | undefined } = {},
+  ): HeldHandles<T> {
+    const { ttl, maxAge } = options(given, 'ttl', 'maxAge');
+    return new HeldHandles<T>(
+      this.#checks,
+      this.#callOf,
+      handleType(this.#checks.policy.codec, type),
+      {
+        ttl: optional(lifespan, 'ttl', ttl),
+        maxAge: optional(lifespan, 'maxAge', maxAge),
+      },
+    );
+  }
+}
+
+function principalOf(given: unknown): PrincipalOf {
+  if (given === 'anonymous') return () => 'anonymous';
+  return method('principal', given, "a function, or 'anonymous' by name") as PrincipalOf;
+}
+
+function method(name: string, given: unknown, expected = 'a function'): unknown {
+  if (typeof given !== 'function') throw wrongType(name, expected, given);
+  return given;
+}
+
+function seconds(name: string, given: unknown): number | undefined {
+  if (given === undefined) return undefined;
+  if (typeof given !== 'number') throw wrongType(name, 'a number', given);
+  // What a timer cannot hold, it takes for no time at all.
+  if (given > 0 && given <= 60) return given;
+  throw invalidArgument(`${name}: expected more than 0 and at most 60 seconds, found ${given}`);
+}
+
+/** Seconds in which something can happen: a mistake is told now, not to the first who asks. */
+function lifespan(name: string, given: unknown): number {
+  const seconds = count(name, given);
+  if (seconds === 0) throw invalidArgument(`${name}: expected 1 second or more, found 0`);
+  return seconds;
+}
+
+/** The same of a type: of what is no handle, the core tells first if its type could not be one. */
+function handleType(codec: Codec, given: unknown): string {
+  const type = text('type', given);
+  const view = codec.view('anonymous');
+  try {
+    view.verifyHandle(type, '');
+  } catch (error) {
+    if (!(error instanceof SealwaxError && error.isRefusal)) throw error;
+  } finally {
+    view.free();
+  }
+  return type;
+}
+
+function onlyOf(given: unknown): ReadonlyMap<string, readonly string[]> {
+  if (typeof given !== 'object' || given === null) throw wrongType('only', 'an object', given);
+  return new Map(
+    Object.entries(given).map(([target, names]) => {
+      if (!Array.isArray(names)) throw wrongType(`only.${target}`, 'an array of strings', names);
+      return [target, names.map((name) => text(`only.${target}`, name))];
+    }),
+  );
+}

@@ -1,0 +1,18 @@
+/**
+ * Guards for servers on the official SDK, `@modelcontextprotocol/server`: see {@link Guard}.
+ *
+ * It starts no module of its own: the codec that a guard is given comes from `sealwax`, however
+ * that was loaded.
+ */
+
+export type { Accept, Accepted } from './accept.js';
+export type { PrincipalOf } from './call.js';
+export type { Refused } from './checks.js';
+export { Guard, type GuardOptions } from './guard.js';
+export { HandleRefused } from './handle-refused.js';
+export type { Handle, Handles } from './handles.js';
+export type { Held, HeldHandles } from './held-handles.js';
+export { principalFromAuthInfo } from './principal.js';
+export type { AnyServer, HandlerContext } from './sdk.js';
+export { SingleUse } from './single-use.js';
+export type { RequestContext } from './transport.js';

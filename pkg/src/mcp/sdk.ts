@@ -1,0 +1,92 @@
+/**
+ * Where the official SDK is held by its insides: all that is known of them is in this file.
+ *
+ * Beside `connect`, which is public, two members of a server, each looked for before anything is
+ * protected: `buildContext` makes the context of a handler, and `_requestStateVerify` holds the
+ * option `requestState.verify`.
+ */
+
+import type { MessageExtraInfo, Transport } from '@modelcontextprotocol/server';
+import { invalidArgument } from '../error.js';
+import { type Boundary, stand } from './transport.js';
+
+/** A server of the SDK: `McpServer`, or the low-level `Server`. */
+export interface AnyServer {
+  connect(transport: Transport): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A handler's context, by which its request is known again. Every `ServerContext` is one. */
+export interface HandlerContext {
+  readonly mcpReq: { readonly signal: AbortSignal };
+}
+
+interface Inside {
+  readonly transport: Transport | undefined;
+  _requestStateVerify: ((state: string, context: HandlerContext) => unknown) | undefined;
+  buildContext(context: unknown, extra?: MessageExtraInfo): HandlerContext;
+  connect(transport: Transport): Promise<void>;
+}
+
+/** Calls by what the SDK carries from the message to the handler's context, copies included. */
+const callsBySignal = new WeakMap<AbortSignal, unknown>();
+
+/** The call that a handler serves, if its server is protected. */
+export function callOf(context: HandlerContext): unknown {
+  const signal = context?.mcpReq?.signal;
+  return signal === undefined ? undefined : callsBySignal.get(signal);
+}
+
+/**
+ * Puts a boundary between a server and whatever transport it connects to.
+ *
+ * @throws {@link SealwaxError} `invalid_argument` where the server has a `requestState.verify` of
+ * its own, or is none of the SDK's, or the SDK has changed inside
+ */
+export function intercept<Call>(server: AnyServer, boundary: Boundary<Call>): void {
+  const inside = insideOf(server);
+  const { buildContext, connect } = inside;
+  const callsByExtra = new WeakMap<MessageExtraInfo, Call>();
+
+  inside._requestStateVerify = (state, context) => {
+    const call = callOf(context) as Call | undefined;
+    // Not by way of a protected transport: then it was not opened either.
+    if (call === undefined) throw invalidArgument('requestState: did not pass the guard');
+    return boundary.read(call, state);
+  };
+  inside.buildContext = function (context, extra) {
+    const built = buildContext.call(this, context, extra);
+    const call = extra && callsByExtra.get(extra);
+    if (call !== undefined) callsBySignal.set(built.mcpReq.signal, call);
+    return built;
+  };
+  inside.connect = async function (transport) {
+    // Of a server that is connected already, the SDK's own error tells.
+    if (this.transport === undefined) {
+      stand(transport, boundary, (extra, call) => callsByExtra.set(extra, call));
+    }
+    return connect.call(this, transport);
+  };
+}
+
+function insideOf(server: unknown): Inside {
+  const given = Object(server);
+  const inside = typeof given.server === 'object' ? Object(given.server) : given;
+  const expected = (what: string) =>
+    invalidArgument(
+      `server: expected an McpServer or a Server of @modelcontextprotocol/server ${what}; ` +
+        'sealwax names as its peer dependency which of them it knows',
+    );
+  if (typeof inside.connect !== 'function') throw expected('2.x');
+  if (typeof inside.buildContext !== 'function') throw expected('with a method buildContext');
+  if (!('_requestStateVerify' in inside)) throw expected('with a member _requestStateVerify');
+  if (inside._requestStateVerify !== undefined) {
+    throw invalidArgument(
+      'server: expected one without requestState.verify, which the guard does; leave the option out',
+    );
+  }
+  if (inside.transport !== undefined) {
+    throw invalidArgument('server: expected one not connected yet; protect it before connect');
+  }
+  return inside;
+}

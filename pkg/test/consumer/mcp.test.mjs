@@ -1,0 +1,29 @@
+// In this project there is no SDK: `sealwax/mcp` is there all the same, in both module systems.
+
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+
+import * as sealwax from 'sealwax';
+import { Guard, principalFromAuthInfo } from 'sealwax/mcp';
+
+import { guardOf } from './guard-of.mjs';
+
+const require = createRequire(import.meta.url);
+
+test('a codec and a guard of one module system belong together', () => {
+  assert.throws(() => require.resolve('@modelcontextprotocol/server'), {
+    code: 'MODULE_NOT_FOUND',
+  });
+  assert.ok(guardOf(sealwax, Guard) instanceof Guard);
+  const cjs = require('sealwax/mcp');
+  assert.ok(guardOf(require('sealwax'), cjs.Guard) instanceof cjs.Guard);
+  assert.throws(() => guardOf(require('sealwax'), Guard), /a Codec of this package/);
+});
+
+test('a principal is of the core', () => {
+  const extra = { iss: 'https://idp.example.com', sub: 'alice' };
+  const principal = principalFromAuthInfo({ http: { authInfo: { clientId: 'app', extra } } });
+  const { iss, sub } = extra;
+  assert.deepEqual(principal, sealwax.principalFromClaims({ iss, sub, client_id: 'app' }));
+});

@@ -1,0 +1,108 @@
+// The SDK that this passed with, and each of its insides that the guard is held by. When an update
+// fails here, look at src/mcp/sdk.ts and transport.ts: nothing else knows of them.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { InMemoryTransport, McpServer, Server } from '@modelcontextprotocol/server';
+
+const passedWith = { server: '2.4.0', client: '2.4.0', node: '2.1.2' };
+const info = { name: 'canary', version: '1' };
+
+test('the versions are those that it passed with', () => {
+  for (const [name, version] of Object.entries(passedWith)) {
+    const path = `node_modules/@modelcontextprotocol/${name}/package.json`;
+    const manifest = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
+    assert.equal(
+      manifest.version,
+      version,
+      `@modelcontextprotocol/${name}: if all else passes, write ${manifest.version} here and in test/mcp/package.json`,
+    );
+  }
+});
+
+test('McpServer.server is the Server that connects', async () => {
+  const server = new McpServer(info);
+  assert.ok(server.server instanceof Server, 'moved: McpServer.server');
+  let connected = false;
+  server.server.connect = async () => {
+    connected = true;
+  };
+  await server.connect(InMemoryTransport.createLinkedPair()[0]);
+  assert.ok(connected, 'moved: McpServer.connect no longer calls connect of its server');
+});
+
+test('requestState.verify is held in _requestStateVerify, and called by that name', async () => {
+  const verify = async () => 'verified';
+  const server = new Server(info, { requestState: { verify }, capabilities: { tools: {} } });
+  assert.equal(server._requestStateVerify, verify, 'moved: Server._requestStateVerify');
+  assert.ok('_requestStateVerify' in new Server(info), 'moved: it is not there without the option');
+  const seen = [];
+  server._requestStateVerify = async (state, ctx) => {
+    seen.push(state, ctx);
+    return 'replaced';
+  };
+  const { contexts } = await exchange(server, { requestState: 'x' });
+  assert.equal(seen[0], 'x', 'moved: the option is read elsewhere by then');
+  assert.equal(contexts[0].mcpReq.requestState(), 'replaced', 'moved: what verify gives');
+  assert.equal(seen[1].mcpReq.signal, contexts[0].mcpReq.signal, 'moved: a signal for a request');
+});
+
+test('buildContext gets the extra of the message, and its signal reaches the handler', async () => {
+  const server = new Server(info, { capabilities: { tools: {} } });
+  assert.equal(typeof server.buildContext, 'function', 'moved: Server.buildContext');
+  const original = server.buildContext;
+  const built = [];
+  server.buildContext = function (context, extra) {
+    const made = original.call(this, context, extra);
+    built.push([extra, made.mcpReq.signal]);
+    return made;
+  };
+  const extra = {};
+  const { contexts } = await exchange(server, {}, extra);
+  assert.equal(built.length, 1, 'moved: buildContext is not called on the instance');
+  assert.equal(built[0][0], extra, 'moved: the extra is copied on the way');
+  assert.equal(built[0][1], contexts[0].mcpReq.signal, 'moved: the signal is another');
+});
+
+test('callbacks are set before a transport starts', async () => {
+  const [ours] = InMemoryTransport.createLinkedPair();
+  const start = ours.start.bind(ours);
+  let was;
+  ours.start = async () => {
+    was = typeof ours.onmessage;
+    await start();
+  };
+  await new Server(info).connect(ours);
+  assert.equal(was, 'function', 'moved: onmessage is set after start');
+});
+
+test('what a tool throws becomes its message, and nothing else', async () => {
+  const server = new McpServer(info);
+  server.registerTool('x', {}, () => {
+    throw new Error('the fixed text');
+  });
+  const { answers } = await exchange(server.server, {}, {}, server);
+  const content = [{ type: 'text', text: 'the fixed text' }];
+  assert.deepEqual(answers[0].result, { content, isError: true }, 'moved: McpServer on errors');
+});
+
+/** One `tools/call`, straight into what the server set on its transport. */
+async function exchange(server, params, extra = {}, connecting = server) {
+  const [contexts, answers] = [[], []];
+  if (connecting === server) {
+    server.setRequestHandler('tools/call', (_, ctx) => {
+      contexts.push(ctx);
+      return { content: [] };
+    });
+  }
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  theirs.onmessage = (message) => answers.push(message);
+  await theirs.start();
+  await connecting.connect(ours);
+  const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x', ...params } };
+  ours.onmessage(request, extra);
+  await new Promise((later) => setTimeout(later, 20));
+  return { contexts, answers };
+}

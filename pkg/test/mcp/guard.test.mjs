@@ -1,0 +1,572 @@
+// What a guard does beside opening and sealing: whom it asks, what it tells, how it fails.
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { afterEach, test } from 'node:test';
+
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import {
+  createMcpHandler,
+  InMemoryTransport,
+  inputRequired,
+  McpServer,
+  Server,
+} from '@modelcontextprotocol/server';
+import { answer, Codec, Key } from 'sealwax';
+import { Guard, HandleRefused, principalFromAuthInfo, SingleUse } from 'sealwax/mcp';
+import { connected, during, LEGACY, listen, sleep, told, transports } from './client.mjs';
+import { ISSUER } from './server.mjs';
+
+const keys = Key.generate().toText();
+const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+const closing = [];
+afterEach(() => Promise.all(closing.splice(0).map((server) => server.close())));
+
+async function serve(config = {}, transport = 'http') {
+  const server = await transports[transport]({ keys, ...config });
+  closing.push(server);
+  return server;
+}
+
+const refused = { jsonrpc: '2.0', error: answer('request-state').error };
+const internal = { jsonrpc: '2.0', error: answer('request-state', { error: null }).error };
+
+/** A state of `ask`, and the retry with it. */
+async function asked(client, name = 'ask', args = { id: 7 }) {
+  const { result } = await client.call(name, args);
+  const { requestState } = result;
+  return { requestState, retry: (args) => client.call(name, args, { requestState }) };
+}
+
+// ---- what is bound ----
+
+test('the arguments are bound as they came, whatever a schema makes of them', async () => {
+  const alice = await (await serve()).connect('alice');
+  // The handler sees { id: 7, why: 'because' } each time.
+  const { retry } = await asked(alice, 'ask', { id: '7' });
+  assert.deepEqual(await retry({ id: 7 }), refused);
+  assert.deepEqual(await retry({ id: '7', why: 'because' }), refused);
+  assert.equal(told(await retry({ id: '7' })).asked, 7);
+});
+
+test('only the arguments that the author names are bound', async () => {
+  const alice = await (await serve({ only: { some: ['id'] } })).connect('alice');
+  const { retry } = await asked(alice, 'some', { id: 7, why: 'first' });
+  assert.equal(told(await retry({ id: 7, why: 'second' })).asked, 7);
+  assert.deepEqual(await retry({ id: 8, why: 'first' }), refused);
+  // Of a tool that is not named, all are.
+  const whole = await asked(alice, 'ask', { id: 7, why: 'first' });
+  assert.deepEqual(await whole.retry({ id: 7, why: 'second' }), refused);
+});
+
+test('each round has a seal of its own', async () => {
+  const alice = await (await serve()).connect('alice');
+  const [one, two] = [await asked(alice), await asked(alice)];
+  assert.notEqual(one.requestState, two.requestState);
+});
+
+test('a text that is no JSON comes back to the letter', async () => {
+  const alice = await (await serve()).connect('alice');
+  const { requestState, retry } = await asked(alice, 'raw', {});
+  assert.match(requestState, /^sw1\./);
+  assert.equal(told(await retry({})), 'not JSON');
+});
+
+test('a request without a token reaches its handler as it came', async () => {
+  const server = await serve();
+  const alice = await server.connect('alice');
+  const { result } = await alice.send('resources/list', {});
+  assert.equal(result.resources[0].name, 'doc 0');
+  assert.deepEqual(server.events, [{ ran: 'resources/list', cursor: undefined }]);
+});
+
+// ---- who asks ----
+
+test('whoever cannot be told is refused, before any handler', async () => {
+  for (const transport of ['http', 'stdio']) {
+    const server = await serve({}, transport);
+    const nobody = await server.connect('nobody');
+    const { result, events } = await during(server.events, () => nobody.call('ask', { id: 7 }));
+    assert.deepEqual(result, internal);
+    assert.deepEqual(
+      events.map(({ code, kind }) => ({ code, kind })).filter(({ code }) => code),
+      [{ code: 'invalid_argument', kind: 'request-state' }],
+    );
+    assert.equal(
+      events.some(({ ran }) => ran),
+      false,
+    );
+    // The core says which claim it misses.
+    const missing = transport === 'http' ? /sub/ : /found nobody/;
+    assert.match(events.find(({ code }) => code).message, missing);
+    // Of a list, somebody must be told when a cursor leaves.
+    const listed = await nobody.send('resources/list', {});
+    assert.deepEqual(listed.error, answer('cursor', { error: null }).error);
+  }
+});
+
+test('a function that fails, or tells nobody, refuses', async () => {
+  const failing = [
+    () => undefined,
+    () => null,
+    async () => undefined,
+    () => ({}),
+    () => ({ subject: '' }),
+    () => ({ sub: 'alice' }),
+    () => 'alice',
+    // What refuses a token elsewhere is no refusal of this one.
+    () => codec.view('anonymous').cursor('x').open('sw1.x'),
+    () => {
+      throw new Error(`of ${'a secret'}`);
+    },
+    async () => Promise.reject(new Error('of a secret')),
+  ];
+  for (const principal of failing) {
+    const server = await serve({ principal });
+    const client = await server.connect('alice');
+    assert.deepEqual(await client.call('ask', { id: 7 }), internal);
+    const [{ line }, event] = server.events;
+    assert.equal(event.code, 'invalid_argument');
+    const nobody = failing.indexOf(principal) < 3;
+    assert.equal(event.message.includes("'anonymous' by name"), nobody);
+    assert.ok(!`${line}${event.message}`.includes('secret'), 'what another threw is logged');
+  }
+});
+
+test('a function may take its time, and is asked once', async () => {
+  let times = 0;
+  const principal = async () => {
+    times += 1;
+    await sleep(5);
+    return { subject: 'alice' };
+  };
+  const client = await (await serve({ principal })).connect('alice');
+  const { retry } = await asked(client);
+  assert.equal(times, 1);
+  assert.equal(told(await retry({ id: 7 })).asked, 7);
+  assert.equal(times, 2);
+  await client.call('mint');
+  assert.equal(times, 3);
+  await client.send('tools/list', {});
+  assert.equal(times, 3);
+});
+
+test('one JWT is one principal, by the claims or by AuthInfo', async () => {
+  const context = (clientId, extra) => ({
+    http: { authInfo: { token: 't', clientId, scopes: [], extra } },
+  });
+  const alice = { issuer: ISSUER, client: 'app', subject: 'alice' };
+  const claims = { iss: ISSUER, sub: 'alice', azp: 'app' };
+  assert.deepEqual(principalFromAuthInfo(context('app', claims)), alice);
+  assert.deepEqual(principalFromAuthInfo(context('app', { claims })), alice);
+  assert.equal(principalFromAuthInfo(context('', claims)).client, undefined);
+  const nobody = [
+    context('app'),
+    context('app', { iss: ISSUER }),
+    context('app', { claims: 7 }),
+    {},
+  ];
+  for (const of of [
+    ...nobody,
+    context('app', { sub: 'alice' }),
+    context('app', { iss: '', sub: 'a' }),
+  ]) {
+    assert.throws(() => principalFromAuthInfo(of), { code: 'invalid_argument' });
+  }
+});
+
+// ---- accepting ----
+
+test('single use: a state is good once, everything else until it is ended', async () => {
+  for (const transport of ['http', 'stdio']) {
+    const server = await serve({ accept: 'single' }, transport);
+    const alice = await server.connect('alice');
+    const { retry, requestState } = await asked(alice);
+    assert.equal(told(await retry({ id: 7 })).asked, 7);
+    const { result, events } = await during(server.events, () => retry({ id: 7 }));
+    assert.deepEqual(result, refused);
+    const event = events.find(({ code }) => code);
+    assert.equal(event.code, 'not_accepted');
+    assert.match(event.tokenId, /^[0-9a-f]{32}$/);
+    assert.ok(!JSON.stringify(events).includes(requestState));
+
+    const cursor = (await alice.send('resources/list', {})).result.nextCursor;
+    for (const _ of [1, 2]) assert.ok((await alice.send('resources/list', { cursor })).result);
+
+    for (const [make, use, end] of [
+      ['mint', 'check', 'end'],
+      ['hold', 'open', 'drop'],
+    ]) {
+      const { handle } = told(await alice.call(make, { value: [] }));
+      const another = told(await alice.call(make, { value: [] }));
+      for (const _ of [1, 2]) assert.equal(told(await alice.call(use, { handle })).handle, handle);
+      assert.equal(told(await alice.call(end, { handle })), 'ended');
+      assert.deepEqual(content(await alice.call(use, { handle })), answer('handle').toolResult);
+      assert.ok(told(await alice.call(use, { handle: another.handle })));
+    }
+  }
+});
+
+test('a failing accept is our trouble: nobody is told that a token is no good', async () => {
+  const alice = await (await serve()).connect('alice');
+  const { requestState } = await asked(alice);
+  const { handle } = told(await alice.call('mint'));
+  const { handle: basket } = told(await alice.call('hold', { value: [] }));
+  const cursor = (await alice.send('resources/list', {})).result.nextCursor;
+  for (const accept of ['throws', 'rejects', 'slow', 'vague']) {
+    const server = await serve({ accept });
+    const client = await server.connect('alice');
+    assert.deepEqual(await client.call('ask', { id: 7 }, { requestState }), internal, accept);
+    const listed = await client.send('resources/list', { cursor });
+    assert.deepEqual(listed.error, answer('cursor', { error: null }).error);
+    const trouble = answer('handle', { error: null }).toolResult;
+    assert.deepEqual(content(await client.call('check', { handle })), trouble);
+    assert.deepEqual(content(await client.call('open', { handle: basket })), trouble);
+    if (accept === 'slow') {
+      assert.deepEqual(content(await client.call('end', { handle })), trouble);
+    }
+    const codes = server.events.filter(({ code }) => code).map(({ code }) => code);
+    assert.deepEqual(new Set(codes), new Set(['accept_unavailable']));
+  }
+});
+
+test('what is not verified is not asked for', async () => {
+  const server = await serve({ accept: 'throws' });
+  const alice = await server.connect('alice');
+  assert.deepEqual(await alice.call('ask', { id: 7 }, { requestState: 'sw1.x' }), refused);
+  assert.deepEqual(
+    content(await alice.call('check', { handle: 'x' })),
+    answer('handle').toolResult,
+  );
+});
+
+test('a full memory refuses what is new, and forgets what has expired', async () => {
+  const server = await serve({ accept: 'tiny', ttl: 2 });
+  const alice = await server.connect('alice');
+  const [one, two] = [await asked(alice), await asked(alice)];
+  assert.ok((await one.retry({ id: 7 })).result);
+  assert.deepEqual(await two.retry({ id: 7 }), internal);
+  await sleep(2100);
+  const three = await asked(alice);
+  assert.ok((await three.retry({ id: 7 })).result);
+});
+
+test('single use remembers by kind, without an end where there is none', () => {
+  const once = new SingleUse({ capacity: 3 });
+  const of = (kind, id, expiresAt = null) => ({ kind, id, expiresAt, principal: 'anonymous' });
+  assert.equal(once.accept(of('request-state', '1')), true);
+  assert.equal(once.accept(of('request-state', '1')), false);
+  assert.equal(once.accept(of('handle', '1')), true);
+  assert.equal(once.accept(of('handle', '1')), true);
+  once.ended(of('handle', '1'));
+  once.ended(of('handle', '1'));
+  assert.equal(once.accept(of('handle', '1')), false);
+  assert.equal(once.accept(of('request-state', '2', 1)), true);
+  assert.equal(once.accept(of('request-state', '3')), true); // 2 has expired long ago
+  assert.throws(() => once.accept(of('request-state', '4')), /full of 3 live ids/);
+  assert.throws(() => once.ended(of('handle', '5')), /capacity/);
+  once.ended(of('handle', '1')); // takes no more room
+  assert.equal(once.accept(of('request-state', '1')), false);
+  assert.throws(() => new SingleUse({ size: 3 }), TypeError);
+  assert.throws(() => new SingleUse({ capacity: 0 }), { code: 'invalid_argument' });
+});
+
+test('nothing can be ended where nothing remembers', async () => {
+  const server = await serve();
+  const alice = await server.connect('alice');
+  const { handle } = told(await alice.call('mint'));
+  const { result, events } = await during(server.events, () => alice.call('end', { handle }));
+  assert.deepEqual(content(result), answer('handle', { error: null }).toolResult);
+  assert.match(events[1].message, /expected a guard with the option accept/);
+});
+
+// ---- telling ----
+
+test('a broken hook changes nothing', async () => {
+  for (const config of [{ hookThrows: true }, { hookRejects: true }]) {
+    const alice = await (await serve(config)).connect('alice');
+    assert.deepEqual(await alice.call('ask', { id: 7 }, { requestState: 'x' }), refused);
+    const { retry } = await asked(alice);
+    assert.equal(told(await retry({ id: 7 })).asked, 7);
+  }
+});
+
+// ---- sealing ----
+
+test('what cannot be sealed does not leave', async () => {
+  for (const transport of ['http', 'stdio']) {
+    const server = await serve({}, transport);
+    const alice = await server.connect('alice');
+    const { result, events } = await during(server.events, () => alice.call('huge', {}));
+    assert.deepEqual(result, internal);
+    const event = events.find(({ code }) => code);
+    assert.deepEqual([event.code, event.kind], ['too_large', 'request-state']);
+    assert.ok(!JSON.stringify(events).includes('xxx'));
+    const held = await alice.call('hold', { value: 'x'.repeat(10_000) });
+    assert.deepEqual(content(held), answer('handle', { error: null }).toolResult);
+  }
+});
+
+test('a renewed handle holds the next state, and the one before still its own', async () => {
+  const alice = await (await serve()).connect('alice');
+  const first = told(await alice.call('hold', { value: ['a'] }));
+  const next = told(await alice.call('renew', { handle: first.handle }));
+  assert.deepEqual([next.value, next.generation], [['a', 'more'], 1]);
+  assert.deepEqual(told(await alice.call('open', { handle: first.handle })).value, ['a']);
+  assert.deepEqual(told(await alice.call('open', { handle: next.handle })).value, ['a', 'more']);
+});
+
+// ---- setting up ----
+
+test('who forgot to protect is told so, and nothing leaves', async () => {
+  const guard = new Guard({ codec, principal: 'anonymous' });
+  const other = new Guard({ codec, principal: 'anonymous' });
+  for (const protect of [(server) => server, (server) => other.protect(server)]) {
+    const server = protect(new McpServer({ name: 'x', version: '1' }));
+    const rows = guard.handles('row');
+    server.registerTool('state', {}, (ctx) => ({ requestState: guard.state(ctx, 'secret') }));
+    server.registerTool('mint', {}, (ctx) => rows.mint(ctx));
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    await server.connect(ours);
+    const client = await connected(theirs, LEGACY);
+    for (const tool of ['state', 'mint']) {
+      const { result } = await client.call(tool, {});
+      assert.equal(result.isError, true);
+      assert.match(result.content[0].text, /call guard\.protect\(server\)/);
+    }
+    await client.client.close();
+  }
+  assert.throws(() => guard.state({}, 'x'), { code: 'invalid_argument' });
+});
+
+test('what cannot be protected is refused at once', async () => {
+  const guard = new Guard({ codec, principal: 'anonymous' });
+  const info = { name: 'x', version: '1' };
+  const verify = async () => {};
+  assert.throws(
+    () => guard.protect(new McpServer(info, { requestState: { verify } })),
+    /without requestState\.verify/,
+  );
+  for (const none of [{}, null, undefined, 'server', { connect() {} }]) {
+    assert.throws(() => guard.protect(none), { code: 'invalid_argument' });
+  }
+  const server = new McpServer(info);
+  assert.equal(guard.protect(guard.protect(server)), server);
+  const other = new Guard({ codec, principal: 'anonymous' });
+  assert.throws(() => other.protect(server), /without requestState\.verify/);
+  const late = new McpServer(info);
+  await late.connect(InMemoryTransport.createLinkedPair()[0]);
+  assert.throws(() => guard.protect(late), /before connect/);
+});
+
+test('options are what they should be', () => {
+  const good = { codec, principal: 'anonymous' };
+  const bad = [
+    {},
+    { codec },
+    { codec, principal: 'alice' },
+    { codec, principal: undefined },
+    { codec: { view() {} }, principal: 'anonymous' },
+    { ...good, onrefused() {} },
+    { ...good, onRefused: 'log' },
+    { ...good, accept: {} },
+    { ...good, accept: { accept() {} } },
+    { ...good, acceptTimeout: '1' },
+    { ...good, requestStateTtl: '1' },
+    { ...good, only: { delete_note: 'id' } },
+    { ...good, logger: {} },
+  ];
+  for (const options of bad) assert.throws(() => new Guard(options), TypeError);
+  for (const acceptTimeout of [0, -1, Number.NaN, 61, Number.POSITIVE_INFINITY]) {
+    assert.throws(() => new Guard({ ...good, acceptTimeout }), { code: 'invalid_argument' });
+  }
+  const guard = new Guard(good);
+  assert.throws(() => guard.handles('row', { ttl: 1 }), TypeError);
+  assert.throws(() => guard.heldHandles(7), TypeError);
+  for (const make of [
+    () => guard.handles('No Type'),
+    () => guard.heldHandles('sw1'),
+    () => guard.handles('row', { maxAge: 0 }),
+    () => guard.heldHandles('row', { ttl: 0 }),
+    () => new Guard({ ...good, requestStateTtl: 0 }),
+  ]) {
+    assert.throws(make, { code: 'invalid_argument' });
+  }
+});
+
+// ---- a session of an earlier revision, over HTTP ----
+
+test('stateful HTTP: the server asks by itself, and cursors are sealed', async () => {
+  const guard = new Guard({ codec, principal: 'anonymous', logger: { warn() {} } });
+  const server = guard.protect(new McpServer({ name: 'old', version: '1' }));
+  const seen = [];
+  server.registerTool('x', {}, (ctx) => {
+    const state = ctx.mcpReq.requestState();
+    if (state) return { content: [{ type: 'text', text: JSON.stringify(state) }] };
+    const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } } };
+    const confirm = inputRequired.elicit({ message: 'ok?', requestedSchema });
+    const requestState = guard.state(ctx, { asked: 7 });
+    return inputRequired({ inputRequests: { confirm }, requestState });
+  });
+  server.server.setRequestHandler('tools/list', ({ params }) => {
+    seen.push(params?.cursor);
+    return { tools: [], nextCursor: 'page 2' };
+  });
+  const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
+  await server.connect(transport);
+  const http = createServer((req, res) => transport.handleRequest(req, res));
+  await new Promise((listening) => http.listen(0, '127.0.0.1', listening));
+  closing.push({ close: () => http.closeAllConnections() ?? http.close() });
+
+  const url = new URL(`http://127.0.0.1:${http.address().port}/mcp`);
+  const { client, send, call } = await connected(new StreamableHTTPClientTransport(url), LEGACY);
+  client.setRequestHandler('elicitation/create', () => ({
+    action: 'accept',
+    content: { ok: true },
+  }));
+  const answered = await client.callTool({ name: 'x', arguments: {} });
+  assert.deepEqual(told({ result: answered }), { asked: 7 });
+  assert.deepEqual(await call.call({ send }, 'x', {}, { requestState: 'x' }), refused);
+
+  const { nextCursor } = (await send('tools/list', {})).result;
+  assert.match(nextCursor, /^sw1\./);
+  await send('tools/list', { cursor: nextCursor });
+  assert.deepEqual(seen, [undefined, 'page 2']);
+  const { error } = await send('tools/list', { cursor: 'page 2' });
+  assert.deepEqual(error, answer('cursor').error);
+  await client.close();
+});
+
+test('a state that came past the guard is refused', async () => {
+  const guard = new Guard({ codec, principal: 'anonymous' });
+  const server = guard.protect(new McpServer({ name: 'x', version: '1' }));
+  server.registerTool('x', {}, (ctx) => ({ content: [], state: ctx.mcpReq.requestState() }));
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await Server.prototype.connect.call(server.server, ours);
+  const client = await connected(theirs, LEGACY);
+  const forged = { requestState: '{"forged":true}' };
+  assert.deepEqual(await client.call('x', {}, forged), refused);
+  await client.client.close();
+});
+
+// ---- the low-level server, and the message boundary itself ----
+
+/** Plain messages to a protected low-level server, and all that comes back. */
+async function rawServer(handler, options = {}) {
+  const guard = new Guard({ codec, principal: 'anonymous', logger: { warn() {} }, ...options });
+  const server = guard.protect(
+    new Server({ name: 'low', version: '1' }, { capabilities: { tools: {} } }),
+  );
+  server.setRequestHandler('tools/call', (request, ctx) => handler(request, ctx, guard));
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const answers = [];
+  theirs.onmessage = (message) => answers.push(message);
+  await theirs.start();
+  await server.connect(ours);
+  const send = (id, args, more) => {
+    const params = { name: 'x', arguments: args, ...more };
+    return theirs.send({ jsonrpc: '2.0', id, method: 'tools/call', params });
+  };
+  return { answers, send, theirs };
+}
+
+test('a low-level server returns the fixed result of a refused handle', async () => {
+  const { answers, send } = await rawServer(async (_, ctx, guard) => {
+    try {
+      await guard.handles('row').check(ctx, 'x');
+    } catch (error) {
+      assert.ok(error instanceof HandleRefused);
+      return error.toolResult;
+    }
+  });
+  await send(1, {});
+  await sleep(20);
+  assert.deepEqual(content(answers[0]), answer('handle').toolResult);
+});
+
+test('a complete result keeps a member of that name, which is its own', async () => {
+  const { answers, send } = await rawServer(() => ({ content: [], requestState: 'mine' }));
+  await send(1, {});
+  await sleep(20);
+  assert.equal(answers[0].result.requestState, 'mine');
+});
+
+test('two requests of one id are not answered for one another', async () => {
+  const { answers, send } = await rawServer(async ({ params }) => {
+    if (params.arguments.slow) await sleep(20);
+    return { content: [{ type: 'text', text: `${params.arguments.id}` }] };
+  });
+  await send(1, { id: 7, slow: true });
+  await send(1, { id: 8 });
+  await sleep(50);
+  assert.deepEqual(
+    answers.map(({ error, result }) => error?.code ?? told({ result })),
+    [-32600, 7],
+  );
+  await send(1, { id: 9 });
+  await sleep(20);
+  assert.equal(told(answers[2]), 9);
+});
+
+test('what was cancelled before its handler ran is not run', async () => {
+  let ran = 0;
+  const principal = async () => {
+    await sleep(20);
+    return 'anonymous';
+  };
+  const handler = () => {
+    ran += 1;
+    return { content: [] };
+  };
+  const { answers, send, theirs } = await rawServer(handler, { principal });
+  await send(1, {});
+  const params = { requestId: 1 };
+  await theirs.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+  await sleep(50);
+  assert.deepEqual([ran, answers], [0, []]);
+  await send(1, {});
+  await sleep(50);
+  assert.equal(ran, 1);
+});
+
+test('arguments that cannot be bound are no matter until a state is', async () => {
+  const unsafe = { id: 2 ** 60 };
+  const { answers, send } = await rawServer((_, ctx) => {
+    const state = ctx.mcpReq.requestState();
+    return { content: [{ type: 'text', text: `${state ?? null}` }] };
+  });
+  await send(1, unsafe);
+  await send(2, unsafe, { requestState: 'x' });
+  await sleep(20);
+  assert.deepEqual(told(answers[1] ?? answers[0]), null);
+  assert.equal(answers.find(({ id }) => id === 2).error.code, -32603);
+});
+
+test('a handler that changes its arguments does not change what is bound', async () => {
+  const guard = new Guard({ codec, principal: 'anonymous', logger: { warn() {} } });
+  const factory = () => {
+    const info = { name: 'low', version: '1' };
+    const server = guard.protect(new Server(info, { capabilities: { tools: {} } }));
+    server.setRequestHandler('tools/call', ({ params }, ctx) => {
+      params.arguments.note.id = 8;
+      const state = ctx.mcpReq.requestState();
+      if (state) return { content: [{ type: 'text', text: JSON.stringify(state) }] };
+      return inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
+    });
+    return server;
+  };
+  const http = await listen(createMcpHandler(factory).fetch);
+  closing.push(http);
+  const client = await connected(new StreamableHTTPClientTransport(http.url));
+  const { retry } = await asked(client, 'x', { note: { id: 7 } });
+  assert.deepEqual(await retry({ note: { id: 8 } }), refused);
+  assert.equal(told(await retry({ note: { id: 7 } })).asked, 7);
+  await client.client.close();
+});
+
+function content({ result }) {
+  const { _meta, resultType, ...rest } = result;
+  return rest;
+}

@@ -1,0 +1,140 @@
+// A server that has everything a guard protects, for the tests. As a program it serves stdio: the
+// JSON in TEST_CONFIG says how, and each event of the guard is a line of JSON on stderr.
+
+import { inputRequired, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { Codec } from 'sealwax';
+import { Guard, SingleUse } from 'sealwax/mcp';
+import { z } from 'zod';
+
+export const ISSUER = 'https://idp.example.com';
+
+const never = new Promise(() => {});
+const accepts = {
+  single: () => new SingleUse(),
+  tiny: () => new SingleUse({ capacity: 1 }),
+  throws: () => ({
+    accept() {
+      throw new Error('the store is down');
+    },
+    ended() {},
+  }),
+  rejects: () => ({ accept: async () => Promise.reject(new Error('down')), ended: () => {} }),
+  slow: () => ({ accept: () => never, ended: () => never }),
+  vague: () => ({ accept: () => 'yes', ended: () => {} }),
+};
+
+/** A guard, and a factory of servers that it protects. */
+export function world(config, principal, onRefused) {
+  const { keys, audience = 'https://mcp.example.com', payloadLimit, accept, ...rest } = config;
+  const guard = new Guard({
+    codec: new Codec({ keys, audience, ...(payloadLimit && { payloadLimit }) }),
+    principal,
+    onRefused(event) {
+      onRefused(event);
+      if (rest.hookThrows) throw new Error('the hook is broken');
+      if (rest.hookRejects) return Promise.reject(new Error('the hook is broken'));
+    },
+    logger: { warn: (line) => onRefused({ line }) },
+    ...(accept && { accept: accepts[accept](), acceptTimeout: 0.2 }),
+    ...(rest.ttl && { requestStateTtl: rest.ttl }),
+    ...(rest.only && { only: rest.only }),
+  });
+  const life = rest.ttl ?? 3600;
+  const [rows, baskets] = [
+    guard.handles('row', { maxAge: life }),
+    guard.heldHandles('basket', { ttl: life }),
+  ];
+  const factory = () => testServer(guard, rows, baskets, onRefused);
+  return { guard, rows, baskets, factory };
+}
+
+const said = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
+
+function testServer(guard, rows, baskets, told) {
+  const server = guard.protect(
+    new McpServer({ name: 'test', version: '1.0.0' }, { capabilities: { resources: {} } }),
+  );
+  /** First asks, then tells the state it was given. */
+  const ask = (ctx, about, size = 0) => {
+    told({ ran: ctx.mcpReq.method });
+    const state = ctx.mcpReq.requestState();
+    if (state !== undefined) return said(state);
+    return inputRequired({
+      requestState: guard.state(ctx, { asked: about, filler: 'x'.repeat(size) }),
+    });
+  };
+  // A schema that rewrites: what is bound are the arguments as they came.
+  const rewriting = z.object({ id: z.coerce.number(), why: z.string().default('because') });
+  server.registerTool('ask', { inputSchema: rewriting }, ({ id }, ctx) => ask(ctx, id));
+  server.registerTool('some', { inputSchema: rewriting }, ({ id }, ctx) => ask(ctx, id));
+  server.registerTool('huge', {}, (ctx) => ask(ctx, 'much', 10_000));
+  server.registerTool('raw', {}, (ctx) =>
+    ctx.mcpReq.requestState() === undefined
+      ? inputRequired({ requestState: 'not JSON' })
+      : said(ctx.mcpReq.requestState()),
+  );
+  server.registerPrompt('ask', { argsSchema: z.object({ id: z.string() }) }, ({ id }, ctx) => {
+    const result = ask(ctx, id);
+    if (result.content === undefined) return result;
+    return { messages: [{ role: 'user', content: result.content[0] }] };
+  });
+  server.registerResource(
+    'doc',
+    new ResourceTemplate('doc:///{id}', { list: undefined }),
+    {},
+    (uri, _, ctx) => {
+      const result = ask(ctx, uri.href);
+      if (result.content === undefined) return result;
+      return { contents: [{ uri: uri.href, text: result.content[0].text }] };
+    },
+  );
+
+  const handle = { inputSchema: z.object({ handle: z.any() }) };
+  server.registerTool('mint', {}, async (ctx) => said(await rows.mint(ctx)));
+  server.registerTool('check', handle, async ({ handle }, ctx) =>
+    said(await rows.check(ctx, handle)),
+  );
+  server.registerTool('end', handle, async ({ handle }, ctx) => {
+    await rows.end(ctx, handle);
+    return said('ended');
+  });
+  const held = ({ handle, value, expiresAt, opened }) => {
+    const { generation } = opened;
+    return said({ handle, value, expiresAt, generation });
+  };
+  const value = { inputSchema: z.object({ value: z.any() }) };
+  server.registerTool('hold', value, async ({ value }, ctx) =>
+    held(await baskets.seal(ctx, value)),
+  );
+  server.registerTool('open', handle, async ({ handle }, ctx) =>
+    held(await baskets.open(ctx, handle)),
+  );
+  server.registerTool('renew', handle, async ({ handle }, ctx) => {
+    const before = await baskets.open(ctx, handle);
+    return held(await baskets.renew(ctx, before, [...before.value, 'more']));
+  });
+  server.registerTool('drop', handle, async ({ handle }, ctx) => {
+    await baskets.end(ctx, handle);
+    return said('ended');
+  });
+
+  const resource = (id) => ({ uri: `doc:///${id}`, name: `doc ${id}` });
+  server.server.setRequestHandler('resources/list', ({ params }) => {
+    const page = Number(params?.cursor ?? 0);
+    told({ ran: 'resources/list', cursor: params?.cursor });
+    return { resources: [resource(page)], ...(page < 2 && { nextCursor: `${page + 1}` }) };
+  });
+  server.server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: [],
+    nextCursor: '1',
+  }));
+  return server;
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  const { user, ...config } = JSON.parse(process.env.TEST_CONFIG);
+  const principal = user === 'nobody' ? () => undefined : () => ({ issuer: ISSUER, subject: user });
+  const told = (event) => console.error(JSON.stringify(event));
+  serveStdio(world(config, principal, told).factory);
+}

@@ -1,0 +1,67 @@
+// What compiles against the SDK's own types, and what must not.
+
+import { inputRequired, McpServer, Server } from '@modelcontextprotocol/server';
+import { Codec, type Principal, principalFromClaims } from 'sealwax';
+import {
+  type Accept,
+  type Accepted,
+  Guard,
+  type Held,
+  principalFromAuthInfo,
+  type Refused,
+  type RequestContext,
+  SingleUse,
+} from 'sealwax/mcp';
+
+const codec = new Codec({ keys: '', audience: 'a' });
+const store: Accept = {
+  accept: async ({ kind, id, principal, expiresAt }: Accepted) =>
+    `${kind}${id}${principal === 'anonymous'}${expiresAt ?? 0}`.length > 0,
+  ended() {},
+};
+const guard = new Guard({
+  codec,
+  principal: async (ctx: RequestContext): Promise<Principal> =>
+    principalFromClaims({ sub: ctx.http?.req?.headers.get('x-user'), iss: ctx.sessionId }),
+  onRefused: async ({ code, tokenId, principal }: Refused) => console.log(code, tokenId, principal),
+  logger: console,
+  accept: store,
+  acceptTimeout: 0.5,
+  requestStateTtl: 60,
+  only: { delete_note: ['id'] },
+});
+new Guard({ codec, principal: 'anonymous', accept: new SingleUse({ capacity: 5 }) });
+new Guard({ codec, principal: principalFromAuthInfo });
+
+const high: McpServer = guard.protect(new McpServer({ name: 'x', version: '1' }));
+const low: Server = guard.protect(new Server({ name: 'x', version: '1' }));
+const rows = guard.handles('row', { maxAge: 60 });
+const baskets = guard.heldHandles<string[]>('basket', { ttl: 60 });
+
+high.registerTool('x', {}, async (ctx) => {
+  const row = await rows.mint(ctx);
+  const id: string = (await rows.check(ctx, row.handle)).ulid;
+  await rows.end(ctx, row.handle);
+  const held: Held<string[]> = await baskets.seal(ctx, [id]);
+  const next = await baskets.renew(ctx, held, [...held.value, 'b']);
+  const generation: number = (await baskets.open(ctx, next.handle)).opened.generation;
+  return inputRequired({ requestState: guard.state(ctx, { generation }) });
+});
+low.setRequestHandler('tools/call', async (_, ctx) =>
+  inputRequired({ requestState: guard.state(ctx, 7) }),
+);
+
+// @ts-expect-error there is no default principal
+new Guard({ codec });
+// @ts-expect-error anonymous is so by name
+new Guard({ codec, principal: 'alice' });
+// @ts-expect-error a principal is somebody
+new Guard({ codec, principal: () => ({ issuer: 'i' }) });
+// @ts-expect-error misspelt
+new Guard({ codec, principal: 'anonymous', onrefused() {} });
+// @ts-expect-error an interface has both
+new Guard({ codec, principal: 'anonymous', accept: { accept: () => true } });
+// @ts-expect-error a guard protects servers
+guard.protect({});
+// @ts-expect-error a basket holds texts
+high.registerTool('y', {}, (ctx) => baskets.seal(ctx, [7]));
