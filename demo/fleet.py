@@ -122,7 +122,11 @@ def tell(sealwax: str, typescript: str, python: str, rust: str, *clients: str) -
             ends[at] = (client, user, go_on(fleet, client, kept))
         fleet.proxy.servers[1] = fleet.start("Python")
 
-        print(bold("\nThe key is rotated: the new one to all, then in front, then alone when the old ones' work has ended"))
+        print(
+            bold(
+                "\nThe key is rotated: the new one to all, then in front, then alone when the old ones' work has ended"
+            )
+        )
         old, new = fleet.keys[0], keygen(sealwax)
         fleet.restart_with([old, new])
         fleet.restart_with([new, old])
