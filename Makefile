@@ -80,6 +80,7 @@ test-faults:
 test-published:
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
+	python3 tests/published/systems.py
 
 test-c:
 	$(MAKE) -C bindings/c test
