@@ -133,8 +133,20 @@ def tell(sealwax: str, typescript: str, python: str, rust: str, *clients: str) -
         for at, (client, user, kept) in enumerate(ends):
             ends[at] = (client, user, go_on(fleet, client, kept))
         fleet.restart_with([new])
-        for client, _, kept in ends:
-            go_on(fleet, client, kept, pages=False)
+        for at, (client, user, kept) in enumerate(ends):
+            ends[at] = (client, user, go_on(fleet, client, kept, pages=False))
+
+        print(
+            bold("\nAnother agent of alice's, in the other language, shares what it is given and keeps the rest apart")
+        )
+        shared = ends[0][2]
+        agent = Client("the Python client", clients[1], fleet.proxy.url, "alice")
+        fleet.by.clear()
+        added = agent.call("add_to_basket", basket=shared[0], item="of the agent")
+        fleet.told("an item more in alice's basket", items(added) == [*shared[1], "of the agent"], added)
+        own = agent.call("new_basket")
+        fleet.told("a basket of the agent's own is empty", items(own) == [], own)
+        agent.end()
 
         print(bold("\nWhat is another's, or changed, is refused by each of them alike"))
         (alice, _, basket), (bob, _, _) = ends[0], ends[1]
