@@ -12,3 +12,4 @@ mod handle;
 mod held_handle;
 mod request_state;
 mod server;
+mod session;
