@@ -7,6 +7,8 @@ use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use sealwax::{Answer, Error, Inspected, Principal, Profile, RpcError};
 
+use serde_json::{Value, json};
+
 use crate::{Guard, Kind};
 
 /// What the hook of [`GuardBuilder::on_refused`](crate::GuardBuilder::on_refused) is told. It
@@ -123,6 +125,11 @@ pub(crate) fn log(refusal: &Refusal) {
         "refused: {}",
         refusal.message
     );
+}
+
+/// The whole message, where no rmcp sends it.
+pub(crate) fn rpc_error(id: &Value, answer: Answer) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": error_data(answer)})
 }
 
 /// What rmcp sends for it.
