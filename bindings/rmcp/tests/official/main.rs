@@ -10,5 +10,7 @@ mod example;
 mod guard;
 mod handle;
 mod held_handle;
+mod layer;
 mod request_state;
 mod server;
+mod session;

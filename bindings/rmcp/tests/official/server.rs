@@ -360,7 +360,7 @@ pub async fn serve<S: ServerHandler + Clone>(server: S) -> String {
     uri
 }
 
-async fn authenticate(mut request: Request, next: Next) -> Response {
+pub async fn authenticate(mut request: Request, next: Next) -> Response {
     let header = request
         .headers()
         .get("authorization")
