@@ -26,12 +26,12 @@ JWT_SECRET = os.urandom(32).hex()
 class Client:
     """A conversation of one user, by an official client in a process of its own."""
 
-    def __init__(self, name: str, command: str, url: str, user: str) -> None:
+    def __init__(self, name: str, command: str, url: str, user: str, *more: str) -> None:
         self.name = name
         claims = {"iss": "https://idp.example.com", "sub": user, "client_id": "demo", "exp": int(time.time()) + 3600}
         bearer = jwt.encode(claims, JWT_SECRET, algorithm="HS256")
         self._process = subprocess.Popen(
-            [*shlex.split(command), url, bearer], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*shlex.split(command), url, bearer, *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._hear()
 
