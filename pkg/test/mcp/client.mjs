@@ -56,6 +56,7 @@ export const transports = {
     const connections = [];
     return {
       events,
+      url,
       async connect(user, era) {
         const claims = { iss: ISSUER, ...(user !== 'nobody' && { sub: user }), client_id: 'app' };
         const headers = { authorization: `Bearer ${await token(claims)}` };

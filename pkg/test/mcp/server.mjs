@@ -95,7 +95,7 @@ function withSessions(server, sessions, told) {
     throw new Error('sorry');
   });
   server.registerTool('fork', {}, (ctx) => said(used(ctx).fork()));
-  server.registerTool('count and fork', {}, (ctx) => {
+  server.registerTool('count_and_fork', {}, (ctx) => {
     const session = used(ctx);
     session.write({ count: session.value.count + 1 });
     return said(session.fork());
