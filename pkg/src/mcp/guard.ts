@@ -1,6 +1,6 @@
 import { Codec } from '../codec.js';
 import { invalidArgument, SealwaxError } from '../error.js';
-import { count, json, optional, options, text, wrongType } from '../input.js';
+import { count, flag, json, optional, options, text, wrongType } from '../input.js';
 import type { Accept } from './accept.js';
 import { Call } from './call.js';
 import type { PrincipalOf } from './caller.js';
@@ -10,8 +10,11 @@ import { DataLayerSessions, type SessionsOptions, sessionPolicy } from './data-l
 import { Gates } from './gates.js';
 import { Handles } from './handles.js';
 import { HeldHandles } from './held-handles.js';
+import { type FetchHandler, HttpSessions } from './http-sessions.js';
+import type { Negotiated } from './negotiated.js';
 import { Requests } from './requests.js';
 import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
+import type { RequestContext } from './transport.js';
 
 /** What a {@link Guard} is told. */
 export interface GuardOptions {
@@ -112,6 +115,7 @@ export class Guard {
       codec,
       principalOf: principalOf(known.principal),
       accept,
+      known: new WeakMap(),
       acceptTimeout: seconds('acceptTimeout', known.acceptTimeout) ?? 1,
       onRefused,
       logger,
@@ -167,6 +171,42 @@ export class Guard {
     const layer = new DataLayer(this.#checks, policy);
     this.#gates.sessions = layer;
     return new DataLayerSessions<T>(layer, this.#callOf);
+  }
+
+  /**
+   * Puts sessions of the revisions to 2025-11-25 around a stateless handler, such as `fetch` of
+   * `createMcpHandler`: `initialize` is answered with an `Mcp-Session-Id` that holds what was
+   * negotiated, and every later request brings it back, to whichever replica. Requests of revision
+   * 2026-07-28 pass as they are.
+   *
+   * Without it: 400. Refused: 404, so that the client begins anew. `DELETE` ends it, which an
+   * `accept` has to remember.
+   *
+   * No replica holds a connection to the client. So a tool that asks it back while it runs, by
+   * elicitation, sampling or roots, fails in these revisions; in 2026-07-28 it returns
+   * `inputRequired` instead. Nor can a notification come outside of an answer.
+   *
+   * @param given `required`: whether a request needs its session, true unless set; `ttl`: how many
+   * seconds a session lives, 30 days unless set: a header cannot be renewed
+   */
+  fetch(
+    handler: FetchHandler,
+    given: { readonly required?: boolean | undefined; readonly ttl?: number | undefined } = {},
+  ): FetchHandler {
+    const known = options(given, 'required', 'ttl');
+    method('handler', handler);
+    const required = optional(flag, 'required', known.required) ?? true;
+    const ttl = optional(lifespan, 'ttl', known.ttl);
+    return new HttpSessions(this.#checks, { required, ttl }).around(handler);
+  }
+
+  /**
+   * What the session of a request settled at `initialize`, in a handler behind
+   * {@link Guard.fetch}; `undefined` where there is no such session.
+   */
+  negotiated(context: RequestContext): Negotiated | undefined {
+    const { req } = context.http ?? {};
+    return req && this.#checks.policy.known.get(req)?.negotiated;
   }
 
   /**

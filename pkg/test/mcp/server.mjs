@@ -49,6 +49,9 @@ export function world(config, principal, onRefused) {
   const sessions = rest.sessions && guard.sessions(sessionsOf(rest.sessions));
   const factory = () => {
     const server = testServer(guard, rows, baskets, onRefused);
+    if (rest.fetch) {
+      server.registerTool('negotiated', {}, (ctx) => said(guard.negotiated(ctx) ?? null));
+    }
     if (sessions) withSessions(server, sessions, onRefused);
     return server;
   };
