@@ -10,7 +10,7 @@ import { DataLayerSessions, type SessionsOptions, sessionPolicy } from './data-l
 import { Gates } from './gates.js';
 import { Handles } from './handles.js';
 import { HeldHandles } from './held-handles.js';
-import { type FetchHandler, HttpSessions } from './http-sessions.js';
+import { type FetchHandler, HttpSessions, type HttpSessionsOptions } from './http-sessions.js';
 import type { Negotiated } from './negotiated.js';
 import { Requests } from './requests.js';
 import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
@@ -54,6 +54,9 @@ const OPTIONS = [
   'only',
 ] as const satisfies readonly (keyof GuardOptions)[];
 
+/** @internal */
+export let checksOf: (guard: unknown) => Checks;
+
 /**
  * Stands between a server's handlers and its clients: what leaves in `requestState` and in
  * `nextCursor` is sealed, and what comes back is opened and checked before a handler runs.
@@ -85,6 +88,14 @@ const OPTIONS = [
  */
 export class Guard {
   readonly #checks: Checks;
+
+  static {
+    checksOf = (guard) => {
+      if (!(guard instanceof Guard)) throw wrongType('guard', 'a Guard of this package', guard);
+      return guard.#checks;
+    };
+  }
+
   readonly #gates: Gates;
   readonly #servers = new WeakSet<object>();
   #protecting = false;
@@ -185,19 +196,14 @@ export class Guard {
    * No replica holds a connection to the client. So a tool that asks it back while it runs, by
    * elicitation, sampling or roots, fails in these revisions; in 2026-07-28 it returns
    * `inputRequired` instead. Nor can a notification come outside of an answer.
-   *
-   * @param given `required`: whether a request needs its session, true unless set; `ttl`: how many
-   * seconds a session lives, 30 days unless set: a header cannot be renewed
    */
-  fetch(
-    handler: FetchHandler,
-    given: { readonly required?: boolean | undefined; readonly ttl?: number | undefined } = {},
-  ): FetchHandler {
-    const known = options(given, 'required', 'ttl');
+  fetch(handler: FetchHandler, given: HttpSessionsOptions = {}): FetchHandler {
+    const known = options(given, 'required', 'ttl', 'sep1359');
     method('handler', handler);
     const required = optional(flag, 'required', known.required) ?? true;
     const ttl = optional(lifespan, 'ttl', known.ttl);
-    return new HttpSessions(this.#checks, { required, ttl }).around(handler);
+    const sep1359 = optional(flag, 'sep1359', known.sep1359) ?? false;
+    return new HttpSessions(this.#checks, { required, ttl, sep1359 }).around(handler);
   }
 
   /**

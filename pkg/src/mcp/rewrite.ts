@@ -1,9 +1,9 @@
 /** The messages of an HTTP response, as JSON or as an event stream, each changed on its way. */
 
-type Message = Readonly<Record<string, unknown>>;
+import type { Message } from './sep1359.js';
+
 export type Edit = (message: Message) => Message;
 
-/** The media types that a response of the protocol has. */
 function isStream(response: Response): boolean {
   return response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 }
@@ -30,17 +30,18 @@ export function rewritten(response: Response, edit: Edit): Response {
   return sameBut(response, text.pipeThrough(new TextEncoderStream()));
 }
 
-/** All of a response that ends by itself: its messages, and a response that still has them. */
+/** All of a response that ends by itself: its messages, and a response that has them as edited. */
 export async function whole(
   response: Response,
+  edit: Edit = (message) => message,
 ): Promise<{ readonly messages: readonly Message[]; again(): Response }> {
   const text = await response.text();
   const messages: Message[] = [];
-  editedText(text, isStream(response), (message) => {
+  const edited = editedText(text, isStream(response), (message) => {
     messages.push(message);
-    return message;
+    return edit(message);
   });
-  return { messages, again: () => sameBut(response, text) };
+  return { messages, again: () => sameBut(response, edited) };
 }
 
 function editedText(text: string, stream: boolean, edit: Edit): string {

@@ -2,9 +2,10 @@
 // JSON in TEST_CONFIG says how, and each event of the guard is a line of JSON on stderr.
 
 import { inputRequired, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Codec } from 'sealwax';
 import { Guard, SingleUse } from 'sealwax/mcp';
+import { sessionStreams } from 'sealwax/mcp/stdio';
 import { z } from 'zod';
 
 export const ISSUER = 'https://idp.example.com';
@@ -214,5 +215,8 @@ if (process.argv[1] === new URL(import.meta.url).pathname) {
   const { user, ...config } = JSON.parse(process.env.TEST_CONFIG);
   const principal = user === 'nobody' ? () => undefined : () => ({ issuer: ISSUER, subject: user });
   const told = (event) => console.error(JSON.stringify(event));
-  serveStdio(world(config, principal, told).factory);
+  const { guard, factory } = world(config, principal, told);
+  const transport =
+    config.sep1359 && new StdioServerTransport(...sessionStreams(guard, config.sep1359));
+  serveStdio(factory, transport ? { transport } : {});
 }
