@@ -47,10 +47,11 @@ export class Caller {
   }
 
   async #ask(): Promise<Who> {
-    const { codec, principalOf } = this.checks.policy;
+    const { codec, principalOf, known } = this.checks.policy;
     let principal: Principal | undefined;
     try {
-      const told = principalOf(this.context);
+      const { req } = this.context.http ?? {};
+      const told = (req && known.get(req)?.principal) ?? principalOf(this.context);
       principal = isPromiseLike(told) ? await told : told;
     } catch (cause) {
       // Ours says what was expected, and holds no secret; of another's nothing is known.

@@ -6,6 +6,7 @@ import type { Principal } from '../principal.js';
 import type { View } from '../view.js';
 import { type Accept, type Accepted, within } from './accept.js';
 import type { Caller, PrincipalOf } from './caller.js';
+import type { Negotiated } from './negotiated.js';
 
 /** What was refused, or could not be sealed, for the author's eyes only. */
 export interface Refused {
@@ -38,10 +39,18 @@ class NotAccepted extends Error {
 /** What {@link Accept} is asked for, of something opened. */
 export type Facts = Pick<Accepted, 'id' | 'expiresAt'>;
 
+/** What is known of an HTTP request whose session was opened. */
+export interface Known {
+  readonly negotiated: Negotiated;
+  readonly principal: Principal;
+}
+
 /** What a guard was told, checked. */
 export interface Policy {
   readonly codec: Codec;
   readonly principalOf: PrincipalOf;
+  /** Requests whose sender was asked for already, when the session was opened. */
+  readonly known: WeakMap<Request, Known>;
   readonly accept: Accept | undefined;
   readonly acceptTimeout: number;
   readonly onRefused: ((event: Refused) => unknown) | undefined;

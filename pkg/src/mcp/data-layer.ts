@@ -10,7 +10,13 @@ import type { Call } from './call.js';
 import type { Caller } from './caller.js';
 import type { Checks, Facts } from './checks.js';
 import type { Gate } from './gates.js';
-import { metadataOf, SESSIONS_CREATE, SESSIONS_DELETE, withMetadata } from './metadata.js';
+import {
+  metadataOf,
+  PROTOCOL_VERSION,
+  SESSIONS_CREATE,
+  SESSIONS_DELETE,
+  withMetadata,
+} from './metadata.js';
 import { bytes, type Metadata, Session, type Verified } from './session.js';
 import type { Passage, RequestContext } from './transport.js';
 
@@ -56,7 +62,7 @@ export class DataLayer implements Gate {
     const { method, params } = call.request;
     const sent = metadataOf(params);
     if (method === SESSIONS_CREATE) return this.#create(call, sent);
-    if (sent !== undefined) return this.#enterWith(call, sent);
+    if (sent !== undefined) return mismatch(call, sent) ?? this.#enterWith(call, sent);
     if (method === SESSIONS_DELETE || this.#policy.required(method, call.param('name'))) {
       const error = new SealwaxError('malformed', `${method}: expected a session`, true);
       return this.#refused('data-layer-required', call, error);
@@ -173,6 +179,19 @@ export class DataLayer implements Gate {
   #of(view: View) {
     return view.sessions(this.#policy.life);
   }
+}
+
+/**
+ * Over HTTP, the header says the same id as the body, or is not there. Told at once, so that the
+ * SDK makes a 400 of it. In earlier revisions the header is the transport's own.
+ */
+function mismatch(call: Call, sent: unknown): Passage | undefined {
+  const { http } = call.context;
+  const header = http?.req?.headers.get('mcp-session-id') ?? undefined;
+  const isLegacy = Object(call.param('_meta'))[PROTOCOL_VERSION] === undefined;
+  if (header === undefined || isLegacy || header === Object(sent).sessionId) return undefined;
+  const message = 'Header mismatch: Mcp-Session-Id is not the session of the body';
+  return { answer: call.refuse({ error: { code: -32020, message } }) };
 }
 
 /** A session is known by its ulid, and can be had until its id has ended. */

@@ -14,6 +14,8 @@ export { Guard, type GuardOptions } from './guard.js';
 export { HandleRefused } from './handle-refused.js';
 export type { Handle, Handles } from './handles.js';
 export type { Held, HeldHandles } from './held-handles.js';
+export type { FetchHandler, HttpSessionsOptions } from './http-sessions.js';
+export type { Negotiated } from './negotiated.js';
 export { principalFromAuthInfo } from './principal.js';
 export type { AnyServer, HandlerContext } from './sdk.js';
 export type { Session } from './session.js';

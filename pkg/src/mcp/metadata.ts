@@ -3,6 +3,9 @@
 /** The member of `_meta` by which a request has a session, and its result. */
 export const SESSION_META = 'io.modelcontextprotocol/session';
 
+/** The member of `_meta` that every request of revision 2026-07-28 has, and none before. */
+export const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
+
 export const SESSIONS_CREATE = 'sessions/create';
 export const SESSIONS_DELETE = 'sessions/delete';
 

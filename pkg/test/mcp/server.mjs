@@ -2,9 +2,10 @@
 // JSON in TEST_CONFIG says how, and each event of the guard is a line of JSON on stderr.
 
 import { inputRequired, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Codec } from 'sealwax';
 import { Guard, SingleUse } from 'sealwax/mcp';
+import { sessionStreams } from 'sealwax/mcp/stdio';
 import { z } from 'zod';
 
 export const ISSUER = 'https://idp.example.com';
@@ -49,6 +50,9 @@ export function world(config, principal, onRefused) {
   const sessions = rest.sessions && guard.sessions(sessionsOf(rest.sessions));
   const factory = () => {
     const server = testServer(guard, rows, baskets, onRefused);
+    if (rest.fetch) {
+      server.registerTool('negotiated', {}, (ctx) => said(guard.negotiated(ctx) ?? null));
+    }
     if (sessions) withSessions(server, sessions, onRefused);
     return server;
   };
@@ -95,7 +99,7 @@ function withSessions(server, sessions, told) {
     throw new Error('sorry');
   });
   server.registerTool('fork', {}, (ctx) => said(used(ctx).fork()));
-  server.registerTool('count and fork', {}, (ctx) => {
+  server.registerTool('count_and_fork', {}, (ctx) => {
     const session = used(ctx);
     session.write({ count: session.value.count + 1 });
     return said(session.fork());
@@ -211,5 +215,8 @@ if (process.argv[1] === new URL(import.meta.url).pathname) {
   const { user, ...config } = JSON.parse(process.env.TEST_CONFIG);
   const principal = user === 'nobody' ? () => undefined : () => ({ issuer: ISSUER, subject: user });
   const told = (event) => console.error(JSON.stringify(event));
-  serveStdio(world(config, principal, told).factory);
+  const { guard, factory } = world(config, principal, told);
+  const transport =
+    config.sep1359 && new StdioServerTransport(...sessionStreams(guard, config.sep1359));
+  serveStdio(factory, transport ? { transport } : {});
 }
