@@ -19,9 +19,11 @@ from ._guard import Guard
 from ._handles import HeldHandle, HeldHandles, OpenedHandle, ServerHandle, ServerHandles
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
+from ._sessions import SESSION_META_KEY, Initial, Required, Session, Sessions
 from ._single_use import SingleUse
 
 __all__ = [
+    "SESSION_META_KEY",
     "Accept",
     "AcceptUnavailable",
     "Anonymous",
@@ -30,6 +32,7 @@ __all__ = [
     "HandleRefused",
     "HeldHandle",
     "HeldHandles",
+    "Initial",
     "Kind",
     "NotAccepted",
     "OnRefused",
@@ -38,8 +41,11 @@ __all__ = [
     "Principal",
     "PrincipalOf",
     "Refusal",
+    "Required",
     "ServerHandle",
     "ServerHandles",
+    "Session",
+    "Sessions",
     "SingleUse",
     "principal_from_access_token",
     "principal_from_claims",

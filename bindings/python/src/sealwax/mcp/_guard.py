@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import Codec, InvalidArgument, _json, request_context
 from ._exchange import exchange_of
 from ._handles import HeldHandles, ServerHandles
 from ._servers import install
+from ._sessions import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ._accept import Accept
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
+    from ._sessions import Initial, Required
 
 
 class Guard:
@@ -70,6 +72,8 @@ class Guard:
         self.accept_timeout = accept_timeout
         self.request_state_ttl = request_state_ttl
         self.only = {target: tuple(names) for target, names in (only or {}).items()}
+        self.data_layer: Sessions | None = None
+        self._protects = False
 
     def protect(self, server: Any) -> None:
         """Put this guard between a server and its clients, before it serves.
@@ -80,6 +84,7 @@ class Guard:
         ``MCPServer`` it cannot be told from the SDK's default if it is but one key.)
         """
         install(self, server)
+        self._protects = True
 
     def read_state(self, ctx: Any) -> Any:
         """Return what :meth:`write_state` was given in the round before; ``None`` in the first.
@@ -118,6 +123,41 @@ class Guard:
         """
         self.codec.view(anonymous=True).handle_state(handle_type).seal(b"", ttl=ttl)
         return HeldHandles(self, handle_type, ttl=ttl)
+
+    def sessions(
+        self,
+        *,
+        initial: Initial | None = None,
+        ttl: int | None = None,
+        no_expiry: bool = False,
+        required: Required | Literal[True] | None = None,
+        held_by_server: bool = False,
+    ) -> Sessions:
+        """Serve data-layer sessions: of one value of JSON, which the client keeps.
+
+        Called once, before :meth:`protect`. `initial` is given the context of the request that
+        creates a session, and gives its first value; it may be asynchronous. A session ends after
+        `ttl` seconds without a write, 24 hours unless set, or with `no_expiry` only at the codec's
+        `session_max_age`. `required` names what needs a session, as
+        ``{"methods": [...], "tools": [...]}``; ``True`` is every request but ``initialize``,
+        ``ping``, ``server/discover``, lists, and ``sessions/create``. With `held_by_server` the
+        session is its id alone, and what it stands for is in the server's own rows, by ulid.
+
+        A session that ended is refused from then on if `accept` remembers it.
+        """
+        if self.data_layer is not None:
+            raise InvalidArgument("sessions: expected to be called once, found a second time")
+        if self._protects:
+            raise InvalidArgument("sessions: expected to be called before guard.protect(server)")
+        self.data_layer = Sessions(
+            self,
+            initial=initial,
+            ttl=ttl,
+            no_expiry=no_expiry,
+            required=required,
+            held_by_server=held_by_server,
+        )
+        return self.data_layer
 
     def __repr__(self) -> str:
         return f"<Guard of {self.codec!r}>"

@@ -61,6 +61,8 @@ def install(guard: Guard, server: Any) -> None:
         tracing = bool(middleware) and isinstance(middleware[0], OpenTelemetryMiddleware)
         middleware.insert(int(tracing), boundary)
     _answer_for_handles(place.low_level)
+    if guard.data_layer is not None:
+        guard.data_layer._install(place.low_level)
 
 
 def _place(server: Any) -> _Place:
