@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import asdict
 from typing import Any
 
 import anyio
@@ -26,7 +27,7 @@ from sealwax.mcp import Guard, Principal, Sessions, SingleUse
 
 AUDIENCE = "https://tally.example.com"
 ISSUER = "https://idp.example.com"
-TOOLS = ("count", "peek", "spoil", "sulk", "fill", "fork")
+TOOLS = ("agreed", "count", "peek", "spoil", "sulk", "fill", "fork")
 
 
 def codec(keys: str, **limits: int) -> sealwax.Codec:
@@ -44,6 +45,9 @@ class Tally:
 
     def __call__(self, tool: str, ctx: Any, size: int = 0) -> dict[str, Any]:
         self.ran.append(tool)
+        if tool == "agreed":
+            agreed = self.guard.negotiated(ctx)
+            return {"agreed": None if agreed is None else asdict(agreed)}
         session = self.sessions.of(ctx)
         if session is None:
             return {"session": None}

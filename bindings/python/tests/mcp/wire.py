@@ -51,18 +51,17 @@ class Verifier:
         return AccessToken(token=token, client_id=client, scopes=[], claims=claims)
 
 
-def app(system: str, of: Any, *, stateless: bool = True, where: Any = shop) -> Any:
+def app(system: str, of: Any, *, stateless: bool = True, where: Any = shop, **options: Any) -> Any:
     """Return the application of a server of `where`, with users."""
+    options["stateless_http"] = stateless
     auth = AuthSettings.model_validate({"issuer_url": shop.ISSUER, "resource_server_url": None})
     if system == "mcpserver":
         server = where.mcpserver(of, auth=auth, token_verifier=Verifier())
-        return server.streamable_http_app(stateless_http=stateless)
+        return server.streamable_http_app(**options)
     if system == "fastmcp":
         verifier = JWTVerifier(public_key=SECRET, algorithm="HS256")
-        return where.fastmcp(of, auth=verifier).http_app(stateless_http=stateless)
-    return where.lowlevel(of).streamable_http_app(
-        stateless_http=stateless, auth=auth, token_verifier=Verifier()
-    )
+        return where.fastmcp(of, auth=verifier).http_app(**options)
+    return where.lowlevel(of).streamable_http_app(auth=auth, token_verifier=Verifier(), **options)
 
 
 @contextmanager
@@ -88,8 +87,9 @@ async def over_http(
     url: str, user: str, claims: dict[str, Any] | None = None, **options: Any
 ) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {bearer(user, **(claims or {}))}"}
+    transport = options.pop("transport", None)
     async with (
-        httpx2.AsyncClient(headers=headers) as http,
+        httpx2.AsyncClient(headers=headers, transport=transport) as http,
         Client(streamable_http_client(url, http_client=http), **options) as client,
     ):
         yield client

@@ -17,6 +17,7 @@ from ._accept import Accept, Presented
 from ._envelope import EnvelopeCodec
 from ._guard import Guard
 from ._handles import HeldHandle, HeldHandles, OpenedHandle, ServerHandle, ServerHandles
+from ._negotiated import Negotiated
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
 from ._sessions import SESSION_META_KEY, Initial, Required, Session, Sessions
@@ -34,6 +35,7 @@ __all__ = [
     "HeldHandles",
     "Initial",
     "Kind",
+    "Negotiated",
     "NotAccepted",
     "OnRefused",
     "OpenedHandle",

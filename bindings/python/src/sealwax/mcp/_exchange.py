@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from ._guard import Guard
+    from ._negotiated import Negotiated
     from ._sessions import Session
 
+#: Where the scope of an HTTP request holds its exchange and what was negotiated.
+SCOPE_KEY = "sealwax.session"
 _current: ContextVar[Exchange | None] = ContextVar("sealwax_exchange", default=None)
 
 
@@ -57,12 +60,26 @@ class Exchange:
         async with self._asking:
             if self._view is None:
                 try:
-                    self._view = await self._identify()
+                    self._view = await self._known() or await self._identify()
                 except SealwaxError as error:
                     self._view = error
         if isinstance(self._view, SealwaxError):
             raise self._view
         return self._view
+
+    async def _known(self) -> View | None:
+        """Return what the wrapper around the server found out, if there is one."""
+        outer = session_of(self._ctx.request, self.guard)
+        if outer is None or outer[0] is self:
+            return None
+        view = await outer[0].view()
+        self.principal = outer[0].principal
+        return view
+
+    def negotiated(self) -> Negotiated | None:
+        """Return what was negotiated when the request's session began."""
+        outer = session_of(self._ctx.request, self.guard)
+        return None if outer is None else outer[1]
 
     async def _identify(self) -> View:
         principal_of, codec = self.guard.principal, self.guard.codec
@@ -143,6 +160,13 @@ class Exchange:
             yield
         finally:
             _current.reset(before)
+
+
+def session_of(request: Any, guard: Guard) -> tuple[Exchange, Negotiated | None] | None:
+    """Return what the wrapper of a guard knows of an HTTP request."""
+    scope = getattr(request, "scope", None) or {}
+    known: tuple[Exchange, Negotiated | None] | None = scope.get(SCOPE_KEY)
+    return known if known is not None and known[0].guard is guard else None
 
 
 def exchange_of(guard: Guard, ctx: Any) -> Exchange:

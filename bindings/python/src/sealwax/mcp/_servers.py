@@ -65,6 +65,11 @@ def install(guard: Guard, server: Any) -> None:
         guard.data_layer._install(place.low_level)
 
 
+def low_level(server: Any) -> Server[Any]:
+    """Return the low-level server that a server is made of."""
+    return _place(server).low_level
+
+
 def _place(server: Any) -> _Place:
     if isinstance(server, MCPServer):
         return _Place(server._lowlevel_server, has_boundary=True)
