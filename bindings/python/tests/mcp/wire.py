@@ -87,9 +87,9 @@ async def over_http(
     url: str, user: str, claims: dict[str, Any] | None = None, **options: Any
 ) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {bearer(user, **(claims or {}))}"}
-    transport = options.pop("transport", None)
+    of_http = {name: options.pop(name, None) for name in ("transport", "event_hooks")}
     async with (
-        httpx2.AsyncClient(headers=headers, transport=transport) as http,
+        httpx2.AsyncClient(headers=headers, **of_http) as http,
         Client(streamable_http_client(url, http_client=http), **options) as client,
     ):
         yield client
