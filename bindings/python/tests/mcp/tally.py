@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import anyio
@@ -142,7 +143,9 @@ def main() -> None:
     )
     of, system = Tally(guard), sys.argv[1]
     server = SYSTEMS[system](of)
-    if isinstance(server, Server):
+    if "SEP1359" in os.environ:
+        anyio.run(partial(guard.run_stdio, server, ttl=int(os.environ["SEP1359"])))
+    elif isinstance(server, Server):
         anyio.run(_stdio, server)
     else:
         server.run(**({"show_banner": False} if system == "fastmcp" else {}))

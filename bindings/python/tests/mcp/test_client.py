@@ -14,8 +14,8 @@ from carriers import plain, view
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
+from test_data_layer import KEYS, MODES, REVISIONS, SYSTEMS, Asked, Raw, served
 from test_http_sessions import Recording
-from test_sessions import KEYS, MODES, REVISIONS, SYSTEMS, Asked, Raw, served
 
 import sealwax
 from sealwax.mcp import SESSION_META_KEY, Guard, SingleUse, principal_from_access_token

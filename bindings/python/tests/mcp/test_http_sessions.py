@@ -205,12 +205,12 @@ CODES = {
 
 @SYSTEMS
 async def test_what_is_refused_is_not_found_and_looks_alike(system: str) -> None:
-    async with served(system, guard={"accept": SingleUse()}, ttl=2) as of:
+    async with served(system, guard={"accept": SingleUse()}) as of:
         alice = view(tally.codec(KEYS), wire.principal("alice"))
         retired = view(tally.codec(RETIRED), wire.principal("alice"))
-        old = await of.session()
-        await anyio.sleep(2.1)
         good, ended = await of.session(), await of.session()
+        old = alice.session().seal(alice.session().open(good).payload, ttl=1)
+        await anyio.sleep(1.1)
         assert (await of.send(session=ended, http="DELETE")).status_code == 204
         bad = {
             "another user's": await of.session("mallory"),
@@ -241,6 +241,14 @@ async def test_what_is_refused_is_not_found_and_looks_alike(system: str) -> None
         assert of.of.ran == []
         told = wire.told((await of.send(session=good)).text)
         assert told["result"]["structuredContent"]["agreed"]["client_info"] == CLIENT
+
+
+async def test_a_session_lives_as_long_as_its_author_said() -> None:
+    async with served(ttl=1) as of:
+        session = await of.session()
+        await anyio.sleep(1.1)
+        assert (await of.send(session=session)).status_code == 404
+        assert of.codes == ["expired"]
 
 
 @SYSTEMS

@@ -158,7 +158,8 @@ class SessionsOverHttp:
             else:
                 await self._app(scope, receive, send)
             return
-        identity = message.get("id") if isinstance(message, dict) else None
+        asks = isinstance(message, dict) and "method" in message
+        identity = message.get("id") if asks else None
         peer = inside is not ABSENT
         try:
             session = await self._sessions.open(exchange, token)
@@ -166,7 +167,8 @@ class SessionsOverHttp:
                 told = "expected MCP-Protocol-Version to be the negotiated"
                 await _bad(told)(scope, receive, send)
                 return
-            if peer and identity is not None and message.get("method") == _TERMINATE:
+            ends = self._sessions.sep1359 and asks and message["method"] == _TERMINATE
+            if ends and identity is not None:
                 await self._sessions.end(exchange, session)
                 done = {"jsonrpc": "2.0", "id": identity, "result": {}}
                 await _json(done)(scope, receive, send)

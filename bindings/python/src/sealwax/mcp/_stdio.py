@@ -13,7 +13,7 @@ import anyio
 from mcp.server.stdio import stdio_server
 from mcp_types import PROTOCOL_VERSION_META_KEY
 
-from .. import SealwaxError
+from .. import InternalError, SealwaxError
 from ._negotiated import (
     ABSENT,
     Negotiated,
@@ -68,7 +68,7 @@ class Lines:
 
     async def _read(self, line: str) -> None:
         message = read_message(line)
-        if not isinstance(message, dict) or _of_today(message):
+        if not isinstance(message, dict) or not _plain(message) or _of_today(message):
             self._ready.append(line)
             return
         session_id, identity = take_session(message), message.get("id")
@@ -90,10 +90,18 @@ class Lines:
                     await self._send(refused_answer(identity, error, session_id))
                 return
             self._last = session_id
+            if message.get("method") == "notifications/cancelled":
+                self._forget(message.get("params"))
             if asks:
                 self._asked[identity] = session_id
             self._begin_again(session)
         self._ready.append(line if session_id is ABSENT else json.dumps(message))
+
+    def _forget(self, params: Any) -> None:
+        """Expect no answer to a request that was cancelled."""
+        cancelled = params.get("requestId") if isinstance(params, dict) else None
+        if isinstance(cancelled, str | int):
+            self._asked.pop(cancelled, None)
 
     def _begin_again(self, session: Negotiated) -> None:
         """Tell an SDK that was not there what was negotiated."""
@@ -139,9 +147,8 @@ class Lines:
             message["result"].update(more)
         except SealwaxError as error:
             exchange.report("session", error)
-            internal = refused_answer(identity, error, None)["error"]
             message.pop("result")
-            message["error"] = internal
+            message.update(refused_answer(identity, InternalError(), None))
 
     async def _send(self, message: dict[str, Any]) -> None:
         await self._write(json.dumps(message, separators=(",", ":")) + "\n")
@@ -153,6 +160,11 @@ class Lines:
 
     async def flush(self) -> None:
         """Do nothing: each line is flushed as it is written."""
+
+
+def _plain(message: dict[str, Any]) -> bool:
+    """Return whether its id is one; of what is not, the SDK tells the client."""
+    return isinstance(message.get("id", ""), str | int)
 
 
 def _of_today(message: dict[str, Any]) -> bool:
