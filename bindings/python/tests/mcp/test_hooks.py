@@ -14,9 +14,12 @@ from typing import Any
 import pytest
 from fastmcp import FastMCP
 from fastmcp.exceptions import FastMCPError, ToolError
+from fastmcp.server.auth.middleware import RequireAuthMiddleware as FastRequireAuth
 from fastmcp.server.low_level import FastMCPServerMiddleware
+from mcp import Client
 from mcp.server import MCPServer
 from mcp.server._otel import OpenTelemetryMiddleware
+from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver.tools.base import Tool
@@ -26,7 +29,12 @@ from mcp.server.request_state import (
     RequestStateSecurity,
     authenticated_principal,
 )
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import ServerCapabilities
 from mcp_types.methods import INPUT_REQUIRED_METHODS
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.routing import Route
 
 import sealwax
 from sealwax.mcp import Guard
@@ -119,6 +127,44 @@ def test_the_sdk_and_the_core_agree_on_what_carries_a_request_state() -> None:
         if (rule := sealwax.carried(method)) is not None and rule.kind == "request-state"
     }
     assert ours == INPUT_REQUIRED_METHODS, "the SDK has another method that may ask back"
+
+
+@pytest.mark.parametrize("make", [MCPServer, FastMCP])
+def test_the_endpoint_of_an_app_is_where_the_wrapper_looks(make: Any) -> None:
+    server = make("shop")
+    served = server.http_app() if make is FastMCP else server.streamable_http_app()
+    routes = [route for route in served.routes if isinstance(route, Route)]
+    assert [hasattr(route.app, "session_manager") for route in routes].count(True) == 1, (
+        "the endpoint of Streamable HTTP has no session_manager, or Route no app"
+    )
+    require = inspect.getsource(RequireAuthMiddleware)
+    assert "self.app = app" in require, "RequireAuthMiddleware.app moved"
+    assert "await self.app(" in require, "RequireAuthMiddleware no longer reads app at each request"
+    assert issubclass(FastRequireAuth, RequireAuthMiddleware)
+
+
+def test_revisions_with_sessions_are_those_with_a_handshake() -> None:
+    assert HANDSHAKE_PROTOCOL_VERSIONS[-1] == "2025-11-25", "another revision has a handshake"
+    source = inspect.getsource(StreamableHTTPSessionManager._handle_request)
+    rule = "pv is not None and pv not in HANDSHAKE_PROTOCOL_VERSIONS"
+    assert rule in source, "the SDK routes revisions by another rule than the wrapper"
+
+
+def test_stdio_reads_and_writes_what_it_is_given() -> None:
+    assert list(inspect.signature(stdio_server).parameters) == ["stdin", "stdout"]
+    source = inspect.getsource(stdio_server)
+    for used in ("async for line in stdin", "await stdout.write(", "await stdout.flush()"):
+        assert used in source, f"stdio_server no longer uses {used}"
+
+
+def test_sessions_find_their_place() -> None:
+    server: MCPServer[Any] = MCPServer("shop")
+    for method in ("sessions/create", "sessions/delete"):
+        assert _low(server).get_request_handler(method) is None, f"the SDK serves {method} itself"
+    assert not ServerCapabilities.model_fields.keys() & {"sessions"}, "the SDK knows sessions"
+    wanted = ["self", "first", "retry"]
+    found = list(inspect.signature(Client._drive_input_required).parameters)
+    assert found == wanted, "Client._drive_input_required moved (sealwax.mcp.client uses it)"
 
 
 def test_tools_let_a_protocol_error_pass() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sys
@@ -50,17 +51,17 @@ class Verifier:
         return AccessToken(token=token, client_id=client, scopes=[], claims=claims)
 
 
-def app(system: str, of: shop.Shop, *, stateless: bool = True) -> Any:
+def app(system: str, of: Any, *, stateless: bool = True, where: Any = shop, **options: Any) -> Any:
+    """Return the application of a server of `where`, with users."""
+    options["stateless_http"] = stateless
     auth = AuthSettings.model_validate({"issuer_url": shop.ISSUER, "resource_server_url": None})
     if system == "mcpserver":
-        server = shop.mcpserver(of, auth=auth, token_verifier=Verifier())
-        return server.streamable_http_app(stateless_http=stateless)
+        server = where.mcpserver(of, auth=auth, token_verifier=Verifier())
+        return server.streamable_http_app(**options)
     if system == "fastmcp":
         verifier = JWTVerifier(public_key=SECRET, algorithm="HS256")
-        return shop.fastmcp(of, auth=verifier).http_app(stateless_http=stateless)
-    return shop.lowlevel(of).streamable_http_app(
-        stateless_http=stateless, auth=auth, token_verifier=Verifier()
-    )
+        return where.fastmcp(of, auth=verifier).http_app(**options)
+    return where.lowlevel(of).streamable_http_app(auth=auth, token_verifier=Verifier(), **options)
 
 
 @contextmanager
@@ -86,17 +87,56 @@ async def over_http(
     url: str, user: str, claims: dict[str, Any] | None = None, **options: Any
 ) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {bearer(user, **(claims or {}))}"}
+    of_http = {name: options.pop(name, None) for name in ("transport", "event_hooks")}
     async with (
-        httpx2.AsyncClient(headers=headers) as http,
+        httpx2.AsyncClient(headers=headers, **of_http) as http,
         Client(streamable_http_client(url, http_client=http), **options) as client,
     ):
         yield client
 
 
+async def raw(
+    url: str,
+    method: str,
+    params: dict[str, Any],
+    *,
+    revision: str = "2026-07-28",
+    identity: int | None = 1,
+) -> dict[str, Any]:
+    """Send what no official client would, as alice."""
+    headers = {
+        "Authorization": f"Bearer {bearer('alice')}",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": revision,
+        "Mcp-Method": method,
+    }
+    body: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+    if revision == "2026-07-28":
+        envelope = {
+            "io.modelcontextprotocol/protocolVersion": revision,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        body["params"] = {**params, "_meta": {**params.get("_meta", {}), **envelope}}
+    if identity is not None:
+        body["id"] = identity
+    async with httpx2.AsyncClient(headers=headers) as http:
+        response = await http.post(url, json=body)
+    return told(response.text)
+
+
+def told(text: str) -> dict[str, Any]:
+    """Return the last message of a body, of JSON or of events."""
+    lines = [line[6:] for line in text.splitlines() if line.startswith("data: ")]
+    message: dict[str, Any] = json.loads((lines[-1] if lines else text) or "{}")
+    return message
+
+
 @asynccontextmanager
-async def over_stdio(system: str, keys: str, user: str, **options: Any) -> AsyncIterator[Client]:
+async def over_stdio(
+    system: str, keys: str, user: str, *, program: str = "shop.py", **options: Any
+) -> AsyncIterator[Client]:
     environment = {**os.environ, "SEALWAX_KEYS": keys, "SHOP_USER": user}
-    program = str(Path(__file__).with_name("shop.py"))
+    program = str(Path(__file__).with_name(program))
     command = StdioServerParameters(command=sys.executable, args=[program, system], env=environment)
     async with Client(command, **options) as client:
         yield client

@@ -17,11 +17,14 @@ from ._accept import Accept, Presented
 from ._envelope import EnvelopeCodec
 from ._guard import Guard
 from ._handles import HeldHandle, HeldHandles, OpenedHandle, ServerHandle, ServerHandles
+from ._negotiated import Negotiated
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
+from ._sessions import SESSION_META_KEY, Initial, Required, Session, Sessions
 from ._single_use import SingleUse
 
 __all__ = [
+    "SESSION_META_KEY",
     "Accept",
     "AcceptUnavailable",
     "Anonymous",
@@ -30,7 +33,9 @@ __all__ = [
     "HandleRefused",
     "HeldHandle",
     "HeldHandles",
+    "Initial",
     "Kind",
+    "Negotiated",
     "NotAccepted",
     "OnRefused",
     "OpenedHandle",
@@ -38,8 +43,11 @@ __all__ = [
     "Principal",
     "PrincipalOf",
     "Refusal",
+    "Required",
     "ServerHandle",
     "ServerHandles",
+    "Session",
+    "Sessions",
     "SingleUse",
     "principal_from_access_token",
     "principal_from_claims",

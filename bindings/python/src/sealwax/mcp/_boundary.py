@@ -39,10 +39,19 @@ class Boundary:
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         """Serve one request."""
-        if ctx.request_id is None:
-            return await call_next(ctx)
         exchange = Exchange(self._guard, ctx, self._handle_refused)
-        rule = carried(ctx.method)
+        sessions = self._guard.data_layer
+        if sessions is None:
+            return await self._serve(exchange, ctx, call_next)
+        # First of all: what is refused for its session must not use up a requestState.
+        return await sessions._serve(
+            exchange, ctx, lambda within: self._serve(exchange, within, call_next)
+        )
+
+    async def _serve(
+        self, exchange: Exchange, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        rule = None if ctx.request_id is None else carried(ctx.method)
         if rule is None:
             with exchange.served():
                 return await call_next(ctx)

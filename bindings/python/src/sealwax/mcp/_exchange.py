@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,7 +13,15 @@ import anyio
 from .. import InvalidArgument, Principal, Refused, SealwaxError, View
 from ._accept import Presented, ask, tell
 from ._principal import checked
-from ._refusal import HandleRefused, Kind, Refusal, protocol_error, report, token_id
+from ._refusal import (
+    HandleRefused,
+    Kind,
+    Refusal,
+    protocol_error,
+    report,
+    session_error,
+    token_id,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +29,11 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from ._guard import Guard
+    from ._negotiated import Negotiated
+    from ._sessions import Session
 
+#: Where the scope of an HTTP request holds its exchange and what was negotiated.
+SCOPE_KEY = "sealwax.session"
 _current: ContextVar[Exchange | None] = ContextVar("sealwax_exchange", default=None)
 
 
@@ -35,6 +48,8 @@ class Exchange:
     ) -> None:
         self.guard = guard
         self.principal: Principal | None = None
+        #: The data-layer session of the request.
+        self.session: Session | None = None
         self._ctx = ctx
         self._handle_refused = handle_refused
         self._view: View | SealwaxError | None = None
@@ -45,12 +60,26 @@ class Exchange:
         async with self._asking:
             if self._view is None:
                 try:
-                    self._view = await self._identify()
+                    self._view = await self._known() or await self._identify()
                 except SealwaxError as error:
                     self._view = error
         if isinstance(self._view, SealwaxError):
             raise self._view
         return self._view
+
+    async def _known(self) -> View | None:
+        """Return what the wrapper around the server found out, if there is one."""
+        outer = session_of(self._ctx.request, self.guard)
+        if outer is None or outer[0] is self:
+            return None
+        view = await outer[0].view()
+        self.principal = outer[0].principal
+        return view
+
+    def negotiated(self) -> Negotiated | None:
+        """Return what was negotiated when the request's session began."""
+        outer = session_of(self._ctx.request, self.guard)
+        return None if outer is None else outer[1]
 
     async def _identify(self) -> View:
         principal_of, codec = self.guard.principal, self.guard.codec
@@ -86,27 +115,40 @@ class Exchange:
 
     def refuse(self, kind: Kind, error: SealwaxError, token: object = None) -> NoReturn:
         """Answer a request whose token was not good, or could not be judged."""
-        self._report(kind, error, token_id(token))
+        self.report(kind, error, token_id(token))
         raise protocol_error(kind, refused=isinstance(error, Refused)) from error
 
     def fail(self, kind: Kind, error: SealwaxError) -> NoReturn:
         """Answer a request whose result could not be sealed: the client did nothing wrong."""
-        self._report(kind, error)
+        self.report(kind, error)
         raise protocol_error(kind, refused=False) from error
 
     def refuse_handle(
         self, kind: Kind, error: SealwaxError, handle: object, ulid: str | None = None
     ) -> NoReturn:
         """End a tool whose handle was not good, or could not be judged."""
-        self._report(kind, error, ulid or token_id(handle))
+        self.report(kind, error, ulid or token_id(handle))
         raise self._handle_refused(refused=isinstance(error, Refused)) from error
 
     def fail_handle(self, kind: Kind, error: SealwaxError) -> NoReturn:
         """End a tool whose handle could not be made."""
-        self._report(kind, error)
+        self.report(kind, error)
         raise self._handle_refused(refused=False) from error
 
-    def _report(self, kind: Kind, error: SealwaxError, identity: str | None = None) -> None:
+    def refuse_session(self, error: SealwaxError, metadata: Any, ulid: str | None) -> NoReturn:
+        """Answer a request whose data-layer session was not good, or could not be judged."""
+        sent = metadata if isinstance(metadata, Mapping) else {}
+        self.report("session", error, ulid or token_id(sent.get("state")))
+        refused = isinstance(error, Refused)
+        raise session_error(sent.get("sessionId"), refused=refused) from error
+
+    def fail_session(self, error: SealwaxError, ulid: str | None = None) -> NoReturn:
+        """Answer a request whose session could not be made, or its value not be sealed."""
+        self.report("session", error, ulid)
+        raise session_error(None, refused=False) from error
+
+    def report(self, kind: Kind, error: SealwaxError, identity: str | None = None) -> None:
+        """Tell the log and the author why."""
         refusal = Refusal(error.code, kind, str(error), identity, self.principal)
         report(self.guard.on_refused, refusal)
 
@@ -118,6 +160,13 @@ class Exchange:
             yield
         finally:
             _current.reset(before)
+
+
+def session_of(request: Any, guard: Guard) -> tuple[Exchange, Negotiated | None] | None:
+    """Return what the wrapper of a guard knows of an HTTP request."""
+    scope = getattr(request, "scope", None) or {}
+    known: tuple[Exchange, Negotiated | None] | None = scope.get(SCOPE_KEY)
+    return known if known is not None and known[0].guard is guard else None
 
 
 def exchange_of(guard: Guard, ctx: Any) -> Exchange:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import Codec, InvalidArgument, _json, request_context
+from . import _http, _stdio
 from ._exchange import exchange_of
 from ._handles import HeldHandles, ServerHandles
-from ._servers import install
+from ._negotiated import Negotiated, SelfContained
+from ._servers import install, low_level
+from ._sessions import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from ._accept import Accept
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
+    from ._sessions import Initial, Required
 
 
 class Guard:
@@ -70,6 +74,8 @@ class Guard:
         self.accept_timeout = accept_timeout
         self.request_state_ttl = request_state_ttl
         self.only = {target: tuple(names) for target, names in (only or {}).items()}
+        self.data_layer: Sessions | None = None
+        self._protects = False
 
     def protect(self, server: Any) -> None:
         """Put this guard between a server and its clients, before it serves.
@@ -80,6 +86,7 @@ class Guard:
         ``MCPServer`` it cannot be told from the SDK's default if it is but one key.)
         """
         install(self, server)
+        self._protects = True
 
     def read_state(self, ctx: Any) -> Any:
         """Return what :meth:`write_state` was given in the round before; ``None`` in the first.
@@ -118,6 +125,96 @@ class Guard:
         """
         self.codec.view(anonymous=True).handle_state(handle_type).seal(b"", ttl=ttl)
         return HeldHandles(self, handle_type, ttl=ttl)
+
+    def sessions(
+        self,
+        *,
+        initial: Initial | None = None,
+        ttl: int | None = None,
+        no_expiry: bool = False,
+        required: Required | Literal[True] | None = None,
+        held_by_server: bool = False,
+    ) -> Sessions:
+        """Serve data-layer sessions: of one value of JSON, which the client keeps.
+
+        Called once, before :meth:`protect`. `initial` is given the context of the request that
+        creates a session, and gives its first value; it may be asynchronous. A session ends after
+        `ttl` seconds without a write, 24 hours unless set, or with `no_expiry` only at the codec's
+        `session_max_age`. `required` names what needs a session, as
+        ``{"methods": [...], "tools": [...]}``; ``True`` is every request but ``initialize``,
+        ``ping``, ``server/discover``, lists, and ``sessions/create``. With `held_by_server` the
+        session is its id alone, and what it stands for is in the server's own rows, by ulid.
+
+        A session that ended is refused from then on if `accept` remembers it.
+        """
+        if self.data_layer is not None:
+            raise InvalidArgument("sessions: expected to be called once, found a second time")
+        if self._protects:
+            raise InvalidArgument("sessions: expected to be called before guard.protect(server)")
+        self.data_layer = Sessions(
+            self,
+            initial=initial,
+            ttl=ttl,
+            no_expiry=no_expiry,
+            required=required,
+            held_by_server=held_by_server,
+        )
+        return self.data_layer
+
+    def asgi(
+        self,
+        app: Any,
+        *,
+        required: bool = True,
+        ttl: int | None = None,
+        sep1359: bool = False,
+        max_request_body_size: int = 4 * 1024 * 1024,
+    ) -> Any:
+        """Give the clients of a stateless server their sessions, of revisions to 2025-11-25.
+
+        `app` is what ``streamable_http_app(stateless_http=True)`` of an ``MCPServer`` or
+        ``http_app(stateless_http=True)`` of a FastMCP gives, whose endpoint is wrapped inside of
+        what authenticates; or an ASGI application of your own, wrapped as it is. The answer to
+        ``initialize`` has a header ``Mcp-Session-Id``, a token that carries what was negotiated,
+        for `ttl` seconds, 30 days unless set; later requests are verified before the server sees
+        them. With `required` one without the header is answered 400; one whose session is not
+        good is answered 404, whatever the reason. ``DELETE`` ends a session, for as long as
+        `accept` remembers. Requests of revision 2026-07-28 pass untouched.
+
+        With `sep1359` the session is in the messages too, for a client that puts it there, as
+        SEP-1359 has it. Then whoever presents another's session ends it, if there is an `accept`:
+        so it is specified, and so who stole a token can end the session.
+
+        `principal` is asked with a context that has the HTTP request and the message, and no
+        `session`. A stateless server of these revisions cannot ask its client back: there is no
+        elicitation, no sampling and no roots.
+
+        >>> import sealwax, sealwax.mcp
+        >>> from mcp.server import MCPServer
+        >>> keys = sealwax.KeyRing([sealwax.Key.generate()])
+        >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
+        >>> guard = sealwax.mcp.Guard(codec=codec, principal="anonymous")
+        >>> server = MCPServer("notes")
+        >>> guard.protect(server)
+        >>> app = guard.asgi(server.streamable_http_app(stateless_http=True))
+        """
+        sessions = SelfContained(self, ttl=ttl, sep1359=sep1359)
+        return _http.install(app, sessions, required=required, limit=max_request_body_size)
+
+    async def run_stdio(self, server: Any, *, ttl: int | None = None) -> None:
+        """Serve stdio with the sessions of SEP-1359, which outlive the process.
+
+        `server` is as for :meth:`protect`, which has to be called too. A client that sends
+        ``sessionId`` finds its session after a restart: what it negotiated is in the token.
+        """
+        await _stdio.run(low_level(server), SelfContained(self, ttl=ttl, sep1359=True))
+
+    def negotiated(self, ctx: Any) -> Negotiated | None:
+        """Return what was negotiated when the session of a request began; see :meth:`asgi`.
+
+        ``None`` where the request has no such session, and on stdio, where the SDK knows.
+        """
+        return exchange_of(self, ctx).negotiated()
 
     def __repr__(self) -> str:
         return f"<Guard of {self.codec!r}>"

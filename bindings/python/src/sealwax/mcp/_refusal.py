@@ -14,8 +14,8 @@ from .. import InternalError, Principal, Refused, SealwaxError, answer, inspect
 
 logger = logging.getLogger("sealwax.mcp")
 
-#: What a guard handles: a token of the protocol, or a handle that a model carries.
-Kind: TypeAlias = Literal["request-state", "cursor", "handle-state", "handle"]
+#: What a guard handles: a token of the protocol, a handle that a model carries, or a session.
+Kind: TypeAlias = Literal["request-state", "cursor", "handle-state", "handle", "session"]
 
 
 class NotAccepted(Refused):
@@ -46,7 +46,7 @@ class Refusal:
     #: Why, for the operator.
     message: str
     #: Of a sealed token, if it was one; unverified unless the code is ``not_accepted`` or
-    #: ``accept_unavailable``. Of a handle, its ulid, once verified.
+    #: ``accept_unavailable``. Of a handle or a data-layer session, its ulid, once verified.
     token_id: str | None = None
     #: Who presented it; ``None`` where that is not known, or anonymous.
     principal: Principal | None = None
@@ -78,8 +78,24 @@ def token_id(token: object) -> str | None:
 
 def protocol_error(kind: Kind, *, refused: bool) -> MCPError:
     """Return the one answer to what was refused under a JSON-RPC method, or failed here."""
-    told = _answer(kind, refused=refused)["error"]
-    return MCPError(told["code"], told["message"], told.get("data"))
+    return _error(_answer(kind, refused=refused))
+
+
+def session_error(session_id: object, *, refused: bool) -> MCPError:
+    """Return the one answer to a data-layer session that was refused, or failed here."""
+    echoed = session_id if isinstance(session_id, str) else None
+    error = None if refused else InternalError()
+    return _error(answer("data-layer", error, session_id=echoed))
+
+
+def session_required() -> MCPError:
+    """Return the answer to a request that needs a data-layer session and has none."""
+    return _error(answer("data-layer-required"))
+
+
+def _error(told: dict[str, Any]) -> MCPError:
+    error = told["error"]
+    return MCPError(error["code"], error["message"], error.get("data"))
 
 
 class HandleRefused(MCPError):
@@ -106,5 +122,6 @@ class HandleRefused(MCPError):
 
 def _answer(kind: Kind, *, refused: bool) -> dict[str, Any]:
     profile: Literal["handle", "request-state", "cursor"]
+    assert kind != "session", "what a refused session is answered depends on the protocol"
     profile = "handle" if kind == "handle-state" else kind
     return answer(profile) if refused else answer(profile, InternalError())

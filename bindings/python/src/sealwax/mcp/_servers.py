@@ -61,6 +61,13 @@ def install(guard: Guard, server: Any) -> None:
         tracing = bool(middleware) and isinstance(middleware[0], OpenTelemetryMiddleware)
         middleware.insert(int(tracing), boundary)
     _answer_for_handles(place.low_level)
+    if guard.data_layer is not None:
+        guard.data_layer._install(place.low_level)
+
+
+def low_level(server: Any) -> Server[Any]:
+    """Return the low-level server that a server is made of."""
+    return _place(server).low_level
 
 
 def _place(server: Any) -> _Place:

@@ -1,0 +1,268 @@
+"""Data-layer sessions for the official client: what a host keeps of them, and sends.
+
+The server decides what a session holds; of this nothing is sealed or opened here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+import anyio
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import BaseModel, TypeAdapter
+
+from ._sessions import SESSION_META_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    import httpx2
+    from mcp import Client
+
+    from .. import SessionMetadata
+
+ResultT = TypeVar("ResultT", bound=BaseModel)
+
+#: The error of a session that the server does not know, or no longer.
+SESSION_NOT_FOUND = -32043
+_ANYTHING: Any = TypeAdapter(dict[str, Any])
+
+
+class Key(NamedTuple):
+    """Whose session it is."""
+
+    #: The server that made it: no other may see it.
+    server: str
+    #: The user of the host.
+    user: str
+    #: Which of the user's, such as the conversation.
+    name: str
+
+
+class SessionStore(Protocol):
+    """Keeps the metadata of sessions. Each function may be asynchronous.
+
+    What it keeps is JSON, and lets who reads it continue the session: keep it as a credential.
+    """
+
+    def load(self, key: Key, /) -> SessionMetadata | Awaitable[SessionMetadata | None] | None:
+        """Return what was saved."""
+        ...
+
+    def save(self, key: Key, metadata: SessionMetadata, /) -> Awaitable[None] | None:
+        """Save it, in place of what was."""
+        ...
+
+    def remove(self, key: Key, /) -> Awaitable[None] | None:
+        """Forget it."""
+        ...
+
+
+class InMemory:
+    """Keeps sessions for as long as the process lives."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Key, SessionMetadata] = {}
+
+    def load(self, key: Key, /) -> SessionMetadata | None:
+        """Return what was saved."""
+        return self._kept.get(key)
+
+    def save(self, key: Key, metadata: SessionMetadata, /) -> None:
+        """Save it, in place of what was."""
+        self._kept[key] = metadata
+
+    def remove(self, key: Key, /) -> None:
+        """Forget it."""
+        self._kept.pop(key, None)
+
+
+class ClientSessions:
+    """The sessions of a host: opened by server, user and name, and kept in a store.
+
+    >>> import anyio, sealwax, sealwax.mcp
+    >>> from mcp import Client
+    >>> from mcp.server import MCPServer
+    >>> from mcp.server.mcpserver import Context
+    >>> from sealwax.mcp.client import ClientSessions
+    >>> keys = sealwax.KeyRing([sealwax.Key.generate()])
+    >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
+    >>> guard, server = sealwax.mcp.Guard(codec=codec, principal="anonymous"), MCPServer("counter")
+    >>> counts = guard.sessions(initial=lambda ctx: 0, required=True)
+    >>> guard.protect(server)
+    >>> @server.tool()
+    ... async def count(ctx: Context) -> int:
+    ...     session = counts.of(ctx)
+    ...     session.write(session.value + 1)
+    ...     return session.value
+    >>> async def main() -> None:
+    ...     sessions = ClientSessions()
+    ...     async with Client(server) as client:
+    ...         session = await sessions.open(client, server="counter", user="alice")
+    ...         await session.call_tool("count")
+    ...         print((await session.call_tool("count")).structured_content)
+    ...         await session.delete()
+    >>> anyio.run(main)
+    {'result': 2}
+    """
+
+    def __init__(self, store: SessionStore | None = None) -> None:
+        self._store = InMemory() if store is None else store
+        self._held: dict[Key, _Held] = {}
+
+    async def open(
+        self, client: Client, *, server: str, user: str, name: str = ""
+    ) -> ClientSession:
+        """Continue a session that is kept, or have the server create one."""
+        key = Key(server, user, name)
+        held = self._held.setdefault(key, _Held(key, self._store))
+        async with held.lock:
+            if held.metadata is None:
+                held.metadata = await _done(self._store.load(key))
+            if held.metadata is None:
+                request = types.Request[Any, Any](method="sessions/create", params=None)
+                result = await client.session.send_request(request, _ANYTHING)
+                await held.save(result["session"])
+        return ClientSession(client, held)
+
+
+class _Held:
+    """What is kept of one session, whoever uses it."""
+
+    def __init__(self, key: Key, store: SessionStore) -> None:
+        self.key, self.store = key, store
+        self.metadata: SessionMetadata | None = None
+        self.lock = anyio.Lock()
+
+    async def save(self, metadata: SessionMetadata) -> None:
+        self.metadata = metadata
+        await _done(self.store.save(self.key, metadata))
+
+    async def remove(self) -> None:
+        self.metadata = None
+        await _done(self.store.remove(self.key))
+
+
+class ClientSession:
+    """A session, for one client to make requests of. Made by :class:`ClientSessions`.
+
+    One request goes after another, for each may change what the next must send. A session that the
+    server does not know, or no longer, is dropped: the request fails with ``-32043``, and so does
+    what comes after it; open another.
+    """
+
+    def __init__(self, client: Client, held: _Held) -> None:
+        self._client, self._held = client, held
+
+    @property
+    def metadata(self) -> SessionMetadata | None:
+        """What is kept of it; ``None`` once it was deleted or dropped."""
+        return self._held.metadata
+
+    async def request(self, request: Any, result_type: type[ResultT]) -> ResultT:
+        """Send a request of the session. As ``client.session.send_request``."""
+        async with self._held.lock:
+            sent = request.model_dump(by_alias=True, mode="json", exclude_none=True)
+            params = sent.setdefault("params", {})
+            params["_meta"] = {**params.get("_meta", {}), **self._meta()}
+            answer = self._client.session.send_request(
+                type(request).model_validate(sent), result_type
+            )
+            return await self._answered(answer)
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any] | None = None, **options: Any
+    ) -> types.CallToolResult:
+        """Call a tool within the session, and answer what it asks. As ``client.call_tool``."""
+        meta = options.pop("meta", None) or {}
+
+        async def round_trip(responses: Any, state: Any) -> Any:
+            session: Any = self._client.session
+            call = session.call_tool(
+                name,
+                arguments,
+                input_responses=responses,
+                request_state=state,
+                meta={**meta, **self._meta()},
+                allow_input_required=True,
+                **options,
+            )
+            return await self._answered(call)
+
+        async with self._held.lock:
+            # Each round has a state of its own to keep, which Client.call_tool would not show.
+            first = await round_trip(None, None)
+            result: types.CallToolResult = await self._client._drive_input_required(
+                first, round_trip
+            )
+            return result
+
+    async def delete(self) -> None:
+        """Tell the server that the session is no longer needed, and forget it."""
+        async with self._held.lock:
+            if self._held.metadata is None:
+                return
+            alone = {"sessionId": self._held.metadata["sessionId"]}
+            params = types.RequestParams.model_validate({"_meta": {SESSION_META_KEY: alone}})
+            request = types.Request[Any, Any](method="sessions/delete", params=params)
+            try:
+                await self._client.session.send_request(request, _ANYTHING)
+            except MCPError as error:
+                if error.error.code != SESSION_NOT_FOUND:
+                    raise
+            await self._held.remove()
+
+    def _meta(self) -> Any:
+        if self._held.metadata is None:
+            raise MCPError(SESSION_NOT_FOUND, "the session has ended: open another")
+        # `expiresAt` is for the host to see.
+        kept = {name: self._held.metadata.get(name) for name in ("sessionId", "state")}
+        return {SESSION_META_KEY: {name: value for name, value in kept.items() if value}}
+
+    async def _answered(self, answer: Awaitable[ResultT]) -> ResultT:
+        try:
+            result = await answer
+        except MCPError as error:
+            if error.error.code == SESSION_NOT_FOUND:
+                await self._held.remove()
+            raise
+        metadata = (getattr(result, "meta", None) or {}).get(SESSION_META_KEY)
+        before = self._held.metadata
+        if before is None or not isinstance(metadata, dict):
+            return result
+        if metadata.get("sessionId") != before["sessionId"]:
+            raise ValueError(
+                "sessionId: expected the server to answer with the same, found another"
+            )
+        if metadata.keys() - {"sessionId"}:
+            updated: Any = {**before, **metadata}
+            await self._held.save(updated)
+        return result
+
+
+async def session_id_header(request: httpx2.Request) -> None:
+    """Repeat the session's id as the header ``Mcp-Session-Id``, for proxies (SEP-2243).
+
+    The official client has no way to do so for a request; its HTTP client has:
+
+    >>> import httpx2, sealwax.mcp.client
+    >>> hooks = {"request": [sealwax.mcp.client.session_id_header]}
+    >>> http = httpx2.AsyncClient(event_hooks=hooks)  # streamable_http_client(http_client=http)
+    """
+    version = request.headers.get("mcp-protocol-version")
+    # Before 2026-07-28 that header is the transport's.
+    if request.method != "POST" or version is None or version in HANDSHAKE_PROTOCOL_VERSIONS:
+        return
+    try:
+        session = json.loads(request.content)["params"]["_meta"][SESSION_META_KEY]
+    except (KeyError, TypeError, ValueError):
+        return
+    request.headers["Mcp-Session-Id"] = session["sessionId"]
+
+
+async def _done(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value

@@ -1,0 +1,122 @@
+"""Logical sessions: the example, as it is run, at two replicas, by official clients."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import wire
+from carriers import plain
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+import sealwax
+from sealwax.mcp.client import ClientSessions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sealwax.mcp.client import ClientSession
+
+pytestmark = pytest.mark.anyio
+EXAMPLE = Path(__file__).parents[4] / "examples/sessions.py"
+KEYS = str(sealwax.Key.generate().to_text())
+MODES = pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+
+
+@contextmanager
+def running(log: list[str], **environment: str) -> Iterator[str]:
+    told = {**os.environ, "SEALWAX_KEYS": KEYS, "PORT": "0", **environment}
+    command = [sys.executable, str(EXAMPLE)]
+    with subprocess.Popen(command, env=told, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            found = re.fullmatch(
+                r"listening on (http://127\.0\.0\.1:\d+/mcp)\n", server.stderr.readline()
+            )
+            assert found
+            yield found[1]
+        finally:
+            server.terminate()
+            log += server.stderr.read().splitlines()
+
+
+async def text(session: ClientSession, tool: str, **arguments: Any) -> tuple[str, bool]:
+    told = plain(await session.call_tool(tool, arguments))
+    return told["content"][0]["text"], told["isError"]
+
+
+async def opened(client: Client, name: str, sessions: ClientSessions) -> ClientSession:
+    return await sessions.open(client, server="counter", user="alice", name=name)
+
+
+async def visit(client: Client, other: Client) -> None:
+    """Do all that the server can; what a session began at one replica goes on at the other."""
+    kept = ClientSessions()
+    here = await opened(client, "one", kept)
+    there = await opened(other, "one", kept)
+    beside = await opened(client, "two", kept)
+    for number, session in enumerate((here, there, here, there), 1):
+        assert await text(session, "count") == (str(number), False)
+    assert await text(beside, "count") == ("1", False)
+    for tool in ("read", "end"):
+        assert (await text(here, tool))[1] is True
+    assert (await text(here, "write", text="lost"))[1] is True
+    assert await text(here, "begin") == ("begun", False)
+    assert (await text(there, "begin"))[1] is True
+    assert await text(there, "write", text="one, ") == ("written", False)
+    assert (await text(beside, "read"))[1] is True
+    assert await text(here, "write", text="two") == ("written", False)
+    assert await text(there, "read") == ("one, two", False)
+    assert await text(here, "end") == ("one, two", False)
+    assert (await text(there, "read"))[1] is True
+    assert await text(there, "count") == ("5", False)
+    with pytest.raises(MCPError) as needed:
+        await client.call_tool("count")
+    assert plain(needed.value.error) == sealwax.answer("data-layer-required")["error"]
+    await here.delete()
+
+
+@MODES
+async def test_sessions_at_two_replicas(mode: str) -> None:
+    log: list[str] = []
+    with (
+        running(log, NOTES_JWT_SECRET=wire.SECRET) as url,
+        running(log, NOTES_JWT_SECRET=wire.SECRET) as other,
+    ):
+        async with (
+            wire.over_http(url, "alice", mode=mode) as client,
+            wire.over_http(other, "alice", mode=mode) as at_other,
+        ):
+            await visit(client, at_other)
+    calls = [line for line in log if ": session " in line]
+    assert all(re.fullmatch(r"\w+: session [0-9a-f]{32}, generation \d+", line) for line in calls)
+    assert len({line.split()[2] for line in calls}) == 2
+    generations = [int(line.split()[-1]) for line in calls if line.startswith("count:")]
+    assert sorted(generations) == [0, 0, 1, 2, 3, 8]
+    assert "sess_" not in "".join(log)
+
+
+@MODES
+async def test_sessions_on_stdio(mode: str) -> None:
+    environment = {**os.environ, "SEALWAX_KEYS": KEYS}
+    command = StdioServerParameters(command=sys.executable, args=[str(EXAMPLE)], env=environment)
+    async with Client(command, mode=mode) as client, Client(command, mode=mode) as other:
+        await visit(client, other)
+
+
+async def test_sessions_without_users() -> None:
+    log: list[str] = []
+    with running(log) as url:
+        async with Client(url) as client:
+            await visit(client, client)
+
+
+def test_it_is_short_enough_to_read() -> None:
+    assert len(EXAMPLE.read_text().splitlines()) < 150

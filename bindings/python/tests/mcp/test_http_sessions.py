@@ -1,0 +1,419 @@
+"""``Mcp-Session-Id`` without a store: every SDK, the official client, and what it never sends."""
+
+from __future__ import annotations
+
+import json
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx2
+import mcp_types as types
+import pytest
+import tally
+import wire
+from carriers import plain, view
+from mcp.server import MCPServer
+from pydantic import TypeAdapter
+from starlette.applications import Starlette
+
+import sealwax
+from sealwax.mcp import SESSION_META_KEY, Guard, Refusal, SingleUse, principal_from_access_token
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from sealwax.mcp import Presented
+
+pytestmark = pytest.mark.anyio
+KEYS, RETIRED = (str(sealwax.Key.generate().to_text()) for _ in range(2))
+SYSTEMS = pytest.mark.parametrize("system", tally.SYSTEMS)
+REVISION = "2025-11-25"
+CLIENT = {"name": "raw", "version": "1.2"}
+
+
+class Recording(httpx2.AsyncHTTPTransport):
+    """Keeps what the official client sent, and what it was answered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[httpx2.Request, httpx2.Response]] = []
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await super().handle_async_request(request)
+        self.seen.append((request, response))
+        return response
+
+
+class Ended(SingleUse):
+    """Tells the test what it was told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends: list[Presented] = []
+
+    def ended(self, presented: Presented, /) -> None:
+        self.ends.append(presented)
+        super().ended(presented)
+
+
+class Served:
+    def __init__(self, url: str, of: tally.Tally, refusals: list[Refusal]) -> None:
+        self.url, self.of, self.refusals = url, of, refusals
+
+    @property
+    def codes(self) -> list[str]:
+        return [refusal.code for refusal in self.refusals]
+
+    async def send(
+        self,
+        method: str = "tools/call",
+        session: str | None = None,
+        *,
+        http: str = "POST",
+        user: str = "alice",
+        version: str | None = REVISION,
+        identity: Any = 1,
+        params: Any = None,
+        body: Any = None,
+        **members: Any,
+    ) -> httpx2.Response:
+        """Send a request, as alice unless said, with the header."""
+        headers = {
+            "Accept": "application/json, text/event-stream",
+            "Authorization": f"Bearer {wire.bearer(user)}",
+            "Content-Type": "application/json",
+        }
+        if session is not None:
+            headers["Mcp-Session-Id"] = session
+        if version is not None:
+            headers["MCP-Protocol-Version"] = version
+        given = {"name": "agreed", "arguments": {}} if method == "tools/call" else {}
+        message = {"jsonrpc": "2.0", "method": method, "params": params or given, **members}
+        if identity is not None:
+            message["id"] = identity
+        content = json.dumps(message) if body is None else body
+        async with httpx2.AsyncClient() as client:
+            return await client.request(
+                http, self.url, headers=headers, content=content if http == "POST" else None
+            )
+
+    async def initialize(self, user: str = "alice", **capabilities: Any) -> httpx2.Response:
+        params = {
+            "protocolVersion": REVISION,
+            "capabilities": capabilities,
+            "clientInfo": CLIENT,
+        }
+        return await self.send("initialize", user=user, version=None, params=params)
+
+    async def session(self, user: str = "alice") -> str:
+        return (await self.initialize(user)).headers["mcp-session-id"]
+
+
+@asynccontextmanager
+async def served(
+    system: str = "mcpserver",
+    *,
+    guard: dict[str, Any] | None = None,
+    app: dict[str, Any] | None = None,
+    **options: Any,
+) -> AsyncIterator[Served]:
+    refusals: list[Refusal] = []
+    defaults: Any = {
+        "codec": tally.codec(KEYS),
+        "principal": principal_from_access_token,
+        "on_refused": refusals.append,
+    }
+    made = Guard(**{**defaults, **(guard or {})})
+    of = tally.Tally(made, required=None)
+    wrapped = made.asgi(wire.app(system, of, where=tally, **(app or {})), **options)
+    with wire.listening(wrapped) as url:
+        yield Served(url, of, refusals)
+
+
+def altered(text: str) -> str:
+    middle = len(text) // 2
+    return text[:middle] + ("a" if text[middle] != "a" else "b") + text[middle + 1 :]
+
+
+@pytest.mark.parametrize("json_response", [True, False])
+@SYSTEMS
+async def test_the_official_client_has_a_session(system: str, json_response: bool) -> None:
+    accept = Ended()
+    async with served(system, guard={"accept": accept}, app={"json_response": json_response}) as of:
+        recording = Recording()
+        info = types.Implementation(name="official", version="7")
+        async with wire.over_http(
+            of.url, "alice", mode="legacy", transport=recording, client_info=info
+        ) as client:
+            told = plain(await client.call_tool("agreed", {}))["structuredContent"]["agreed"]
+            assert told["protocol_version"] == REVISION
+            assert told["client_info"] == {"name": "official", "version": "7"}
+            assert told["server_capabilities"]["experimental"]["sessions"] == {}
+            assert "tools" in told["server_capabilities"]
+            # A data-layer session goes on beside it.
+            request: Any = types.Request[Any, Any](method="sessions/create", params=None)
+            anything: Any = TypeAdapter(dict[str, Any])
+            made = await client.session.send_request(request, anything)
+            call = await client.call_tool("count", {}, meta={SESSION_META_KEY: made["session"]})  # type: ignore[arg-type]
+            assert plain(call)["structuredContent"]["value"] == {"count": 1}
+        sessions = {
+            request.headers.get("mcp-session-id")
+            for request, _ in recording.seen
+            if b'"initialize"' not in request.content
+        }
+        assert len(sessions) == 1
+        token = sessions.pop()
+        assert token is not None
+        # What a replica in another language reads.
+        sealed = view(tally.codec(KEYS), wire.principal("alice")).session().open(token)
+        agreed = sealed.json()
+        assert set(agreed) == {
+            "protocolVersion",
+            "clientCapabilities",
+            "clientInfo",
+            "serverCapabilities",
+        }
+        assert agreed["clientInfo"] == {"name": "official", "version": "7"}
+        statuses = {request.method: response.status_code for request, response in recording.seen}
+        assert statuses["DELETE"] == 204
+        assert statuses["GET"] == 405
+        (end,) = accept.ends
+        assert (end.kind, end.id, end.principal) == (
+            "session",
+            sealed.token_id,
+            wire.principal("alice"),
+        )
+        assert end.expires_at == sealed.expires_at
+        assert (await of.send(session=token)).status_code == 404
+        assert of.codes == ["not_accepted"]
+
+
+CODES = {
+    "another user's": "principal_mismatch",
+    "of another kind": "wrong_purpose",
+    "altered": "unauthentic",
+    "of a retired key": "unknown_key",
+    "too large": "too_large",
+    "no token": "malformed",
+    "empty": "malformed",
+    "expired": "expired",
+    "ended": "not_accepted",
+    "of another payload": "malformed",
+}
+
+
+@SYSTEMS
+async def test_what_is_refused_is_not_found_and_looks_alike(system: str) -> None:
+    async with served(system, guard={"accept": SingleUse()}) as of:
+        alice = view(tally.codec(KEYS), wire.principal("alice"))
+        retired = view(tally.codec(RETIRED), wire.principal("alice"))
+        good, ended = await of.session(), await of.session()
+        old = alice.session().seal(alice.session().open(good).payload, ttl=1)
+        await anyio.sleep(1.1)
+        assert (await of.send(session=ended, http="DELETE")).status_code == 204
+        bad = {
+            "another user's": await of.session("mallory"),
+            "of another kind": alice.cursor("tools/list").seal(b"{}"),
+            "altered": altered(good),
+            "of a retired key": retired.session().seal(b"{}"),
+            "too large": good + "A" * 9_000,
+            "no token": "session-7",
+            "empty": "",
+            "expired": old,
+            "ended": ended,
+            "of another payload": alice.session().seal(b"[]"),
+        }
+        answers = []
+        for name, session in bad.items():
+            for method in ("tools/call", "tools/list", "ping"):
+                of.refusals.clear()
+                response = await of.send(method, session)
+                headers = {k: v for k, v in response.headers.items() if k != "date"}
+                answers.append((response.status_code, headers, response.content))
+                assert of.codes == [CODES[name]], name
+                assert of.refusals[0].principal == wire.principal("alice")
+            assert (await of.send(session=session, http="DELETE")).status_code == 404
+            note = await of.send("notifications/initialized", session, identity=None)
+            assert note.status_code == 404
+        assert all(answer == answers[0] for answer in answers)
+        assert answers[0][0] == sealwax.answer("mcp-session-id")["httpStatus"] == 404
+        assert of.of.ran == []
+        told = wire.told((await of.send(session=good)).text)
+        assert told["result"]["structuredContent"]["agreed"]["client_info"] == CLIENT
+
+
+async def test_a_session_lives_as_long_as_its_author_said() -> None:
+    async with served(ttl=1) as of:
+        session = await of.session()
+        await anyio.sleep(1.1)
+        assert (await of.send(session=session)).status_code == 404
+        assert of.codes == ["expired"]
+
+
+@SYSTEMS
+async def test_requests_that_no_client_should_send(system: str) -> None:
+    async with served(system) as of:
+        good = await of.session()
+        absent = [
+            await of.send(),
+            await of.send("notifications/initialized", identity=None),
+            await of.send(http="DELETE"),
+            await of.send(body="not JSON"),
+            await of.send(body='[{"jsonrpc":"2.0","id":1,"method":"initialize"}]'),
+            await of.send(body='{"method":"initialize"}'.encode("utf-16").decode("latin-1")),
+            await of.send(session=good, version="2025-06-18"),
+        ]
+        assert [response.status_code for response in absent] == [400] * len(absent)
+        assert of.of.ran == []
+        # The header that says which revision may be left out, and is then known all the same.
+        assert (await of.send(session=good, version=None)).status_code == 200
+        assert (await of.send("initialize", good, params={})).status_code == 200
+        async with httpx2.AsyncClient() as client:
+            for http in ("POST", "GET", "DELETE"):
+                nobody = await client.request(http, of.url, headers={"Mcp-Session-Id": good})
+                # FastMCP has no route for GET where it is stateless.
+                assert nobody.status_code in ({401, 405} if http == "GET" else {401})
+            twice = [("Mcp-Session-Id", good), ("Mcp-Session-Id", good)]
+            auth = ("Authorization", f"Bearer {wire.bearer('alice')}")
+            response = await client.post(of.url, headers=[*twice, auth], content="{}")
+            assert response.status_code == 400
+
+
+@SYSTEMS
+async def test_a_session_may_be_left_out_where_the_author_says_so(system: str) -> None:
+    async with served(system, required=False) as of:
+        told = wire.told((await of.send()).text)
+        assert told["result"]["structuredContent"] == {"agreed": None}
+        assert (await of.send(session="session-7")).status_code == 404
+
+
+@SYSTEMS
+async def test_requests_of_today_pass(system: str) -> None:
+    async with served(system) as of:
+        recording = Recording()
+        async with wire.over_http(
+            of.url, "alice", mode="2026-07-28", transport=recording
+        ) as client:
+            told = plain(await client.call_tool("agreed", {}))["structuredContent"]
+            assert told == {"agreed": None}
+        assert all("mcp-session-id" not in one.headers for _, one in recording.seen)
+
+
+@SYSTEMS
+async def test_the_header_of_a_data_layer_session_is_its_id(system: str) -> None:
+    alice = view(tally.codec(KEYS), wire.principal("alice")).sessions()
+    mine, other = alice.create(b'{"count":1}'), alice.create(b'{"count":2}')
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        SESSION_META_KEY: mine,
+    }
+    call = {"name": "peek", "arguments": {}, "_meta": meta}
+
+    async def send(url: str, session: str | None) -> httpx2.Response:
+        headers = {
+            "Accept": "application/json, text/event-stream",
+            "Authorization": f"Bearer {wire.bearer('alice')}",
+            "MCP-Protocol-Version": "2026-07-28",
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": "peek",
+            **({} if session is None else {"Mcp-Session-Id": session}),
+        }
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        async with httpx2.AsyncClient() as client:
+            return await client.post(url, headers=headers, json=body)
+
+    async with served(system) as of:
+        for session in (mine["sessionId"], None):
+            told = wire.told((await send(of.url, session)).text)
+            assert told["result"]["structuredContent"]["was"] == {"count": 1}
+        assert (await send(of.url, other["sessionId"])).status_code == 400
+
+
+@SYSTEMS
+async def test_too_much_to_negotiate(system: str) -> None:
+    async with served(system) as of:
+        response = await of.initialize(experimental={"x": {"pad": "x" * 3_500}})
+        assert response.status_code == 500
+        internal = sealwax.answer("sep-1359", sealwax.InternalError())
+        assert response.json() == {"jsonrpc": "2.0", "id": 1, **internal}
+        assert "mcp-session-id" not in response.headers
+        assert of.codes == ["too_large"]
+        assert (await of.initialize(experimental={"x": {"pad": "x" * 1_000}})).status_code == 200
+
+
+async def test_the_servers_own_trouble_is_no_refusal() -> None:
+    class Down:
+        def accept(self, _presented: Any) -> bool:
+            raise ValueError("down")
+
+        def ended(self, _presented: Any) -> None:
+            raise ValueError("down")
+
+    async with served(guard={"accept": Down()}) as of:
+        session = await of.session()
+        for response in (
+            await of.send(session=session),
+            await of.send(session=session, http="DELETE"),
+        ):
+            assert response.status_code == 500
+        assert of.codes == ["accept_unavailable"] * 2
+
+    async def nobody(_ctx: Any) -> Any:
+        return None
+
+    async with served(guard={"principal": nobody}) as of:
+        assert (await of.initialize()).status_code == 500
+        assert (await of.send(session="session-7")).status_code == 500
+        assert of.codes == ["invalid_argument"] * 2
+
+
+async def test_the_principal_is_asked_once_for_a_request() -> None:
+    asked: list[str] = []
+
+    def principal(ctx: Any) -> Any:
+        asked.append(f"{ctx.method} {ctx.request.headers['user-agent'][:6]}")
+        return principal_from_access_token(ctx)
+
+    async with served(guard={"principal": principal}) as of:
+        session = await of.session()
+        assert (await of.send(session=session)).status_code == 200
+        assert asked == ["initialize python", "tools/call python"]
+
+
+async def test_a_body_over_the_limit_is_not_read() -> None:
+    async with served(max_request_body_size=1_000) as of:
+        session = await of.session()
+        assert (await of.send(session=session, body="x" * 2_000)).status_code == 413
+
+
+async def test_a_server_that_keeps_sessions_itself_is_a_mistake() -> None:
+    async with served(app={"stateless": False}) as of:
+        assert (await of.initialize()).status_code == 500
+        assert of.codes == ["invalid_argument"]
+        assert "stateless" in of.refusals[0].message
+
+
+def test_an_app_without_an_endpoint_is_a_mistake() -> None:
+    guard = Guard(codec=tally.codec(KEYS), principal="anonymous")
+    with pytest.raises(sealwax.InvalidArgument, match="one endpoint of MCP, found 0"):
+        guard.asgi(Starlette())
+    app = MCPServer[Any]("twice").streamable_http_app(stateless_http=True)
+    guard.asgi(app)
+    with pytest.raises(sealwax.InvalidArgument, match="found 0"):
+        guard.asgi(app)
+    with pytest.raises(sealwax.InvalidArgument):
+        guard.asgi(app, ttl=0)
+
+
+async def test_an_endpoint_of_ones_own() -> None:
+    """Wrapped as it is; users are then the affair of whoever stands before it."""
+    guard = Guard(codec=tally.codec(KEYS), principal="anonymous")
+    of = tally.Tally(guard, required=None)
+    app = tally.mcpserver(of).streamable_http_app(stateless_http=True)
+    wrapped = guard.asgi(lambda scope, receive, send: app(scope, receive, send))
+    with wire.listening(wrapped) as url:
+        session = await Served(url, of, []).session()
+        assert (await Served(url, of, []).send(session=session)).status_code == 200
+        assert (await Served(url, of, []).send(session=altered(session))).status_code == 404

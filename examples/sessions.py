@@ -1,0 +1,139 @@
+"""A small MCP server with sessions: a counter, and a text that is written in a transaction.
+
+    export SEALWAX_KEYS="$(sealwax keygen)"
+    python examples/sessions.py                    # on stdio
+    PORT=8000 python examples/sessions.py          # on HTTP
+
+The server keeps nothing: what a session holds is sealed, and the client brings it along.
+With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id.
+"""
+
+import os
+import socket
+import sys
+
+import jwt
+import sealwax
+import uvicorn
+from mcp.server import MCPServer
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult, TextContent
+from sealwax.mcp import Guard, Session, SingleUse, principal_from_access_token
+
+AUDIENCE = "https://counter.example.com"
+SECRET = os.environ.get("NOTES_JWT_SECRET")
+TOOLS = ["count", "begin", "read", "write", "end"]
+
+if "SEALWAX_KEYS" not in os.environ:
+    sys.exit("SEALWAX_KEYS: expected a key, found none: make one with `sealwax keygen`")
+guard = Guard(
+    codec=sealwax.Codec(keys=os.environ["SEALWAX_KEYS"], audience=AUDIENCE),
+    principal=principal_from_access_token if SECRET and "PORT" in os.environ else "anonymous",
+    accept=SingleUse(),  # remembers what was deleted, in this process
+)
+# The value of a session: {"count": int}, and in a transaction {"draft": str} too.
+sessions = guard.sessions(initial=lambda _ctx: {"count": 0}, required={"tools": TOOLS})
+
+
+class Bearer:
+    """Verifies the token of a request, for the SDK to answer 401 where it is not good."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        try:
+            claims = jwt.decode(
+                token,
+                self._secret,
+                algorithms=["HS256"],
+                options={"require": ["exp", "iss", "sub", "client_id"], "verify_aud": False},
+            )
+        except jwt.InvalidTokenError:
+            return None
+        return AccessToken(token=token, client_id=claims["client_id"], scopes=[], claims=claims)
+
+
+bearer = Bearer(SECRET) if SECRET else None
+auth = AuthSettings.model_validate({"issuer_url": "https://idp.example.com", "resource_server_url": None})
+server = MCPServer("counter", token_verifier=bearer, auth=auth if bearer else None)
+guard.protect(server)
+
+
+def session_of(ctx: Context, tool: str) -> Session:
+    """Return the session of a call, which it has, for all tools need one; and log it."""
+    session = sessions.of(ctx)
+    assert session is not None
+    # Unlike the session id, the ulid may be logged: nobody continues a session with it.
+    print(f"{tool}: session {session.ulid}, generation {session.generation}", file=sys.stderr)
+    return session
+
+
+def told(text: str, *, is_error: bool = False) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text=text)], is_error=is_error)
+
+
+@server.tool()
+async def count(ctx: Context) -> CallToolResult:
+    """Return one more than last time in this session."""
+    session = session_of(ctx, "count")
+    session.write({**session.value, "count": session.value["count"] + 1})
+    return told(str(session.value["count"]))
+
+
+@server.tool()
+async def begin(ctx: Context) -> CallToolResult:
+    """Begin a transaction, with an empty text."""
+    session = session_of(ctx, "begin")
+    if "draft" in session.value:
+        return told("a transaction has begun already: end it", is_error=True)
+    session.write({**session.value, "draft": ""})
+    return told("begun")
+
+
+@server.tool()
+async def read(ctx: Context) -> CallToolResult:
+    """Return the text so far."""
+    session = session_of(ctx, "read")
+    if "draft" not in session.value:
+        return told("no transaction: begin one", is_error=True)
+    return told(session.value["draft"])
+
+
+@server.tool()
+async def write(text: str, ctx: Context) -> CallToolResult:
+    """Add to the text."""
+    session = session_of(ctx, "write")
+    if "draft" not in session.value:
+        return told("no transaction: begin one", is_error=True)
+    session.write({**session.value, "draft": session.value["draft"] + text})
+    return told("written")
+
+
+@server.tool()
+async def end(ctx: Context) -> CallToolResult:
+    """End the transaction, and return its text."""
+    session = session_of(ctx, "end")
+    if "draft" not in session.value:
+        return told("no transaction: begin one", is_error=True)
+    text = session.value["draft"]
+    session.write({"count": session.value["count"]})
+    return told(text)
+
+
+def main() -> None:
+    if "PORT" not in os.environ:
+        server.run()
+        return
+    listening = socket.create_server(("127.0.0.1", int(os.environ["PORT"])))
+    port = listening.getsockname()[1]
+    print(f"listening on http://127.0.0.1:{port}/mcp", file=sys.stderr, flush=True)
+    # Clients of older revisions get an Mcp-Session-Id, which any replica takes.
+    app = guard.asgi(server.streamable_http_app(stateless_http=True))
+    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main()
