@@ -75,7 +75,7 @@ fn the_handler_has_no_method_that_is_not_passed_on() {
         let rows = [
             format!("        {name}("),
             format!("    fn {name}("),
-            format!("fn {name}(\n"),
+            format!("    async fn {name}("),
         ];
         assert!(
             rows.iter().any(|row| passed_on.contains(row)),

@@ -15,7 +15,7 @@ use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, tool, tool_handler, tool_router};
-use sealwax::{Codec, Key};
+use sealwax::{Codec, Key, KeyRing};
 use sealwax_rmcp::{Guard, GuardBuilder, Kind, SessionLayer, SingleUse, from_claims};
 use serde_json::{Value, json};
 use tower_service::Service as _;
@@ -316,16 +316,29 @@ async fn the_client_cannot_tell_why_it_was_refused() {
 
 #[tokio::test]
 async fn an_expired_session_is_refused_in_the_same_words() {
-    let fleet = fleet(fresh(), |it| it, |it| it.ttl(Duration::from_secs(1))).await;
-    let token = begin(&fleet.uri, "alice").await;
-    assert_eq!(
-        post(&fleet.uri, "alice", Some(&token), who()).await.status,
-        200
-    );
-    tokio::time::sleep(Duration::from_millis(2100)).await;
-    let late = post(&fleet.uri, "alice", Some(&token), who()).await;
-    assert_eq!((late.status, late.body.as_str()), (404, ""));
-    assert_eq!(fleet.refusals.code(), "expired");
+    let second = Duration::from_secs(1);
+    let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
+    let short = Codec::builder(ring, "https://mcp.example.com").session_max_age(second);
+    let idle: Change = |it| it.sep1359().ttl(Duration::from_secs(1));
+    let own = fleet(fresh(), |it| it, idle).await;
+    let codecs = fleet(short.build().unwrap(), |it| it, SessionLayer::sep1359).await;
+    let tokens = [
+        begin(&own.uri, "alice").await,
+        begin(&codecs.uri, "alice").await,
+    ];
+    for (fleet, token) in [&own, &codecs].into_iter().zip(&tokens) {
+        let soon = post(&fleet.uri, "alice", Some(token), who()).await;
+        assert_eq!(soon.status, 200);
+    }
+    tokio::time::sleep(Duration::from_millis(2300)).await;
+    for (fleet, token) in [&own, &codecs].into_iter().zip(&tokens) {
+        let late = post(&fleet.uri, "alice", Some(token), who()).await;
+        assert_eq!((late.status, late.body.as_str()), (404, ""));
+        assert_eq!(fleet.refusals.code(), "expired");
+        let late = post(&fleet.uri, "alice", None, named(who(), token)).await;
+        assert_eq!(late.message(), invalid(token));
+        assert_eq!(fleet.refusals.code(), "expired");
+    }
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 mod accept;
 mod canary;
 mod clients;
+mod counter;
 mod cursor;
 mod example;
 mod guard;

@@ -152,12 +152,12 @@ async fn connect(revision: &str, uri: &str, user: &str) -> Client {
     }
 }
 
-async fn create(client: &Client) -> Value {
+pub async fn create(client: &Client) -> Value {
     let created = raw(client, "sessions/create", json!({})).await.unwrap();
     created["session"].clone()
 }
 
-async fn call_in(
+pub async fn call_in(
     client: &Client,
     tool: &str,
     args: Value,
