@@ -129,7 +129,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     sessions.require_methods(["tools/call"]).build()?;
     let server = guard.protect(Counter);
     let Some(port) = port else {
-        server.serve(stdio()).await?.waiting().await?;
+        server
+            .serve(guard.streams().wrap(stdio()))
+            .await?
+            .waiting()
+            .await?;
         return Ok(());
     };
     let stateless = StreamableHttpServerConfig::default().with_legacy_session_mode(false);

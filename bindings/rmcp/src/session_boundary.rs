@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    CustomRequest, CustomResult, NumberOrString, ProtocolVersion, ServerCapabilities,
+    CustomRequest, CustomResult, NotificationMetaObject, NumberOrString, ProtocolVersion,
+    ServerCapabilities,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer};
@@ -188,9 +189,13 @@ impl Guard {
 
     /// Whether a notification may pass: one with a bad session is dropped.
     pub(crate) async fn notified(&self, context: &NotificationContext<RoleServer>) -> bool {
-        let (Some(settings), Some(sent)) =
-            (self.settings().sessions.get(), context.meta.get(SESSION))
-        else {
+        let Some(settings) = self.settings().sessions.get() else {
+            return true;
+        };
+        // rmcp 3.9 leaves it in the extensions, where `context.meta` is empty.
+        let left = context.extensions.get::<NotificationMetaObject>();
+        let left = left.and_then(|meta| meta.get(SESSION));
+        let Some(sent) = context.meta.get(SESSION).or(left) else {
             return true;
         };
         // The principal is asked of a request; a notification is one without an id.

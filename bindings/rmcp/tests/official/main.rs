@@ -15,3 +15,4 @@ mod layer;
 mod request_state;
 mod server;
 mod session;
+mod streams;
