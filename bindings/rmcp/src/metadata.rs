@@ -10,27 +10,28 @@ use serde_json::{Value, json};
 
 /// A result that has room for metadata.
 pub(crate) trait Metadata {
-    /// Sets one member of `_meta`; the others stay.
-    fn set_meta(&mut self, key: &str, value: Value);
+    /// Sets one member of `_meta`; the others stay. False where there is no room for it.
+    fn set_meta(&mut self, key: &str, value: Value) -> bool;
 }
 
-fn set(meta: &mut Option<MetaObject>, key: &str, value: Value) {
+fn set(meta: &mut Option<MetaObject>, key: &str, value: Value) -> bool {
     meta.get_or_insert_default().0.insert(key.into(), value);
+    true
 }
 
 macro_rules! metadata {
     ($($result:ident)*; responses: $($response:ident { $($kind:ident)* })*) => {
         $(impl Metadata for $result {
-            fn set_meta(&mut self, key: &str, value: Value) {
-                set(&mut self.meta, key, value);
+            fn set_meta(&mut self, key: &str, value: Value) -> bool {
+                set(&mut self.meta, key, value)
             }
         })*
         $(impl Metadata for $response {
-            fn set_meta(&mut self, key: &str, value: Value) {
+            fn set_meta(&mut self, key: &str, value: Value) -> bool {
                 match self {
                     $(Self::$kind(result) => set(&mut result.meta, key, value),)*
                     // A kind that rmcp has added: the canary tells.
-                    _ => {}
+                    _ => false,
                 }
             }
         })*
@@ -48,13 +49,15 @@ metadata! {
 
 /// An empty result, to which rmcp gives no metadata: the README names the methods.
 impl Metadata for () {
-    fn set_meta(&mut self, _: &str, _: Value) {}
+    fn set_meta(&mut self, _: &str, _: Value) -> bool {
+        false
+    }
 }
 
 impl Metadata for CustomResult {
-    fn set_meta(&mut self, key: &str, value: Value) {
+    fn set_meta(&mut self, key: &str, value: Value) -> bool {
         let Value::Object(result) = &mut self.0 else {
-            return;
+            return false;
         };
         match result.entry("_meta").or_insert_with(|| json!({})) {
             Value::Object(meta) => {
@@ -62,5 +65,6 @@ impl Metadata for CustomResult {
             }
             other => *other = json!({ key: value }),
         }
+        true
     }
 }

@@ -18,6 +18,7 @@ use tokio::sync::{Mutex, oneshot};
 use crate::layer::{add_capability, name};
 use crate::negotiated::{Negotiated, Tokens};
 use crate::refusal::{About, Reason, rpc_error};
+use crate::session_boundary::{SESSION, echo, put_echo};
 use crate::{Guard, Kind};
 
 const PIPE: usize = 64 * 1024;
@@ -118,6 +119,8 @@ struct State {
     named: Option<String>,
     /// The sessions of requests that rmcp has not answered yet, by their ids.
     open: HashMap<String, String>,
+    /// The data-layer sessions that rmcp would leave out of their results.
+    echo: HashMap<String, String>,
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
@@ -130,6 +133,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     {
         let mut lines = BufReader::new(read).lines();
         while let Ok(Some(line)) = lines.next_line().await {
+            self.note_echo(&line);
             let sent = match serde_json::from_str::<Value>(&line) {
                 Ok(message) if self.streams.sep1359 && message.is_object() => {
                     self.arrive(message, &mut rmcp).await
@@ -189,6 +193,19 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             }
         }
         send(rmcp, &message.to_string()).await
+    }
+
+    fn note_echo(&self, line: &str) {
+        if !line.contains(SESSION) {
+            return;
+        }
+        let message: Value = serde_json::from_str(line).unwrap_or_default();
+        if let (Some(id), Some(asked)) = (
+            echo(&self.streams.tokens.guard, &message),
+            message.get("id"),
+        ) {
+            self.state().echo.insert(asked.to_string(), id);
+        }
     }
 
     fn note_initialize(&self, message: &Value) {
@@ -287,10 +304,13 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         if answers && offers && guard.settings().sessions.get().is_some() {
             add_capability(message);
         }
+        let id = message["id"].to_string();
+        if answers && let Some(session_id) = self.state().echo.remove(&id) {
+            put_echo(message, &session_id);
+        }
         if !self.streams.sep1359 {
             return;
         }
-        let id = message["id"].to_string();
         let initialize = self
             .state()
             .initialize

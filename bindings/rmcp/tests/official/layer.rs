@@ -404,6 +404,36 @@ async fn a_data_layer_session_and_the_header_agree() {
 }
 
 #[tokio::test]
+async fn an_empty_result_has_its_data_layer_session_too() {
+    let fleet = fleet(fresh(), |it| it, |it| it).await;
+    let token = begin(&fleet.uri, "alice").await;
+    let create = json!({"jsonrpc": "2.0", "id": 1, "method": "sessions/create"});
+    let made = post(&fleet.uri, "alice", Some(&token), create)
+        .await
+        .message();
+    let session = &made["result"]["session"];
+    for _ in 0..2 {
+        let ping = |session: &Value| {
+            json!({"jsonrpc": "2.0", "id": 2, "method": "ping",
+                "params": {"_meta": {SESSION: session}}})
+        };
+        let pong = post(&fleet.uri, "alice", Some(&token), ping(session))
+            .await
+            .message();
+        let only = json!({"sessionId": session["sessionId"]});
+        assert_eq!(pong["result"], json!({"_meta": {SESSION: only}}));
+        let bad = json!({"sessionId": session["sessionId"]});
+        let refused = post(&fleet.uri, "alice", Some(&token), ping(&bad))
+            .await
+            .message();
+        assert_eq!(
+            (&refused["error"]["code"], &refused["result"]),
+            (&json!(-32043), &Value::Null)
+        );
+    }
+}
+
+#[tokio::test]
 async fn what_the_header_cannot_hold_is_told_to_the_author() {
     let fleet = fleet(fresh(), |it| it, |it| it).await;
     let failed = post(&fleet.uri, "alice", None, hello(5000)).await;

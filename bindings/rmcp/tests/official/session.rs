@@ -106,6 +106,20 @@ impl Server {
 
 #[tool_handler]
 impl ServerHandler for Server {
+    #[expect(deprecated, reason = "a method whose result rmcp leaves empty")]
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if request.level == LoggingLevel::Error
+            && let Some(mut session) = self.sessions.of(&context)?
+        {
+            session.write("lost".into())?;
+        }
+        Ok(())
+    }
+
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }
@@ -471,6 +485,19 @@ async fn too_large_a_state_is_told_to_the_author() {
     );
     assert_eq!(server.refusals.code(), "too_large");
     assert!(call_in(&alice, "read", json!({}), &session).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_write_that_rmcp_would_lose_is_told_to_the_author() {
+    let server = start().await;
+    let alice = legacy(&server.uri, "alice").await;
+    let session = create(&alice).await;
+    let level = |level: &str| json!({"level": level, "_meta": {SESSION: session}});
+    let quiet = raw(&alice, "logging/setLevel", level("info")).await;
+    assert_eq!(quiet, Ok(json!({})));
+    let lost = raw(&alice, "logging/setLevel", level("error")).await;
+    assert_eq!(lost.unwrap_err()["code"], -32603);
+    assert_eq!(server.refusals.code(), "invalid_argument");
 }
 
 #[tokio::test]

@@ -224,6 +224,11 @@ async fn a_notification_with_a_bad_data_layer_session_is_dropped() {
         .await;
     let create = json!({"jsonrpc": "2.0", "id": 2, "method": "sessions/create"});
     let session = alice.ask(create).await["result"]["session"].clone();
+    let mut asked = ping();
+    asked["params"] = json!({"_meta": {SESSION: session}});
+    let pong = alice.ask(asked).await;
+    let only = json!({"sessionId": session["sessionId"]});
+    assert_eq!(pong["result"], json!({"_meta": {SESSION: only}}));
     let progress = |meta: Value| {
         json!({"jsonrpc": "2.0", "method": "notifications/progress", "params":
             {"progressToken": 1, "progress": 1, "_meta": meta}})
