@@ -540,6 +540,18 @@ async fn sep_1359_refuses_in_one_way_and_ends_what_is_terminated() {
     }
 }
 
+#[tokio::test]
+async fn sep_1359_goes_on_with_a_refreshed_credential() {
+    let once = |it: GuardBuilder| it.accept(SingleUse::default());
+    let fleet = fleet(fresh(), once, SessionLayer::sep1359).await;
+    let token = begin_1359(&fleet.uri, "alice#1").await;
+    for user in ["alice#2", "alice#3"] {
+        let seen = post(&fleet.uri, user, None, named(who(), &token)).await;
+        assert_eq!(seen.message()["result"]["sessionId"], token.as_str());
+    }
+    assert!(fleet.refusals.take().is_empty());
+}
+
 /// What a client of SEP-1359 does and rmcp's does not: names its session on each message, and reads
 /// it from the result.
 fn shim(app: Router) -> Router {
