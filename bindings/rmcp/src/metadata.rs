@@ -1,10 +1,11 @@
 //! Where rmcp keeps the `_meta` of a result.
 
 use rmcp::model::{
-    CallToolResponse, CompleteResult, CustomResult, DiscoverResult, GetPromptResponse,
-    GetSkillResult, GetTaskResult, InitializeResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
-    MetaObject, ReadResourceResponse,
+    CacheScope, CallToolResponse, CallToolResult, CompleteResult, CreateTaskResult, CustomResult,
+    DiscoverResult, GetPromptResponse, GetPromptResult, GetSkillResult, GetTaskResult,
+    InitializeResult, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListSkillsResult, ListToolsResult, MetaObject, ReadResourceResponse,
+    ReadResourceResult,
 };
 use serde_json::{Value, json};
 
@@ -19,17 +20,34 @@ fn set(meta: &mut Option<MetaObject>, key: &str, value: Value) -> bool {
     true
 }
 
+/// Nobody else may be served a result of a session from a cache, though its author allowed it.
+fn keep_private(scope: &mut Option<CacheScope>) {
+    if scope.is_some() {
+        *scope = Some(CacheScope::Private);
+    }
+}
+
 macro_rules! metadata {
-    ($($result:ident)*; responses: $($response:ident { $($kind:ident)* })*) => {
+    (
+        $($result:ident)*;
+        cached: $($cached:ident)*;
+        responses: $($response:ident { $($kind:ident)* })*
+    ) => {
         $(impl Metadata for $result {
             fn set_meta(&mut self, key: &str, value: Value) -> bool {
+                set(&mut self.meta, key, value)
+            }
+        })*
+        $(impl Metadata for $cached {
+            fn set_meta(&mut self, key: &str, value: Value) -> bool {
+                keep_private(&mut self.cache_scope);
                 set(&mut self.meta, key, value)
             }
         })*
         $(impl Metadata for $response {
             fn set_meta(&mut self, key: &str, value: Value) -> bool {
                 match self {
-                    $(Self::$kind(result) => set(&mut result.meta, key, value),)*
+                    $(Self::$kind(result) => result.set_meta(key, value),)*
                     // A kind that rmcp has added: the canary tells.
                     _ => false,
                 }
@@ -39,8 +57,11 @@ macro_rules! metadata {
 }
 
 metadata! {
-    CompleteResult DiscoverResult GetSkillResult GetTaskResult InitializeResult ListPromptsResult
-    ListResourceTemplatesResult ListResourcesResult ListSkillsResult ListToolsResult;
+    CallToolResult CompleteResult CreateTaskResult DiscoverResult GetPromptResult GetTaskResult
+    InitializeResult InputRequiredResult;
+    cached:
+    GetSkillResult ListPromptsResult ListResourceTemplatesResult ListResourcesResult
+    ListSkillsResult ListToolsResult ReadResourceResult;
     responses:
     CallToolResponse { Complete InputRequired Task }
     GetPromptResponse { Complete InputRequired }

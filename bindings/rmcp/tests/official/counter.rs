@@ -13,7 +13,7 @@ use rmcp::{ClientServiceExt as _, ServiceExt as _};
 use serde_json::{Value, json};
 
 use crate::clients::*;
-use crate::example::{built, key};
+use crate::example::{built, jwt, key};
 use crate::session::{SESSION, call_in, create};
 
 static COUNTER: LazyLock<PathBuf> = LazyLock::new(|| built("sessions"));
@@ -46,10 +46,15 @@ impl Drop for Http {
 }
 
 fn http(key: &str) -> Http {
+    http_with(key, None)
+}
+
+fn http_with(key: &str, secret: Option<&str>) -> Http {
     let mut child = Command::new(&*COUNTER)
         .env("SEALWAX_KEYS", key)
         .env("PORT", "0")
         .env_remove("NOTES_JWT_SECRET")
+        .envs(secret.map(|secret| ("NOTES_JWT_SECRET", secret)))
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -160,6 +165,27 @@ async fn on_http_sessions_go_from_replica_to_replica_and_the_log_knows_them() {
     assert_eq!(ulid.len(), "session=".len() + 32);
     assert_eq!(lines[0], format!("count {ulid} generation=0"));
     assert_eq!(lines[1], format!("count {ulid} generation=1"));
+}
+
+#[tokio::test]
+async fn on_http_sessions_are_of_the_user_of_the_token() {
+    let secret = "a secret of thirty-two characters";
+    let (key, user) = (key(), |name: &str, seconds| jwt(secret, name, seconds));
+    let (here, there) = (http_with(&key, Some(secret)), http_with(&key, Some(secret)));
+    for connect in ["2026-07-28", "2025-11-25"] {
+        let as_user = async |uri: &str, token: String| match connect {
+            "2026-07-28" => client(uri, &token).await,
+            _ => legacy(uri, &token).await,
+        };
+        let alice = as_user(&here.uri, user("alice", 60)).await;
+        let refreshed = as_user(&there.uri, user("alice", 600)).await;
+        tour(&alice, &refreshed).await;
+        let mut session = Conversation(create(&alice).await);
+        session.good(&refreshed, "count", json!({})).await;
+        let mallory = as_user(&here.uri, user("mallory", 60)).await;
+        let refused = call_in(&mallory, "count", json!({}), &session.0).await;
+        assert_eq!(refused.unwrap_err()["code"], -32043);
+    }
 }
 
 #[tokio::test]

@@ -257,7 +257,7 @@ fn http(secret: Option<&str>) -> Http {
     Http { child, uri }
 }
 
-fn jwt(secret: &str, subject: &str, seconds: i64) -> String {
+pub fn jwt(secret: &str, subject: &str, seconds: i64) -> String {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()

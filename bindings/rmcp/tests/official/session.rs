@@ -120,8 +120,19 @@ impl ServerHandler for Server {
         Ok(())
     }
 
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let mut list = ListResourcesResult::with_all_items(vec![]);
+        list.cache_scope = Some(CacheScope::Public);
+        Ok(list)
+    }
+
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let offers = ServerCapabilities::builder().enable_tools();
+        ServerConfig::new(offers.enable_resources().build())
     }
 }
 
@@ -514,6 +525,14 @@ async fn a_list_never_depends_on_a_session() {
         let left = list.as_object_mut().unwrap().remove("_meta");
         let left = left.map(|meta| meta[SESSION]["sessionId"].clone());
         assert_eq!(left.unwrap_or_default(), meta[SESSION]["sessionId"]);
+        // Who may cache it differs, for its metadata does; what is listed must not.
+        let scope = list.as_object_mut().unwrap().remove("cacheScope");
+        let expected = if meta[SESSION].is_null() {
+            "public"
+        } else {
+            "private"
+        };
+        assert_eq!(scope, Some(json!(expected)));
         lists.push(list);
     }
     assert_eq!(lists[0], lists[1]);
@@ -557,6 +576,45 @@ async fn a_state_of_an_older_key_leaves_under_the_new() {
     );
     assert_eq!(left["sessionId"], after["sessionId"]);
     assert_eq!(read["structuredContent"]["value"], "new");
+}
+
+#[tokio::test]
+async fn no_cache_serves_a_result_of_a_session_to_others() {
+    let server = start().await;
+    let alice = client(&server.uri, "alice").await;
+    let session = create(&alice).await;
+    for (meta, scope) in [
+        (json!({}), "public"),
+        (json!({ SESSION: session }), "private"),
+    ] {
+        let list = raw(&alice, "resources/list", json!({ "_meta": meta })).await;
+        assert_eq!(list.unwrap()["cacheScope"], scope);
+    }
+}
+
+#[tokio::test]
+async fn a_state_of_another_type_is_refused_before_any_handler() {
+    let codec = fresh();
+    let numbers = Guard::builder(codec.clone(), from_claims).build().unwrap();
+    numbers.sessions(|_, _| async { Ok(7) }).build().unwrap();
+    let uri = serve(numbers.protect(Rows)).await;
+    let session = create(&client(&uri, "alice").await).await;
+    let texts = start_with(codec, |it| it, |it| it).await;
+    let alice = client(&texts.uri, "alice").await;
+    let refused = call_in(&alice, "free", json!({}), &session).await;
+    assert_eq!(refused, Err(not_found(&session)));
+    assert_eq!(texts.refusals.code(), "malformed");
+}
+
+#[tokio::test]
+async fn a_forgotten_protect_gives_no_session() {
+    let guard = Guard::builder(fresh(), from_claims).build().unwrap();
+    guard.sessions_held_by_server().build().unwrap();
+    let session = create(&client(&serve(guard.protect(Rows)).await, "alice").await).await;
+    let uri = serve(Rows).await;
+    let alice = client(&uri, "alice").await;
+    let refused = call_in(&alice, "row", json!({}), &session).await;
+    assert_eq!(refused.unwrap_err()["code"], -32603);
 }
 
 #[derive(Clone)]
