@@ -129,11 +129,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     sessions.require_methods(["tools/call"]).build()?;
     let server = guard.protect(Counter);
     let Some(port) = port else {
-        server
-            .serve(guard.streams().wrap(stdio()))
-            .await?
-            .waiting()
-            .await?;
+        let streams = guard.streams().wrap(stdio());
+        server.serve(streams).await?.waiting().await?;
         return Ok(());
     };
     let stateless = StreamableHttpServerConfig::default().with_legacy_session_mode(false);

@@ -20,10 +20,14 @@ fn set(meta: &mut Option<MetaObject>, key: &str, value: Value) -> bool {
     true
 }
 
-/// Nobody else may be served a result of a session from a cache, though its author allowed it.
-fn keep_private(scope: &mut Option<CacheScope>) {
+/// No cache may serve a result of a session again, though its author allowed it: not to others, nor
+/// to its client, which would go back to an older state. What rmcp fills in says the same.
+fn not_to_be_cached(scope: &mut Option<CacheScope>, ttl_ms: &mut Option<u64>) {
     if scope.is_some() {
         *scope = Some(CacheScope::Private);
+    }
+    if ttl_ms.is_some() {
+        *ttl_ms = Some(0);
     }
 }
 
@@ -40,7 +44,7 @@ macro_rules! metadata {
         })*
         $(impl Metadata for $cached {
             fn set_meta(&mut self, key: &str, value: Value) -> bool {
-                keep_private(&mut self.cache_scope);
+                not_to_be_cached(&mut self.cache_scope, &mut self.ttl_ms);
                 set(&mut self.meta, key, value)
             }
         })*

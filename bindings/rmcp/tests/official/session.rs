@@ -127,6 +127,7 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let mut list = ListResourcesResult::with_all_items(vec![]);
         list.cache_scope = Some(CacheScope::Public);
+        list.ttl_ms = Some(60_000);
         Ok(list)
     }
 
@@ -527,6 +528,7 @@ async fn a_list_never_depends_on_a_session() {
         assert_eq!(left.unwrap_or_default(), meta[SESSION]["sessionId"]);
         // Who may cache it differs, for its metadata does; what is listed must not.
         let scope = list.as_object_mut().unwrap().remove("cacheScope");
+        list.as_object_mut().unwrap().remove("ttlMs");
         let expected = if meta[SESSION].is_null() {
             "public"
         } else {
@@ -583,12 +585,16 @@ async fn no_cache_serves_a_result_of_a_session_to_others() {
     let server = start().await;
     let alice = client(&server.uri, "alice").await;
     let session = create(&alice).await;
-    for (meta, scope) in [
-        (json!({}), "public"),
-        (json!({ SESSION: session }), "private"),
+    for (meta, scope, ttl) in [
+        (json!({}), "public", 60_000),
+        (json!({ SESSION: session }), "private", 0),
     ] {
         let list = raw(&alice, "resources/list", json!({ "_meta": meta })).await;
-        assert_eq!(list.unwrap()["cacheScope"], scope);
+        let list = list.unwrap();
+        assert_eq!(
+            (&list["cacheScope"], &list["ttlMs"]),
+            (&json!(scope), &json!(ttl))
+        );
     }
 }
 
