@@ -55,7 +55,7 @@ demo-session: build
 
 demo-fleet: cli servers
 	@cp demo/conversation.mjs $(CONSUMER_MCP)
-	@$(PYTHON_MCP) demo/fleet.py target/release/sealwax \
+	@$(PYTHON_MCP) demo/fleet_requests.py target/release/sealwax \
 		"node $(CONSUMER_MCP)/notes.js" "$(PYTHON_MCP) examples/notes.py" target/debug/examples/notes \
 		"node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
 
@@ -80,6 +80,7 @@ test-faults:
 test-published:
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
+	python3 tests/published/systems.py
 
 test-c:
 	$(MAKE) -C bindings/c test

@@ -108,8 +108,9 @@ async def delete_note(id: int, ctx: Context) -> CallToolResult | InputRequiredRe
 
 
 def confirmed(answer: object) -> bool:
-    accepted = isinstance(answer, ElicitResult) and answer.action == "accept"
-    return accepted and (answer.content or {}).get("confirm") is True
+    if not isinstance(answer, ElicitResult) or answer.action != "accept":
+        return False
+    return (answer.content or {}).get("confirm") is True
 
 
 @server.tool()

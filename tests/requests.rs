@@ -1,5 +1,6 @@
 //! What adapters ask the core about a request, by `tests/requests.json`, which every
 //! language reads.
+#![allow(missing_docs, clippy::unwrap_used)]
 
 use sealwax::{Carried, Claims, Error, Principal, RequestContext};
 use serde_json::Value;

@@ -77,7 +77,7 @@ def test_sealed_tokens_come_out_the_same(file: Vector, vector: Vector) -> None:
         # It is made as what it was renewed from; a new life of an age above 0 nobody can ask for.
         if vector["generation"]:
             started_at = vector["issued_at"] - vector["age"]
-            facts = (0, 0, started_at, vector["generation"] - 1, False, b"")
+            facts = (0, 0, started_at, vector["generation"] - 1, False, False, b"")
             before = sealwax.Opened(b"", facts)
             assert of_kind.renew(before, payload, **options) == vector["token"]
         elif vector["age"] == 0:

@@ -2,8 +2,12 @@ import { Codec } from '../codec.js';
 import { invalidArgument, SealwaxError } from '../error.js';
 import { count, json, optional, options, text, wrongType } from '../input.js';
 import type { Accept } from './accept.js';
-import { Call, type PrincipalOf } from './call.js';
+import { Call } from './call.js';
+import type { PrincipalOf } from './caller.js';
 import { Checks, type Refused } from './checks.js';
+import { DataLayer } from './data-layer.js';
+import { DataLayerSessions, type SessionsOptions, sessionPolicy } from './data-layer-sessions.js';
+import { Gates } from './gates.js';
 import { Handles } from './handles.js';
 import { HeldHandles } from './held-handles.js';
 import { Requests } from './requests.js';
@@ -78,8 +82,9 @@ const OPTIONS = [
  */
 export class Guard {
   readonly #checks: Checks;
-  readonly #requests: Requests;
+  readonly #gates: Gates;
   readonly #servers = new WeakSet<object>();
+  #protecting = false;
   readonly #callOf = (context: HandlerContext): Call => {
     const call = callOf(context);
     if (call instanceof Call && call.checks === this.#checks) return call;
@@ -112,7 +117,8 @@ export class Guard {
       logger,
     });
     const ttl = optional(lifespan, 'requestStateTtl', known.requestStateTtl);
-    this.#requests = new Requests(this.#checks, ttl, onlyOf(known.only ?? {}));
+    const requests = new Requests(this.#checks, ttl, onlyOf(known.only ?? {}));
+    this.#gates = new Gates(this.#checks, requests);
   }
 
   /**
@@ -124,8 +130,9 @@ export class Guard {
    */
   protect<S extends AnyServer>(server: S): S {
     if (!this.#servers.has(server)) {
-      intercept(server, this.#requests);
+      intercept(server, this.#gates);
       this.#servers.add(server);
+      this.#protecting = true;
     }
     return server;
   }
@@ -144,6 +151,22 @@ export class Guard {
       throw invalidArgument(`context: expected a request with a state, found ${request.method}`);
     }
     return json('state', value);
+  }
+
+  /**
+   * Data-layer sessions, for every server that is protected from then on: the capability, the
+   * methods `sessions/create` and `sessions/delete`, and one value to each session.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` where it is said twice, or after `protect`
+   */
+  sessions<T = unknown>(given: SessionsOptions<T>): DataLayerSessions<T> {
+    const policy = sessionPolicy(given);
+    if (this.#protecting || this.#gates.sessions !== undefined) {
+      throw invalidArgument('sessions: expected once, and before guard.protect(server)');
+    }
+    const layer = new DataLayer(this.#checks, policy);
+    this.#gates.sessions = layer;
+    return new DataLayerSessions<T>(layer, this.#callOf);
   }
 
   /**

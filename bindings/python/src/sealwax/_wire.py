@@ -117,8 +117,11 @@ class Carried(NamedTuple):
     target: str | None
 
 
-# Methods are what a client sends, so only so many are remembered.
-@lru_cache(maxsize=64)
+# Methods are what a client sends: only so many are remembered, and none that is long.
+_REMEMBERED = 64
+
+
+@lru_cache(maxsize=_REMEMBERED)
 def _carried(method: bytes) -> Carried | None:
     found = json.loads(
         call_for_text(lib.sealwax_carried, *pair(method), room=lib.SEALWAX_CARRIED_MAX)
@@ -133,7 +136,8 @@ def carried(method: str) -> Carried | None:
     >>> sealwax.carried("tools/list").result
     'nextCursor'
     """
-    return _carried(untrusted("method", method))
+    name = untrusted("method", method)
+    return _carried(name) if len(name) <= _REMEMBERED else _carried.__wrapped__(name)
 
 
 class Principal(NamedTuple):
