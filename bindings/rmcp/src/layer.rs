@@ -21,7 +21,7 @@ use tower_service::Service;
 use crate::negotiated::{Negotiated, Tokens};
 use crate::refusal::{About, Reason, rpc_error};
 use crate::rewrite::{Boxed, boxed, rewrite};
-use crate::session_boundary::SESSION;
+use crate::session_boundary::{SESSION, echo, put_echo};
 use crate::{BoxError, Guard, Kind};
 
 const HEADER: &str = "mcp-session-id";
@@ -174,14 +174,18 @@ where
                 return Ok(bare(StatusCode::PAYLOAD_TOO_LARGE));
             };
             let mut body = body.to_bytes();
-            let exchange = match layer.arrive(&mut parts, &mut body).await {
+            let (exchange, echo) = match layer.arrive(&mut parts, &mut body).await {
                 Ok(exchange) => exchange,
                 Err(answer) => return Ok(*answer),
             };
             let response = inner
                 .call(Request::from_parts(parts, Full::new(body)))
                 .await?;
-            Ok(layer.leave(exchange, response.map(boxed)).await)
+            let response = layer.leave(exchange, response.map(boxed)).await;
+            Ok(match echo {
+                Some(id) => rewrite(response, move |message| put_echo(message, &id)),
+                None => response,
+            })
         })
     }
 }
@@ -202,7 +206,12 @@ enum Exchange {
 type Answered = Box<Response<Boxed>>;
 
 impl SessionLayer {
-    async fn arrive(&self, parts: &mut Parts, body: &mut Bytes) -> Result<Exchange, Answered> {
+    /// What is to be done with the answer, and the data-layer session that rmcp would leave out.
+    async fn arrive(
+        &self,
+        parts: &mut Parts,
+        body: &mut Bytes,
+    ) -> Result<(Exchange, Option<String>), Answered> {
         match parts.method {
             Method::POST => {}
             Method::DELETE => return Err(Box::new(self.delete(parts).await)),
@@ -210,11 +219,12 @@ impl SessionLayer {
                 if self.sep1359 {
                     self.verify(parts, None, &Value::Null).await?;
                 }
-                return Ok(Exchange::Untouched);
+                return Ok((Exchange::Untouched, None));
             }
         }
         let mut message: Value = serde_json::from_slice(body).unwrap_or_default();
         let method = message["method"].as_str().map(str::to_owned);
+        let echo = echo(&self.tokens.guard, &message);
         if is_modern(parts, &message) {
             let has_sessions = self.tokens.guard.settings().sessions.get().is_some();
             let named = message["params"]["_meta"][SESSION]["sessionId"].as_str();
@@ -226,10 +236,11 @@ impl SessionLayer {
                     "Mcp-Session-Id and the session in _meta differ",
                 ));
             }
-            return Ok(match method.as_deref() {
+            let exchange = match method.as_deref() {
                 Some("server/discover") if has_sessions => Exchange::Discover,
                 _ => Exchange::Untouched,
-            });
+            };
+            return Ok((exchange, echo));
         }
         // rmcp's types do not know the member, so it never gets there.
         let named = match message.as_object_mut() {
@@ -241,7 +252,8 @@ impl SessionLayer {
             parts.headers.remove(CONTENT_LENGTH);
         }
         if method.as_deref() == Some("initialize") {
-            return Ok(Exchange::Initialize(message, Box::new(parts.clone())));
+            let begins = Exchange::Initialize(message, Box::new(parts.clone()));
+            return Ok((begins, None));
         }
         let spoken = named.is_some();
         let token = self.verify(parts, named, &message["id"]).await?;
@@ -251,10 +263,11 @@ impl SessionLayer {
         {
             return Err(self.terminate(parts, token, &message["id"]).await);
         }
-        Ok(match token {
+        let exchange = match token {
             Some(token) if spoken => Exchange::Named(token),
             _ => Exchange::Untouched,
-        })
+        };
+        Ok((exchange, echo))
     }
 
     /// The token, once the session is good, by the header or by the message.

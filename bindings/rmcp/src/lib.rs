@@ -21,6 +21,7 @@ mod session_boundary;
 mod sessions;
 mod single_use;
 mod state;
+mod streams;
 mod wire;
 
 pub use accept::{Accept, BoxError, Presented};
@@ -38,3 +39,4 @@ pub use session::Session;
 pub use sessions::{Sessions, SessionsBuilder};
 pub use single_use::SingleUse;
 pub use state::State;
+pub use streams::Streams;

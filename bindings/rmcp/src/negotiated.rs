@@ -6,12 +6,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rmcp::model::{Extensions, NumberOrString};
 use rmcp::service::{Peer, RequestContext, serve_directly};
 use rmcp::{RoleServer, ServerHandler};
-use sealwax::{Error, Inspected, Token, kind};
+use sealwax::{Error, Inspected, Sealer, Token, kind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::caller::{Caller, Known};
 use crate::refusal::Reason;
+use crate::sessions::session_max_age;
 use crate::{Guard, Kind, Presented};
 
 /// What a client of a revision up to 2025-11-25 and the server agreed on at `initialize`: what
@@ -66,9 +67,7 @@ impl Guard {
         context: &'c RequestContext<RoleServer>,
     ) -> Option<&'c Negotiated> {
         let parts = context.extensions.get::<http::request::Parts>();
-        parts
-            .and_then(|parts| parts.extensions.get())
-            .or_else(|| context.extensions.get())
+        parts.and_then(|parts| parts.extensions.get())
     }
 }
 
@@ -79,6 +78,7 @@ pub(crate) struct Tokens {
     /// Whether somebody else's token ends the session, as SEP-1359 wants it.
     pub end_on_mismatch: bool,
     peer: OnceLock<Peer<RoleServer>>,
+    max_age: OnceLock<Option<Duration>>,
 }
 
 /// A token that was sealed now.
@@ -94,17 +94,37 @@ impl Tokens {
             ttl: None,
             end_on_mismatch: false,
             peer: OnceLock::new(),
+            max_age: OnceLock::new(),
         }
     }
 
-    pub(crate) fn seal(&self, negotiated: &Negotiated, known: &Known) -> Result<Sealed, Error> {
+    /// The token is never renewed, so it ends by its own time or by the codec's, whichever is first.
+    fn sealer<'v>(&self, known: &'v Known) -> Result<Sealer<'v, kind::Session>, Error> {
+        let limit = match self.max_age.get() {
+            Some(limit) => *limit,
+            None => {
+                let limit = session_max_age(&known.view)?;
+                *self.max_age.get_or_init(|| limit)
+            }
+        };
         let sealer = known.view.session();
-        let sealer = match self.ttl {
-            Some(ttl) => sealer.ttl(ttl),
+        let sealer = match limit {
+            Some(limit) => sealer.max_age(limit),
             None => sealer,
         };
+        Ok(match self.ttl {
+            Some(ttl) => sealer.ttl(ttl),
+            None => sealer,
+        })
+    }
+
+    pub(crate) fn seal(&self, negotiated: &Negotiated, known: &Known) -> Result<Sealed, Error> {
+        let sealer = self.sealer(known)?;
         let token: Token<kind::Session> = sealer.seal_json(negotiated)?;
         let expires_at = sealer.open(&token)?.expires_at();
+        let limit = self.max_age.get().copied().flatten();
+        let limit = limit.map(|age| now() + age.as_secs());
+        let expires_at = expires_at.into_iter().chain(limit).min();
         Ok(Sealed {
             token: token.into_string(),
             seconds_left: expires_at.map(|at| at.saturating_sub(now())),
@@ -117,7 +137,7 @@ impl Tokens {
         token: &str,
         known: &Known,
     ) -> Result<(Negotiated, Presented), Reason> {
-        let opened = match known.view.session().open(token) {
+        let opened = match self.sealer(known)?.open(token) {
             Err(Error::PrincipalMismatch) if self.end_on_mismatch => {
                 self.end_stolen(token, known).await?;
                 return Err(Error::PrincipalMismatch.into());
@@ -151,11 +171,7 @@ impl Tokens {
 
     /// No token that lives now lives longer than one that is made now.
     fn latest_end(&self, known: &Known) -> Option<u64> {
-        let sealer = known.view.session();
-        let sealer = match self.ttl {
-            Some(ttl) => sealer.ttl(ttl),
-            None => sealer,
-        };
+        let sealer = self.sealer(known).ok()?;
         let fresh = sealer.seal(b"").ok()?;
         sealer.open(&fresh).ok()?.expires_at()
     }

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    CustomRequest, CustomResult, NumberOrString, ProtocolVersion, ServerCapabilities,
+    CustomRequest, CustomResult, NotificationMetaObject, NumberOrString, ProtocolVersion,
+    ServerCapabilities,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer};
@@ -50,10 +51,10 @@ impl Guard {
         let asking = context.clone();
         let mut answer = handler(context).await?;
         if let Some(session) = &caller.session {
-            let metadata = caller
+            let left = caller
                 .known(&asking)
-                .and_then(|known| leave(settings, known, session));
-            let metadata = metadata.map_err(|error| {
+                .and_then(|known| leave(settings, known, session, &mut answer));
+            left.map_err(|error| {
                 let about = About {
                     principal: caller.principal(),
                     token_id: Some(session.ulid()),
@@ -61,7 +62,6 @@ impl Guard {
                 };
                 self.refuse_session(&Reason::NotSealed(error), about)
             })?;
-            answer.set_meta(SESSION, metadata);
         }
         Ok(answer)
     }
@@ -188,9 +188,13 @@ impl Guard {
 
     /// Whether a notification may pass: one with a bad session is dropped.
     pub(crate) async fn notified(&self, context: &NotificationContext<RoleServer>) -> bool {
-        let (Some(settings), Some(sent)) =
-            (self.settings().sessions.get(), context.meta.get(SESSION))
-        else {
+        let Some(settings) = self.settings().sessions.get() else {
+            return true;
+        };
+        // rmcp 3.9 leaves it in the extensions, where `context.meta` is empty.
+        let left = context.extensions.get::<NotificationMetaObject>();
+        let left = left.and_then(|meta| meta.get(SESSION));
+        let Some(sent) = context.meta.get(SESSION).or(left) else {
             return true;
         };
         // The principal is asked of a request; a notification is one without an id.
@@ -248,6 +252,33 @@ impl Guard {
     }
 }
 
+/// The session id of a request whose result rmcp leaves empty, for what sees the message after it.
+pub(crate) fn echo(guard: &Guard, message: &Value) -> Option<String> {
+    guard.settings().sessions.get()?;
+    match message["method"].as_str()? {
+        "ping"
+        | "logging/setLevel"
+        | "resources/subscribe"
+        | "resources/unsubscribe"
+        | "tasks/update"
+        | "tasks/cancel" => {}
+        _ => return None,
+    }
+    let id = message["params"]["_meta"][SESSION]["sessionId"].as_str()?;
+    Some(id.to_owned())
+}
+
+/// Puts it into the result. The boundary has verified it, or the message is an error.
+pub(crate) fn put_echo(message: &mut Value, session_id: &str) {
+    if let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) {
+        let metadata = SessionMetadata::new(session_id, None);
+        let meta = result.entry("_meta").or_insert_with(|| json!({}));
+        if let Some(meta) = meta.as_object_mut() {
+            meta.insert(SESSION.into(), json!(metadata));
+        }
+    }
+}
+
 impl SessionSettings {
     /// When a session ends at the latest, in Unix seconds.
     pub(crate) fn end(&self, id: &SessionId) -> Option<u64> {
@@ -269,21 +300,32 @@ fn presented(settings: &SessionSettings, known: &Known, id: &SessionId) -> Prese
 }
 
 /// What goes back: the id as it came, and a new state where there is one.
-fn leave(settings: &SessionSettings, known: &Known, session: &InSession) -> Result<Value, Error> {
+fn leave(
+    settings: &SessionSettings,
+    known: &Known,
+    session: &InSession,
+    answer: &mut impl Metadata,
+) -> Result<(), Error> {
     let mut metadata = SessionMetadata::new(session.id.as_str(), None);
+    let written = session
+        .written
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    let was_written = written.is_some();
     if let Some(opened) = &session.opened {
-        let written = session
-            .written
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let renewed = opened
-            .state()
-            .needs_renewal()
-            .then(|| opened.payload().to_vec());
+        let due = opened.state().needs_renewal();
+        let renewed = due.then(|| opened.payload().to_vec());
         if let Some(payload) = written.or(renewed) {
             metadata = settings.of(&known.view).renew(opened, &payload)?;
         }
     }
-    Ok(json!(metadata))
+    if !answer.set_meta(SESSION, json!(metadata)) && was_written {
+        return Err(Error::InvalidArgument(
+            "Session: rmcp gives this method's result no metadata, so what was written would be \
+             lost; write it in another"
+                .into(),
+        ));
+    }
+    Ok(())
 }

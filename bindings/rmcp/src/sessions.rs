@@ -9,11 +9,12 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Error, Principal, SessionMetadata, View};
+use sealwax::{Error, Principal, View};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::negotiated::now;
 use crate::refusal::{About, Reason, error_data};
 use crate::session::Session;
 use crate::{Guard, Kind};
@@ -171,10 +172,9 @@ impl<T> SessionsBuilder<T> {
     ///
     /// [`Error::InvalidArgument`] for a lifetime of zero, or where the guard has sessions already.
     pub fn build(mut self) -> Result<Sessions<T>, Error> {
-        // The codec does not tell its limit, but a session that never idles does.
         let anyone = self.guard.settings().codec.view(&Principal::anonymous())?;
         self.settings.of(&anyone).create(b"")?;
-        self.settings.max_age = ends(&anyone.sessions().no_expiry().create(b"")?);
+        self.settings.max_age = session_max_age(&anyone)?;
         let slot = &self.guard.settings().sessions;
         if slot.set(Arc::new(self.settings)).is_err() {
             return Err(Error::InvalidArgument(
@@ -194,12 +194,19 @@ impl<T> fmt::Debug for SessionsBuilder<T> {
     }
 }
 
-/// How long a session lives that began now.
-fn ends(fresh: &SessionMetadata) -> Option<Duration> {
-    let end: jiff::Timestamp = fresh.expires_at.as_ref()?.parse().ok()?;
-    Duration::try_from(end.duration_since(jiff::Timestamp::now()))
-        .ok()
-        .map(|left| Duration::from_secs(left.as_secs() + 1))
+/// The codec does not tell its limit, but a session that never idles does. `None` past the year
+/// 9999.
+pub(crate) fn session_max_age(view: &View) -> Result<Option<Duration>, Error> {
+    loop {
+        let begun = now();
+        let fresh = view.sessions().no_expiry().create(b"")?;
+        // Within one second, so that the difference is exact.
+        if begun == now() {
+            let end = fresh.expires_at.and_then(|end| end.parse().ok());
+            let end = end.and_then(|end: jiff::Timestamp| u64::try_from(end.as_second()).ok());
+            return Ok(end.map(|end| Duration::from_secs(end.saturating_sub(begun))));
+        }
+    }
 }
 
 /// The data-layer sessions of one guard, whose value is a `T`.

@@ -15,7 +15,7 @@ use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, tool, tool_handler, tool_router};
-use sealwax::{Codec, Key};
+use sealwax::{Codec, Key, KeyRing};
 use sealwax_rmcp::{Guard, GuardBuilder, Kind, SessionLayer, SingleUse, from_claims};
 use serde_json::{Value, json};
 use tower_service::Service as _;
@@ -316,16 +316,29 @@ async fn the_client_cannot_tell_why_it_was_refused() {
 
 #[tokio::test]
 async fn an_expired_session_is_refused_in_the_same_words() {
-    let fleet = fleet(fresh(), |it| it, |it| it.ttl(Duration::from_secs(1))).await;
-    let token = begin(&fleet.uri, "alice").await;
-    assert_eq!(
-        post(&fleet.uri, "alice", Some(&token), who()).await.status,
-        200
-    );
-    tokio::time::sleep(Duration::from_millis(2100)).await;
-    let late = post(&fleet.uri, "alice", Some(&token), who()).await;
-    assert_eq!((late.status, late.body.as_str()), (404, ""));
-    assert_eq!(fleet.refusals.code(), "expired");
+    let second = Duration::from_secs(1);
+    let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
+    let short = Codec::builder(ring, "https://mcp.example.com").session_max_age(second);
+    let idle: Change = |it| it.sep1359().ttl(Duration::from_secs(1));
+    let own = fleet(fresh(), |it| it, idle).await;
+    let codecs = fleet(short.build().unwrap(), |it| it, SessionLayer::sep1359).await;
+    let tokens = [
+        begin(&own.uri, "alice").await,
+        begin(&codecs.uri, "alice").await,
+    ];
+    for (fleet, token) in [&own, &codecs].into_iter().zip(&tokens) {
+        let soon = post(&fleet.uri, "alice", Some(token), who()).await;
+        assert_eq!(soon.status, 200);
+    }
+    tokio::time::sleep(Duration::from_millis(2300)).await;
+    for (fleet, token) in [&own, &codecs].into_iter().zip(&tokens) {
+        let late = post(&fleet.uri, "alice", Some(token), who()).await;
+        assert_eq!((late.status, late.body.as_str()), (404, ""));
+        assert_eq!(fleet.refusals.code(), "expired");
+        let late = post(&fleet.uri, "alice", None, named(who(), token)).await;
+        assert_eq!(late.message(), invalid(token));
+        assert_eq!(fleet.refusals.code(), "expired");
+    }
 }
 
 #[tokio::test]
@@ -387,6 +400,36 @@ async fn a_data_layer_session_and_the_header_agree() {
         let body = Some(list.clone());
         let answer = send("POST", &fleet.uri, "alice", Some(header), &headers, body).await;
         assert_eq!(answer.status, status, "{}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn an_empty_result_has_its_data_layer_session_too() {
+    let fleet = fleet(fresh(), |it| it, |it| it).await;
+    let token = begin(&fleet.uri, "alice").await;
+    let create = json!({"jsonrpc": "2.0", "id": 1, "method": "sessions/create"});
+    let made = post(&fleet.uri, "alice", Some(&token), create)
+        .await
+        .message();
+    let session = &made["result"]["session"];
+    for _ in 0..2 {
+        let ping = |session: &Value| {
+            json!({"jsonrpc": "2.0", "id": 2, "method": "ping",
+                "params": {"_meta": {SESSION: session}}})
+        };
+        let pong = post(&fleet.uri, "alice", Some(&token), ping(session))
+            .await
+            .message();
+        let only = json!({"sessionId": session["sessionId"]});
+        assert_eq!(pong["result"], json!({"_meta": {SESSION: only}}));
+        let bad = json!({"sessionId": session["sessionId"]});
+        let refused = post(&fleet.uri, "alice", Some(&token), ping(&bad))
+            .await
+            .message();
+        assert_eq!(
+            (&refused["error"]["code"], &refused["result"]),
+            (&json!(-32043), &Value::Null)
+        );
     }
 }
 
@@ -495,6 +538,18 @@ async fn sep_1359_refuses_in_one_way_and_ends_what_is_terminated() {
         assert_eq!(refused.message(), expected, "{code}");
         assert_eq!(fleet.refusals.code(), code);
     }
+}
+
+#[tokio::test]
+async fn sep_1359_goes_on_with_a_refreshed_credential() {
+    let once = |it: GuardBuilder| it.accept(SingleUse::default());
+    let fleet = fleet(fresh(), once, SessionLayer::sep1359).await;
+    let token = begin_1359(&fleet.uri, "alice#1").await;
+    for user in ["alice#2", "alice#3"] {
+        let seen = post(&fleet.uri, user, None, named(who(), &token)).await;
+        assert_eq!(seen.message()["result"]["sessionId"], token.as_str());
+    }
+    assert!(fleet.refusals.take().is_empty());
 }
 
 /// What a client of SEP-1359 does and rmcp's does not: names its session on each message, and reads

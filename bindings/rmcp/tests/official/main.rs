@@ -5,6 +5,7 @@
 mod accept;
 mod canary;
 mod clients;
+mod counter;
 mod cursor;
 mod example;
 mod guard;
@@ -14,3 +15,4 @@ mod layer;
 mod request_state;
 mod server;
 mod session;
+mod streams;

@@ -106,8 +106,34 @@ impl Server {
 
 #[tool_handler]
 impl ServerHandler for Server {
+    #[expect(deprecated, reason = "a method whose result rmcp leaves empty")]
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if request.level == LoggingLevel::Error
+            && let Some(mut session) = self.sessions.of(&context)?
+        {
+            session.write("lost".into())?;
+        }
+        Ok(())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let mut list = ListResourcesResult::with_all_items(vec![]);
+        list.cache_scope = Some(CacheScope::Public);
+        list.ttl_ms = Some(60_000);
+        Ok(list)
+    }
+
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let offers = ServerCapabilities::builder().enable_tools();
+        ServerConfig::new(offers.enable_resources().build())
     }
 }
 
@@ -152,12 +178,12 @@ async fn connect(revision: &str, uri: &str, user: &str) -> Client {
     }
 }
 
-async fn create(client: &Client) -> Value {
+pub async fn create(client: &Client) -> Value {
     let created = raw(client, "sessions/create", json!({})).await.unwrap();
     created["session"].clone()
 }
 
-async fn call_in(
+pub async fn call_in(
     client: &Client,
     tool: &str,
     args: Value,
@@ -474,6 +500,19 @@ async fn too_large_a_state_is_told_to_the_author() {
 }
 
 #[tokio::test]
+async fn a_write_that_rmcp_would_lose_is_told_to_the_author() {
+    let server = start().await;
+    let alice = legacy(&server.uri, "alice").await;
+    let session = create(&alice).await;
+    let level = |level: &str| json!({"level": level, "_meta": {SESSION: session}});
+    let quiet = raw(&alice, "logging/setLevel", level("info")).await;
+    assert_eq!(quiet, Ok(json!({})));
+    let lost = raw(&alice, "logging/setLevel", level("error")).await;
+    assert_eq!(lost.unwrap_err()["code"], -32603);
+    assert_eq!(server.refusals.code(), "invalid_argument");
+}
+
+#[tokio::test]
 async fn a_list_never_depends_on_a_session() {
     let server = start().await;
     let alice = client(&server.uri, "alice").await;
@@ -487,6 +526,15 @@ async fn a_list_never_depends_on_a_session() {
         let left = list.as_object_mut().unwrap().remove("_meta");
         let left = left.map(|meta| meta[SESSION]["sessionId"].clone());
         assert_eq!(left.unwrap_or_default(), meta[SESSION]["sessionId"]);
+        // Who may cache it differs, for its metadata does; what is listed must not.
+        let scope = list.as_object_mut().unwrap().remove("cacheScope");
+        list.as_object_mut().unwrap().remove("ttlMs");
+        let expected = if meta[SESSION].is_null() {
+            "public"
+        } else {
+            "private"
+        };
+        assert_eq!(scope, Some(json!(expected)));
         lists.push(list);
     }
     assert_eq!(lists[0], lists[1]);
@@ -530,6 +578,49 @@ async fn a_state_of_an_older_key_leaves_under_the_new() {
     );
     assert_eq!(left["sessionId"], after["sessionId"]);
     assert_eq!(read["structuredContent"]["value"], "new");
+}
+
+#[tokio::test]
+async fn no_cache_serves_a_result_of_a_session_to_others() {
+    let server = start().await;
+    let alice = client(&server.uri, "alice").await;
+    let session = create(&alice).await;
+    for (meta, scope, ttl) in [
+        (json!({}), "public", 60_000),
+        (json!({ SESSION: session }), "private", 0),
+    ] {
+        let list = raw(&alice, "resources/list", json!({ "_meta": meta })).await;
+        let list = list.unwrap();
+        assert_eq!(
+            (&list["cacheScope"], &list["ttlMs"]),
+            (&json!(scope), &json!(ttl))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_state_of_another_type_is_refused_before_any_handler() {
+    let codec = fresh();
+    let numbers = Guard::builder(codec.clone(), from_claims).build().unwrap();
+    numbers.sessions(|_, _| async { Ok(7) }).build().unwrap();
+    let uri = serve(numbers.protect(Rows)).await;
+    let session = create(&client(&uri, "alice").await).await;
+    let texts = start_with(codec, |it| it, |it| it).await;
+    let alice = client(&texts.uri, "alice").await;
+    let refused = call_in(&alice, "free", json!({}), &session).await;
+    assert_eq!(refused, Err(not_found(&session)));
+    assert_eq!(texts.refusals.code(), "malformed");
+}
+
+#[tokio::test]
+async fn a_forgotten_protect_gives_no_session() {
+    let guard = Guard::builder(fresh(), from_claims).build().unwrap();
+    guard.sessions_held_by_server().build().unwrap();
+    let session = create(&client(&serve(guard.protect(Rows)).await, "alice").await).await;
+    let uri = serve(Rows).await;
+    let alice = client(&uri, "alice").await;
+    let refused = call_in(&alice, "row", json!({}), &session).await;
+    assert_eq!(refused.unwrap_err()["code"], -32603);
 }
 
 #[derive(Clone)]
