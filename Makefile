@@ -58,6 +58,9 @@ demo-fleet: cli servers
 	@$(PYTHON_MCP) demo/fleet_requests.py target/release/sealwax \
 		"node $(CONSUMER_MCP)/notes.js" "$(PYTHON_MCP) examples/notes.py" target/debug/examples/notes \
 		"node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
+	@$(PYTHON_MCP) demo/fleet_sessions.py target/release/sealwax \
+		"node $(CONSUMER_MCP)/sessions.js" "$(PYTHON_MCP) examples/sessions.py" target/debug/examples/sessions \
+		"node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
 
 # ---- tests ----
 

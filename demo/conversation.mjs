@@ -24,7 +24,7 @@ client.setRequestHandler('elicitation/create', async ({ params }) => {
 });
 const headers = { authorization: `Bearer ${bearer}` };
 const sessions = new ClientSessions();
-const opened = (name) => sessions.open(client, { server: url, user: bearer, name });
+const opened = (name) => sessions.open(client, { server: 'fleet', user: 'me', name });
 await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
 tell('connected');
 

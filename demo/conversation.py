@@ -12,6 +12,9 @@ import mcp_types as types
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from sealwax.mcp.client import ClientSessions
+
+SESSIONS = ClientSessions()
 
 
 async def told() -> Any:
@@ -31,7 +34,8 @@ async def answer(_context: object, params: Any) -> types.ElicitResult:
 
 async def carry_out(client: Client, order: dict[str, Any]) -> dict[str, Any]:
     if "call" in order:
-        caller = client if "session" not in order else await sessions.open(client, name=order["session"], **OWNER)
+        name = order.get("session")
+        caller = client if name is None else await SESSIONS.open(client, server="fleet", user="me", name=name)
         result = await caller.call_tool(order["call"]["name"], order["call"]["arguments"])
         return {"text": result.content[0].text, "isError": bool(result.is_error)}
     if "tools" in order:

@@ -91,5 +91,5 @@ class Fleet:
         """Tell what came, and who served it."""
         if not expected:
             sys.exit(f"{what}: found {found}")
-        print(f"  {paint('32', '✓')} {what:<58}{faint(' → '.join(self.by))}")
+        print(f"  {paint('32', '✓')} {what:<64} {faint(' → '.join(self.by))}")
         self.by.clear()

@@ -22,7 +22,9 @@ def tell(sealwax: str, typescript: str, python: str, rust: str, *clients: str) -
             Talk(fleet, f"the {name} client", command, user)
             for name, user, command in zip(["TypeScript", "Python"], ["alice", "bob"], clients, strict=True)
         ]
-        older = [Talk(fleet, f"{talk.name}, of revision 2025-11-25", talk.command, "carol", "legacy") for talk in modern]
+        older = [
+            Talk(fleet, f"{talk.name}, of revision 2025-11-25", talk.command, "carol", "legacy") for talk in modern
+        ]
         talks = [*modern, *older]
         for talk in talks:
             talk.begin()
@@ -35,20 +37,19 @@ def tell(sealwax: str, typescript: str, python: str, rust: str, *clients: str) -
             talk.go_on()
         fleet.proxy.servers[2] = fleet.start("Rust")
 
-        print(bold("\nThe key is rotated: the new one to all, then in front, then alone"))
+        print(bold("\nThe key is rotated: the new one to all, then in front"))
         old, new = fleet.keys[0], keygen(sealwax)
         fleet.restart_with([old, new])
         fleet.restart_with([new, old])
         for talk in talks:
             talk.go_on()
-        # The header of Mcp-Session-Id cannot be renewed: it ends with its key, and a client begins anew.
-        fleet.restart_with([new])
         for talk in modern:
-            talk.go_on()
             talk.read("two conversations, ")
-        for talk in older:
-            gone = talk.client.ask(tools=True)
-            fleet.told(f"{talk.name}: a header of the retired key is a 404", "error" in gone, gone)
+
+        print(bold("\nThe old key is retired: what it made has ended, which clients are told, and begin anew"))
+        fleet.restart_with([new])
+        for talk in talks:
+            talk.over()
         for talk in talks:
             talk.client.end()
 
@@ -80,6 +81,17 @@ class Talk:
             self.tools()
         else:
             self.count("first")
+
+    def over(self) -> None:
+        if self.legacy:
+            gone = self.client.ask(tools=True)
+            self.fleet.told(f"{self.name}: it has to initialize again", "error" in gone, gone)
+            return
+        gone = self.client.ask(session="first", call={"name": "count", "arguments": {}})
+        expected = {"code": -32043, "message": "Session not found"}
+        self.fleet.told(f"{self.name}: {expected['message']}", gone.get("error") == expected, gone)
+        self.counted = 0
+        self.count("first")
 
     def tools(self) -> None:
         listed = self.client.ask(tools=True)
