@@ -4,6 +4,7 @@ import type { AuthInfo } from '@modelcontextprotocol/server';
 import { answer } from '../answer.js';
 import { Caller } from './caller.js';
 import type { Checks } from './checks.js';
+import { PROTOCOL_VERSION } from './metadata.js';
 import { type Negotiated, negotiatedOf, sealed } from './negotiated.js';
 import { rewritten, whole } from './rewrite.js';
 import {
@@ -61,6 +62,7 @@ interface Came {
 }
 
 const HEADER = 'mcp-session-id';
+const MODERN = '2026-07-28';
 
 export class HttpSessions {
   readonly #checks: Checks;
@@ -74,13 +76,8 @@ export class HttpSessions {
   /** A handler that has sessions, of one that has none. */
   around(handler: FetchHandler): FetchHandler {
     return async (request, options = {}) => {
-      // The SDK's own rule of who serves what. Not imported before: the rest does without the SDK.
-      const { DEFAULT_MAX_REQUEST_BODY_SIZE: most, isLegacyRequest } = await import(
-        '@modelcontextprotocol/server'
-      );
-      const came = this.#came(request, options.parsedBody ?? (await bodyOf(request, most)));
-      const isLegacy = await isLegacyRequest(came.request, came.body);
-      if (!isLegacy) return handler(request, options);
+      const came = this.#came(request, options.parsedBody ?? (await bodyOf(request)));
+      if (isModern(came)) return handler(request, options);
       const { authInfo } = options;
       const http = { req: came.request, ...(authInfo && { authInfo }) };
       const caller = new Caller(this.#checks, { http });
@@ -185,8 +182,25 @@ function status(status: number): Response {
   return new Response(null, { status });
 }
 
+/**
+ * Whether a request is of revision 2026-07-28 or later, as the SDK tells them apart: by what its
+ * message claims, or by its header. Whatever else there is needs a session.
+ */
+function isModern({ request, body }: Came): boolean {
+  if (request.method !== 'POST' || !isMessage(body)) return false;
+  const { method, params } = body;
+  if (typeof method !== 'string' || method === 'initialize') return false;
+  const { _meta } = Object(params);
+  if (isMessage(_meta) && PROTOCOL_VERSION in _meta) return true;
+  const version = request.headers.get('mcp-protocol-version');
+  return version !== null && version >= MODERN;
+}
+
+/** As much as the SDK reads of a body. */
+const MOST = 4 * 1024 * 1024;
+
 /** The body, as JSON. What is none, or too much, the handler refuses. */
-async function bodyOf(request: Request, most: number): Promise<unknown> {
+async function bodyOf(request: Request): Promise<unknown> {
   const reader = request.clone().body?.getReader();
   if (reader === undefined) return undefined;
   const decoder = new TextDecoder();
@@ -195,7 +209,7 @@ async function bodyOf(request: Request, most: number): Promise<unknown> {
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
     size += read.value.length;
     // Not waited for: the other half of the stream is not read yet.
-    if (size > most) return void reader.cancel().catch(() => {});
+    if (size > MOST) return void reader.cancel().catch(() => {});
     text += decoder.decode(read.value, { stream: true });
   }
   try {

@@ -102,6 +102,9 @@ class Line {
       this.#session = sessionId as string;
       if (method !== undefined && id !== undefined) this.#sessionOf.set(id, this.#session);
     }
+    // The SDK never answers what was cancelled.
+    if (method === 'notifications/cancelled')
+      this.#sessionOf.delete(Object(message.params).requestId);
     yield message;
   }
 

@@ -15,6 +15,8 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { Codec, Key } from 'sealwax';
+import { Guard } from 'sealwax/mcp';
 
 const passedWith = { server: '2.4.0', client: '2.4.0', node: '2.1.2' };
 const info = { name: 'canary', version: '1' };
@@ -145,7 +147,54 @@ test('a handler of HTTP takes a parsed body, and its context has the very reques
   const text = await response.text();
   assert.match(text, /^data: ?\{.*"result".*\}$/m, 'moved: an event has one line of data');
   assert.equal(seen, request, 'moved: ctx.http.req is another');
-  assert.ok(DEFAULT_MAX_REQUEST_BODY_SIZE > 0, 'moved: DEFAULT_MAX_REQUEST_BODY_SIZE');
+  assert.equal(DEFAULT_MAX_REQUEST_BODY_SIZE, 4 * 1024 * 1024, 'moved: how much is read of a body');
+});
+
+test('what the guard lets pass without a session, the SDK does not serve as legacy', async () => {
+  const codec = new Codec({ keys: Key.generate().toText(), audience: 'a' });
+  const guard = new Guard({ codec, principal: 'anonymous', logger: { warn() {} } });
+  let passed;
+  const around = guard.fetch(async () => {
+    passed = true;
+    return new Response();
+  });
+  const claim = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } };
+  const paramses = [undefined, {}, { _meta: {} }, { _meta: null }, claim, { _meta: 7 }];
+  const bodies = ['tools/list', 'notifications/x', 'initialize'].flatMap((method) =>
+    paramses.flatMap((params) => [
+      { jsonrpc: '2.0', id: 1, method, params },
+      { jsonrpc: '2.0', method, params },
+      { jsonrpc: '2.0', id: 1, method, params, result: {} },
+      [{ jsonrpc: '2.0', id: 1, method, params }],
+    ]),
+  );
+  bodies.push({ jsonrpc: '2.0', id: 1, result: claim }, { ...claim }, 7, [], {});
+  const versions = ['2026-07-28', '2025-11-25', '9', 'x', '2027', ' 2026-07-28', '', undefined];
+  let compared = 0;
+  for (const body of bodies) {
+    for (const version of versions) {
+      for (const method of ['POST', 'GET', 'DELETE']) {
+        const headers = {
+          'content-type': 'application/json',
+          ...(version !== undefined && { 'mcp-protocol-version': version }),
+        };
+        const request = () =>
+          new Request('http://localhost/mcp', {
+            ...{ method, headers },
+            ...(method === 'POST' && { body: JSON.stringify(body) }),
+          });
+        passed = false;
+        await around(request());
+        // The answer to initialize is what a session begins with.
+        if (passed && Object(body).method !== 'initialize') {
+          const what = `moved: ${method} ${version} ${JSON.stringify(body)}`;
+          assert.equal(await isLegacyRequest(request()), false, what);
+          compared += 1;
+        }
+      }
+    }
+  }
+  assert.ok(compared > 20);
 });
 
 test('the transport of stdio reads lines of one stream, and writes them to another', async () => {

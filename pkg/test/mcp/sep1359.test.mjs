@@ -59,13 +59,21 @@ const ways = {
     return {
       events: server.events,
       url: server.url,
-      async connect(user, peer = { seen: [] }) {
+      async connect(user, peer = { seen: [], wire: [] }) {
         const requestInit = { headers: { authorization: await bearer(user) } };
         // The body alone: the header has tests of its own.
-        const bodyAlone = (url, init) => {
+        const bodyAlone = async (url, init) => {
           const headers = new Headers(init.headers);
           if (peer.sessionId !== undefined) headers.delete('mcp-session-id');
-          return globalThis.fetch(url, { ...init, headers });
+          const response = await globalThis.fetch(url, { ...init, headers });
+          response
+            .clone()
+            .text()
+            .then(
+              (text) => peer.wire.push(text),
+              () => {}, // closed before its end
+            );
+          return response;
         };
         const options = { requestInit, fetch: bodyAlone };
         const transport = shimmed(new StreamableHTTPClientTransport(server.url, options), peer);
@@ -80,7 +88,7 @@ const ways = {
     const events = [];
     return {
       events,
-      async connect(user, peer = { seen: [] }) {
+      async connect(user, peer = { seen: [], wire: [] }) {
         const TEST_CONFIG = JSON.stringify({ keys, ...config, user, sep1359: config.life ?? {} });
         const transport = shimmed(
           new StdioClientTransport({
@@ -90,6 +98,7 @@ const ways = {
         );
         createInterface(transport.stderr).on('line', (line) => events.push(JSON.parse(line)));
         const client = await connected(transport, LEGACY);
+        transport._process.stdout.on('data', (chunk) => peer.wire.push(`${chunk}`));
         closing.unshift(client.client);
         return Object.assign(client, { peer });
       },
@@ -136,6 +145,11 @@ for (const [transport, serve] of Object.entries(ways)) {
     const results = peer.seen.filter(({ result }) => result);
     assert.equal(results.length, 3);
     for (const { result } of results) assert.equal(result.sessionId, peer.sessionId);
+    assert.equal(told(await client.call('notify', {})), 'notified');
+    // The client's reader refuses the member before any shim sees it.
+    await sleep(50);
+    const [line] = peer.wire.join('').match(/\{.*notifications\/tools\/list_changed.*\}/);
+    assert.equal(JSON.parse(line).sessionId, peer.sessionId);
   });
 
   test(`${transport}: a peer that sends none gets none`, async () => {
@@ -220,7 +234,11 @@ test('http: a session that another principal sends is over for both', async () =
   const [alice, mallory] = [await server.connect('alice'), await server.connect('mallory')];
   assert.ok((await alice.call('mint')).result);
   // A refreshed credential of the same principal goes on.
-  const again = await server.connect('alice', { seen: [], sessionId: alice.peer.sessionId });
+  const again = await server.connect('alice', {
+    seen: [],
+    wire: [],
+    sessionId: alice.peer.sessionId,
+  });
   assert.ok((await again.call('mint')).result);
   const { sessionId } = alice.peer;
   assert.deepEqual(await sent(mallory, sessionId), refusal(sessionId));

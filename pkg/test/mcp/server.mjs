@@ -148,6 +148,10 @@ function testServer(guard, rows, baskets, told) {
   server.registerTool('ask', { inputSchema: rewriting }, ({ id }, ctx) => ask(ctx, id));
   server.registerTool('some', { inputSchema: rewriting }, ({ id }, ctx) => ask(ctx, id));
   server.registerTool('huge', {}, (ctx) => ask(ctx, 'much', 10_000));
+  server.registerTool('notify', {}, async (ctx) => {
+    await ctx.mcpReq.notify({ method: 'notifications/tools/list_changed' });
+    return said('notified');
+  });
   server.registerTool('raw', {}, (ctx) =>
     ctx.mcpReq.requestState() === undefined
       ? inputRequired({ requestState: 'not JSON' })

@@ -248,6 +248,8 @@ def without_id(answer: dict[str, Any]) -> str:
 async def test_sessions_over_http(system: str, revision: str) -> None:
     async with served(system, revision, guard={"accept": SingleUse()}) as of:
         await visit(of.client, system)
+        # A list is made without a session, whoever asks.
+        assert {one for one in of.of.ran if one.startswith("list")} <= {"list None"}
         of.refusals.clear()
         of.of.ran.clear()
         async with wire.over_http(of.url, "mallory", mode=MODES[revision]) as mallory:

@@ -1,4 +1,4 @@
-"""Sealed ``requestState``, cursors and handles for MCP servers on the official Python SDK.
+"""Sealed ``requestState``, cursors, handles and sessions on the official Python SDK of MCP.
 
 One :class:`Guard` protects an ``MCPServer``, a low-level ``Server`` or a FastMCP: from then on
 what leaves for the client in the members of the protocol that carry a token is sealed, and what

@@ -291,7 +291,7 @@ class Sessions:
 async def advertise(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Say that the server has sessions: outermost, for FastMCP drops what its models know not."""
     result = await call_next(ctx)
-    if ctx.method not in ("initialize", "server/discover") or result is None:
+    if ctx.method not in ("initialize", "server/discover") or isinstance(result, ErrorData):
         return result
     sent = _wire(result)
     before = sent.get("capabilities") or {}
