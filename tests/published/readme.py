@@ -1,7 +1,7 @@
 """Every example of the README stands, to the letter, in a file that the tests run.
 
 The Rust ones run as they stand in the README, as the crate's own documentation; but for those on
-rmcp, which are marked `ignore` there, for the crate does without it. Where an example leaves lines
+rmcp, marked `rs`, for the crate does without it. Where an example leaves lines
 out, a comment of `…` alone says so.
 """
 
@@ -14,7 +14,7 @@ RUN_BY_THE_TESTS = {
     "ts": ["pkg/examples/quickstart.mjs", "examples/notes.ts", "examples/sessions.ts"],
     "python": ["bindings/python/examples/quickstart.py", "examples/notes.py", "examples/sessions.py"],
     "c": ["bindings/c/examples/quickstart.c"],
-    "rust,ignore": ["examples/notes.rs", "examples/sessions.rs"],
+    "rs": ["examples/notes.rs", "examples/sessions.rs"],
 }
 LEFT_OUT = re.compile(r"^ *(?://|#) …\n", re.MULTILINE)
 
