@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { answer, Codec, Key } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
-import { during, LEGACY, MODERN, sleep, told, transports } from './client.mjs';
+import { bearer, during, LEGACY, MODERN, sleep, told, transports } from './client.mjs';
 
 const META = 'io.modelcontextprotocol/session';
 const keys = Key.generate().toText();
@@ -67,9 +67,6 @@ for (const transport of ['http', 'stdio']) {
       test('the capability is declared', () => {
         const { experimental } = alice.client.getServerCapabilities();
         assert.deepEqual(experimental.sessions, {});
-        // The client's own schema drops what its revision does not know.
-        const { capabilities } = alice.greeting ?? {};
-        if (capabilities) assert.deepEqual(capabilities.sessions, {});
       });
 
       test('a session counts, its id stays, and what is written comes back', async () => {
@@ -414,11 +411,42 @@ test('a notification with a bad session is dropped', async () => {
   }
 });
 
+test("on the wire there is the capability too, which the client's schema drops", async () => {
+  const server = await transports.http({ keys, sessions });
+  const clientInfo = { name: 'x', version: '1' };
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': MODERN,
+    'io.modelcontextprotocol/clientInfo': clientInfo,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  for (const [version, method, params] of [
+    [LEGACY, 'initialize', { protocolVersion: LEGACY, capabilities: {}, clientInfo }],
+    [MODERN, 'server/discover', { _meta }],
+  ]) {
+    const response = await fetch(server.url, {
+      method: 'POST',
+      headers: {
+        authorization: await bearer('alice'),
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': version,
+        'mcp-method': method,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    const [message] = (await response.text()).match(/\{.*\}/);
+    const { capabilities } = JSON.parse(message).result;
+    assert.deepEqual([capabilities.sessions, capabilities.experimental], [{}, { sessions: {} }]);
+    assert.ok(capabilities.tools, 'what was there stays');
+  }
+  await server.close();
+});
+
 test('over HTTP, a header of another session than the body is a 400', async () => {
   const server = await transports.http({ keys, sessions });
   const alice = await server.connect('alice');
   const [session, another] = [await created(alice), await created(alice)];
-  const headers = new Headers(alice.client.transport._requestInit?.headers);
+  const headers = new Headers({ authorization: await bearer('alice') });
   const status = async (header) => {
     headers.set('mcp-session-id', header);
     const params = {
