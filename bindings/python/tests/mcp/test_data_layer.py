@@ -585,3 +585,8 @@ def test_what_a_session_shows_of_itself() -> None:
         assert "secret" not in shown
         assert session.id not in shown
         assert session.ulid in shown
+    session.write("another secret")
+    assert session.value == "another secret"
+    fork = core.open(session.fork())
+    assert fork.json() == "another secret"
+    assert fork.id != session.id
