@@ -55,8 +55,11 @@ demo-session: build
 
 demo-fleet: cli servers
 	@cp demo/conversation.mjs $(CONSUMER_MCP)
-	@$(PYTHON_MCP) demo/fleet.py target/release/sealwax \
+	@$(PYTHON_MCP) demo/fleet_requests.py target/release/sealwax \
 		"node $(CONSUMER_MCP)/notes.js" "$(PYTHON_MCP) examples/notes.py" target/debug/examples/notes \
+		"node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
+	@$(PYTHON_MCP) demo/fleet_sessions.py target/release/sealwax \
+		"node $(CONSUMER_MCP)/sessions.js" "$(PYTHON_MCP) examples/sessions.py" target/debug/examples/sessions \
 		"node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
 
 # ---- tests ----

@@ -3,8 +3,9 @@
 import { createInterface } from 'node:readline';
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { ClientSessions } from 'sealwax/mcp/client';
 
-const [url, bearer] = process.argv.slice(2);
+const [url, bearer, era] = process.argv.slice(2);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const told = async () => JSON.parse((await lines.next()).value ?? 'null');
 const tell = (what) => console.log(JSON.stringify(what));
@@ -13,7 +14,7 @@ const client = new Client(
   { name: 'demo', version: '1.0.0' },
   {
     capabilities: { elicitation: { form: {} } },
-    versionNegotiation: { mode: { pin: '2026-07-28' } },
+    versionNegotiation: { mode: era === 'legacy' ? 'legacy' : { pin: '2026-07-28' } },
   },
 );
 // The client answers what a tool asks back, and retries the call with the state, by itself.
@@ -22,6 +23,8 @@ client.setRequestHandler('elicitation/create', async ({ params }) => {
   return { action: 'accept', content: await told() };
 });
 const headers = { authorization: `Bearer ${bearer}` };
+const sessions = new ClientSessions();
+const opened = (name) => sessions.open(client, { server: 'fleet', user: 'me', name });
 await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
 tell('connected');
 
@@ -34,11 +37,13 @@ for (let order = await told(); order !== null; order = await told()) {
 }
 await client.close();
 
-async function carryOut({ call, page }) {
+async function carryOut({ call, page, session, tools }) {
   if (call !== undefined) {
-    const { content, isError } = await client.callTool(call);
+    const caller = session === undefined ? client : await opened(session);
+    const { content, isError } = await caller.callTool(call);
     return { text: content[0].text, isError: isError === true };
   }
+  if (tools !== undefined) return { tools: (await client.listTools()).tools.length };
   const { resources, nextCursor } = await client.request({
     method: 'resources/list',
     params: page === null ? {} : { cursor: page },

@@ -12,6 +12,9 @@ import mcp_types as types
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from sealwax.mcp.client import ClientSessions
+
+SESSIONS = ClientSessions()
 
 
 async def told() -> Any:
@@ -31,17 +34,21 @@ async def answer(_context: object, params: Any) -> types.ElicitResult:
 
 async def carry_out(client: Client, order: dict[str, Any]) -> dict[str, Any]:
     if "call" in order:
-        result = await client.call_tool(order["call"]["name"], order["call"]["arguments"])
+        name = order.get("session")
+        caller = client if name is None else await SESSIONS.open(client, server="fleet", user="me", name=name)
+        result = await caller.call_tool(order["call"]["name"], order["call"]["arguments"])
         return {"text": result.content[0].text, "isError": bool(result.is_error)}
+    if "tools" in order:
+        return {"tools": len((await client.list_tools()).tools)}
     params = types.PaginatedRequestParams(cursor=order["page"])
     listed = await client.session.list_resources(params=params)
     return {"items": len(listed.resources), "nextCursor": listed.next_cursor}
 
 
-async def main(url: str, bearer: str) -> None:
+async def main(url: str, bearer: str, era: str = "2026-07-28") -> None:
     http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {bearer}"}, timeout=30)
     transport = streamable_http_client(url, http_client=http)
-    async with Client(transport, elicitation_callback=answer, mode="2026-07-28") as client:
+    async with Client(transport, elicitation_callback=answer, mode=era) as client:
         tell("connected")
         while (order := await told()) is not None:
             try:

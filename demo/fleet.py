@@ -1,9 +1,6 @@
-"""A fleet as a story: one MCP server, a replica of it in each language, and two clients that do not notice.
+"""A fleet: one MCP server, a replica of it in each language, behind a proxy that hands every request to the next.
 
-    fleet.py SEALWAX TYPESCRIPT PYTHON RUST CLIENT CLIENT
-
-SEALWAX is the command; the next three start examples/notes.* each; the last two are official clients. A
-proxy hands every request to the next replica, and the replicas share nothing but a key.
+The replicas share nothing but a key.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from typing import Any
 import jwt
 from proxy import RoundRobin
 from servers import Server, keygen
-from story import bold, faint, paint
+from story import faint, paint
 
 #: What signs the users' tokens; the proxy's servers verify them, each with the library of its language.
 JWT_SECRET = os.urandom(32).hex()
@@ -29,12 +26,12 @@ JWT_SECRET = os.urandom(32).hex()
 class Client:
     """A conversation of one user, by an official client in a process of its own."""
 
-    def __init__(self, name: str, command: str, url: str, user: str) -> None:
+    def __init__(self, name: str, command: str, url: str, user: str, *more: str) -> None:
         self.name = name
         claims = {"iss": "https://idp.example.com", "sub": user, "client_id": "demo", "exp": int(time.time()) + 3600}
         bearer = jwt.encode(claims, JWT_SECRET, algorithm="HS256")
         self._process = subprocess.Popen(
-            [*shlex.split(command), url, bearer], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*shlex.split(command), url, bearer, *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._hear()
 
@@ -94,92 +91,5 @@ class Fleet:
         """Tell what came, and who served it."""
         if not expected:
             sys.exit(f"{what}: found {found}")
-        print(f"  {paint('32', '✓')} {what:<58}{faint(' → '.join(self.by))}")
+        print(f"  {paint('32', '✓')} {what:<64} {faint(' → '.join(self.by))}")
         self.by.clear()
-
-
-def items(basket: Any) -> list[str]:
-    return json.loads(basket["text"])["items"]
-
-
-def handle(basket: Any) -> str:
-    return json.loads(basket["text"])["basket"]
-
-
-def tell(sealwax: str, typescript: str, python: str, rust: str, *clients: str) -> None:
-    fleet = Fleet(sealwax, {"TypeScript": typescript, "Python": python, "Rust": rust})
-    with fleet.running:
-        print(bold("\nA fleet: three replicas in three languages, one key, every request to the next of them"))
-        ends = []
-        for name, user, command in zip(["TypeScript", "Python"], ["alice", "bob"], clients, strict=True):
-            client = Client(f"the {name} client", command, fleet.proxy.url, user)
-            fleet.by.clear()
-            ends.append((client, user, converse(fleet, client, user)))
-
-        print(bold("\nThe replica in Python is killed"))
-        fleet.proxy.servers[1].kill()
-        for at, (client, user, kept) in enumerate(ends):
-            ends[at] = (client, user, go_on(fleet, client, kept))
-        fleet.proxy.servers[1] = fleet.start("Python")
-
-        print(
-            bold(
-                "\nThe key is rotated: the new one to all, then in front, then alone when the old ones' work has ended"
-            )
-        )
-        old, new = fleet.keys[0], keygen(sealwax)
-        fleet.restart_with([old, new])
-        fleet.restart_with([new, old])
-        for at, (client, user, kept) in enumerate(ends):
-            ends[at] = (client, user, go_on(fleet, client, kept))
-        fleet.restart_with([new])
-        for client, _, kept in ends:
-            go_on(fleet, client, kept, pages=False)
-
-        print(bold("\nWhat is another's, or changed, is refused by each of them alike"))
-        (alice, _, basket), (bob, _, _) = ends[0], ends[1]
-        refusals = {json.dumps(bob.call("add_to_basket", basket=basket[0], item="x")) for _ in range(3)}
-        refusals |= {json.dumps(alice.call("add_to_basket", basket=basket[0][:-1] + "-", item="x")) for _ in range(3)}
-        fleet.told("one answer for both, whoever is asked", len(refusals) == 1, refusals)
-        print(faint(f"    {json.loads(refusals.pop())['text']}"))
-        for client, _, _ in ends:
-            client.end()
-
-
-def converse(fleet: Fleet, client: Client, user: str) -> tuple[str, list[str], str]:
-    """Begin a conversation; return the basket, what should be in it, and a cursor."""
-    print(f"\n  {client.name}, as {user}")
-    fleet.told("a basket, in a handle that holds it", (basket := client.call("new_basket"))["text"], basket)
-    basket = client.call("add_to_basket", basket=handle(basket), item="tea")
-    fleet.told("an item more", items(basket) == ["tea"], basket)
-    page = client.ask(page=None)
-    fleet.told("the first of the list's pages", page["items"] == 10, page)
-    page = client.ask(page=page["nextCursor"])
-    fleet.told("the next one, by its cursor", page["items"] == 10, page)
-    confirm(fleet, client)
-    return handle(basket), ["tea"], page["nextCursor"]
-
-
-def go_on(fleet: Fleet, client: Client, kept: tuple[str, list[str], str], pages: bool = True) -> tuple:
-    """Go on with what an earlier replica gave."""
-    print(f"\n  {client.name}, with what it had")
-    basket, inside, cursor = kept
-    inside = [*inside, f"item {len(inside) + 1}"]
-    added = client.call("add_to_basket", basket=basket, item=inside[-1])
-    fleet.told("an item more in the same basket", items(added) == inside, added)
-    if pages:
-        page = client.ask(page=cursor)
-        fleet.told("the last page of the list", page["items"] == 5 and not page.get("nextCursor"), page)
-    confirm(fleet, client)
-    return handle(added), inside, cursor
-
-
-def confirm(fleet: Fleet, client: Client) -> None:
-    asked = client.call("delete_note", id=25)
-    fleet.told("a note is to be deleted: the server asks back", asked == {"asked": "Delete note 25?"}, asked)
-    kept = client.answer({"confirm": False})
-    fleet.told("the answer comes with the sealed state: it is kept", kept["text"] == "note 25 kept", kept)
-
-
-if __name__ == "__main__":
-    tell(*sys.argv[1:])

@@ -1,26 +1,19 @@
-//! Notes: a tool that asks before it deletes, a basket in a handle, and a list in pages. It keeps
-//! nothing between requests: any replica with its keys can go on, in any language.
-//!
-//!     SEALWAX_KEYS="$(sealwax keygen)" cargo run -p sealwax-rmcp --example notes
-//!
-//! That is on stdio; with `PORT`, on <http://127.0.0.1:PORT/mcp>, where with `NOTES_JWT_SECRET` it
-//! asks for a bearer token: a JWT by HS256.
+//! Notes: a tool that asks before it deletes, a basket in a handle, and a list in pages, on stdio or,
+//! with `PORT`, HTTP; with `NOTES_JWT_SECRET`, who asks over HTTP needs a JWT by HS256.
+//! `SEALWAX_KEYS="$(sealwax keygen)" cargo run -p sealwax-rmcp --example notes`
 
 use std::{env, sync::Arc, time::Duration};
 
-use axum::http::{StatusCode, header::AUTHORIZATION};
-use axum::{extract::Request, middleware};
+use axum::{extract::Request, http::StatusCode, middleware::map_request};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use rmcp::handler::server::{tool::InputResponses, wrapper::Parameters};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _, model::*};
 use rmcp::{service::RequestContext, tool, tool_handler, tool_router};
-use schemars::JsonSchema;
 use sealwax::{Codec, KeyRing};
-use sealwax_rmcp::{Guard, HeldHandles, Refused, SealedHandle, State};
-use sealwax_rmcp::{VerifiedClaims, anonymous, from_claims};
-use serde::{Deserialize, Serialize};
+use sealwax_rmcp::*;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 #[derive(Clone)]
@@ -28,17 +21,12 @@ struct Notes {
     baskets: HeldHandles,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize, schemars::JsonSchema)]
 struct Note {
     id: u32,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Asked {
-    asked: u32,
-}
-
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize, schemars::JsonSchema)]
 struct Addition {
     basket: String,
     item: String,
@@ -51,19 +39,24 @@ impl Notes {
         &self,
         Parameters(Note { id }): Parameters<Note>,
         InputResponses(answers): InputResponses,
-        state: State<Asked>,
+        state: State<Value>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(Asked { asked }) = state.get() else {
-            let next = state.write(&Asked { asked: id })?;
-            return Ok(InputRequiredResult::new(Some(confirm(id)), Some(next)).into());
+        let Some(asked) = state.get() else {
+            let schema = ElicitationSchema::builder().required_bool("confirm");
+            let question = ElicitRequestParams::FormElicitationParams {
+                meta: None,
+                message: format!("Delete note {id}?"),
+                requested_schema: schema.build_unchecked(),
+            };
+            let question = InputRequest::Elicitation(ElicitRequest::new(question));
+            let questions = InputRequests::from([("confirm".into(), question)]);
+            let next = state.write(&json!({"asked": id}))?;
+            return Ok(InputRequiredResult::new(Some(questions), Some(next)).into());
         };
         let answer = answers.as_ref().and_then(|answers| answers.get("confirm"));
-        let agreed =
-            answer.is_some_and(|it| it["action"] == "accept" && it["content"]["confirm"] == true);
-        let text = match agreed && *asked == id {
-            true => format!("note {id} deleted"),
-            false => format!("note {id} kept"),
-        };
+        let yes = |it: &Value| it["action"] == "accept" && it["content"]["confirm"] == true;
+        let agreed = answer.is_some_and(yes) && asked["asked"] == id;
+        let text = format!("note {id} {}", if agreed { "deleted" } else { "kept" });
         Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
     }
 
@@ -89,22 +82,13 @@ fn basket(new: SealedHandle, items: &[String]) -> CallToolResult {
     CallToolResult::structured(json!({"basket": handle, "expiresAt": end, "items": items}))
 }
 
-fn confirm(id: u32) -> InputRequests {
-    let schema = ElicitationSchema::builder().required_bool("confirm");
-    let question = ElicitRequestParams::FormElicitationParams {
-        meta: None,
-        message: format!("Delete note {id}?"),
-        requested_schema: schema.build_unchecked(),
-    };
-    let question = InputRequest::Elicitation(ElicitRequest::new(question));
-    InputRequests::from([("confirm".into(), question)])
-}
-
 #[tool_handler]
 impl ServerHandler for Notes {
     fn get_info(&self) -> ServerConfig {
-        let offers = ServerCapabilities::builder().enable_tools();
-        let offers = offers.enable_resources().build();
+        let offers = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .build();
         ServerConfig::new(offers).with_server_info(Implementation::new("notes", "1.0.0"))
     }
 
@@ -115,17 +99,17 @@ impl ServerHandler for Notes {
     ) -> Result<ListResourcesResult, ErrorData> {
         let from = request.and_then(|page| page.cursor?.parse().ok());
         let from = from.unwrap_or(0);
-        let to = 25.min(from + 10);
         let note = |n| Resource::new(format!("note:///{n}"), format!("note {n}"));
-        let mut page = ListResourcesResult::with_all_items((from + 1..=to).map(note).collect());
-        page.next_cursor = (to < 25).then(|| to.to_string());
+        let shown = (from + 1..=25).take(10).map(note).collect();
+        let mut page = ListResourcesResult::with_all_items(shown);
+        page.next_cursor = (from + 10 < 25).then(|| (from + 10).to_string());
         Ok(page)
     }
 }
 
 /// Verifies the bearer token, and leaves its claims where the guard finds them.
 async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request, StatusCode> {
-    let header = request.headers().get(AUTHORIZATION);
+    let header = request.headers().get("authorization");
     let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
     let rules = Validation::new(Algorithm::HS256);
     let token = decode::<Value>(token.unwrap_or_default(), &key, &rules);
@@ -149,13 +133,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     };
     let stateless = StreamableHttpServerConfig::default().with_legacy_session_mode(false);
-    let sessions = Arc::<NeverSessionManager>::default();
-    let mcp = StreamableHttpService::new(move || Ok(server.clone()), sessions, stateless);
+    let none = Arc::<NeverSessionManager>::default();
+    let mcp = StreamableHttpService::new(move || Ok(server.clone()), none, stateless);
     let mut app = axum::Router::new().route_service("/mcp", mcp);
     if let Some(secret) = secret {
         let key = DecodingKey::from_secret(secret.as_bytes());
-        let authenticated = move |request| authenticate(key.clone(), request);
-        app = app.layer(middleware::map_request(authenticated));
+        let auth = move |request| authenticate(key.clone(), request);
+        app = app.layer(map_request(auth));
     }
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port.parse()?)).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);

@@ -126,7 +126,9 @@ impl Codec {
         crate::sealed::max_text_len(self.payload_limit())
     }
 
-    pub(crate) fn session_max_age(&self) -> Duration {
+    /// How old a session may become, however often it is renewed.
+    #[must_use]
+    pub fn session_max_age(&self) -> Duration {
         self.0.limits.session_max_age
     }
 

@@ -11,10 +11,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUN_BY_THE_TESTS = {
-    "ts": ["pkg/examples/quickstart.mjs", "examples/notes.ts"],
-    "python": ["bindings/python/examples/quickstart.py", "examples/notes.py"],
+    "ts": ["pkg/examples/quickstart.mjs", "examples/notes.ts", "examples/sessions.ts"],
+    "python": ["bindings/python/examples/quickstart.py", "examples/notes.py", "examples/sessions.py"],
     "c": ["bindings/c/examples/quickstart.c"],
-    "rust,ignore": ["examples/notes.rs"],
+    "rust,ignore": ["examples/notes.rs", "examples/sessions.rs"],
 }
 LEFT_OUT = re.compile(r"^ *(?://|#) …\n", re.MULTILINE)
 

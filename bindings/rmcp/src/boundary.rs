@@ -26,9 +26,11 @@ impl Guard {
         A: Outgoing,
         H: Future<Output = Result<A, ErrorData>>,
     {
-        let mut caller = Caller::new(self.clone());
+        let mut caller = Caller::of(&context).cloned().map_err(|error| {
+            let refused = self.refuse(Kind::RequestState, &error.into(), About::default());
+            error_data(refused)
+        })?;
         let Some(carried) = Carried::by(method) else {
-            context.extensions.insert(caller);
             return handler(request, context).await;
         };
         let passage = Passage {

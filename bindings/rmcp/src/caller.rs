@@ -1,11 +1,11 @@
 //! What a protected server knows of the request at hand. It travels in the request's extensions,
 //! so that extractors and handles find it, and are of no use where nobody put it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::{Error, Principal, View};
+use sealwax::{Error, Principal, SessionId, View};
 
 use crate::Guard;
 
@@ -16,6 +16,7 @@ pub(crate) struct Caller {
     /// Asked for once, by whoever needs it first.
     known: Arc<OnceLock<Result<Known, Error>>>,
     pub state: ReceivedState,
+    pub session: Option<Arc<InSession>>,
 }
 
 /// The principal, and the codec for it.
@@ -41,6 +42,32 @@ pub(crate) struct OpenedState {
     pub token_id: String,
 }
 
+/// The data-layer session that a request came with.
+pub(crate) struct InSession {
+    pub id: SessionId,
+    /// `None`: the server holds the state.
+    pub opened: Option<sealwax::Session>,
+    /// What leaves with the result.
+    pub written: Mutex<Option<Vec<u8>>>,
+}
+
+impl InSession {
+    pub(crate) fn ulid(&self) -> String {
+        hex(self.id.ulid())
+    }
+}
+
+pub(crate) fn hex(ulid: &[u8; 16]) -> String {
+    format!("{:032x}", u128::from_be_bytes(*ulid))
+}
+
+/// What is written is not for logs.
+impl std::fmt::Debug for InSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "InSession({})", self.ulid())
+    }
+}
+
 /// A payload is not for logs.
 impl std::fmt::Debug for OpenedState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -54,6 +81,7 @@ impl Caller {
             guard,
             known: Arc::default(),
             state: ReceivedState::NotCarried,
+            session: None,
         }
     }
 

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use sealwax::{Codec, Error, Principal};
 
+use crate::sessions::SessionSettings;
 use crate::{Accept, IntoPrincipal, Protected, Refusal};
 
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -45,6 +46,7 @@ pub(crate) struct Settings {
     pub accept_timeout: Duration,
     pub request_state_ttl: Option<Duration>,
     pub only: HashMap<String, Vec<String>>,
+    pub sessions: OnceLock<Arc<SessionSettings>>,
 }
 
 impl Guard {
@@ -65,6 +67,7 @@ impl Guard {
             accept_timeout: ACCEPT_TIMEOUT,
             request_state_ttl: None,
             only: HashMap::new(),
+            sessions: OnceLock::new(),
         })
     }
 

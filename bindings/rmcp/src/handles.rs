@@ -7,7 +7,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::Error;
 
-use crate::caller::{Caller, Known};
+use crate::caller::{Caller, Known, hex};
 use crate::refusal::{About, Reason};
 use crate::{Guard, Kind, Presented, Refused};
 
@@ -150,10 +150,9 @@ impl Handles {
     }
 
     fn handle(&self, handle: &sealwax::Handle) -> Handle {
-        let ulid = u128::from_be_bytes(*handle.ulid());
         Handle {
             handle: handle.as_str().into(),
-            ulid: format!("{ulid:032x}"),
+            ulid: hex(handle.ulid()),
             expires_at: self.ends_at(handle).and_then(rfc3339),
         }
     }

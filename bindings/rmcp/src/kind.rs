@@ -16,6 +16,8 @@ pub enum Kind {
     Handle,
     /// `handle-state`: a handle that holds its state.
     HandleState,
+    /// `session`: a session, of whatever proposal.
+    Session,
 }
 
 impl Kind {
@@ -27,6 +29,7 @@ impl Kind {
             Self::Cursor => "cursor",
             Self::Handle => "handle",
             Self::HandleState => "handle-state",
+            Self::Session => "session",
         }
     }
 
@@ -35,6 +38,7 @@ impl Kind {
             Self::RequestState => Profile::RequestState,
             Self::Cursor => Profile::Cursor,
             Self::Handle | Self::HandleState => Profile::Handle,
+            Self::Session => Profile::DataLayer,
         }
     }
 }

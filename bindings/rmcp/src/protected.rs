@@ -21,7 +21,11 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use sealwax::Carried;
+
 use crate::Guard;
+use crate::metadata::Metadata;
+use crate::wire::{Incoming, Outgoing};
 
 /// What [`Guard::protect`] returns: serve it in place of the server inside.
 ///
@@ -54,30 +58,76 @@ macro_rules! carry {
             context: RequestContext<RoleServer>,
         ) -> Result<$result, ErrorData> {
             let handler = |request, context| self.inner.$name(request, context);
-            self.guard.carry($method, request, context, handler).await
+            self.carried($method, request, context, handler).await
         }
     )*};
 }
 
-/// Methods whose messages do not.
+/// Methods whose messages do not, but may be of a session.
 macro_rules! forward {
-    ($($name:ident($($params:ty)?; $context:ty) $(-> $result:ty)?;)*) => {$(
-        forward!(@ $name, $context, ($($params)?), ($($result)?));
+    ($($name:ident($method:literal $(, $params:ty)?) -> $result:ty;)*) => {$(
+        forward!(@ $name, $method, ($($params)?), $result);
     )*};
-    (@ $name:ident, $context:ty, (), ($($result:ty)?)) => {
-        async fn $name(&self, context: $context) $(-> Result<$result, ErrorData>)? {
-            self.inner.$name(context).await
+    (@ $name:ident, $method:literal, (), $result:ty) => {
+        async fn $name(&self, context: RequestContext<RoleServer>) -> Result<$result, ErrorData> {
+            let handler = |context| self.inner.$name(context);
+            self.guard.in_session($method, None, context, handler).await
         }
     };
-    (@ $name:ident, $context:ty, ($params:ty), ($($result:ty)?)) => {
+    (@ $name:ident, $method:literal, ($params:ty), $result:ty) => {
         async fn $name(
             &self,
             request: $params,
-            context: $context,
-        ) $(-> Result<$result, ErrorData>)? {
-            self.inner.$name(request, context).await
+            context: RequestContext<RoleServer>,
+        ) -> Result<$result, ErrorData> {
+            let handler = |context| self.inner.$name(request, context);
+            self.guard.in_session($method, None, context, handler).await
         }
     };
+}
+
+/// Notifications: one with a bad session is dropped.
+macro_rules! notify {
+    ($($name:ident($($params:ty)?);)*) => {$(
+        notify!(@ $name, ($($params)?));
+    )*};
+    (@ $name:ident, ()) => {
+        async fn $name(&self, context: NotificationContext<RoleServer>) {
+            if self.guard.notified(&context).await {
+                self.inner.$name(context).await;
+            }
+        }
+    };
+    (@ $name:ident, ($params:ty)) => {
+        async fn $name(&self, params: $params, context: NotificationContext<RoleServer>) {
+            if self.guard.notified(&context).await {
+                self.inner.$name(params, context).await;
+            }
+        }
+    };
+}
+
+impl<S: ServerHandler> Protected<S> {
+    /// Through the session first, which holds for all that the request carries.
+    async fn carried<Q, A, H>(
+        &self,
+        method: &str,
+        request: Q,
+        context: RequestContext<RoleServer>,
+        handler: impl FnOnce(Q, RequestContext<RoleServer>) -> H,
+    ) -> Result<A, ErrorData>
+    where
+        Q: Incoming,
+        A: Outgoing + Metadata,
+        H: Future<Output = Result<A, ErrorData>>,
+    {
+        let call = Carried::by(method).filter(|_| method == "tools/call");
+        let tool = call.and_then(|carried| request.target(&carried).map(str::to_owned));
+        let handler = |context| self.guard.carry(method, request, context, handler);
+        self.guard
+            .in_session(method, tool.as_deref(), context, handler)
+            .await
+    }
 }
 
 impl<S: ServerHandler> ServerHandler for Protected<S> {
@@ -100,33 +150,70 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if let Some(answer) = self.guard.session_request(&request, &context).await {
+            return answer;
+        }
         let method = request.method.clone();
         let handler = |request, context| self.inner.on_custom_request(request, context);
-        self.guard.carry(&method, request, context, handler).await
+        self.carried(&method, request, context, handler).await
     }
 
     forward! {
-        ping(; RequestContext<RoleServer>) -> ();
-        initialize(InitializeRequestParams; RequestContext<RoleServer>) -> InitializeResult;
-        discover(; RequestContext<RoleServer>) -> DiscoverResult;
-        complete(CompleteRequestParams; RequestContext<RoleServer>) -> CompleteResult;
-        set_level(SetLevelRequestParams; RequestContext<RoleServer>) -> ();
-        listen(; SubscriptionContext) -> ();
-        subscribe(SubscribeRequestParams; RequestContext<RoleServer>) -> ();
-        unsubscribe(UnsubscribeRequestParams; RequestContext<RoleServer>) -> ();
-        get_task(GetTaskParams; RequestContext<RoleServer>) -> GetTaskResult;
-        update_task(UpdateTaskParams; RequestContext<RoleServer>) -> ();
-        cancel_task(CancelTaskParams; RequestContext<RoleServer>) -> ();
-        get_skill(GetSkillRequestParams; RequestContext<RoleServer>) -> GetSkillResult;
-        on_cancelled(CancelledNotificationParam; NotificationContext<RoleServer>);
-        on_progress(ProgressNotificationParam; NotificationContext<RoleServer>);
-        on_initialized(; NotificationContext<RoleServer>);
-        on_roots_list_changed(; NotificationContext<RoleServer>);
-        on_custom_notification(CustomNotification; NotificationContext<RoleServer>);
+        ping("ping") -> ();
+        complete("completion/complete", CompleteRequestParams) -> CompleteResult;
+        set_level("logging/setLevel", SetLevelRequestParams) -> ();
+        subscribe("resources/subscribe", SubscribeRequestParams) -> ();
+        unsubscribe("resources/unsubscribe", UnsubscribeRequestParams) -> ();
+        get_task("tasks/get", GetTaskParams) -> GetTaskResult;
+        update_task("tasks/update", UpdateTaskParams) -> ();
+        cancel_task("tasks/cancel", CancelTaskParams) -> ();
+        get_skill("skills/get", GetSkillRequestParams) -> GetSkillResult;
+    }
+
+    notify! {
+        on_cancelled(CancelledNotificationParam);
+        on_progress(ProgressNotificationParam);
+        on_initialized();
+        on_roots_list_changed();
+        on_custom_notification(CustomNotification);
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let handler = |context| self.inner.initialize(request, context);
+        let guard = &self.guard;
+        let mut result = guard
+            .in_session("initialize", None, context, handler)
+            .await?;
+        guard.offer_sessions(&mut result.capabilities);
+        Ok(result)
+    }
+
+    async fn discover(
+        &self,
+        context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        let handler = |context| self.inner.discover(context);
+        let guard = &self.guard;
+        let mut result = guard
+            .in_session("server/discover", None, context, handler)
+            .await?;
+        guard.offer_sessions(&mut result.capabilities);
+        Ok(result)
+    }
+
+    /// rmcp does not show the request of a subscription, so a session is not looked at.
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.inner.listen(context).await
     }
 
     fn get_info(&self) -> ServerConfig {
-        self.inner.get_info()
+        let mut info = self.inner.get_info();
+        self.guard.offer_sessions(&mut info.capabilities);
+        info
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -137,7 +224,9 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
         &self,
         request: &InitializeRequestParams,
     ) -> Result<InitializeResult, ErrorData> {
-        self.inner.negotiate_initialize(request)
+        let mut result = self.inner.negotiate_initialize(request)?;
+        self.guard.offer_sessions(&mut result.capabilities);
+        Ok(result)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {

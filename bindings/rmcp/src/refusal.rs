@@ -5,7 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
-use sealwax::{Answer, Error, Inspected, Principal, RpcError};
+use sealwax::{Answer, Error, Inspected, Principal, Profile, RpcError};
+
+use serde_json::{Value, json};
 
 use crate::{Guard, Kind};
 
@@ -64,11 +66,10 @@ impl Reason {
         }
     }
 
-    pub(crate) fn answer(&self, kind: Kind) -> Answer {
-        let profile = kind.profile();
+    pub(crate) fn answer(&self, profile: Profile, session_id: Option<&str>) -> Answer {
         match self {
-            Self::Error(error) => error.answer(profile, None),
-            Self::NotAccepted => profile.refusal(None),
+            Self::Error(error) => error.answer(profile, session_id),
+            Self::NotAccepted => profile.refusal(session_id),
             Self::NotSealed(_) | Self::AcceptUnavailable(_) => profile.internal_error(),
         }
     }
@@ -87,6 +88,18 @@ pub(crate) struct About<'a> {
 impl Guard {
     /// Tells the log and the hook, and gives the answer.
     pub(crate) fn refuse(&self, kind: Kind, reason: &Reason, about: About<'_>) -> Answer {
+        self.refuse_as(kind, kind.profile(), None, reason, about)
+    }
+
+    /// In the words of `profile`, which may repeat the session id that came.
+    pub(crate) fn refuse_as(
+        &self,
+        kind: Kind,
+        profile: Profile,
+        session_id: Option<&str>,
+        reason: &Reason,
+        about: About<'_>,
+    ) -> Answer {
         let refusal = Refusal {
             code: reason.code(),
             kind,
@@ -100,7 +113,7 @@ impl Guard {
         {
             tracing::error!("on_refused panicked; the answer is the same");
         }
-        reason.answer(kind)
+        reason.answer(profile, session_id)
     }
 }
 
@@ -112,6 +125,11 @@ pub(crate) fn log(refusal: &Refusal) {
         "refused: {}",
         refusal.message
     );
+}
+
+/// The whole message, where no rmcp sends it.
+pub(crate) fn rpc_error(id: &Value, answer: Answer) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": error_data(answer)})
 }
 
 /// What rmcp sends for it.

@@ -64,7 +64,7 @@ impl<T: DeserializeOwned> State<T> {
     pub fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
         let caller = match Caller::of(context) {
             Ok(caller) => caller,
-            Err(error) => return Err(unprotected(&error)),
+            Err(error) => return Err(unprotected(Kind::RequestState, &error)),
         };
         let refused = |error: Error, token_id| {
             let about = About {
@@ -140,10 +140,10 @@ impl<T> fmt::Debug for State<T> {
 }
 
 /// There is no guard to tell, so the log has it alone.
-fn unprotected(error: &Error) -> ErrorData {
+pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
     log(&Refusal {
         code: error.code(),
-        kind: Kind::RequestState,
+        kind,
         token_id: None,
         principal: None,
         message: error.to_string(),

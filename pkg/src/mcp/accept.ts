@@ -3,8 +3,8 @@ import type { Principal } from '../principal.js';
 /** What a {@link Accept} is asked for. */
 export interface Accepted {
   /** What it is: `handle` is a server-held one, `handle-state` one that holds its state. */
-  readonly kind: 'request-state' | 'cursor' | 'handle-state' | 'handle';
-  /** The token id, or the ulid of a server-held handle: 32 hex digits. */
+  readonly kind: 'request-state' | 'cursor' | 'handle-state' | 'handle' | 'session';
+  /** The token id, or the ulid of a server-held handle or a data-layer session: 32 hex digits. */
   readonly id: string;
   /** Whose it is. */
   readonly principal: Principal;

@@ -5,7 +5,8 @@ import { inspect } from '../inspect.js';
 import type { Principal } from '../principal.js';
 import type { View } from '../view.js';
 import { type Accept, type Accepted, within } from './accept.js';
-import type { Call, PrincipalOf } from './call.js';
+import type { Caller, PrincipalOf } from './caller.js';
+import type { Negotiated } from './negotiated.js';
 
 /** What was refused, or could not be sealed, for the author's eyes only. */
 export interface Refused {
@@ -13,7 +14,7 @@ export interface Refused {
   readonly code: SealwaxErrorCode | 'not_accepted' | 'accept_unavailable';
   /** What it was. */
   readonly kind: Accepted['kind'];
-  /** The token id, or the ulid of a handle, where it can be told. Verified only if it opened. */
+  /** The token id, or the ulid of a handle or a session, where it can be told. Verified only if it opened. */
   readonly tokenId?: string;
   /** Who presented it, where that is known. */
   readonly principal?: Principal;
@@ -38,10 +39,18 @@ class NotAccepted extends Error {
 /** What {@link Accept} is asked for, of something opened. */
 export type Facts = Pick<Accepted, 'id' | 'expiresAt'>;
 
+/** What is known of an HTTP request whose session was opened. */
+export interface Known {
+  readonly negotiated: Negotiated;
+  readonly principal: Principal;
+}
+
 /** What a guard was told, checked. */
 export interface Policy {
   readonly codec: Codec;
   readonly principalOf: PrincipalOf;
+  /** Requests whose sender was asked for already, when the session was opened. */
+  readonly known: WeakMap<Request, Known>;
   readonly accept: Accept | undefined;
   readonly acceptTimeout: number;
   readonly onRefused: ((event: Refused) => unknown) | undefined;
@@ -62,13 +71,13 @@ export class Checks {
    * @throws whatever refuses it; {@link Checks.refused} takes that
    */
   async admit<T>(
-    call: Call,
+    caller: Caller,
     kind: Accepted['kind'],
     token: unknown,
     open: (view: View, token: string) => T,
     facts: (opened: T) => Facts,
   ): Promise<T> {
-    const { view, principal } = await call.who();
+    const { view, principal } = await caller.who();
     const opened = open(view, wire(token));
     const { accept } = this.policy;
     if (accept !== undefined) {
@@ -89,18 +98,28 @@ export class Checks {
    * @throws whatever refuses it, or fails; {@link Checks.refused} takes that
    */
   async end<T>(
-    call: Call,
+    caller: Caller,
     kind: Accepted['kind'],
     token: unknown,
     open: (view: View, token: string) => T,
     facts: (opened: T) => Facts,
   ): Promise<void> {
-    const { accept } = this.policy;
-    if (accept === undefined) {
+    if (this.policy.accept === undefined) {
       throw invalidArgument('end: expected a guard with the option accept, which remembers it');
     }
-    const { view, principal } = await call.who();
-    const verified = { kind, ...facts(open(view, wire(token))), principal };
+    const { view } = await caller.who();
+    await this.ended(caller, kind, facts(open(view, wire(token))));
+  }
+
+  /**
+   * Tells that what was verified ends, whoever remembers it.
+   *
+   * @throws where `accept` fails; {@link Checks.refused} takes that
+   */
+  async ended(caller: Caller, kind: Accepted['kind'], facts: Facts): Promise<void> {
+    const { accept } = this.policy;
+    if (accept === undefined) return;
+    const verified = { kind, ...facts, principal: (await caller.who()).principal };
     await this.#asked(verified.id, () => accept.ended(verified));
   }
 
@@ -113,34 +132,39 @@ export class Checks {
     }
   }
 
-  /** Tells the author, and gives what to tell the client. */
+  /**
+   * Tells the author, and gives what to tell the client.
+   *
+   * @param sessionId what the client sent, for the profiles that echo it
+   */
   refused(
     profile: Profile,
-    call: Call,
+    caller: Caller,
     kind: Accepted['kind'],
     error: unknown,
     token?: unknown,
+    sessionId?: string,
   ): Answer {
-    this.#report(call, kind, error, token);
+    this.#report(caller, kind, error, token);
     if (error instanceof NotAccepted) {
-      return error.code === 'not_accepted' ? answer(profile) : internal(profile);
+      return error.code === 'not_accepted' ? answer(profile, { sessionId }) : internal(profile);
     }
-    return answer(profile, { error });
+    return answer(profile, { error, sessionId });
   }
 
   /** The same of what could not be sealed, which is no client's fault. */
-  unsealed(profile: Profile, call: Call, kind: Accepted['kind'], error: unknown): Answer {
-    this.#report(call, kind, error, undefined);
+  unsealed(profile: Profile, caller: Caller, kind: Accepted['kind'], error: unknown): Answer {
+    this.#report(caller, kind, error, undefined);
     return internal(profile);
   }
 
-  #report(call: Call, kind: Accepted['kind'], error: unknown, token: unknown): void {
+  #report(caller: Caller, kind: Accepted['kind'], error: unknown, token: unknown): void {
     const known = error instanceof SealwaxError || error instanceof NotAccepted;
     const code = known ? error.code : 'invalid_argument';
     const message = known ? error.message : 'failed';
     const cause = known ? error.cause : error;
     const tokenId = error instanceof NotAccepted ? error.tokenId : idOf(token);
-    const { principal } = call;
+    const { principal } = caller;
     const id = tokenId === undefined ? '' : ` ${tokenId}`;
     quietly(() => this.policy.logger.warn(`sealwax: ${kind}${id}: ${code}: ${message}`));
     quietly(() =>

@@ -1,13 +1,20 @@
 import { Codec } from '../codec.js';
 import { invalidArgument, SealwaxError } from '../error.js';
-import { count, json, optional, options, text, wrongType } from '../input.js';
+import { count, flag, json, optional, options, text, wrongType } from '../input.js';
 import type { Accept } from './accept.js';
-import { Call, type PrincipalOf } from './call.js';
+import { Call } from './call.js';
+import type { PrincipalOf } from './caller.js';
 import { Checks, type Refused } from './checks.js';
+import { DataLayer } from './data-layer.js';
+import { DataLayerSessions, type SessionsOptions, sessionPolicy } from './data-layer-sessions.js';
+import { Gates } from './gates.js';
 import { Handles } from './handles.js';
 import { HeldHandles } from './held-handles.js';
+import { type FetchHandler, HttpSessions, type HttpSessionsOptions } from './http-sessions.js';
+import type { Negotiated } from './negotiated.js';
 import { Requests } from './requests.js';
 import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
+import type { RequestContext } from './transport.js';
 
 /** What a {@link Guard} is told. */
 export interface GuardOptions {
@@ -47,6 +54,9 @@ const OPTIONS = [
   'only',
 ] as const satisfies readonly (keyof GuardOptions)[];
 
+/** @internal */
+export let checksOf: (guard: unknown) => Checks;
+
 /**
  * Stands between a server's handlers and its clients: what leaves in `requestState` and in
  * `nextCursor` is sealed, and what comes back is opened and checked before a handler runs.
@@ -78,8 +88,17 @@ const OPTIONS = [
  */
 export class Guard {
   readonly #checks: Checks;
-  readonly #requests: Requests;
+
+  static {
+    checksOf = (guard) => {
+      if (!(guard instanceof Guard)) throw wrongType('guard', 'a Guard of this package', guard);
+      return guard.#checks;
+    };
+  }
+
+  readonly #gates: Gates;
   readonly #servers = new WeakSet<object>();
+  #protecting = false;
   readonly #callOf = (context: HandlerContext): Call => {
     const call = callOf(context);
     if (call instanceof Call && call.checks === this.#checks) return call;
@@ -107,12 +126,14 @@ export class Guard {
       codec,
       principalOf: principalOf(known.principal),
       accept,
+      known: new WeakMap(),
       acceptTimeout: seconds('acceptTimeout', known.acceptTimeout) ?? 1,
       onRefused,
       logger,
     });
     const ttl = optional(lifespan, 'requestStateTtl', known.requestStateTtl);
-    this.#requests = new Requests(this.#checks, ttl, onlyOf(known.only ?? {}));
+    const requests = new Requests(this.#checks, ttl, onlyOf(known.only ?? {}));
+    this.#gates = new Gates(this.#checks, requests);
   }
 
   /**
@@ -124,8 +145,9 @@ export class Guard {
    */
   protect<S extends AnyServer>(server: S): S {
     if (!this.#servers.has(server)) {
-      intercept(server, this.#requests);
+      intercept(server, this.#gates);
       this.#servers.add(server);
+      this.#protecting = true;
     }
     return server;
   }
@@ -144,6 +166,53 @@ export class Guard {
       throw invalidArgument(`context: expected a request with a state, found ${request.method}`);
     }
     return json('state', value);
+  }
+
+  /**
+   * Data-layer sessions, for every server that is protected from then on: the capability, the
+   * methods `sessions/create` and `sessions/delete`, and one value to each session.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` where it is said twice, or after `protect`
+   */
+  sessions<T = unknown>(given: SessionsOptions<T>): DataLayerSessions<T> {
+    const policy = sessionPolicy(given);
+    if (this.#protecting || this.#gates.sessions !== undefined) {
+      throw invalidArgument('sessions: expected once, and before guard.protect(server)');
+    }
+    const layer = new DataLayer(this.#checks, policy);
+    this.#gates.sessions = layer;
+    return new DataLayerSessions<T>(layer, this.#callOf);
+  }
+
+  /**
+   * Puts sessions of the revisions to 2025-11-25 around a stateless handler, such as `fetch` of
+   * `createMcpHandler`: `initialize` is answered with an `Mcp-Session-Id` that holds what was
+   * negotiated, and every later request brings it back, to whichever replica. Requests of revision
+   * 2026-07-28 pass as they are.
+   *
+   * Without it: 400. Refused: 404, so that the client begins anew. `DELETE` ends it, which an
+   * `accept` has to remember.
+   *
+   * No replica holds a connection to the client. So a tool that asks it back while it runs, by
+   * elicitation, sampling or roots, fails in these revisions; in 2026-07-28 it returns
+   * `inputRequired` instead. Nor can a notification come outside of an answer.
+   */
+  fetch(handler: FetchHandler, given: HttpSessionsOptions = {}): FetchHandler {
+    const known = options(given, 'required', 'ttl', 'sep1359');
+    method('handler', handler);
+    const required = optional(flag, 'required', known.required) ?? true;
+    const ttl = optional(lifespan, 'ttl', known.ttl);
+    const sep1359 = optional(flag, 'sep1359', known.sep1359) ?? false;
+    return new HttpSessions(this.#checks, { required, ttl, sep1359 }).around(handler);
+  }
+
+  /**
+   * What the session of a request settled at `initialize`, in a handler behind
+   * {@link Guard.fetch}; `undefined` where there is no such session.
+   */
+  negotiated(context: RequestContext): Negotiated | undefined {
+    const { req } = context.http ?? {};
+    return req && this.#checks.policy.known.get(req)?.negotiated;
   }
 
   /**

@@ -1,7 +1,6 @@
-/** The boundary for what requests and their results carry: `requestState`, and cursors. */
+/** The gate for what requests and their results carry: `requestState`, and cursors. */
 
-import type { JSONRPCRequest, JSONRPCResponse } from '@modelcontextprotocol/server';
-import type { Answer } from '../answer.js';
+import type { JSONRPCResponse } from '@modelcontextprotocol/server';
 import { invalidArgument, SealwaxError } from '../error.js';
 import type { Carried } from '../facts.js';
 import { text } from '../input.js';
@@ -9,11 +8,12 @@ import type { Opened } from '../opened.js';
 import type { Sealer } from '../sealer.js';
 import type { View } from '../view.js';
 import { binding } from './binding.js';
-import { Call } from './call.js';
+import type { Call } from './call.js';
 import type { Checks } from './checks.js';
-import type { Boundary, Passage, RequestContext } from './transport.js';
+import type { Gate } from './gates.js';
+import type { Passage } from './transport.js';
 
-export class Requests implements Boundary<Call> {
+export class Requests implements Gate {
   readonly #checks: Checks;
   readonly #ttl: number | undefined;
   readonly #only: ReadonlyMap<string, readonly string[]>;
@@ -27,10 +27,6 @@ export class Requests implements Boundary<Call> {
     this.#checks = checks;
     this.#ttl = ttl;
     this.#only = only;
-  }
-
-  call(request: JSONRPCRequest, context: RequestContext): Call {
-    return new Call(this.#checks, request, context);
   }
 
   enter(call: Call): Passage | Promise<Passage> {
@@ -69,8 +65,7 @@ export class Requests implements Boundary<Call> {
       return { deliver: { ...request, params } };
     } catch (error) {
       const refused = this.#checks.refused(carried.kind, call, carried.kind, error, token);
-      call.done();
-      return { answer: call.error(errorOf(refused)) };
+      return { answer: call.refuse(refused) };
     }
   }
 
@@ -87,18 +82,7 @@ export class Requests implements Boundary<Call> {
       return { ...response, result: { ...response.result, [carried.result]: token } };
     } catch (error) {
       const kind = carried?.kind ?? 'request-state';
-      return call.error(errorOf(this.#checks.unsealed(kind, call, kind, error)));
-    } finally {
-      call.done();
-    }
-  }
-
-  /** What was written by the guard is JSON; another's text is handed over as it is. */
-  read(_call: Call, state: string): unknown {
-    try {
-      return JSON.parse(state);
-    } catch {
-      return undefined;
+      return call.refuse(this.#checks.unsealed(kind, call, kind, error));
     }
   }
 
@@ -126,9 +110,4 @@ function plain(opened: Opened): string {
   } catch {
     throw new SealwaxError('malformed', 'expected a payload that is a text', true);
   }
-}
-
-function errorOf(answer: Answer): { readonly code: number; readonly message: string } {
-  if ('error' in answer) return answer.error;
-  throw new TypeError('answer: expected a JSON-RPC error');
 }

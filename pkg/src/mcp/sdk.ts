@@ -6,7 +6,7 @@
  * option `requestState.verify`.
  */
 
-import type { MessageExtraInfo, Transport } from '@modelcontextprotocol/server';
+import type { MessageExtraInfo, StandardSchemaV1, Transport } from '@modelcontextprotocol/server';
 import { invalidArgument } from '../error.js';
 import { type Boundary, stand } from './transport.js';
 
@@ -26,7 +26,17 @@ interface Inside {
   _requestStateVerify: ((state: string, context: HandlerContext) => unknown) | undefined;
   buildContext(context: unknown, extra?: MessageExtraInfo): HandlerContext;
   connect(transport: Transport): Promise<void>;
+  setRequestHandler(
+    method: string,
+    schemas: { readonly params: StandardSchemaV1 },
+    handler: (params: unknown, context: HandlerContext) => unknown,
+  ): void;
 }
+
+/** Parameters of a method of ours have passed the boundary, which is stricter than a schema. */
+const ANYTHING: StandardSchemaV1 = {
+  '~standard': { version: 1, vendor: 'sealwax', validate: (value) => ({ value }) },
+};
 
 /** Calls by what the SDK carries from the message to the handler's context, copies included. */
 const callsBySignal = new WeakMap<AbortSignal, unknown>();
@@ -67,6 +77,11 @@ export function intercept<Call>(server: AnyServer, boundary: Boundary<Call>): vo
     }
     return connect.call(this, transport);
   };
+  for (const [method, give] of Object.entries(boundary.methods)) {
+    inside.setRequestHandler(method, { params: ANYTHING }, (_, context) =>
+      give(callOf(context) as Call),
+    );
+  }
 }
 
 function insideOf(server: unknown): Inside {

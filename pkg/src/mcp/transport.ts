@@ -6,6 +6,7 @@
 import type {
   AuthInfo,
   JSONRPCMessage,
+  JSONRPCNotification,
   JSONRPCRequest,
   JSONRPCResponse,
   MessageExtraInfo,
@@ -38,6 +39,12 @@ export interface Boundary<Call> {
   enter(call: Call): Passage | Promise<Passage>;
   /** After the handler: what goes to the client. */
   leave(call: Call, response: JSONRPCResponse): Promise<JSONRPCResponse>;
+  /** It was answered: nothing comes of it any more. */
+  left(call: Call): void;
+  /** Whether a notification may pass; one that may not is dropped, for nothing answers it. */
+  notified(notification: JSONRPCNotification, context: RequestContext): boolean | Promise<boolean>;
+  /** The methods that the boundary has of its own: what they give, once they have entered. */
+  readonly methods: Readonly<Record<string, (call: Call) => Record<string, unknown>>>;
   /** What a handler reads of a state that has entered, or that has never left the server. */
   read(call: Call, state: string): unknown;
 }
@@ -62,13 +69,27 @@ export function stand<Call>(
     send(response).catch((error) => transport.onerror?.(error));
   };
 
+  const forget = (id: RequestId) => {
+    const call = calls.get(id);
+    if (calls.delete(id)) boundary.left(call as Call);
+  };
+  /** At once, where that can be. */
+  const after = <T>(value: T | Promise<T>, then: (value: T) => void) => {
+    if (!(value instanceof Promise)) return then(value);
+    value.then(then).catch((error) => transport.onerror?.(error));
+  };
+
   transport.start = () => {
     const deliver = transport.onmessage;
     transport.onmessage = (message, extra) => {
       if (!isRequest(message)) {
-        // The SDK never answers what was cancelled.
-        if (isCancellation(message)) calls.delete(message.params.requestId);
-        return deliver?.(message, extra);
+        if (!isNotification(message)) return deliver?.(message, extra);
+        return after(boundary.notified(message, contextOf(transport, extra)), (may) => {
+          if (!may) return;
+          // The SDK never answers what was cancelled.
+          if (isCancellation(message)) calls.delete(message.params.requestId);
+          deliver?.(message, extra);
+        });
       }
       const { id } = message;
       // Two requests of one id at a time: an answer could be sealed for the other one.
@@ -81,17 +102,14 @@ export function stand<Call>(
       const pass = (passage: Passage) => {
         if (calls.get(id) !== call) return; // cancelled
         if ('answer' in passage) {
-          calls.delete(id);
+          forget(id);
           return answer(passage.answer);
         }
         const linked = { ...extra };
         remember(linked, call);
         deliver?.(passage.deliver, linked);
       };
-      const passage = boundary.enter(call);
-      if (passage instanceof Promise)
-        passage.then(pass).catch((error) => transport.onerror?.(error));
-      else pass(passage);
+      after(boundary.enter(call), pass);
     };
     return start();
   };
@@ -105,7 +123,8 @@ export function stand<Call>(
       return 'error' in message ? send(message, options) : undefined;
     }
     const sealed = await boundary.leave(call, message);
-    calls.delete(id);
+    if (calls.get(id) !== call) return; // cancelled
+    forget(id);
     return send(sealed, options);
   };
 }
@@ -120,13 +139,17 @@ function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
   return 'method' in message && 'id' in message;
 }
 
+function isNotification(message: JSONRPCMessage): message is JSONRPCNotification {
+  return 'method' in message && !('id' in message);
+}
+
 function isResponse(message: JSONRPCMessage): message is JSONRPCResponse {
   return 'result' in message || 'error' in message;
 }
 
 function isCancellation(
-  message: JSONRPCMessage,
-): message is JSONRPCMessage & { params: { requestId: RequestId } } {
-  if (!('method' in message) || message.method !== 'notifications/cancelled') return false;
+  message: JSONRPCNotification,
+): message is JSONRPCNotification & { params: { requestId: RequestId } } {
+  if (message.method !== 'notifications/cancelled') return false;
   return message.params !== undefined && 'requestId' in message.params;
 }

@@ -3,9 +3,20 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 
-import { InMemoryTransport, McpServer, Server } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  DEFAULT_MAX_REQUEST_BODY_SIZE,
+  InMemoryTransport,
+  isLegacyRequest,
+  McpServer,
+  Server,
+} from '@modelcontextprotocol/server';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { Codec, Key } from 'sealwax';
+import { Guard } from 'sealwax/mcp';
 
 const passedWith = { server: '2.4.0', client: '2.4.0', node: '2.1.2' };
 const info = { name: 'canary', version: '1' };
@@ -88,8 +99,125 @@ test('what a tool throws becomes its message, and nothing else', async () => {
   assert.deepEqual(answers[0].result, { content, isError: true }, 'moved: McpServer on errors');
 });
 
+test('a method of no revision gets a handler, by any Standard Schema', async () => {
+  const server = new Server(info, { capabilities: {} });
+  const params = {
+    '~standard': { version: 1, vendor: 'canary', validate: (value) => ({ value }) },
+  };
+  const seen = [];
+  server.setRequestHandler('sessions/create', { params }, (_, ctx) => {
+    seen.push(ctx);
+    return { session: { sessionId: 'x' } };
+  });
+  const { answers } = await exchange(server, {}, {}, as(server), 'sessions/create');
+  const { session } = answers[0].result ?? {};
+  assert.deepEqual(session, { sessionId: 'x' }, 'moved: setRequestHandler of custom methods');
+  assert.ok(seen[0].mcpReq.signal, 'moved: the context of custom methods');
+});
+
+test('_meta of a request reaches the boundary, and of a result leaves it', async () => {
+  const server = new Server(info, { capabilities: { tools: {} } });
+  server.setRequestHandler('tools/call', ({ params }) => ({ content: [], _meta: params._meta }));
+  const _meta = { 'io.modelcontextprotocol/session': { sessionId: 'x' } };
+  const { answers } = await exchange(server, { _meta }, {}, as(server));
+  assert.deepEqual(answers[0].result._meta, _meta, 'moved: _meta is filtered');
+});
+
+test('a handler of HTTP takes a parsed body, and its context has the very request', async () => {
+  let seen;
+  const factory = () => {
+    const server = new Server(info, { capabilities: { tools: {} } });
+    server.setRequestHandler('tools/call', (_, ctx) => {
+      seen = ctx.http.req;
+      return { content: [] };
+    });
+    return server;
+  };
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: 'not this',
+  });
+  const parsedBody = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x' } };
+  assert.equal(await isLegacyRequest(request, parsedBody), true, 'moved: isLegacyRequest');
+  const response = await createMcpHandler(factory).fetch(request, { parsedBody });
+  const text = await response.text();
+  assert.match(text, /^data: ?\{.*"result".*\}$/m, 'moved: an event has one line of data');
+  assert.equal(seen, request, 'moved: ctx.http.req is another');
+  assert.equal(DEFAULT_MAX_REQUEST_BODY_SIZE, 4 * 1024 * 1024, 'moved: how much is read of a body');
+});
+
+test('what the guard lets pass without a session, the SDK does not serve as legacy', async () => {
+  const codec = new Codec({ keys: Key.generate().toText(), audience: 'a' });
+  const guard = new Guard({ codec, principal: 'anonymous', logger: { warn() {} } });
+  let passed;
+  const around = guard.fetch(async () => {
+    passed = true;
+    return new Response();
+  });
+  const claim = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } };
+  const paramses = [undefined, {}, { _meta: {} }, { _meta: null }, claim, { _meta: 7 }];
+  const bodies = ['tools/list', 'notifications/x', 'initialize'].flatMap((method) =>
+    paramses.flatMap((params) => [
+      { jsonrpc: '2.0', id: 1, method, params },
+      { jsonrpc: '2.0', method, params },
+      { jsonrpc: '2.0', id: 1, method, params, result: {} },
+      [{ jsonrpc: '2.0', id: 1, method, params }],
+    ]),
+  );
+  bodies.push({ jsonrpc: '2.0', id: 1, result: claim }, { ...claim }, 7, [], {});
+  const versions = ['2026-07-28', '2025-11-25', '9', 'x', '2027', ' 2026-07-28', '', undefined];
+  let compared = 0;
+  for (const body of bodies) {
+    for (const version of versions) {
+      for (const method of ['POST', 'GET', 'DELETE']) {
+        const headers = {
+          'content-type': 'application/json',
+          ...(version !== undefined && { 'mcp-protocol-version': version }),
+        };
+        const request = () =>
+          new Request('http://localhost/mcp', {
+            ...{ method, headers },
+            ...(method === 'POST' && { body: JSON.stringify(body) }),
+          });
+        passed = false;
+        await around(request());
+        // The answer to initialize is what a session begins with.
+        if (passed && Object(body).method !== 'initialize') {
+          const what = `moved: ${method} ${version} ${JSON.stringify(body)}`;
+          assert.equal(await isLegacyRequest(request()), false, what);
+          compared += 1;
+        }
+      }
+    }
+  }
+  assert.ok(compared > 20);
+});
+
+test('the transport of stdio reads lines of one stream, and writes them to another', async () => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const transport = new StdioServerTransport(stdin, stdout);
+  const seen = [];
+  transport.onmessage = (message) => seen.push(message);
+  await transport.start();
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  stdin.write(`${JSON.stringify(ping)}\n`);
+  await transport.send({ jsonrpc: '2.0', id: 1, result: {} });
+  await new Promise((later) => setTimeout(later, 20));
+  assert.deepEqual(seen, [ping], 'moved: StdioServerTransport(stdin)');
+  const written = JSON.parse(`${stdout.read()}`);
+  assert.deepEqual(written.result, {}, 'moved: StdioServerTransport(_, stdout)');
+  await transport.close();
+});
+
+/** A server whose handlers are those of the test. */
+const as = (server) => ({ connect: (transport) => server.connect(transport) });
+
 /** One `tools/call`, straight into what the server set on its transport. */
-async function exchange(server, params, extra = {}, connecting = server) {
+async function exchange(server, params, extra = {}, connecting = server, method = 'tools/call') {
   const [contexts, answers] = [[], []];
   if (connecting === server) {
     server.setRequestHandler('tools/call', (_, ctx) => {
@@ -101,7 +229,7 @@ async function exchange(server, params, extra = {}, connecting = server) {
   theirs.onmessage = (message) => answers.push(message);
   await theirs.start();
   await connecting.connect(ours);
-  const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x', ...params } };
+  const request = { jsonrpc: '2.0', id: 1, method, params: { name: 'x', ...params } };
   ours.onmessage(request, extra);
   await new Promise((later) => setTimeout(later, 20));
   return { contexts, answers };

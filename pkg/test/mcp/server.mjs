@@ -2,9 +2,10 @@
 // JSON in TEST_CONFIG says how, and each event of the guard is a line of JSON on stderr.
 
 import { inputRequired, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Codec } from 'sealwax';
 import { Guard, SingleUse } from 'sealwax/mcp';
+import { sessionStreams } from 'sealwax/mcp/stdio';
 import { z } from 'zod';
 
 export const ISSUER = 'https://idp.example.com';
@@ -26,9 +27,10 @@ const accepts = {
 
 /** A guard, and a factory of servers that it protects. */
 export function world(config, principal, onRefused) {
-  const { keys, audience = 'https://mcp.example.com', payloadLimit, accept, ...rest } = config;
+  const { keys, audience = 'https://mcp.example.com', accept, ...rest } = config;
+  const { payloadLimit, sessionMaxAge } = rest;
   const guard = new Guard({
-    codec: new Codec({ keys, audience, ...(payloadLimit && { payloadLimit }) }),
+    codec: new Codec({ keys, audience, payloadLimit, sessionMaxAge }),
     principal,
     onRefused(event) {
       onRefused(event);
@@ -45,8 +47,85 @@ export function world(config, principal, onRefused) {
     guard.handles('row', { maxAge: life }),
     guard.heldHandles('basket', { ttl: life }),
   ];
-  const factory = () => testServer(guard, rows, baskets, onRefused);
+  const sessions = rest.sessions && guard.sessions(sessionsOf(rest.sessions));
+  const factory = () => {
+    const server = testServer(guard, rows, baskets, onRefused);
+    if (rest.fetch) {
+      server.registerTool('negotiated', {}, (ctx) => said(guard.negotiated(ctx) ?? null));
+    }
+    if (sessions) withSessions(server, sessions, onRefused);
+    return server;
+  };
   return { guard, rows, baskets, factory };
+}
+
+/** What is JSON in a config, as options. */
+function sessionsOf({ first = 0, fails, ...rest }) {
+  if (rest.heldByServer) return rest;
+  const initial = async ({ params }) => {
+    if (fails) throw new Error('of a secret');
+    return { count: params.from ?? first };
+  };
+  return { initial, ...rest };
+}
+
+/** Tools that read and write a session, and tell the log of it. */
+function withSessions(server, sessions, told) {
+  const used = (ctx) => {
+    const session = sessions.of(ctx);
+    told({ ran: ctx.mcpReq.method, ulid: session?.ulid });
+    return session;
+  };
+  const state = (session) =>
+    said(session ? { value: session.value, generation: session.generation } : null);
+  server.registerTool('count', {}, (ctx) => {
+    const session = used(ctx);
+    session.write({ count: session.value.count + 1 });
+    return state(session);
+  });
+  server.registerTool('read', {}, (ctx) => state(used(ctx)));
+  server.registerTool('mutate', {}, (ctx) => {
+    const session = used(ctx);
+    session.value.count = 1000;
+    return state(session);
+  });
+  server.registerTool('put', { inputSchema: z.object({ size: z.number() }) }, ({ size }, ctx) => {
+    used(ctx).write({ filler: 'x'.repeat(size) });
+    return said('put');
+  });
+  server.registerTool('sorry', {}, (ctx) => {
+    const session = used(ctx);
+    session.write({ count: session.value.count + 1 });
+    throw new Error('sorry');
+  });
+  server.registerTool('fork', {}, (ctx) => said(used(ctx).fork()));
+  server.registerTool('count_and_fork', {}, (ctx) => {
+    const session = used(ctx);
+    session.write({ count: session.value.count + 1 });
+    return said(session.fork());
+  });
+  server.registerTool('late', {}, (ctx) => {
+    const session = used(ctx);
+    setTimeout(() => {
+      try {
+        session.write({});
+      } catch ({ code, message }) {
+        told({ late: code, message });
+      }
+    }, 50);
+    return said('soon');
+  });
+  server.registerTool('meta', {}, (ctx) => {
+    used(ctx).write({ count: 7 });
+    return { ...said('mine'), _meta: { mine: 1 } };
+  });
+  server.registerResource('fail', 'fail:///1', {}, (_, ctx) => {
+    used(ctx)?.write({ count: 1000 });
+    throw new Error('failed');
+  });
+  server.server.setNotificationHandler('notifications/roots/list_changed', () => {
+    told({ ran: 'notification' });
+  });
 }
 
 const said = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
@@ -69,6 +148,10 @@ function testServer(guard, rows, baskets, told) {
   server.registerTool('ask', { inputSchema: rewriting }, ({ id }, ctx) => ask(ctx, id));
   server.registerTool('some', { inputSchema: rewriting }, ({ id }, ctx) => ask(ctx, id));
   server.registerTool('huge', {}, (ctx) => ask(ctx, 'much', 10_000));
+  server.registerTool('notify', {}, async (ctx) => {
+    await ctx.mcpReq.notify({ method: 'notifications/tools/list_changed' });
+    return said('notified');
+  });
   server.registerTool('raw', {}, (ctx) =>
     ctx.mcpReq.requestState() === undefined
       ? inputRequired({ requestState: 'not JSON' })
@@ -136,5 +219,8 @@ if (process.argv[1] === new URL(import.meta.url).pathname) {
   const { user, ...config } = JSON.parse(process.env.TEST_CONFIG);
   const principal = user === 'nobody' ? () => undefined : () => ({ issuer: ISSUER, subject: user });
   const told = (event) => console.error(JSON.stringify(event));
-  serveStdio(world(config, principal, told).factory);
+  const { guard, factory } = world(config, principal, told);
+  const transport =
+    config.sep1359 && new StdioServerTransport(...sessionStreams(guard, config.sep1359));
+  serveStdio(factory, transport ? { transport } : {});
 }

@@ -75,7 +75,7 @@ fn the_handler_has_no_method_that_is_not_passed_on() {
         let rows = [
             format!("        {name}("),
             format!("    fn {name}("),
-            format!("fn {name}(\n"),
+            format!("    async fn {name}("),
         ];
         assert!(
             rows.iter().any(|row| passed_on.contains(row)),
@@ -133,5 +133,82 @@ fn only_errors_of_deserialization_become_tool_results() {
         router.contains(r#".starts_with(TOOL_ARGUMENT_DESERIALIZATION_ERROR_PREFIX)"#),
         "rmcp {version} turns other errors of extractors into tool results: does State's refusal \
          still leave as a JSON-RPC error?"
+    );
+}
+
+#[test]
+fn a_session_has_no_other_place_in_rmcps_types() {
+    use rmcp::model::{ClientJsonRpcMessage, InitializeResult, ServerCapabilities};
+    let told = r#"{"sessions":{},"experimental":{"sessions":{}}}"#;
+    let told: ServerCapabilities = serde_json::from_str(told).unwrap();
+    assert_eq!(
+        serde_json::to_string(&told).unwrap(),
+        r#"{"experimental":{"sessions":{}}}"#,
+        "rmcp keeps capabilities.sessions: src/layer.rs and src/streams.rs need not add it"
+    );
+    let begun = r#"{"protocolVersion":"2025-11-25","capabilities":{},"sessionId":"s",
+        "serverInfo":{"name":"n","version":"1"}}"#;
+    let begun: InitializeResult = serde_json::from_str(begun).unwrap();
+    let begun = serde_json::to_value(&begun).unwrap();
+    assert!(
+        begun["sessionId"].is_null(),
+        "rmcp keeps sessionId in the result of initialize"
+    );
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping","sessionId":"s"}"#;
+    let ping: ClientJsonRpcMessage = serde_json::from_str(ping).unwrap();
+    let ping = serde_json::to_value(&ping).unwrap();
+    assert!(
+        ping["sessionId"].is_null(),
+        "rmcp keeps sessionId on messages"
+    );
+}
+
+#[test]
+fn metadata_has_the_places_that_are_written() {
+    let (version, root) = rmcp();
+    let mrtr = source(&root, "model/mrtr.rs");
+    for (response, kinds) in [
+        ("CallToolResponse", 3),
+        ("GetPromptResponse", 2),
+        ("ReadResourceResponse", 2),
+    ] {
+        let body = mrtr.split(&format!("pub enum {response} {{")).nth(1);
+        let body = body.and_then(|rest| rest.split("\n}").next());
+        let body = body.unwrap_or_else(|| panic!("rmcp {version} has moved {response}"));
+        let found = body.lines().filter(|line| line.ends_with("),")).count();
+        assert_eq!(
+            found, kinds,
+            "rmcp {version} has another kind of {response}: see src/metadata.rs"
+        );
+    }
+    let model = source(&root, "model.rs");
+    assert!(
+        model.contains("pub struct EmptyObject {}"),
+        "rmcp {version} gives an empty result members: see the () of src/metadata.rs"
+    );
+}
+
+#[test]
+fn the_request_of_a_subscription_is_still_hidden() {
+    let (version, root) = rmcp();
+    let server = source(&root, "service/server.rs");
+    assert!(
+        server
+            .contains("pub struct SubscriptionContext {\n    request: RequestContext<RoleServer>,"),
+        "rmcp {version} shows the request of a subscription: its session can be looked at, see \
+         listen in src/protected.rs"
+    );
+}
+
+#[tokio::test]
+async fn a_peer_can_be_made_without_a_client() {
+    use rmcp::service::{Peer, serve_directly};
+    struct Nobody;
+    impl rmcp::ServerHandler for Nobody {}
+    let closed = (futures::sink::drain(), futures::stream::empty());
+    let peer: Peer<rmcp::RoleServer> = serve_directly(Nobody, closed, None).peer().clone();
+    assert!(
+        peer.peer_info().is_none(),
+        "rmcp gives a peer without a client some information: see src/negotiated.rs"
     );
 }

@@ -47,27 +47,29 @@ fn yes() -> User {
     User(ElicitationAction::Accept, true)
 }
 
-/// Built here, because `cargo test --test official` builds no examples.
 fn notes() -> &'static PathBuf {
     static NOTES: OnceLock<PathBuf> = OnceLock::new();
-    NOTES.get_or_init(|| {
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--offline", "--package", "sealwax-rmcp"])
-            .args(["--example", "notes", "--message-format", "json"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .stderr(Stdio::inherit())
-            .output()
-            .unwrap();
-        let lines = String::from_utf8(built.stdout).unwrap();
-        let artefacts = lines
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let mut programs = artefacts.filter_map(|line| line["executable"].as_str().map(Into::into));
-        programs.next().expect("the example was not built")
-    })
+    NOTES.get_or_init(|| built("notes"))
 }
 
-fn key() -> String {
+/// Built here, because `cargo test --test official` builds no examples.
+pub fn built(example: &str) -> PathBuf {
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--offline", "--package", "sealwax-rmcp"])
+        .args(["--example", example, "--message-format", "json"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stderr(Stdio::inherit())
+        .output()
+        .unwrap();
+    let lines = String::from_utf8(built.stdout).unwrap();
+    let artefacts = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut programs = artefacts.filter_map(|line| line["executable"].as_str().map(Into::into));
+    programs.next().expect("the example was not built")
+}
+
+pub fn key() -> String {
     Key::generate().unwrap().to_text().unwrap().to_string()
 }
 
@@ -255,7 +257,7 @@ fn http(secret: Option<&str>) -> Http {
     Http { child, uri }
 }
 
-fn jwt(secret: &str, subject: &str, seconds: i64) -> String {
+pub fn jwt(secret: &str, subject: &str, seconds: i64) -> String {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()

@@ -5,10 +5,14 @@
 mod accept;
 mod canary;
 mod clients;
+mod counter;
 mod cursor;
 mod example;
 mod guard;
 mod handle;
 mod held_handle;
+mod layer;
 mod request_state;
 mod server;
+mod session;
+mod streams;

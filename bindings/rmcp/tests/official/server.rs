@@ -344,7 +344,8 @@ pub async fn start_as(
     Running { uri, refusals }
 }
 
-/// Serves on loopback. The bearer token is the subject; `nobody` leaves no claims.
+/// Serves on loopback. The bearer token is the subject, and after `#` its own id; `nobody` leaves no
+/// claims.
 pub async fn serve<S: ServerHandler + Clone>(server: S) -> String {
     let mcp = StreamableHttpService::new(
         move || Ok(server.clone()),
@@ -360,7 +361,7 @@ pub async fn serve<S: ServerHandler + Clone>(server: S) -> String {
     uri
 }
 
-async fn authenticate(mut request: Request, next: Next) -> Response {
+pub async fn authenticate(mut request: Request, next: Next) -> Response {
     let header = request
         .headers()
         .get("authorization")
@@ -369,7 +370,10 @@ async fn authenticate(mut request: Request, next: Next) -> Response {
         .and_then(|header| header.strip_prefix("Bearer "))
         .unwrap_or("nobody");
     if subject != "nobody" {
-        let claims = json!({"iss": "https://idp.example.com", "sub": subject, "azp": "cli"});
+        let (subject, jti) = subject.split_once('#').unwrap_or((subject, "0"));
+        let claims = json!({
+            "iss": "https://idp.example.com", "sub": subject, "azp": "cli", "jti": jti
+        });
         request.extensions_mut().insert(VerifiedClaims(claims));
     }
     next.run(request).await

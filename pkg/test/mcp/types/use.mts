@@ -1,17 +1,24 @@
 // What compiles against the SDK's own types, and what must not.
 
-import { inputRequired, McpServer, Server } from '@modelcontextprotocol/server';
+import { type CallToolResult, Client } from '@modelcontextprotocol/client';
+import { createMcpHandler, inputRequired, McpServer, Server } from '@modelcontextprotocol/server';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { Codec, type Principal, principalFromClaims } from 'sealwax';
 import {
   type Accept,
   type Accepted,
+  type FetchHandler,
   Guard,
   type Held,
+  type Negotiated,
   principalFromAuthInfo,
   type Refused,
   type RequestContext,
+  type Session,
   SingleUse,
 } from 'sealwax/mcp';
+import { ClientSessions, type SessionStore, sessionFetch } from 'sealwax/mcp/client';
+import { sessionStreams } from 'sealwax/mcp/stdio';
 
 const codec = new Codec({ keys: '', audience: 'a' });
 const store: Accept = {
@@ -65,3 +72,40 @@ new Guard({ codec, principal: 'anonymous', accept: { accept: () => true } });
 guard.protect({});
 // @ts-expect-error a basket holds texts
 high.registerTool('y', {}, (ctx) => baskets.seal(ctx, [7]));
+
+interface Counter {
+  readonly count: number;
+}
+const sessions = guard.sessions<Counter>({
+  initial: async ({ params, http }) => ({ count: `${params.from}${http?.req?.url}`.length }),
+  ttl: 60,
+  required: { methods: ['resources/read'], tools: ['count'] },
+});
+high.registerTool('count', {}, (ctx) => {
+  const session: Session<Counter> | undefined = sessions.of(ctx);
+  session?.write({ count: session.value.count + session.generation });
+  // @ts-expect-error another value
+  session?.write({ counter: 1 });
+  const { ulid, id } = session ?? {};
+  const negotiated: Negotiated | undefined = guard.negotiated(ctx);
+  const text = `${ulid}${id}${session?.fork().state}${negotiated?.clientInfo.name}`;
+  return { content: [{ type: 'text', text }] };
+});
+// @ts-expect-error a session begins with a value of its type
+guard.sessions<Counter>({ initial: () => 7 });
+guard.sessions({ heldByServer: true, required: true });
+const web: FetchHandler = guard.fetch(createMcpHandler(() => high).fetch, { sep1359: true });
+web(new Request('http://localhost/mcp'));
+new StdioServerTransport(...sessionStreams(guard, { ttl: 60 }));
+
+const kept: SessionStore = { load: async () => undefined, save() {}, remove() {} };
+const client = new Client({ name: 'x', version: '1' });
+const owner = { server: 's', user: 'u', name: 'n' };
+export async function main(): Promise<CallToolResult> {
+  const mine = await new ClientSessions(kept).open(client, owner);
+  // @ts-expect-error a tool has a name
+  mine.callTool({ arguments: {} });
+  await mine.delete();
+  console.log(mine.expiresAt, sessionFetch(fetch));
+  return mine.callTool({ name: 'count' }, { timeout: 1000 });
+}

@@ -1,0 +1,200 @@
+//! What `initialize` agreed on, in a token that any replica opens, in whatever language.
+
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rmcp::model::{Extensions, NumberOrString};
+use rmcp::service::{Peer, RequestContext, serve_directly};
+use rmcp::{RoleServer, ServerHandler};
+use sealwax::{Error, Inspected, Sealer, Token, kind};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::caller::{Caller, Known};
+use crate::refusal::Reason;
+use crate::sessions::session_max_age;
+use crate::{Guard, Kind, Presented};
+
+/// What a client of a revision up to 2025-11-25 and the server agreed on at `initialize`: what
+/// [`Guard::negotiated`] finds on later requests, though the server has kept nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Negotiated {
+    /// The protocol's revision.
+    pub protocol_version: String,
+    /// What the client can do. A stateless server cannot ask it all the same.
+    pub client_capabilities: Value,
+    /// The client.
+    pub client_info: ClientInfo,
+    /// What the server offered.
+    pub server_capabilities: Value,
+}
+
+/// Which client it is, as it says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ClientInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+impl Negotiated {
+    /// From the params of `initialize` and its result.
+    pub(crate) fn of(params: &Value, result: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        Self {
+            protocol_version: text(&result["protocolVersion"]),
+            client_capabilities: params["capabilities"].clone(),
+            client_info: ClientInfo {
+                name: text(&params["clientInfo"]["name"]),
+                version: text(&params["clientInfo"]["version"]),
+            },
+            server_capabilities: result["capabilities"].clone(),
+        }
+    }
+}
+
+impl Guard {
+    /// What was negotiated by the session of this request; `None` without
+    /// [`layer`](Guard::layer), without a session, and on revision 2026-07-28, where every request
+    /// says it itself.
+    #[must_use]
+    pub fn negotiated<'c>(
+        &self,
+        context: &'c RequestContext<RoleServer>,
+    ) -> Option<&'c Negotiated> {
+        let parts = context.extensions.get::<http::request::Parts>();
+        parts.and_then(|parts| parts.extensions.get())
+    }
+}
+
+/// Self-contained session tokens, for a transport.
+pub(crate) struct Tokens {
+    pub guard: Guard,
+    pub ttl: Option<Duration>,
+    /// Whether somebody else's token ends the session, as SEP-1359 wants it.
+    pub end_on_mismatch: bool,
+    peer: OnceLock<Peer<RoleServer>>,
+    max_age: OnceLock<Option<Duration>>,
+}
+
+/// A token that was sealed now.
+pub(crate) struct Sealed {
+    pub token: String,
+    pub seconds_left: Option<u64>,
+}
+
+impl Tokens {
+    pub(crate) fn new(guard: Guard) -> Self {
+        Self {
+            guard,
+            ttl: None,
+            end_on_mismatch: false,
+            peer: OnceLock::new(),
+            max_age: OnceLock::new(),
+        }
+    }
+
+    /// The token is never renewed, so it ends by its own time or by the codec's, whichever is first.
+    fn sealer<'v>(&self, known: &'v Known) -> Result<Sealer<'v, kind::Session>, Error> {
+        let limit = match self.max_age.get() {
+            Some(limit) => *limit,
+            None => {
+                let limit = session_max_age(&known.view)?;
+                *self.max_age.get_or_init(|| limit)
+            }
+        };
+        let sealer = known.view.session();
+        let sealer = match limit {
+            Some(limit) => sealer.max_age(limit),
+            None => sealer,
+        };
+        Ok(match self.ttl {
+            Some(ttl) => sealer.ttl(ttl),
+            None => sealer,
+        })
+    }
+
+    pub(crate) fn seal(&self, negotiated: &Negotiated, known: &Known) -> Result<Sealed, Error> {
+        let sealer = self.sealer(known)?;
+        let token: Token<kind::Session> = sealer.seal_json(negotiated)?;
+        let expires_at = sealer.open(&token)?.expires_at();
+        let limit = self.max_age.get().copied().flatten();
+        let limit = limit.map(|age| now() + age.as_secs());
+        let expires_at = expires_at.into_iter().chain(limit).min();
+        Ok(Sealed {
+            token: token.into_string(),
+            seconds_left: expires_at.map(|at| at.saturating_sub(now())),
+        })
+    }
+
+    /// Opens and has accepted what came back.
+    pub(crate) async fn open(
+        &self,
+        token: &str,
+        known: &Known,
+    ) -> Result<(Negotiated, Presented), Reason> {
+        let opened = match self.sealer(known)?.open(token) {
+            Err(Error::PrincipalMismatch) if self.end_on_mismatch => {
+                self.end_stolen(token, known).await?;
+                return Err(Error::PrincipalMismatch.into());
+            }
+            opened => opened?,
+        };
+        let negotiated = opened.json()?;
+        let presented = Presented {
+            kind: Kind::Session,
+            id: opened.token_id().to_string(),
+            principal: known.principal.clone(),
+            expires_at: opened.expires_at(),
+        };
+        self.guard.accept(&presented).await?;
+        Ok((negotiated, presented))
+    }
+
+    /// The token is authentic, and its user has changed or it was stolen.
+    async fn end_stolen(&self, token: &str, known: &Known) -> Result<(), Reason> {
+        let Ok(Inspected::Token { token_id, .. }) = sealwax::inspect(token) else {
+            return Ok(());
+        };
+        let ended = Presented {
+            kind: Kind::Session,
+            id: token_id.to_string(),
+            principal: known.principal.clone(),
+            expires_at: self.latest_end(known),
+        };
+        self.guard.ended(&ended).await
+    }
+
+    /// No token that lives now lives longer than one that is made now.
+    fn latest_end(&self, known: &Known) -> Option<u64> {
+        let sealer = self.sealer(known).ok()?;
+        let fresh = sealer.seal(b"").ok()?;
+        sealer.open(&fresh).ok()?.expires_at()
+    }
+
+    /// The principal is asked of a request as handlers have it; a transport has to make one.
+    pub(crate) fn caller(&self, extensions: Extensions) -> (Caller, RequestContext<RoleServer>) {
+        let peer = self.peer.get_or_init(nobodys_peer).clone();
+        let mut context = RequestContext::new(NumberOrString::Number(0), peer);
+        context.extensions = extensions;
+        (Caller::new(self.guard.clone()), context)
+    }
+}
+
+/// A peer that nobody is behind, because rmcp makes none otherwise.
+fn nobodys_peer() -> Peer<RoleServer> {
+    struct Nobody;
+    impl ServerHandler for Nobody {}
+    let closed = (futures::sink::drain(), futures::stream::empty());
+    serve_directly(Nobody, closed, None).peer().clone()
+}
+
+pub(crate) fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,115 @@
+"""The fleet as a story: what a request carries, from one replica to the next, and clients that do not notice.
+
+    fleet_requests.py SEALWAX TYPESCRIPT PYTHON RUST CLIENT CLIENT
+
+SEALWAX is the command; the next three start examples/notes.* each; the last two are official clients.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from fleet import Client, Fleet
+from servers import keygen
+from story import bold, faint
+
+
+def items(basket: Any) -> list[str]:
+    return json.loads(basket["text"])["items"]
+
+
+def handle(basket: Any) -> str:
+    return json.loads(basket["text"])["basket"]
+
+
+def tell(sealwax: str, typescript: str, python: str, rust: str, *clients: str) -> None:
+    fleet = Fleet(sealwax, {"TypeScript": typescript, "Python": python, "Rust": rust})
+    with fleet.running:
+        print(bold("\nA fleet: three replicas in three languages, one key, every request to the next of them"))
+        ends = []
+        for name, user, command in zip(["TypeScript", "Python"], ["alice", "bob"], clients, strict=True):
+            client = Client(f"the {name} client", command, fleet.proxy.url, user)
+            fleet.by.clear()
+            ends.append((client, user, converse(fleet, client, user)))
+
+        print(bold("\nThe replica in Python is killed"))
+        fleet.proxy.servers[1].kill()
+        for at, (client, user, kept) in enumerate(ends):
+            ends[at] = (client, user, go_on(fleet, client, kept))
+        fleet.proxy.servers[1] = fleet.start("Python")
+
+        print(
+            bold(
+                "\nThe key is rotated: the new one to all, then in front, then alone when the old ones' work has ended"
+            )
+        )
+        old, new = fleet.keys[0], keygen(sealwax)
+        fleet.restart_with([old, new])
+        fleet.restart_with([new, old])
+        for at, (client, user, kept) in enumerate(ends):
+            ends[at] = (client, user, go_on(fleet, client, kept))
+        fleet.restart_with([new])
+        for at, (client, user, kept) in enumerate(ends):
+            ends[at] = (client, user, go_on(fleet, client, kept, pages=False))
+
+        print(
+            bold("\nAnother agent of alice's, in the other language, shares what it is given and keeps the rest apart")
+        )
+        shared = ends[0][2]
+        agent = Client("the Python client", clients[1], fleet.proxy.url, "alice")
+        fleet.by.clear()
+        added = agent.call("add_to_basket", basket=shared[0], item="of the agent")
+        fleet.told("an item more in alice's basket", items(added) == [*shared[1], "of the agent"], added)
+        own = agent.call("new_basket")
+        fleet.told("a basket of the agent's own is empty", items(own) == [], own)
+        agent.end()
+
+        print(bold("\nWhat is another's, or changed, is refused by each of them alike"))
+        (alice, _, basket), (bob, _, _) = ends[0], ends[1]
+        refusals = {json.dumps(bob.call("add_to_basket", basket=basket[0], item="x")) for _ in range(3)}
+        refusals |= {json.dumps(alice.call("add_to_basket", basket=basket[0][:-1] + "-", item="x")) for _ in range(3)}
+        fleet.told("one answer for both, whoever is asked", len(refusals) == 1, refusals)
+        print(faint(f"    {json.loads(refusals.pop())['text']}"))
+        for client, _, _ in ends:
+            client.end()
+
+
+def converse(fleet: Fleet, client: Client, user: str) -> tuple[str, list[str], str]:
+    """Begin a conversation; return the basket, what should be in it, and a cursor."""
+    print(f"\n  {client.name}, as {user}")
+    fleet.told("a basket, in a handle that holds it", (basket := client.call("new_basket"))["text"], basket)
+    basket = client.call("add_to_basket", basket=handle(basket), item="tea")
+    fleet.told("an item more", items(basket) == ["tea"], basket)
+    page = client.ask(page=None)
+    fleet.told("the first of the list's pages", page["items"] == 10, page)
+    page = client.ask(page=page["nextCursor"])
+    fleet.told("the next one, by its cursor", page["items"] == 10, page)
+    confirm(fleet, client)
+    return handle(basket), ["tea"], page["nextCursor"]
+
+
+def go_on(fleet: Fleet, client: Client, kept: tuple[str, list[str], str], pages: bool = True) -> tuple:
+    """Go on with what an earlier replica gave."""
+    print(f"\n  {client.name}, with what it had")
+    basket, inside, cursor = kept
+    inside = [*inside, f"item {len(inside) + 1}"]
+    added = client.call("add_to_basket", basket=basket, item=inside[-1])
+    fleet.told("an item more in the same basket", items(added) == inside, added)
+    if pages:
+        page = client.ask(page=cursor)
+        fleet.told("the last page of the list", page["items"] == 5 and not page.get("nextCursor"), page)
+    confirm(fleet, client)
+    return handle(added), inside, cursor
+
+
+def confirm(fleet: Fleet, client: Client) -> None:
+    asked = client.call("delete_note", id=25)
+    fleet.told("a note is to be deleted: the server asks back", asked == {"asked": "Delete note 25?"}, asked)
+    kept = client.answer({"confirm": False})
+    fleet.told("the answer comes with the sealed state: it is kept", kept["text"] == "note 25 kept", kept)
+
+
+if __name__ == "__main__":
+    tell(*sys.argv[1:])

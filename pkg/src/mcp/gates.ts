@@ -1,0 +1,77 @@
+import type {
+  JSONRPCNotification,
+  JSONRPCRequest,
+  JSONRPCResponse,
+} from '@modelcontextprotocol/server';
+import { Call } from './call.js';
+import { Caller } from './caller.js';
+import type { Checks } from './checks.js';
+import type { DataLayer } from './data-layer.js';
+import type { Requests } from './requests.js';
+import type { Boundary, Passage, RequestContext } from './transport.js';
+
+/** What one kind of token does at the boundary. */
+export interface Gate {
+  enter(call: Call): Passage | Promise<Passage>;
+  leave(call: Call, response: JSONRPCResponse): Promise<JSONRPCResponse>;
+}
+
+/**
+ * The boundary of a guard: the session of a request outside, what the request itself carries
+ * inside. So a session is refused before anything of the request is looked at, and its write is
+ * sealed after all else was, when it is known that the request succeeded.
+ */
+export class Gates implements Boundary<Call> {
+  readonly #checks: Checks;
+  readonly #requests: Requests;
+  /** Data-layer sessions, if the author has them. */
+  sessions: DataLayer | undefined;
+
+  constructor(checks: Checks, requests: Requests) {
+    this.#checks = checks;
+    this.#requests = requests;
+  }
+
+  get methods(): Readonly<Record<string, (call: Call) => Record<string, unknown>>> {
+    return this.sessions?.methods ?? {};
+  }
+
+  call(request: JSONRPCRequest, context: RequestContext): Call {
+    return new Call(this.#checks, request, context);
+  }
+
+  enter(call: Call): Passage | Promise<Passage> {
+    const passage = this.sessions?.enter(call) ?? { deliver: call.request };
+    return passage instanceof Promise
+      ? passage.then((passage) => this.#inside(call, passage))
+      : this.#inside(call, passage);
+  }
+
+  #inside(call: Call, outside: Passage): Passage | Promise<Passage> {
+    return 'answer' in outside ? outside : this.#requests.enter(call);
+  }
+
+  async leave(call: Call, response: JSONRPCResponse): Promise<JSONRPCResponse> {
+    const left = await this.#requests.leave(call, response);
+    return (await this.sessions?.leave(call, left)) ?? left;
+  }
+
+  left(call: Call): void {
+    this.sessions?.left(call);
+    call.done();
+  }
+
+  notified(notification: JSONRPCNotification, context: RequestContext): boolean | Promise<boolean> {
+    const { sessions } = this;
+    return sessions?.notified(notification, () => new Caller(this.#checks, context)) ?? true;
+  }
+
+  /** What was written by the guard is JSON; another's text is handed over as it is. */
+  read(_call: Call, state: string): unknown {
+    try {
+      return JSON.parse(state);
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** The messages of an HTTP response, as JSON or as an event stream, each changed on its way. */
+
+import type { Message } from './sep1359.js';
+
+export type Edit = (message: Message) => Message;
+
+function isStream(response: Response): boolean {
+  return response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+}
+
+/** A response whose messages are changed as they pass; one of no messages stays as it is. */
+export function rewritten(response: Response, edit: Edit): Response {
+  const { body } = response;
+  if (body === null) return response;
+  const stream = isStream(response);
+  let rest = '';
+  const lines = new TransformStream<string, string>({
+    transform(chunk, controller) {
+      rest += chunk;
+      if (!stream) return;
+      const end = rest.lastIndexOf('\n') + 1;
+      if (end > 0) controller.enqueue(editedText(rest.slice(0, end), stream, edit));
+      rest = rest.slice(end);
+    },
+    flush(controller) {
+      if (rest !== '') controller.enqueue(editedText(rest, stream, edit));
+    },
+  });
+  const text = body.pipeThrough(new TextDecoderStream()).pipeThrough(lines);
+  return sameBut(response, text.pipeThrough(new TextEncoderStream()));
+}
+
+/** All of a response that ends by itself: its messages, and a response that has them as edited. */
+export async function whole(
+  response: Response,
+  edit: Edit = (message) => message,
+): Promise<{ readonly messages: readonly Message[]; again(): Response }> {
+  const text = await response.text();
+  const messages: Message[] = [];
+  const edited = editedText(text, isStream(response), (message) => {
+    messages.push(message);
+    return edit(message);
+  });
+  return { messages, again: () => sameBut(response, edited) };
+}
+
+function editedText(text: string, stream: boolean, edit: Edit): string {
+  if (!stream) return editedJson(text, edit);
+  // The SDK's events have one line of data each.
+  return text.replace(/^data:(.*)$/gm, (_, data: string) => `data: ${editedJson(data, edit)}`);
+}
+
+/** What is no message is none of ours. */
+function editedJson(text: string, edit: Edit): string {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== 'object' || parsed === null) return text;
+    return JSON.stringify(Array.isArray(parsed) ? parsed.map(edit) : edit(parsed as Message));
+  } catch {
+    return text;
+  }
+}
+
+function sameBut({ status, statusText, headers }: Response, body: BodyInit): Response {
+  const same = new Headers(headers);
+  same.delete('content-length');
+  return new Response(body, { status, statusText, headers: same });
+}
