@@ -61,7 +61,9 @@ def test_limits_of_life(codec: sealwax.Codec) -> None:
 
 def test_a_session_is_its_principals(codec: sealwax.Codec, sessions: sealwax.Sessions) -> None:
     created = sessions.create(b"")
-    assert sessions.verify(created["sessionId"]).session_id == created["sessionId"]
+    verified = sessions.verify(created["sessionId"])
+    assert verified.session_id == created["sessionId"]
+    assert verified.ends_at_ms == verified.created_at_ms + 30 * 24 * 60 * 60 * 1000
     with pytest.raises(sealwax.PrincipalMismatch):
         codec.view(subject="mallory").sessions().open(created)
 

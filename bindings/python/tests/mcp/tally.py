@@ -42,11 +42,13 @@ class Tally:
         given = {"initial": lambda _ctx: {"count": 0}, "required": {"tools": ["count"]}, **options}
         self.guard = guard
         self.ran: list[str] = []
+        self.versions: list[str] = []
         self.sessions: Sessions = guard.sessions(**given)
 
     def __call__(self, tool: str, ctx: Any, size: int = 0) -> dict[str, Any]:
         self.ran.append(tool)
         if tool == "agreed":
+            self.versions.append(getattr(ctx, "request_context", ctx).protocol_version)
             agreed = self.guard.negotiated(ctx)
             return {"agreed": None if agreed is None else asdict(agreed)}
         session = self.sessions.of(ctx)

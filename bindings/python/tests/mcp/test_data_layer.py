@@ -12,7 +12,9 @@ import pytest
 import tally
 import wire
 from carriers import outcome, view
+from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import Context
 
 import sealwax
 from sealwax.mcp import (
@@ -475,6 +477,39 @@ async def test_what_accepts_is_asked_and_told() -> None:
         assert 0 <= first.expires_at * 1000 - ends < 1000
 
 
+async def test_what_is_refused_for_its_session_uses_up_no_request_state() -> None:
+    guard = Guard(
+        codec=tally.codec(KEYS), principal=principal_from_access_token, accept=SingleUse()
+    )
+    guard.sessions(initial=lambda _ctx: {})
+
+    class Asking:
+        @staticmethod
+        def mcpserver(_of: Any, **options: Any) -> Any:
+            server: MCPServer[Any] = MCPServer("asking", **options)
+            guard.protect(server)
+
+            async def ask(ctx: Any) -> types.CallToolResult | types.InputRequiredResult:
+                if guard.read_state(ctx) is None:
+                    return types.InputRequiredResult(request_state=guard.write_state(ctx, "asked"))
+                return types.CallToolResult(content=[])
+
+            ask.__annotations__["ctx"] = Context
+            server.tool()(ask)
+            return server
+
+    with wire.listening(wire.app("mcpserver", None, where=Asking)) as url:
+        async with wire.over_http(url, "alice", mode="2026-07-28") as client:
+            session = await created(client)
+            asked = await call(client, "ask", session)
+            # A question carries its session as any other result.
+            assert carried(asked) == {"sessionId": session["sessionId"]}
+            again = {"name": "ask", "arguments": {}, "requestState": asked["requestState"]}
+            bad = {**session, "state": altered(session["state"])}
+            for sent, told in ((bad, "error"), (session, "content"), (session, "error")):
+                assert told in await ask(client, "tools/call", sent, **again)
+
+
 async def test_nobody_has_no_session() -> None:
     async def principal(_ctx: Any) -> Any:
         return None
@@ -550,3 +585,8 @@ def test_what_a_session_shows_of_itself() -> None:
         assert "secret" not in shown
         assert session.id not in shown
         assert session.ulid in shown
+    session.write("another secret")
+    assert session.value == "another secret"
+    fork = core.open(session.fork())
+    assert fork.json() == "another secret"
+    assert fork.id != session.id

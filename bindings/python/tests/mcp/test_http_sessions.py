@@ -268,6 +268,7 @@ async def test_requests_that_no_client_should_send(system: str) -> None:
         assert of.of.ran == []
         # The header that says which revision may be left out, and is then known all the same.
         assert (await of.send(session=good, version=None)).status_code == 200
+        assert of.of.versions == [REVISION]
         assert (await of.send("initialize", good, params={})).status_code == 200
         async with httpx2.AsyncClient() as client:
             for http in ("POST", "GET", "DELETE"):

@@ -202,7 +202,9 @@ class SessionsOverHttp:
         results = [
             one["result"]
             for one in events.messages(body)
-            if isinstance(one, dict) and isinstance(one.get("result"), dict)
+            if isinstance(one, dict)
+            and one.get("id") == message.get("id")
+            and isinstance(one.get("result"), dict)
         ]
         if start is None or start["status"] != HTTPStatus.OK or not results:
             for part in held:
