@@ -188,7 +188,8 @@ pub unsafe extern "C" fn sealwax_session_verify(
             let view = input::object("view", view)?;
             let text = input::untrusted(session_id, session_id_len)?;
             let id = view.0.sessions().verify(text)?;
-            give(identifier, Identifier::of_session_id(&id, None));
+            let max_age = view.0.codec().session_max_age();
+            give(identifier, Identifier::of_session_id(&id, Some(max_age)));
             Ok(())
         })
     }

@@ -44,9 +44,10 @@ impl View {
     #[wasm_bindgen(js_name = verifySession)]
     pub fn verify_session(&self, text: &Text) -> Result<IdentifierFacts> {
         let id = input::text(text, |text| self.0.sessions().verify(text))?;
+        let max_age = self.0.codec().session_max_age();
         Ok(identifier_facts(
             id.created_at_ms() as f64,
-            None,
+            Some(id.ends_at_ms(max_age) as f64),
             &hex(id.ulid()),
             id.needs_reseal(),
         ))

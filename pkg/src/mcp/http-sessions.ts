@@ -155,7 +155,7 @@ export class HttpSessions {
     if (version !== negotiated.protocolVersion) return status(400);
     if (ends && method === TERMINATE) return Response.json({ jsonrpc: '2.0', id, result: {} });
     // As the SDK's own server answers a DELETE.
-    if (ends) return status(200);
+    if (ends) return status(204);
     const { principal } = await caller.who();
     this.#checks.policy.known.set(request, { negotiated, principal });
     const response = await next();

@@ -157,7 +157,7 @@ test('after its end it is refused', async () => {
   assert.deepEqual([result.status, result.text], [404, '']);
   assert.equal(events.find(({ code }) => code).code, 'not_accepted');
   const other = await begun(server);
-  assert.equal((await raw(server, { session: other, method: 'DELETE' })).status, 200);
+  assert.equal((await raw(server, { session: other, method: 'DELETE' })).status, 204);
   assert.equal((await raw(server, { session: other, method: 'DELETE' })).status, 404);
 });
 

@@ -27,9 +27,6 @@ from ._sessions import Sessions
 if TYPE_CHECKING:
     Bytes = bytes | bytearray | memoryview
 
-# The core's own, which it does not tell.
-_SESSION_MAX_AGE = 30 * 24 * 60 * 60
-
 
 class Codec(Opaque):
     """Seals and opens the tokens of one service: keys, an audience and limits.
@@ -54,7 +51,7 @@ class Codec(Opaque):
     principal_mismatch
     """
 
-    __slots__ = ("_codec", "_description", "_desks", "_metadata_room", "_session_max_age")
+    __slots__ = ("_codec", "_description", "_desks", "_metadata_room")
 
     def __init__(
         self,
@@ -76,7 +73,6 @@ class Codec(Opaque):
         self._codec = own("sealwax_codec", lib.sealwax_codec_new, ring._ring, *name, limits)
         self._desks = Desks(lib.sealwax_token_limit(self._codec))
         self._metadata_room = lib.sealwax_metadata_limit(self._codec)
-        self._session_max_age = session_max_age or _SESSION_MAX_AGE
         self._description = f"<Codec {audience!r}, keys {' '.join(ring.ids)}>"
 
     @overload

@@ -76,14 +76,13 @@ class Sessions(Opaque):
     True
     """
 
-    __slots__ = ("_lifetime", "_max_age", "_room", "_view")
+    __slots__ = ("_lifetime", "_room", "_view")
 
     def __init__(self, view: View, *, ttl: int | None, no_expiry: bool) -> None:
         """Be made by a view."""
         self._view = view._view
         self._room = view._metadata_room
         self._lifetime = lifetime(ttl, no_expiry=no_expiry)
-        self._max_age = view._codec._session_max_age
 
     def create(self, payload: bytes | bytearray | memoryview) -> SessionMetadata:
         """Create a session with a first state."""
@@ -119,10 +118,7 @@ class Sessions(Opaque):
         """Verify an id alone, as ``sessions/delete`` sends it."""
         wire, identifier = untrusted("session_id", session_id), _identifiers.new()
         call(lib.sealwax_session_verify, self._view, *pair(wire), identifier)
-        created, _, ulid, needs_reseal = _identifiers.facts(identifier)
-        return SessionId(
-            created, created + self._max_age * 1000, ulid, needs_reseal, session_id=session_id
-        )
+        return SessionId(*_identifiers.facts(identifier), session_id)
 
     def _write(self, function: Any, *arguments: Any) -> SessionMetadata:
         metadata: SessionMetadata = json.loads(
