@@ -430,7 +430,7 @@ impl SessionLayer {
                     let place = message.get_mut("result");
                     if let Some(result) = place.and_then(Value::as_object_mut) {
                         result.insert("sessionId".into(), sealed.token.as_str().into());
-                        result.insert("sessionTimeout".into(), sealed.seconds_left.into());
+                        result.insert("sessionTimeout".into(), sealed.lives.into());
                     }
                 })
             }

@@ -12,6 +12,7 @@ use sealwax::{Error, Principal, Profile, SessionId, SessionMetadata};
 use serde_json::{Value, json};
 
 use crate::caller::{Caller, InSession, Known};
+use crate::handles::rfc3339;
 use crate::metadata::Metadata;
 use crate::refusal::{About, Reason, error_data};
 use crate::sessions::SessionSettings;
@@ -110,7 +111,7 @@ impl Guard {
                 .and_then(|first| settings.of(&known.view).create(&first)),
             None => known.view.mint_session_id().map(|id| {
                 let mut metadata = SessionMetadata::new(id.as_str(), None);
-                metadata.expires_at = settings.end(&id).and_then(crate::handles::rfc3339);
+                metadata.expires_at = rfc3339(settings.end(&id));
                 metadata
             }),
         };
@@ -281,8 +282,8 @@ pub(crate) fn put_echo(message: &mut Value, session_id: &str) {
 
 impl SessionSettings {
     /// When a session ends at the latest, in Unix seconds.
-    pub(crate) fn end(&self, id: &SessionId) -> Option<u64> {
-        self.max_age.map(|age| id.ends_at_ms(age) / 1000)
+    pub(crate) fn end(&self, id: &SessionId) -> u64 {
+        id.ends_at_ms(self.max_age) / 1000
     }
 }
 
@@ -295,7 +296,7 @@ fn presented(settings: &SessionSettings, known: &Known, id: &SessionId) -> Prese
         kind: Kind::Session,
         id: crate::caller::hex(id.ulid()),
         principal: known.principal.clone(),
-        expires_at: settings.end(id),
+        expires_at: Some(settings.end(id)),
     }
 }
 

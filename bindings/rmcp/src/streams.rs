@@ -342,7 +342,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         match sealed {
             Ok(sealed) => {
                 message["result"]["sessionId"] = sealed.token.into();
-                message["result"]["sessionTimeout"] = sealed.seconds_left.into();
+                message["result"]["sessionTimeout"] = sealed.lives.into();
             }
             Err(error) => {
                 let about = About {
