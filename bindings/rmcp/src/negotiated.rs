@@ -6,12 +6,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rmcp::model::{Extensions, NumberOrString};
 use rmcp::service::{Peer, RequestContext, serve_directly};
 use rmcp::{RoleServer, ServerHandler};
-use sealwax::{Error, Inspected, Sealer, Token, kind};
+use sealwax::{Answer, Error, Inspected, Profile, Sealer, Token, kind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::caller::{Caller, Known};
-use crate::refusal::Reason;
+use crate::refusal::{About, Reason};
 use crate::{Guard, Kind, Presented};
 
 /// What a client of a revision up to 2025-11-25 and the server agreed on at `initialize`: what
@@ -112,11 +112,41 @@ impl Tokens {
         }
     }
 
-    pub(crate) fn seal(&self, negotiated: &Negotiated, known: &Known) -> Result<Sealed, Error> {
-        let token: Token<kind::Session> = self.sealer(known).seal_json(negotiated)?;
-        Ok(Sealed {
-            token: token.into_string(),
-            lives: self.life().as_secs(),
+    /// Seals what `initialize` agreed on, in as many characters as `limit` leaves to what it names.
+    /// Else the answer, in the words of `profile`.
+    pub(crate) fn begin(
+        &self,
+        extensions: Extensions,
+        params: &Value,
+        result: &Value,
+        limit: Option<(&'static str, usize)>,
+        profile: Profile,
+    ) -> Result<Sealed, Answer> {
+        let (caller, context) = self.caller(extensions);
+        let sealed = caller.known(&context).and_then(|known| {
+            let negotiated = Negotiated::of(params, result);
+            let token: Token<kind::Session> = self.sealer(known).seal_json(&negotiated)?;
+            let token = token.into_string();
+            match limit {
+                Some((what, limit)) if token.len() > limit => Err(Error::TooLarge {
+                    what,
+                    found: token.len(),
+                    limit,
+                }),
+                _ => Ok(Sealed {
+                    token,
+                    lives: self.life().as_secs(),
+                }),
+            }
+        });
+        sealed.map_err(|error| {
+            let about = About {
+                principal: caller.principal(),
+                ..About::default()
+            };
+            let reason = Reason::NotSealed(error);
+            let guard = &self.guard;
+            guard.refuse_as(Kind::Session, profile, None, &reason, about)
         })
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Error, Principal, View};
+use sealwax::{Error, Principal, SessionId, View};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub(crate) struct SessionSettings {
     /// `None`: the server holds the state.
     pub initial: Option<Box<InitialOf>>,
     pub fits: fn(&[u8]) -> bool,
-    pub max_age: Duration,
+    max_age: Duration,
     idle: Idle,
     all: bool,
     methods: HashSet<String>,
@@ -51,6 +51,11 @@ impl SessionSettings {
             Idle::Ttl(ttl) => view.sessions().ttl(ttl),
             Idle::Never => view.sessions().no_expiry(),
         }
+    }
+
+    /// When a session ends at the latest, in Unix seconds.
+    pub(crate) fn end(&self, id: &SessionId) -> u64 {
+        id.ends_at_ms(self.max_age) / 1000
     }
 
     /// Whether a request is refused without a session.
