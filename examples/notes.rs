@@ -2,7 +2,7 @@
 //! with `PORT`, HTTP; with `NOTES_JWT_SECRET`, who asks over HTTP needs a JWT by HS256.
 //! `SEALWAX_KEYS="$(sealwax keygen)" cargo run -p sealwax-rmcp --example notes`
 
-use std::{env, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, env, sync::Arc, time::Duration};
 
 use axum::{extract::Request, http::StatusCode, middleware::map_request};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 #[derive(Clone)]
 struct Notes {
+    notes: Arc<tokio::sync::Mutex<BTreeSet<u32>>>,
     baskets: HeldHandles,
 }
 
@@ -56,6 +57,7 @@ impl Notes {
         let answer = answers.as_ref().and_then(|answers| answers.get("confirm"));
         let yes = |it: &Value| it["action"] == "accept" && it["content"]["confirm"] == true;
         let agreed = answer.is_some_and(yes) && asked["asked"] == id;
+        self.notes.lock().await.retain(|it| !(agreed && *it == id));
         let text = format!("note {id} {}", if agreed { "deleted" } else { "kept" });
         Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
     }
@@ -97,12 +99,12 @@ impl ServerHandler for Notes {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let from = request.and_then(|page| page.cursor?.parse().ok());
-        let from = from.unwrap_or(0);
+        let from = request.and_then(|it| it.cursor?.parse().ok()).unwrap_or(0);
         let note = |n| Resource::new(format!("note:///{n}"), format!("note {n}"));
-        let shown = (from + 1..=25).take(10).map(note).collect();
+        let notes = self.notes.lock().await;
+        let shown = notes.iter().skip(from).take(10).map(note).collect();
         let mut page = ListResourcesResult::with_all_items(shown);
-        page.next_cursor = (from + 10 < 25).then(|| (from + 10).to_string());
+        page.next_cursor = (from + 10 < notes.len()).then(|| (from + 10).to_string());
         Ok(page)
     }
 }
@@ -127,7 +129,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => Guard::builder(codec, anonymous).build()?,
     };
     let baskets = guard.held_handles("basket").ttl(Duration::from_secs(3600));
-    let server = guard.protect(Notes { baskets });
+    let notes = Arc::new(BTreeSet::from_iter(1..=25).into());
+    let server = guard.protect(Notes { notes, baskets });
     let Some(port) = port else {
         server.serve(stdio()).await?.waiting().await?;
         return Ok(());
@@ -138,8 +141,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut app = axum::Router::new().route_service("/mcp", mcp);
     if let Some(secret) = secret {
         let key = DecodingKey::from_secret(secret.as_bytes());
-        let auth = move |request| authenticate(key.clone(), request);
-        app = app.layer(map_request(auth));
+        app = app.layer(map_request(move |it| authenticate(key.clone(), it)));
     }
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port.parse()?)).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);

@@ -6,13 +6,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rmcp::model::{Extensions, NumberOrString};
 use rmcp::service::{Peer, RequestContext, serve_directly};
 use rmcp::{RoleServer, ServerHandler};
-use sealwax::{Error, Inspected, Sealer, Token, kind};
+use sealwax::{Answer, Error, Inspected, Profile, Sealer, Token, kind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::caller::{Caller, Known};
-use crate::refusal::Reason;
-use crate::sessions::session_max_age;
+use crate::refusal::{About, Reason};
 use crate::{Guard, Kind, Presented};
 
 /// What a client of a revision up to 2025-11-25 and the server agreed on at `initialize`: what
@@ -78,13 +77,13 @@ pub(crate) struct Tokens {
     /// Whether somebody else's token ends the session, as SEP-1359 wants it.
     pub end_on_mismatch: bool,
     peer: OnceLock<Peer<RoleServer>>,
-    max_age: OnceLock<Option<Duration>>,
 }
 
 /// A token that was sealed now.
 pub(crate) struct Sealed {
     pub token: String,
-    pub seconds_left: Option<u64>,
+    /// In seconds.
+    pub lives: u64,
 }
 
 impl Tokens {
@@ -94,40 +93,60 @@ impl Tokens {
             ttl: None,
             end_on_mismatch: false,
             peer: OnceLock::new(),
-            max_age: OnceLock::new(),
         }
     }
 
     /// The token is never renewed, so it ends by its own time or by the codec's, whichever is first.
-    fn sealer<'v>(&self, known: &'v Known) -> Result<Sealer<'v, kind::Session>, Error> {
-        let limit = match self.max_age.get() {
-            Some(limit) => *limit,
-            None => {
-                let limit = session_max_age(&known.view)?;
-                *self.max_age.get_or_init(|| limit)
-            }
-        };
-        let sealer = known.view.session();
-        let sealer = match limit {
-            Some(limit) => sealer.max_age(limit),
-            None => sealer,
-        };
-        Ok(match self.ttl {
-            Some(ttl) => sealer.ttl(ttl),
-            None => sealer,
-        })
+    fn life(&self) -> Duration {
+        let own = Duration::from_secs(sealwax::Kind::Session.default_ttl().into());
+        let limit = self.guard.settings().codec.session_max_age();
+        self.ttl.unwrap_or(own).min(limit)
     }
 
-    pub(crate) fn seal(&self, negotiated: &Negotiated, known: &Known) -> Result<Sealed, Error> {
-        let sealer = self.sealer(known)?;
-        let token: Token<kind::Session> = sealer.seal_json(negotiated)?;
-        let expires_at = sealer.open(&token)?.expires_at();
-        let limit = self.max_age.get().copied().flatten();
-        let limit = limit.map(|age| now() + age.as_secs());
-        let expires_at = expires_at.into_iter().chain(limit).min();
-        Ok(Sealed {
-            token: token.into_string(),
-            seconds_left: expires_at.map(|at| at.saturating_sub(now())),
+    fn sealer<'v>(&self, known: &'v Known) -> Sealer<'v, kind::Session> {
+        let limit = self.guard.settings().codec.session_max_age();
+        let sealer = known.view.session().max_age(limit);
+        match self.ttl {
+            Some(ttl) => sealer.ttl(ttl),
+            None => sealer,
+        }
+    }
+
+    /// Seals what `initialize` agreed on, in as many characters as `limit` leaves to what it names.
+    /// Else the answer, in the words of `profile`.
+    pub(crate) fn begin(
+        &self,
+        extensions: Extensions,
+        params: &Value,
+        result: &Value,
+        limit: Option<(&'static str, usize)>,
+        profile: Profile,
+    ) -> Result<Sealed, Answer> {
+        let (caller, context) = self.caller(extensions);
+        let sealed = caller.known(&context).and_then(|known| {
+            let negotiated = Negotiated::of(params, result);
+            let token: Token<kind::Session> = self.sealer(known).seal_json(&negotiated)?;
+            let token = token.into_string();
+            match limit {
+                Some((what, limit)) if token.len() > limit => Err(Error::TooLarge {
+                    what,
+                    found: token.len(),
+                    limit,
+                }),
+                _ => Ok(Sealed {
+                    token,
+                    lives: self.life().as_secs(),
+                }),
+            }
+        });
+        sealed.map_err(|error| {
+            let about = About {
+                principal: caller.principal(),
+                ..About::default()
+            };
+            let reason = Reason::NotSealed(error);
+            let guard = &self.guard;
+            guard.refuse_as(Kind::Session, profile, None, &reason, about)
         })
     }
 
@@ -137,7 +156,7 @@ impl Tokens {
         token: &str,
         known: &Known,
     ) -> Result<(Negotiated, Presented), Reason> {
-        let opened = match self.sealer(known)?.open(token) {
+        let opened = match self.sealer(known).open(token) {
             Err(Error::PrincipalMismatch) if self.end_on_mismatch => {
                 self.end_stolen(token, known).await?;
                 return Err(Error::PrincipalMismatch.into());
@@ -164,16 +183,10 @@ impl Tokens {
             kind: Kind::Session,
             id: token_id.to_string(),
             principal: known.principal.clone(),
-            expires_at: self.latest_end(known),
+            // No token that lives now lives longer than one that is made now.
+            expires_at: Some(now().saturating_add(self.life().as_secs())),
         };
         self.guard.ended(&ended).await
-    }
-
-    /// No token that lives now lives longer than one that is made now.
-    fn latest_end(&self, known: &Known) -> Option<u64> {
-        let sealer = self.sealer(known).ok()?;
-        let fresh = sealer.seal(b"").ok()?;
-        sealer.open(&fresh).ok()?.expires_at()
     }
 
     /// The principal is asked of a request as handlers have it; a transport has to make one.

@@ -2,23 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rmcp::model::{
-    CustomRequest, CustomResult, NotificationMetaObject, NumberOrString, ProtocolVersion,
-    ServerCapabilities,
-};
+use rmcp::model::{NotificationMetaObject, NumberOrString, ServerCapabilities};
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer};
 use sealwax::{Error, Principal, Profile, SessionId, SessionMetadata};
 use serde_json::{Value, json};
 
 use crate::caller::{Caller, InSession, Known};
+use crate::message::SESSION;
 use crate::metadata::Metadata;
 use crate::refusal::{About, Reason, error_data};
 use crate::sessions::SessionSettings;
 use crate::{Guard, Kind, Presented};
-
-/// The member of `_meta`.
-pub(crate) const SESSION: &str = "io.modelcontextprotocol/session";
 
 impl Guard {
     /// Calls `handler` with the session of the request opened, and sends what it wrote.
@@ -64,86 +59,6 @@ impl Guard {
             })?;
         }
         Ok(answer)
-    }
-
-    /// `sessions/create` and `sessions/delete`, which no server inside sees. `None`: another.
-    pub(crate) async fn session_request(
-        &self,
-        request: &CustomRequest,
-        context: &RequestContext<RoleServer>,
-    ) -> Option<Result<CustomResult, ErrorData>> {
-        let settings = self.settings().sessions.get()?;
-        let caller = Caller::new(self.clone());
-        let result = match request.method.as_str() {
-            "sessions/create" => {
-                let params = request.params.clone();
-                self.create(settings, params, &caller, context).await
-            }
-            "sessions/delete" => self.delete(settings, &caller, context).await,
-            _ => return None,
-        };
-        Some(result.map(|mut result| {
-            let modern = ProtocolVersion::V_2026_07_28;
-            let version = context.protocol_version();
-            if version.is_some_and(|version| version.as_str() >= modern.as_str()) {
-                result["resultType"] = json!("complete");
-            }
-            CustomResult::new(result)
-        }))
-    }
-
-    async fn create(
-        &self,
-        settings: &SessionSettings,
-        params: Option<Value>,
-        caller: &Caller,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Value, ErrorData> {
-        if context.meta.contains_key(SESSION) {
-            let expected = "Invalid params: sessions/create takes no session metadata";
-            return Err(ErrorData::invalid_params(expected, None));
-        }
-        let known = self.known_in_session(caller, context)?;
-        let created = match &settings.initial {
-            Some(initial) => initial(context.clone(), params)
-                .await?
-                .and_then(|first| settings.of(&known.view).create(&first)),
-            None => known.view.mint_session_id().map(|id| {
-                let mut metadata = SessionMetadata::new(id.as_str(), None);
-                metadata.expires_at = settings.end(&id).and_then(crate::handles::rfc3339);
-                metadata
-            }),
-        };
-        let created = created.map_err(|error| {
-            let about = About {
-                principal: Some(&known.principal),
-                ..About::default()
-            };
-            self.refuse_session(&Reason::NotSealed(error), about)
-        })?;
-        Ok(json!({ "session": created }))
-    }
-
-    async fn delete(
-        &self,
-        settings: &SessionSettings,
-        caller: &Caller,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Value, ErrorData> {
-        let Some(sent) = context.meta.get(SESSION) else {
-            return Err(self.session_required(None));
-        };
-        let known = self.known_in_session(caller, context)?;
-        let ended = async {
-            let metadata = read(sent)?;
-            let id = settings.of(&known.view).verify(&metadata.session_id)?;
-            let presented = presented(settings, known, &id);
-            self.accept(&presented).await?;
-            self.ended(&presented).await
-        };
-        let ended = ended.await;
-        ended.map_err(|reason| self.refuse_sent(&reason, sent, Some(&known.principal)))?;
-        Ok(json!({}))
     }
 
     async fn enter(
@@ -204,7 +119,7 @@ impl Guard {
         self.enter(settings, sent, &caller, &asking).await.is_ok()
     }
 
-    fn known_in_session<'c>(
+    pub(crate) fn known_in_session<'c>(
         &self,
         caller: &'c Caller,
         context: &RequestContext<RoleServer>,
@@ -228,7 +143,7 @@ impl Guard {
         ))
     }
 
-    fn refuse_sent(
+    pub(crate) fn refuse_sent(
         &self,
         reason: &Reason,
         sent: &Value,
@@ -252,50 +167,16 @@ impl Guard {
     }
 }
 
-/// The session id of a request whose result rmcp leaves empty, for what sees the message after it.
-pub(crate) fn echo(guard: &Guard, message: &Value) -> Option<String> {
-    guard.settings().sessions.get()?;
-    match message["method"].as_str()? {
-        "ping"
-        | "logging/setLevel"
-        | "resources/subscribe"
-        | "resources/unsubscribe"
-        | "tasks/update"
-        | "tasks/cancel" => {}
-        _ => return None,
-    }
-    let id = message["params"]["_meta"][SESSION]["sessionId"].as_str()?;
-    Some(id.to_owned())
-}
-
-/// Puts it into the result. The boundary has verified it, or the message is an error.
-pub(crate) fn put_echo(message: &mut Value, session_id: &str) {
-    if let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) {
-        let metadata = SessionMetadata::new(session_id, None);
-        let meta = result.entry("_meta").or_insert_with(|| json!({}));
-        if let Some(meta) = meta.as_object_mut() {
-            meta.insert(SESSION.into(), json!(metadata));
-        }
-    }
-}
-
-impl SessionSettings {
-    /// When a session ends at the latest, in Unix seconds.
-    pub(crate) fn end(&self, id: &SessionId) -> Option<u64> {
-        self.max_age.map(|age| id.ends_at_ms(age) / 1000)
-    }
-}
-
-fn read(sent: &Value) -> Result<SessionMetadata, Error> {
+pub(crate) fn read(sent: &Value) -> Result<SessionMetadata, Error> {
     SessionMetadata::from_json(&sent.to_string())
 }
 
-fn presented(settings: &SessionSettings, known: &Known, id: &SessionId) -> Presented {
+pub(crate) fn presented(settings: &SessionSettings, known: &Known, id: &SessionId) -> Presented {
     Presented {
         kind: Kind::Session,
         id: crate::caller::hex(id.ulid()),
         principal: known.principal.clone(),
-        expires_at: settings.end(id),
+        expires_at: Some(settings.end(id)),
     }
 }
 

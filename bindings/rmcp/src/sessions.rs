@@ -9,12 +9,11 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Error, Principal, View};
+use sealwax::{Error, Principal, SessionId, View};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::negotiated::now;
 use crate::refusal::{About, Reason, error_data};
 use crate::session::Session;
 use crate::{Guard, Kind};
@@ -30,7 +29,7 @@ pub(crate) struct SessionSettings {
     /// `None`: the server holds the state.
     pub initial: Option<Box<InitialOf>>,
     pub fits: fn(&[u8]) -> bool,
-    pub max_age: Option<Duration>,
+    max_age: Duration,
     idle: Idle,
     all: bool,
     methods: HashSet<String>,
@@ -52,6 +51,11 @@ impl SessionSettings {
             Idle::Ttl(ttl) => view.sessions().ttl(ttl),
             Idle::Never => view.sessions().no_expiry(),
         }
+    }
+
+    /// When a session ends at the latest, in Unix seconds.
+    pub(crate) fn end(&self, id: &SessionId) -> u64 {
+        id.ends_at_ms(self.max_age) / 1000
     }
 
     /// Whether a request is refused without a session.
@@ -116,7 +120,7 @@ impl<T> SessionsBuilder<T> {
             settings: SessionSettings {
                 initial,
                 fits,
-                max_age: None,
+                max_age: guard.settings().codec.session_max_age(),
                 idle: Idle::Default,
                 all: false,
                 methods: HashSet::new(),
@@ -171,10 +175,9 @@ impl<T> SessionsBuilder<T> {
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] for a lifetime of zero, or where the guard has sessions already.
-    pub fn build(mut self) -> Result<Sessions<T>, Error> {
+    pub fn build(self) -> Result<Sessions<T>, Error> {
         let anyone = self.guard.settings().codec.view(&Principal::anonymous())?;
         self.settings.of(&anyone).create(b"")?;
-        self.settings.max_age = session_max_age(&anyone)?;
         let slot = &self.guard.settings().sessions;
         if slot.set(Arc::new(self.settings)).is_err() {
             return Err(Error::InvalidArgument(
@@ -191,21 +194,6 @@ impl<T> SessionsBuilder<T> {
 impl<T> fmt::Debug for SessionsBuilder<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SessionsBuilder").field(&self.guard).finish()
-    }
-}
-
-/// The codec does not tell its limit, but a session that never idles does. `None` past the year
-/// 9999.
-pub(crate) fn session_max_age(view: &View) -> Result<Option<Duration>, Error> {
-    loop {
-        let begun = now();
-        let fresh = view.sessions().no_expiry().create(b"")?;
-        // Within one second, so that the difference is exact.
-        if begun == now() {
-            let end = fresh.expires_at.and_then(|end| end.parse().ok());
-            let end = end.and_then(|end: jiff::Timestamp| u64::try_from(end.as_second()).ok());
-            return Ok(end.map(|end| Duration::from_secs(end.saturating_sub(begun))));
-        }
     }
 }
 

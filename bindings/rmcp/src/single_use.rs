@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 
+use crate::negotiated::now;
 use crate::{Accept, BoxError, Kind, Presented};
 
 const CAPACITY: usize = 10_000;
@@ -78,10 +78,4 @@ impl Accept for SingleUse {
     fn ended<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>> {
         ready(self.pass(token, true).map(drop)).boxed()
     }
-}
-
-fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
 }

@@ -1,5 +1,6 @@
 //! Sessions of the transport with no store: `Mcp-Session-Id` of the revisions up to 2025-11-25, and
-//! SEP-1359, through the layer. Two replicas serve in turns, and share nothing but the key.
+//! SEP-1359, through the layer. Two replicas serve in turns, each with a guard of its own; they
+//! share the keys, and where something ends the memory of that.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,13 +11,16 @@ use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::middleware::from_fn;
 use axum::response::Response;
+use futures::future::BoxFuture;
 use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use sealwax::{Codec, Key, KeyRing};
-use sealwax_rmcp::{Guard, GuardBuilder, Kind, SessionLayer, SingleUse, from_claims};
+use sealwax_rmcp::{
+    Accept, BoxError, Guard, GuardBuilder, Kind, Presented, SessionLayer, SingleUse, from_claims,
+};
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
@@ -77,10 +81,29 @@ struct Fleet {
     refusals: Refusals,
 }
 
+/// What replicas share where something is to end.
+#[derive(Clone, Default)]
+struct Shared(Arc<SingleUse>);
+
+impl Accept for Shared {
+    fn accept<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<bool, BoxError>> {
+        self.0.accept(token)
+    }
+
+    fn ended<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>> {
+        self.0.ended(token)
+    }
+}
+
+fn shared_memory() -> impl Fn(GuardBuilder) -> GuardBuilder {
+    let memory = Shared::default();
+    move |it| it.accept(memory.clone())
+}
+
 /// Two replicas in turns: one answers in JSON, one in events.
 async fn fleet(
     codec: Codec,
-    options: impl FnOnce(GuardBuilder) -> GuardBuilder,
+    options: impl Fn(GuardBuilder) -> GuardBuilder,
     layer: Change,
 ) -> Fleet {
     fleet_behind(codec, options, layer, |app| app).await
@@ -88,15 +111,17 @@ async fn fleet(
 
 async fn fleet_behind(
     codec: Codec,
-    options: impl FnOnce(GuardBuilder) -> GuardBuilder,
+    options: impl Fn(GuardBuilder) -> GuardBuilder,
     layer: Change,
     front: impl FnOnce(Router) -> Router,
 ) -> Fleet {
     let refusals = Refusals::default();
-    let builder = Guard::builder(codec, from_claims).on_refused(refusals.hook());
-    let guard = options(builder).build().unwrap();
-    guard.sessions(|_, _| async { Ok(0) }).build().unwrap();
-    let replicas = [replica(&guard, layer, false), replica(&guard, layer, true)];
+    let replicas = [false, true].map(|json| {
+        let builder = Guard::builder(codec.clone(), from_claims).on_refused(refusals.hook());
+        let guard = options(builder).build().unwrap();
+        guard.sessions(|_, _| async { Ok(0) }).build().unwrap();
+        replica(&guard, layer, json)
+    });
     let turn = Arc::new(AtomicUsize::new(0));
     let app = Router::new().fallback(move |request: Request| {
         let mut replica = replicas[turn.fetch_add(1, Ordering::Relaxed) % 2].clone();
@@ -275,8 +300,7 @@ async fn the_token_holds_what_was_negotiated_and_the_capability_is_told() {
 async fn the_client_cannot_tell_why_it_was_refused() {
     let [old, new] = [Key::generate().unwrap(), Key::generate().unwrap()];
     let before = fleet(codec(&[&old]), |it| it, |it| it).await;
-    let once = |it: GuardBuilder| it.accept(SingleUse::default());
-    let fleet = fleet(codec(&[&new]), once, |it| it).await;
+    let fleet = fleet(codec(&[&new]), shared_memory(), |it| it).await;
     let good = begin(&fleet.uri, "alice").await;
     let ended = begin(&fleet.uri, "alice").await;
     let gone = send("DELETE", &fleet.uri, "alice", Some(&ended), &[], None).await;
@@ -508,8 +532,7 @@ async fn sep_1359_names_the_session_both_ways() {
 async fn sep_1359_refuses_in_one_way_and_ends_what_is_terminated() {
     let [old, new] = [Key::generate().unwrap(), Key::generate().unwrap()];
     let before = fleet(codec(&[&old]), |it| it, SessionLayer::sep1359).await;
-    let once = |it: GuardBuilder| it.accept(SingleUse::default());
-    let fleet = fleet(codec(&[&new]), once, SessionLayer::sep1359).await;
+    let fleet = fleet(codec(&[&new]), shared_memory(), SessionLayer::sep1359).await;
     let good = begin_1359(&fleet.uri, "alice").await;
     let ended = begin_1359(&fleet.uri, "alice").await;
     let terminate = json!({"jsonrpc": "2.0", "id": 9, "method": "session/terminate"});
@@ -542,8 +565,7 @@ async fn sep_1359_refuses_in_one_way_and_ends_what_is_terminated() {
 
 #[tokio::test]
 async fn sep_1359_goes_on_with_a_refreshed_credential() {
-    let once = |it: GuardBuilder| it.accept(SingleUse::default());
-    let fleet = fleet(fresh(), once, SessionLayer::sep1359).await;
+    let fleet = fleet(fresh(), shared_memory(), SessionLayer::sep1359).await;
     let token = begin_1359(&fleet.uri, "alice#1").await;
     for user in ["alice#2", "alice#3"] {
         let seen = post(&fleet.uri, user, None, named(who(), &token)).await;

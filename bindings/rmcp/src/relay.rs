@@ -1,0 +1,69 @@
+//! Lines of JSON on their way between the client and rmcp, whose types have no place for what
+//! sessions add to them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex as Locked, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, DuplexStream};
+use tokio::sync::{Mutex, oneshot};
+
+use crate::Streams;
+
+/// The id of an `initialize` of ours, whose answer nobody else sees.
+pub(crate) const REPLAY: &str = "sealwax-replay";
+
+/// Between the client and rmcp.
+pub(crate) struct Relay<W> {
+    pub streams: Streams,
+    pub client: Mutex<W>,
+    state: Locked<State>,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    /// Whether rmcp has seen an `initialize`.
+    pub begun: bool,
+    /// The one that rmcp has not answered yet.
+    pub initialize: Option<Value>,
+    /// Told once rmcp has answered the one of ours.
+    pub replayed: Option<oneshot::Sender<()>>,
+    /// The session that the client named last, for what is no answer.
+    pub named: Option<String>,
+    /// The sessions of requests that rmcp has not answered yet, by their ids.
+    pub open: HashMap<String, String>,
+    /// The data-layer sessions that rmcp would leave out of their results.
+    pub echo: HashMap<String, String>,
+}
+
+impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
+    /// Relays both ways, in tasks of their own.
+    pub(crate) fn start(
+        streams: Streams,
+        read: impl AsyncRead + Send + Unpin + 'static,
+        write: W,
+        rmcp: DuplexStream,
+    ) {
+        let (from_rmcp, to_rmcp) = tokio::io::split(rmcp);
+        let relay = Arc::new(Self {
+            streams,
+            client: Mutex::new(write),
+            state: Locked::default(),
+        });
+        tokio::spawn(Arc::clone(&relay).incoming(read, to_rmcp));
+        tokio::spawn(relay.outgoing(from_rmcp));
+    }
+
+    pub(crate) async fn answer(&self, message: &Value) -> std::io::Result<()> {
+        send(&mut *self.client.lock().await, &message.to_string()).await
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(crate) async fn send(to: &mut (impl AsyncWrite + Unpin), line: &str) -> std::io::Result<()> {
+    to.write_all(format!("{line}\n").as_bytes()).await?;
+    to.flush().await
+}
