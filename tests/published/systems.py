@@ -6,7 +6,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS = {
-    "TypeScript": ["pkg/test/mcp"],
+    "TypeScript": ["pkg/test"],
     "Python": ["bindings/python/tests/mcp"],
     "Rust": ["bindings/rmcp/tests"],
 }
