@@ -296,11 +296,11 @@ async def test_the_server_says_that_it_has_sessions(system: str, revision: str) 
 
 
 async def test_a_session_ends_by_its_absolute_limit() -> None:
-    limited = {"codec": tally.codec(KEYS, session_max_age=1)}
+    limited = {"codec": tally.codec(KEYS, session_max_age=2)}
     async with served(guard=limited) as of:
         session = await created(of.client)
         session = carried(await call(of.client, "count", session))
-        await anyio.sleep(1.2)
+        await anyio.sleep(2.2)
         answer = await call(of.client, "count", session)
         assert answer == sealwax.answer("data-layer", session_id=session["sessionId"])
         assert of.codes == ["expired"]

@@ -300,13 +300,13 @@ async def test_single_use_that_is_full_fails_closed() -> None:
 
 
 async def test_single_use_makes_room_as_tokens_expire() -> None:
-    async with served(accept=SingleUse(capacity=1), request_state_ttl=1) as of:
+    async with served(accept=SingleUse(capacity=1), request_state_ttl=2) as of:
         carrier = RequestState()
         assert carrier.taken(await carrier.present(of.client, await carrier.good(of.client)))
-        await anyio.sleep(1.1)
+        await anyio.sleep(2.1)
         late = await carrier.good(of.client)
         assert carrier.taken(await carrier.present(of.client, late))
-        await anyio.sleep(1.1)
+        await anyio.sleep(2.1)
         assert await carrier.present(of.client, late) == carrier.refusal
         assert of.codes == ["expired"]
 

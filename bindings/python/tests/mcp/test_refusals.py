@@ -149,11 +149,11 @@ async def test_over_stdio(system: str, revision: str) -> None:
 @pytest.mark.parametrize("system", shop.SYSTEMS)
 async def test_a_handle_lives_as_long_as_its_author_said(system: str, carrier: Handle) -> None:
     guard = Guard(codec=shop.codec(KEYS), principal=principal_from_access_token)
-    of = shop.Shop(guard, max_age=1)
+    of = shop.Shop(guard, max_age=2)
     with wire.listening(wire.app(system, of)) as url:
         async with wire.over_http(url, "alice") as client:
             handle = await carrier.good(client)
-            await anyio.sleep(1.1)
+            await anyio.sleep(2.1)
             answers = {
                 "expired": await carrier.present(client, handle),
                 "altered": await carrier.present(client, altered(handle)),

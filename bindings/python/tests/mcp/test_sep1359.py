@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -307,11 +308,12 @@ def on_stdio(system: str, user: str = "alice", ttl: int = 60) -> Iterator[OnStdi
 def test_on_stdio_what_is_refused_looks_alike(system: str) -> None:
     alice = view(tally.codec(KEYS), wire.principal("alice"))
     retired = view(tally.codec(RETIRED), wire.principal("alice"))
-    with on_stdio(system, "mallory", ttl=1) as mallory:
+    with on_stdio(system, "mallory", ttl=2) as mallory:
         first = mallory.initialize()["result"]
-        assert first["sessionTimeout"] == 1
+        assert first["sessionTimeout"] == 2
         theirs = view(tally.codec(KEYS), wire.principal("mallory")).session()
         payload = theirs.open(first["sessionId"]).payload
+    time.sleep(2.1)
     with on_stdio(system) as server:
         # No initialize: the process is another than that which the session began with.
         good, ended, stolen = (alice.session().seal(payload) for _ in range(3))

@@ -120,8 +120,8 @@ async fn a_handle_ends_with_its_age() {
         .on_refused(refusals.hook())
         .build()
         .unwrap();
-    let handles = guard.handles("basket").max_age(Duration::from_secs(1));
-    let held = guard.held_handles("cart").ttl(Duration::from_secs(1));
+    let handles = guard.handles("basket").max_age(Duration::from_secs(2));
+    let held = guard.held_handles("cart").ttl(Duration::from_secs(2));
     let uri = serve(guard.protect(Server { handles, held })).await;
     let alice = client(&uri, "alice").await;
     let minted = mint(&alice).await;

@@ -340,10 +340,10 @@ async fn the_client_cannot_tell_why_it_was_refused() {
 
 #[tokio::test]
 async fn an_expired_session_is_refused_in_the_same_words() {
-    let second = Duration::from_secs(1);
+    let two_seconds = Duration::from_secs(2);
     let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
-    let short = Codec::builder(ring, "https://mcp.example.com").session_max_age(second);
-    let idle: Change = |it| it.sep1359().ttl(Duration::from_secs(1));
+    let short = Codec::builder(ring, "https://mcp.example.com").session_max_age(two_seconds);
+    let idle: Change = |it| it.sep1359().ttl(Duration::from_secs(2));
     let own = fleet(fresh(), |it| it, idle).await;
     let codecs = fleet(short.build().unwrap(), |it| it, SessionLayer::sep1359).await;
     let tokens = [

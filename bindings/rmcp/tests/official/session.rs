@@ -405,12 +405,12 @@ async fn the_client_cannot_tell_why_it_was_refused() {
 #[tokio::test]
 async fn an_idle_and_an_old_session_are_refused_in_the_same_words() {
     let ring = || KeyRing::new([Key::generate().unwrap()]).unwrap();
-    let second = Duration::from_secs(1);
+    let two_seconds = Duration::from_secs(2);
     let short = Codec::builder(ring(), "https://mcp.example.com")
-        .session_max_age(second)
+        .session_max_age(two_seconds)
         .build()
         .unwrap();
-    let idle = start_with(fresh(), |it| it, |sessions| sessions.ttl(second)).await;
+    let idle = start_with(fresh(), |it| it, |sessions| sessions.ttl(two_seconds)).await;
     let old = start_with(short, |it| it, SessionsBuilder::no_expiry).await;
     let mut sessions = vec![];
     for server in [&idle, &old] {

@@ -192,10 +192,10 @@ async fn sep_1359_refuses_in_one_way() {
 
 #[tokio::test]
 async fn sep_1359_ends_by_its_own_time_and_by_the_codecs() {
-    let second = Duration::from_secs(1);
+    let two_seconds = Duration::from_secs(2);
     let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
-    let short = Codec::builder(ring, "https://mcp.example.com").session_max_age(second);
-    let own: Change = |it| it.sep1359().ttl(Duration::from_secs(1));
+    let short = Codec::builder(ring, "https://mcp.example.com").session_max_age(two_seconds);
+    let own: Change = |it| it.sep1359().ttl(Duration::from_secs(2));
     let mut pipes = [
         pipe(fresh(), |it| it, own),
         pipe(short.build().unwrap(), |it| it, Streams::sep1359),
