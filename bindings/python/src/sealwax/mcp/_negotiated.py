@@ -29,12 +29,11 @@ from ._refusal import token_id
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .. import Sealer
     from ._guard import Guard
 
 #: Of a header with its session, which servers and proxies must take.
 HEADER_LIMIT = 4_096
-# The core's own lifetime of such a session.
-_TTL = 30 * 24 * 60 * 60
 ABSENT: Any = object()
 
 
@@ -61,7 +60,9 @@ class SelfContained:
         self.guard, self.sep1359 = guard, sep1359
         self._ttl = ttl
         # What the core would say of it when a request comes, said now.
-        guard.codec.view(anonymous=True).session().seal(b"", ttl=ttl)
+        sealer = guard.codec.view(anonymous=True).session()
+        sealer.seal(b"", ttl=ttl)
+        self._life = ttl or _life(sealer)
 
     def exchange(self, message: Any, request: Any = None) -> Exchange:
         """Return the exchange of a message that the SDK has not seen."""
@@ -106,7 +107,7 @@ class SelfContained:
         except PrincipalMismatch:
             if self.sep1359 and self.guard.accept is not None:
                 # It is authentic, so that its id is, but it was not opened: it ends by then.
-                end = int(time.time()) + (self._ttl or _TTL)
+                end = int(time.time()) + self._life
                 await exchange.ended("session", token_id(token) or "", end)
             raise
         found = _read(opened.json(), opened.token_id, opened.expires_at, token)
@@ -120,7 +121,13 @@ class SelfContained:
 
     def timeout(self) -> int:
         """Return how many seconds a session that begins now has."""
-        return self._ttl or _TTL
+        return self._life
+
+
+def _life(sealer: Sealer) -> int:
+    """Return how many seconds a session lives unless told otherwise, which is the core's to say."""
+    trial = sealer.open(sealer.seal(b""))
+    return 0 if trial.expires_at is None else trial.expires_at - trial.issued_at
 
 
 def _read(value: Any, identity: str, expires_at: int | None, token: str) -> Negotiated:
