@@ -9,9 +9,6 @@ import type { Checks, Facts } from './checks.js';
 
 export const TERMINATE = 'session/terminate';
 
-/** The longest that a token lives unless told otherwise, in seconds. */
-const LONGEST = 30 * 24 * 3600;
-
 export type Message = Readonly<Record<string, unknown>>;
 
 export function isMessage(value: unknown): value is Message {
@@ -72,10 +69,12 @@ export async function endedByAnother(
   if (!(error instanceof SealwaxError && error.code === 'principal_mismatch')) return;
   const inspected = inspect(token as string);
   if (inspected.what !== 'token') return;
-  // When it expires is sealed for its own principal: no later than this.
-  const expiresAt = now() + Math.max(ttl ?? 0, LONGEST);
   try {
-    await checks.ended(caller, 'session', { id: inspected.tokenId, expiresAt });
+    // When it expires is sealed for its own principal: no later than one that is made now.
+    const session = (await caller.who()).view.session();
+    const { expiresAt = 0 } = session.open(session.seal(new Uint8Array()));
+    const end = Math.max(expiresAt, now() + (ttl ?? 0));
+    await checks.ended(caller, 'session', { id: inspected.tokenId, expiresAt: end });
   } catch (failure) {
     checks.unsealed('sep-1359', caller, 'session', failure);
   }
