@@ -1,17 +1,15 @@
-//! A server's codec, and the view of it for one principal.
+//! A server's codec.
 
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use crate::clock::Clock;
-use crate::environment::Environment;
-use crate::principal::Tag;
-use crate::{Error, KeyRing, Principal, text};
+use crate::format::clock::Clock;
+use crate::format::{sealed, text};
+use crate::{Environment, Error, KeyRing};
 
 const DEFAULT_PAYLOAD_LIMIT: usize = 4096;
 const MAX_PAYLOAD_LIMIT: usize = 1 << 20;
@@ -56,19 +54,6 @@ struct Limits {
 }
 
 impl Codec {
-    /// A codec with the default limits.
-    ///
-    /// `audience` names the service, best by its public address: tokens of one service never
-    /// open at another, even under shared keys. Every replica must be given the same.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidArgument`] for an audience that is empty or over 1,024 bytes.
-    #[cfg(feature = "std")]
-    pub fn new(ring: KeyRing, audience: impl Into<String>) -> Result<Self, Error> {
-        Self::builder(ring, audience).build()
-    }
-
     /// A codec with limits of its own.
     #[must_use]
     pub fn builder(ring: KeyRing, audience: impl Into<String>) -> CodecBuilder {
@@ -81,25 +66,6 @@ impl Codec {
                 session_max_age: DEFAULT_SESSION_MAX_AGE,
             },
         }
-    }
-
-    /// What this codec is to one principal: computed once, it serves a whole request.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidArgument`] for a principal that is nobody, or has an empty or too long
-    /// part.
-    pub fn view(&self, principal: &Principal) -> Result<View, Error> {
-        principal.check()?;
-        Ok(View {
-            codec: self.clone(),
-            tags: self
-                .ring()
-                .keys()
-                .iter()
-                .map(|key| principal.tag(key))
-                .collect(),
-        })
     }
 
     /// The service's name.
@@ -123,7 +89,7 @@ impl Codec {
     /// The most characters of a sealed token, by the payload limit.
     #[must_use]
     pub fn token_limit(&self) -> usize {
-        crate::sealed::max_text_len(self.payload_limit())
+        sealed::max_text_len(self.payload_limit())
     }
 
     /// How old a session may become, however often it is renewed.
@@ -138,14 +104,17 @@ impl Codec {
         self.0.limits.skew
     }
 
-    pub(crate) fn environment(&self) -> &dyn Environment {
-        &*self.0.environment
+    /// Fresh randomness, for one nonce or one ulid.
+    pub(crate) fn draw<const N: usize>(&self) -> Result<[u8; N], Error> {
+        let mut bytes = [0; N];
+        self.0.environment.fill(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// The time of this very moment; an operation asks once and keeps to it.
     pub(crate) fn clock(&self) -> Clock {
         Clock {
-            now_ms: self.environment().now_ms(),
+            now_ms: self.0.environment.now_ms(),
             skew: self.0.limits.skew,
         }
     }
@@ -191,18 +160,13 @@ impl CodecBuilder {
         self
     }
 
-    /// The codec.
+    /// The codec, with a clock and a randomness of its own; `build` has the operating system's.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] for an audience that is empty or over 1,024 bytes, or a limit
     /// out of its range.
-    #[cfg(feature = "std")]
-    pub fn build(self) -> Result<Codec, Error> {
-        self.build_in(Box::new(crate::environment::System))
-    }
-
-    pub(crate) fn build_in(self, environment: Box<dyn Environment>) -> Result<Codec, Error> {
+    pub fn build_in(self, environment: impl Environment + 'static) -> Result<Codec, Error> {
         let Self {
             ring,
             audience,
@@ -222,38 +186,7 @@ impl CodecBuilder {
             ring,
             audience,
             limits,
-            environment,
+            environment: Box::new(environment),
         })))
-    }
-}
-
-/// A [`Codec`] for one principal, with the principal's tags computed.
-///
-/// Its methods give a front for each kind of token, which asks for the bindings that the kind
-/// requires; see the [crate's front page](crate) for the choice.
-#[derive(Clone)]
-pub struct View {
-    codec: Codec,
-    tags: Vec<Tag>,
-}
-
-impl View {
-    /// The codec that this is a view of.
-    #[must_use]
-    pub fn codec(&self) -> &Codec {
-        &self.codec
-    }
-
-    /// The principal's tag under each key, in the ring's order.
-    pub(crate) fn tags(&self) -> &[Tag] {
-        &self.tags
-    }
-}
-
-impl fmt::Debug for View {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("View")
-            .field("codec", &self.codec)
-            .finish_non_exhaustive()
     }
 }

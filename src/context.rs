@@ -6,7 +6,7 @@ use core::fmt;
 use data_encoding::HEXLOWER;
 
 use crate::Error;
-use crate::bytes::leading;
+use crate::format::bytes::leading;
 
 /// The digest of a request's method, target and arguments.
 ///
@@ -36,7 +36,8 @@ impl RequestContext {
     ///
     /// [`Error::InvalidArgument`] for a method or target that is empty or over 1,024 bytes, and
     /// for arguments that are not the same in every language: a number of magnitude 2⁵³ or more,
-    /// a key twice in an object, a lone surrogate, more than 100 levels, or no JSON at all.
+    /// a key twice in an object, a lone surrogate, more than 100 levels, a text, a number or a
+    /// boolean instead of an object, or no JSON at all.
     #[cfg(feature = "jcs")]
     pub fn new(method: &str, target: &str, arguments: Option<&str>) -> Result<Self, Error> {
         Self::digest(method, target, arguments, None)
@@ -75,17 +76,8 @@ impl RequestContext {
         arguments: Option<&str>,
         only: Option<&[&str]>,
     ) -> Result<Self, Error> {
-        use sha2::{Digest as _, Sha256};
-
-        crate::text::require("method", method)?;
-        crate::text::require("target", target)?;
-        let arguments = crate::json::canonical(arguments.unwrap_or_default(), only)?;
-        let mut digest = Sha256::new();
-        crate::pae::pae(
-            &[method.as_bytes(), target.as_bytes(), &arguments],
-            |bytes| digest.update(bytes),
-        );
-        Ok(Self(digest.finalize().into()))
+        let arguments = arguments.unwrap_or_default();
+        crate::format::context::digest(method, target, arguments, only).map(Self)
     }
 
     /// The context as [`as_bytes`](Self::as_bytes) gave it.

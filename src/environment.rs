@@ -1,11 +1,42 @@
 //! Where the time and the randomness come from.
-//!
-//! A caller who could set either could revive an expired token or repeat a nonce, so only the
-//! bindings, the command and the tests reach this, through the `hazmat` feature.
 
-use crate::Error;
+use zeroize::Zeroizing;
 
-/// A clock and a source of randomness.
+use crate::format::key::SECRET_LEN;
+use crate::{Error, Key};
+
+/// A clock and a source of randomness, for targets that have no operating system's: embedded ones,
+/// or `wasm32-unknown-unknown`, whose host has both. Everywhere else the default is right.
+///
+/// Whoever sets the clock can revive an expired token. Whoever repeats randomness repeats a nonce,
+/// which reveals what both tokens hold and lets anyone forge more: it must be fit for keys, and differ
+/// in every thread, process and clone of a machine.
+///
+/// ```
+/// use sealwax::{Codec, Environment, Error, Key, KeyRing, Principal};
+///
+/// /// What a microcontroller has.
+/// struct Board;
+///
+/// impl Environment for Board {
+///     fn now_ms(&self) -> u64 {
+///         1_800_000_000_000 // a real-time clock
+///     }
+///
+///     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
+///         // The generator's register. Where it fails: Err(Error::EntropyUnavailable).
+///         # getrandom::fill(bytes).map_err(|_| Error::EntropyUnavailable)?;
+///         Ok(())
+///     }
+/// }
+///
+/// let ring = KeyRing::new([Key::generate_in(&Board)?])?;
+/// let codec = Codec::builder(ring, "https://mcp.example.com").build_in(Board)?;
+/// let alice = codec.view(&Principal::subject("alice"))?;
+/// let token = alice.cursor("tools/list").seal(b"page 2")?;
+/// assert_eq!(token.issued_at(), 1_800_000_000);
+/// # Ok::<(), sealwax::Error>(())
+/// ```
 pub trait Environment: Send + Sync {
     /// The time in Unix milliseconds.
     fn now_ms(&self) -> u64;
@@ -18,23 +49,16 @@ pub trait Environment: Send + Sync {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error>;
 }
 
-/// The operating system's clock and generator.
-#[cfg(feature = "std")]
-#[derive(Clone, Copy, Debug)]
-pub struct System;
-
-#[cfg(feature = "std")]
-impl Environment for System {
-    /// A clock before 1970 reads as 1970: every token is from the future then, and refused.
-    fn now_ms(&self) -> u64 {
-        std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |since| {
-                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-            })
-    }
-
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
-        getrandom::fill(bytes).map_err(|_| Error::EntropyUnavailable)
+impl Key {
+    /// A new key from the randomness of `environment`. With an operating system there is
+    /// `Key::generate`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntropyUnavailable`].
+    pub fn generate_in(environment: &dyn Environment) -> Result<Self, Error> {
+        let mut secret = Zeroizing::new([0; SECRET_LEN]);
+        environment.fill(secret.as_mut())?;
+        Self::from_secret(secret.as_ref())
     }
 }

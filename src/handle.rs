@@ -1,32 +1,12 @@
-//! Handles: short signed identifiers that a language model carries from call to call
-//! (SPEC.md, "Handle").
+//! Handles, minted or verified.
 
-use alloc::format;
 use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
 
-use data_encoding::Encoding;
-use data_encoding_macro::new_encoding;
-use subtle::ConstantTimeEq as _;
-
-use crate::bytes::leading;
-use crate::codec::{Codec, View};
-use crate::principal::Tag;
-use crate::session_id::LIMIT;
-use crate::ulid::Ulid;
-use crate::{Error, Key};
-
-/// Crockford's alphabet, in lower case alone: no i, l, o, u to misread, and one spelling.
-const BASE32: Encoding = new_encoding! {
-    symbols: "0123456789abcdefghjkmnpqrstvwxyz",
-};
-
-const MAC_LEN: usize = 10;
-const LEN: usize = Ulid::LEN + MAC_LEN;
-const MAX_TYPE_LEN: usize = 32;
-/// The prefixes of our other texts.
-const RESERVED_TYPES: [&str; 3] = ["sess", "sw1", "swk1"];
+use crate::format::handle;
+use crate::format::ulid::Ulid;
+use crate::{Error, View};
 
 /// A handle that this service issued to the principal at hand: minted, or verified.
 ///
@@ -47,20 +27,11 @@ impl View {
     /// [`Error::InvalidArgument`] for another type, or one of `sess`, `sw1` and `swk1`;
     /// [`Error::EntropyUnavailable`].
     pub fn mint_handle(&self, handle_type: &str) -> Result<Handle, Error> {
-        check_type(handle_type)?;
+        handle::check_type(handle_type)?;
         let codec = self.codec();
-        let ulid = Ulid::mint(codec, codec.clock().now_ms)?;
-        let mut bytes = [0; LEN];
-        bytes[..Ulid::LEN].copy_from_slice(&ulid.0);
-        bytes[Ulid::LEN..].copy_from_slice(&signature(
-            codec.ring().first(),
-            codec,
-            handle_type,
-            &self.tags()[0],
-            ulid,
-        ));
+        let ulid = Ulid::new(codec.clock().now_ms, codec.draw()?);
         Ok(Handle {
-            text: format!("{handle_type}_{}", BASE32.encode(&bytes)),
+            text: handle::mint(self.holder(), handle_type, ulid),
             ulid,
             needs_reseal: false,
         })
@@ -80,28 +51,9 @@ impl View {
         text: &str,
         max_age: Option<Duration>,
     ) -> Result<Handle, Error> {
-        check_type(handle_type)?;
-        if text.len() > LIMIT {
-            return Err(Error::TooLarge {
-                what: "handle",
-                found: text.len(),
-                limit: LIMIT,
-            });
-        }
-        let (found, ulid, mac) = decode(text)?;
-        if found != handle_type {
-            return Err(Error::WrongPurpose {
-                expected: format!("a handle of type {handle_type}"),
-                found: format!("one of type {found}"),
-            });
-        }
-        let codec = self.codec();
-        let keys = codec.ring().keys().iter().zip(self.tags());
-        let at = keys
-            .map(|(key, tag)| signature(key, codec, handle_type, tag, ulid))
-            .position(|expected| mac.ct_eq(&expected).into())
-            .ok_or(Error::Unauthentic)?;
-        ulid.check_time(codec, max_age.map(|age| age.as_secs()))?;
+        let max_age = max_age.map(|age| age.as_secs());
+        let clock = self.codec().clock();
+        let (ulid, at) = handle::verify(self.holder(), handle_type, text, &clock, max_age)?;
         Ok(Handle {
             text: text.into(),
             ulid,
@@ -117,7 +69,7 @@ impl Handle {
     ///
     /// [`Error::InvalidArgument`] for another, or one of `sess`, `sw1` and `swk1`.
     pub fn check_type(handle_type: &str) -> Result<(), Error> {
-        check_type(handle_type)
+        handle::check_type(handle_type)
     }
 
     /// The text.
@@ -162,56 +114,4 @@ impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Handle({})", data_encoding::HEXLOWER.encode(self.ulid()))
     }
-}
-
-/// Checks the caller's type.
-pub(crate) fn check_type(handle_type: &str) -> Result<(), Error> {
-    if is_type(handle_type) {
-        return Ok(());
-    }
-    Err(Error::argument(
-        "handle type: expected a small letter, then up to 31 small letters or digits; \
-         sess, sw1 and swk1 are taken",
-    ))
-}
-
-/// Reads what is readable without a key: the type and the time of making.
-pub(crate) fn header(text: &str) -> Result<(&str, Ulid), Error> {
-    decode(text).map(|(handle_type, ulid, _)| (handle_type, ulid))
-}
-
-fn decode(text: &str) -> Result<(&str, Ulid, [u8; MAC_LEN]), Error> {
-    const EXPECTED: Error = Error::Malformed(
-        "a handle: its type, an underscore and 42 characters of base32 in lower case",
-    );
-    let (handle_type, body) = text.split_once('_').ok_or(EXPECTED)?;
-    if !is_type(handle_type) {
-        return Err(EXPECTED);
-    }
-    match BASE32.decode(body.as_bytes()) {
-        Ok(bytes) if bytes.len() == LEN => Ok((
-            handle_type,
-            Ulid(leading(&bytes)),
-            leading(&bytes[Ulid::LEN..]),
-        )),
-        _ => Err(EXPECTED),
-    }
-}
-
-fn is_type(text: &str) -> bool {
-    let mut bytes = text.bytes();
-    bytes.next().is_some_and(|first| first.is_ascii_lowercase())
-        && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-        && text.len() <= MAX_TYPE_LEN
-        && !RESERVED_TYPES.contains(&text)
-}
-
-fn signature(key: &Key, codec: &Codec, handle_type: &str, tag: &Tag, ulid: Ulid) -> [u8; MAC_LEN] {
-    leading(&key.id_mac(&[
-        b"handle",
-        codec.audience().as_bytes(),
-        handle_type.as_bytes(),
-        tag,
-        &ulid.0,
-    ]))
 }

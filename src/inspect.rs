@@ -1,9 +1,12 @@
 //! What a text is, as far as it can be told without a key: for logs and for operators.
 
-use crate::key::KeyId;
-use crate::purpose::Kind;
+use crate::format::text::at_most;
+use crate::format::{handle, sealed, session_id};
 use crate::token::TokenId;
-use crate::{Error, Key, handle, sealed, session_id};
+use crate::{Error, Key, KeyId, Kind};
+
+/// The most bytes that are looked at of a text off the wire which has no limit of its own.
+pub(crate) const WIRE_LIMIT: usize = 2 << 20;
 
 /// What a text claims to be. Nothing of it is verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +58,7 @@ pub enum Inspected {
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 pub fn inspect(text: &str) -> Result<Inspected, Error> {
-    crate::text::check_wire("text", text)?;
+    at_most("text", text.len(), WIRE_LIMIT)?;
     if text.starts_with("swk") {
         let key: Key = text.parse()?;
         return Ok(Inspected::Key { key_id: key.id() });

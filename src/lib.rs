@@ -1,17 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![no_std]
-#![cfg_attr(not(any(feature = "std", feature = "hazmat")), allow(dead_code))]
+#![cfg_attr(not(feature = "std"), allow(dead_code))]
 
 extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-mod base64url;
-mod bytes;
-mod carried;
-mod cipher;
-mod clock;
+mod format;
+
 mod codec;
 mod context;
 mod environment;
@@ -21,34 +18,40 @@ mod handle;
 #[doc(hidden)]
 pub mod hazmat;
 mod inspect;
-#[cfg(feature = "jcs")]
-mod json;
-mod key;
-mod pae;
+pub mod kind;
 mod principal;
-mod profile;
-mod purpose;
 mod ring;
-mod sealed;
 mod sealer;
-mod session;
 mod session_id;
-mod text;
+mod sessions;
+#[cfg(all(
+    feature = "std",
+    not(all(target_arch = "wasm32", target_os = "unknown"))
+))]
+mod system;
 mod token;
-mod ulid;
+mod view;
 
-pub use carried::Carried;
-pub use codec::{Codec, CodecBuilder, View};
+pub mod mcp;
+
+pub use codec::{Codec, CodecBuilder};
 pub use context::RequestContext;
+pub use environment::Environment;
 pub use error::Error;
+pub use format::key::{Key, KeyId};
 pub use handle::Handle;
 pub use inspect::{Inspected, inspect};
-pub use key::{Key, KeyId};
-pub use principal::{Claims, Principal};
-pub use profile::{Answer, ErrorData, Profile, RpcError, TextContent, ToolResult};
-pub use purpose::{Kind, Purpose};
+pub use kind::{Kind, Purpose};
+pub use mcp::{Answer, Carried, ErrorData, Profile, RpcError, TextContent, ToolResult};
+pub use principal::{JwtClaims, Principal, PrincipalParts};
 pub use ring::KeyRing;
 pub use sealer::{Sealer, check_ttl};
-pub use session::{Session, SessionMetadata, Sessions};
 pub use session_id::SessionId;
-pub use token::{Opened, Token, TokenId, Untrusted, kind};
+pub use sessions::{OpenedSession, SessionMetadata, Sessions};
+#[cfg(all(
+    feature = "std",
+    not(all(target_arch = "wasm32", target_os = "unknown"))
+))]
+pub use system::System;
+pub use token::{Opened, Token, TokenId};
+pub use view::View;

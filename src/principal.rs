@@ -2,8 +2,9 @@
 
 use alloc::string::String;
 
-use crate::bytes::leading;
-use crate::{Error, Key, text};
+use crate::format::holder::{self, Tag};
+use crate::format::text;
+use crate::{Error, Key};
 
 /// Who is authenticated: issuer, client and subject, or expressly nobody.
 ///
@@ -21,10 +22,10 @@ use crate::{Error, Key, text};
 /// assert_ne!(alice, service);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Principal(Option<Parts>);
+pub struct Principal(Option<Named>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Parts {
+struct Named {
     issuer: Option<String>,
     client: Option<String>,
     subject: Option<String>,
@@ -60,7 +61,7 @@ impl Principal {
         client: Option<&str>,
         subject: Option<&str>,
     ) -> Result<Self, Error> {
-        let principal = Self(Some(Parts {
+        let principal = Self(Some(Named {
             issuer: issuer.map(Into::into),
             client: client.map(Into::into),
             subject: subject.map(Into::into),
@@ -74,13 +75,13 @@ impl Principal {
     /// the same at every replica.
     ///
     /// ```
-    /// use sealwax::{Claims, Principal};
+    /// use sealwax::{JwtClaims, Principal};
     ///
-    /// let claims = Claims {
+    /// let claims = JwtClaims {
     ///     iss: Some("https://idp.example.com"),
     ///     sub: Some("alice"),
     ///     azp: Some("cli-7"),
-    ///     ..Claims::default()
+    ///     ..JwtClaims::default()
     /// };
     /// let alice = Principal::subject("alice")
     ///     .with_issuer("https://idp.example.com")
@@ -93,22 +94,22 @@ impl Principal {
     ///
     /// [`Error::InvalidArgument`] where `iss` or `sub` is missing, and for a part that is empty or
     /// over 1,024 bytes.
-    pub fn from_claims(claims: &Claims<'_>) -> Result<Self, Error> {
+    pub fn from_claims(claims: &JwtClaims<'_>) -> Result<Self, Error> {
         if claims.iss.is_none() || claims.sub.is_none() {
             return Err(Error::argument("claims: expected iss and sub"));
         }
         Self::from_parts(claims.iss, claims.client_id.or(claims.azp), claims.sub)
     }
 
-    /// Issuer, client and subject, those that there are; of an anonymous principal none.
+    /// Issuer, client and subject; `None` of an anonymous principal.
     #[must_use]
-    pub fn parts(&self) -> [Option<&str>; 3] {
-        let parts = self.0.as_ref();
-        [
-            parts.and_then(|parts| parts.issuer.as_deref()),
-            parts.and_then(|parts| parts.client.as_deref()),
-            parts.and_then(|parts| parts.subject.as_deref()),
-        ]
+    pub fn parts(&self) -> Option<PrincipalParts<'_>> {
+        let parts = self.0.as_ref()?;
+        Some(PrincipalParts {
+            issuer: parts.issuer.as_deref(),
+            client: parts.client.as_deref(),
+            subject: parts.subject.as_deref(),
+        })
     }
 
     /// The same principal, as this issuer names it.
@@ -124,14 +125,14 @@ impl Principal {
     }
 
     fn default_parts() -> Self {
-        Self(Some(Parts::default()))
+        Self(Some(Named::default()))
     }
 
     /// Anonymous with a part is a contradiction; the empty subject makes `check` refuse it.
-    fn with(self, set: impl FnOnce(&mut Parts)) -> Self {
-        let mut parts = self.0.unwrap_or(Parts {
+    fn with(self, set: impl FnOnce(&mut Named)) -> Self {
+        let mut parts = self.0.unwrap_or(Named {
             subject: Some(String::new()),
-            ..Parts::default()
+            ..Named::default()
         });
         set(&mut parts);
         Self(Some(parts))
@@ -159,23 +160,32 @@ impl Principal {
 
     /// The tag that stands for this principal under `key`.
     pub(crate) fn tag(&self, key: &Key) -> Tag {
-        let mac = match &self.0 {
-            None => key.principal_mac(&[b"anonymous"]),
-            Some(parts) => {
-                let [issuer, client, subject] = [&parts.issuer, &parts.client, &parts.subject]
-                    .map(|part| part.as_deref().unwrap_or_default().as_bytes());
-                key.principal_mac(&[b"principal", issuer, client, subject])
-            }
+        let Some(parts) = &self.0 else {
+            return holder::anonymous_tag(key);
         };
-        leading(&mac)
+        let [issuer, client, subject] = [&parts.issuer, &parts.client, &parts.subject]
+            .map(|part| part.as_deref().unwrap_or_default());
+        holder::tag(key, issuer, client, subject)
     }
+}
+
+/// The parts of a [`Principal`], those that there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PrincipalParts<'a> {
+    /// Who vouches for the others.
+    pub issuer: Option<&'a str>,
+    /// The client.
+    pub client: Option<&'a str>,
+    /// The user.
+    pub subject: Option<&'a str>,
 }
 
 /// What a verified credential says of its holder: the claims that [`Principal::from_claims`] goes by
 /// (RFC 9068 §2.2; RFC 7662 §2.2; OpenID Connect Core §2). The caller has verified the credential's
 /// signature, audience and expiry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Claims<'a> {
+pub struct JwtClaims<'a> {
     /// Who issued it.
     pub iss: Option<&'a str>,
     /// The user, or the client itself where it acts for none.
@@ -185,6 +195,3 @@ pub struct Claims<'a> {
     /// The client, as OpenID Connect calls it.
     pub azp: Option<&'a str>,
 }
-
-/// A principal under one key.
-pub(crate) type Tag = [u8; 16];

@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::key::KeyId;
-use crate::{Error, Key};
+use crate::{Error, Key, KeyId};
 
 /// The most keys of a ring.
 const MAX_KEYS: usize = 16;
@@ -42,37 +41,14 @@ impl KeyRing {
         Self::non_empty(ring)
     }
 
-    /// The ring in the environment variable `SEALWAX_KEYS`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidKey`] where the variable is not set or holds no valid ring.
-    #[cfg(feature = "std")]
-    pub fn from_env() -> Result<Self, Error> {
-        let text = zeroize::Zeroizing::new(std::env::var("SEALWAX_KEYS").map_err(|_| {
-            Error::InvalidKey("SEALWAX_KEYS is not set: `sealwax keygen` makes a key for it".into())
-        })?);
-        text.parse()
-    }
-
     /// The ids of the keys, in order.
     pub fn ids(&self) -> impl Iterator<Item = KeyId> + '_ {
         self.0.iter().map(Key::id)
     }
 
+    /// A ring is never empty.
     pub(crate) fn keys(&self) -> &[Key] {
         &self.0
-    }
-
-    /// The key that seals; a ring is never empty.
-    pub(crate) fn first(&self) -> &Key {
-        &self.0[0]
-    }
-
-    pub(crate) fn position(&self, id: KeyId) -> Result<usize, Error> {
-        self.ids()
-            .position(|known| known == id)
-            .ok_or(Error::UnknownKey(id))
     }
 
     fn push(ring: &mut Vec<Key>, key: Key) -> Result<(), Error> {

@@ -8,9 +8,9 @@ use core::time::Duration;
 
 use serde::Serialize;
 
-use crate::purpose::{Kind, Purpose};
-use crate::sealed::{self, Claims};
-use crate::token::{Opened, Token, Untrusted, kind};
+use crate::format::sealed::{self, Claims};
+use crate::kind::{self, Purpose, TokenKind};
+use crate::token::{Opened, Token};
 use crate::{Error, RequestContext, SessionId, View};
 
 /// Seals and opens tokens of one kind, for one principal, with the kind's bindings.
@@ -36,10 +36,13 @@ impl View {
     /// `state` of the data-layer session `id`. [`sessions`](Self::sessions) does all of it.
     #[must_use]
     pub fn state<'v>(&'v self, id: &'v SessionId) -> Sealer<'v, kind::State> {
-        self.front(Purpose {
-            session_id: id.as_str(),
-            ..Purpose::of(Kind::State)
-        })
+        self.state_of(id.as_str())
+    }
+
+    pub(crate) fn state_of<'v>(&'v self, id: &'v str) -> Sealer<'v, kind::State> {
+        let mut sealer = Sealer::of(self);
+        sealer.purpose.session_id = id;
+        sealer
     }
 
     /// `requestState` for the request that `context` names.
@@ -48,59 +51,51 @@ impl View {
         &'v self,
         context: &'v RequestContext,
     ) -> Sealer<'v, kind::RequestState> {
-        self.front(Purpose {
-            context: context.as_bytes(),
-            ..Purpose::of(Kind::RequestState)
-        })
+        let mut sealer = Sealer::of(self);
+        sealer.purpose.context = context.as_bytes();
+        sealer
     }
 
     /// A self-contained session: what was negotiated, for a header that cannot be renewed.
     #[must_use]
     pub fn session(&self) -> Sealer<'_, kind::Session> {
-        self.front(Purpose::of(Kind::Session))
+        Sealer::of(self)
     }
 
     /// A cursor of the list method `method`, such as `tools/list`.
     #[must_use]
     pub fn cursor<'v>(&'v self, method: &'v str) -> Sealer<'v, kind::Cursor> {
-        self.front(Purpose {
-            label: method,
-            ..Purpose::of(Kind::Cursor)
-        })
+        Sealer::of(self).labelled(method)
     }
 
     /// State that the holder of a handle of type `handle_type` keeps: the token is the handle.
     #[must_use]
     pub fn handle_state<'v>(&'v self, handle_type: &'v str) -> Sealer<'v, kind::HandleState> {
-        self.front(Purpose {
-            label: handle_type,
-            ..Purpose::of(Kind::HandleState)
-        })
+        Sealer::of(self).labelled(handle_type)
     }
 
     /// The application's own, by the name `label`; bound to a session or a request if it says so.
     #[must_use]
     pub fn custom<'v>(&'v self, label: &'v str) -> Sealer<'v, kind::Custom> {
-        self.front(Purpose {
-            label,
-            ..Purpose::of(Kind::Custom)
-        })
+        Sealer::of(self).labelled(label)
     }
 
     /// A kind known only at run time: for bindings and tools.
     #[must_use]
     pub fn sealer<'v>(&'v self, purpose: Purpose<'v>) -> Sealer<'v, kind::Untyped> {
-        self.front(purpose)
+        Sealer::with(self, purpose)
+    }
+}
+
+impl<'v, K: TokenKind> Sealer<'v, K> {
+    /// With no binding yet: a front sets what its kind requires.
+    fn of(view: &'v View) -> Self {
+        Self::with(view, Purpose::of(K::KIND))
     }
 
-    fn front<'v, K>(&'v self, purpose: Purpose<'v>) -> Sealer<'v, K> {
-        Sealer {
-            view: self,
-            purpose,
-            ttl: Ttl::Default,
-            max_age: None,
-            kind: PhantomData,
-        }
+    fn labelled(mut self, label: &'v str) -> Self {
+        self.purpose.label = label;
+        self
     }
 }
 
@@ -120,14 +115,24 @@ impl<'v> Sealer<'v, kind::Custom> {
     }
 }
 
-impl<K> Sealer<'_, K> {
+impl<'v, K> Sealer<'v, K> {
+    fn with(view: &'v View, purpose: Purpose<'v>) -> Self {
+        Self {
+            view,
+            purpose,
+            ttl: Ttl::Default,
+            max_age: None,
+            kind: PhantomData,
+        }
+    }
+
     pub(crate) fn with_ttl(mut self, ttl: Ttl) -> Self {
         self.ttl = ttl;
         self
     }
 
     /// How long what is sealed lives, in whole seconds, instead of the
-    /// [kind's own time](Kind::default_ttl).
+    /// [kind's own time](crate::Kind::default_ttl).
     #[must_use]
     pub fn ttl(self, ttl: Duration) -> Self {
         self.with_ttl(Ttl::Given(ttl))
@@ -203,8 +208,11 @@ impl<K> Sealer<'_, K> {
             age: u32::try_from(now.saturating_sub(life.started_at)).unwrap_or(u32::MAX),
             generation: life.generation,
         };
-        let (text, token_id) = sealed::seal(self.view, &self.purpose, &claims, payload)?;
-        Ok(Token::new(text, claims, token_id))
+        let codec = self.view.codec();
+        let (holder, limit) = (self.view.holder(), codec.payload_limit());
+        let nonce = codec.draw()?;
+        let text = sealed::seal(holder, &self.purpose, &claims, &nonce, payload, limit)?;
+        Ok(Token::new(text, claims, sealed::token_id(&nonce)))
     }
 
     /// Checks the bindings and the lifetime, as sealing will: for options that are given once and
@@ -218,15 +226,19 @@ impl<K> Sealer<'_, K> {
         self.ttl_seconds().map(drop)
     }
 
-    /// Opens what came back: text as it stood on the wire, or a [`Token`] of the same kind.
+    /// Opens what came back: text as it stood on the wire, or a [`Token`].
     ///
     /// # Errors
     ///
     /// Every refusal of [`Error`], in the order of SPEC.md, "Opening".
-    pub fn open<'t>(&self, token: impl Into<Untrusted<'t, K>>) -> Result<Opened<K>, Error> {
+    pub fn open(&self, token: impl AsRef<str>) -> Result<Opened<K>, Error> {
         self.purpose.check()?;
+        let codec = self.view.codec();
+        let (holder, limit, clock) = (self.view.holder(), codec.payload_limit(), codec.clock());
         let max_age = self.max_age.map(|age| age.as_secs());
-        sealed::open(self.view, &self.purpose, max_age, token.into().text()).map(Opened::new)
+        let token = token.as_ref();
+        let contents = sealed::open(holder, &self.purpose, token, limit, &clock, max_age)?;
+        Ok(Opened::new(contents, clock.now()))
     }
 
     /// When what is sealed at `now` ends.

@@ -1,30 +1,12 @@
-//! Session ids: signed, bound to a principal, the same for as long as the session lives
-//! (SPEC.md, "Session id").
+//! Session ids, minted or verified.
 
 use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use subtle::ConstantTimeEq as _;
-
-use crate::bytes::leading;
-use crate::codec::{Codec, View};
-use crate::key::KeyId;
-use crate::principal::Tag;
-use crate::ulid::Ulid;
-use crate::{Error, Key};
-
-pub(crate) const PREFIX: &str = "sess_";
-/// The most characters that are looked at, of an id or a handle.
-pub(crate) const LIMIT: usize = 1024;
-
-const KEY_ID_LEN: usize = 4;
-const PTAG_LEN: usize = 8;
-const MAC_LEN: usize = 16;
-const SIGNED_LEN: usize = KEY_ID_LEN + Ulid::LEN + PTAG_LEN;
-const LEN: usize = SIGNED_LEN + MAC_LEN;
+use crate::format::session_id;
+use crate::format::ulid::Ulid;
+use crate::{Error, View};
 
 /// A session id that this service issued to the principal at hand: minted, or verified.
 ///
@@ -48,21 +30,9 @@ impl View {
     }
 
     pub(crate) fn mint_session_id_at(&self, now_ms: u64) -> Result<SessionId, Error> {
-        let codec = self.codec();
-        let ulid = Ulid::mint(codec, now_ms)?;
-        let key = codec.ring().first();
-
-        let mut bytes = [0; LEN];
-        let (signed, mac) = bytes.split_at_mut(SIGNED_LEN);
-        signed[..KEY_ID_LEN].copy_from_slice(&key.id().0);
-        signed[KEY_ID_LEN..][..Ulid::LEN].copy_from_slice(&ulid.0);
-        signed[KEY_ID_LEN + Ulid::LEN..].copy_from_slice(&ptag(key, ulid, &self.tags()[0]));
-        mac.copy_from_slice(&signature(key, codec, signed));
-
-        let mut text = String::from(PREFIX);
-        URL_SAFE_NO_PAD.encode_string(bytes, &mut text);
+        let ulid = Ulid::new(now_ms, self.codec().draw()?);
         Ok(SessionId {
-            text,
+            text: session_id::mint(self.holder(), ulid),
             ulid,
             needs_reseal: false,
         })
@@ -79,27 +49,9 @@ impl View {
         text: &str,
         max_age: Option<Duration>,
     ) -> Result<SessionId, Error> {
-        if text.len() > LIMIT {
-            return Err(Error::TooLarge {
-                what: "session id",
-                found: text.len(),
-                limit: LIMIT,
-            });
-        }
-        let codec = self.codec();
-        let bytes = decode(text)?;
-        let (key_id, ulid) = parse(&bytes);
-        let at = codec.ring().position(key_id)?;
-        let key = &codec.ring().keys()[at];
-        let (signed, mac) = bytes.split_at(SIGNED_LEN);
-        if !bool::from(mac.ct_eq(&signature(key, codec, signed))) {
-            return Err(Error::Unauthentic);
-        }
-        let expected = ptag(key, ulid, &self.tags()[at]);
-        if !bool::from(signed[KEY_ID_LEN + Ulid::LEN..].ct_eq(&expected)) {
-            return Err(Error::PrincipalMismatch);
-        }
-        ulid.check_time(codec, max_age.map(|age| age.as_secs()))?;
+        let max_age = max_age.map(|age| age.as_secs());
+        let clock = self.codec().clock();
+        let (ulid, at) = session_id::verify(self.holder(), text, &clock, max_age)?;
         Ok(SessionId {
             text: text.into(),
             ulid,
@@ -157,31 +109,4 @@ impl fmt::Debug for SessionId {
             data_encoding::HEXLOWER.encode(self.ulid())
         )
     }
-}
-
-/// Reads what is readable without the key: the key's id and the time of making.
-pub(crate) fn header(text: &str) -> Result<(KeyId, Ulid), Error> {
-    decode(text).map(|bytes| parse(&bytes))
-}
-
-fn decode(text: &str) -> Result<[u8; LEN], Error> {
-    const EXPECTED: Error = Error::Malformed("a session id: sess_ and 59 characters of base64url");
-    let body = text.strip_prefix(PREFIX).ok_or(EXPECTED)?;
-    let mut bytes = [0; LEN];
-    match URL_SAFE_NO_PAD.decode_slice(body, &mut bytes) {
-        Ok(LEN) => Ok(bytes),
-        _ => Err(EXPECTED),
-    }
-}
-
-fn parse(bytes: &[u8; LEN]) -> (KeyId, Ulid) {
-    (KeyId(leading(bytes)), Ulid(leading(&bytes[KEY_ID_LEN..])))
-}
-
-fn ptag(key: &Key, ulid: Ulid, tag: &Tag) -> [u8; PTAG_LEN] {
-    leading(&key.principal_mac(&[b"session", &ulid.0, tag]))
-}
-
-fn signature(key: &Key, codec: &Codec, signed: &[u8]) -> [u8; MAC_LEN] {
-    leading(&key.id_mac(&[b"session", codec.audience().as_bytes(), signed]))
 }

@@ -1,5 +1,5 @@
-//! Sealed tokens by their kind: fresh from sealing, untrusted, and opened. They are different types,
-//! so that nobody reads what was not opened, or takes a state for a cursor.
+//! Sealed tokens by their kind: fresh from sealing, and opened. They are different types, so that
+//! nobody reads what was not opened, or takes a state for a cursor.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,34 +10,12 @@ use data_encoding::HEXLOWER;
 use serde::de::DeserializeOwned;
 
 use crate::Error;
-use crate::sealed::{Claims, Contents, TOKEN_ID_LEN};
-
-/// The kinds of sealed tokens as types: the `K` of [`Sealer`](crate::Sealer), [`Token`] and [`Opened`].
-pub mod kind {
-    /// State of a data-layer session.
-    #[derive(Clone, Copy, Debug)]
-    pub enum State {}
-    /// `requestState` of a multi-round-trip request.
-    #[derive(Clone, Copy, Debug)]
-    pub enum RequestState {}
-    /// A self-contained session.
-    #[derive(Clone, Copy, Debug)]
-    pub enum Session {}
-    /// A cursor of a list method.
-    #[derive(Clone, Copy, Debug)]
-    pub enum Cursor {}
-    /// State in a handle.
-    #[derive(Clone, Copy, Debug)]
-    pub enum HandleState {}
-    /// The application's own.
-    #[derive(Clone, Copy, Debug)]
-    pub enum Custom {}
-    /// A kind known only at run time: for bindings and tools.
-    #[derive(Clone, Copy, Debug)]
-    pub enum Untyped {}
-}
+use crate::format::sealed::{Claims, Contents, TOKEN_ID_LEN};
 
 /// A sealed token of kind `K`, fresh from sealing: ASCII, fit for JSON, headers and URLs.
+///
+/// With the feature `serde` it is written as its text.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Token<K> {
     text: String,
     claims: Claims,
@@ -86,6 +64,25 @@ impl<K> Token<K> {
     }
 }
 
+impl<K> AsRef<str> for Token<K> {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl<K> From<Token<K>> for String {
+    fn from(token: Token<K>) -> Self {
+        token.text
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<K> serde::Serialize for Token<K> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
 impl<K> fmt::Display for Token<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -99,49 +96,17 @@ impl<K> fmt::Debug for Token<K> {
     }
 }
 
-/// A text that claims to be a token of kind `K`. Only opening makes it more.
-#[derive(Debug)]
-pub struct Untrusted<'t, K> {
-    text: &'t str,
-    kind: PhantomData<K>,
-}
-
-impl<'t, K> Untrusted<'t, K> {
-    pub(crate) fn text(&self) -> &'t str {
-        self.text
-    }
-}
-
-impl<'t, K> From<&'t str> for Untrusted<'t, K> {
-    fn from(text: &'t str) -> Self {
-        Self {
-            text,
-            kind: PhantomData,
-        }
-    }
-}
-
-impl<'t, K> From<&'t String> for Untrusted<'t, K> {
-    fn from(text: &'t String) -> Self {
-        Self::from(text.as_str())
-    }
-}
-
-impl<'t, K> From<&'t Token<K>> for Untrusted<'t, K> {
-    fn from(token: &'t Token<K>) -> Self {
-        Self::from(token.as_str())
-    }
-}
-
 /// What an authentic token of kind `K` held, every check passed.
 pub struct Opened<K> {
     contents: Contents,
+    needs_renewal: bool,
     kind: PhantomData<K>,
 }
 
 impl<K> Opened<K> {
-    pub(crate) fn new(contents: Contents) -> Self {
+    pub(crate) fn new(contents: Contents, now: u64) -> Self {
         Self {
+            needs_renewal: contents.needs_reseal || is_half_over(&contents.claims, now),
             contents,
             kind: PhantomData,
         }
@@ -209,7 +174,7 @@ impl<K> Opened<K> {
     /// an older key made it.
     #[must_use]
     pub fn needs_renewal(&self) -> bool {
-        self.contents.needs_renewal
+        self.needs_renewal
     }
 }
 
@@ -221,6 +186,12 @@ impl<K> fmt::Debug for Opened<K> {
             .field("needs_reseal", &self.needs_reseal())
             .finish_non_exhaustive()
     }
+}
+
+/// Never, of what never expires.
+fn is_half_over(claims: &Claims, now: u64) -> bool {
+    let over = now.saturating_sub(claims.issued_at);
+    claims.ttl != 0 && over >= u64::from(claims.ttl).div_ceil(2)
 }
 
 /// The identity of a sealed token: 16 bytes taken from what it decodes to, so that no other

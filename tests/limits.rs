@@ -105,7 +105,7 @@ fn each_kind_lives_as_long_as_the_format_says() {
     assert_eq!(Kind::ALL.map(Kind::default_ttl), expected);
     let opened = alice()
         .session()
-        .open(&alice().session().seal(b"").unwrap())
+        .open(alice().session().seal(b"").unwrap())
         .unwrap();
     assert_eq!(
         opened.expires_at(),

@@ -6,7 +6,6 @@ mod common;
 use std::time::Duration;
 
 use common::{AUDIENCE, Fixed, alice};
-use sealwax::hazmat;
 use sealwax::{Codec, Error, Key, KeyRing, Principal, RequestContext, View};
 
 const KEY: &str = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc";
@@ -16,10 +15,7 @@ fn alice_at(seconds: u64) -> View {
         now_ms: seconds * 1000 + 500,
         random: None,
     };
-    let codec = hazmat::build(
-        Codec::builder(KEY.parse().unwrap(), AUDIENCE),
-        Box::new(environment),
-    );
+    let codec = Codec::builder(KEY.parse().unwrap(), AUDIENCE).build_in(environment);
     codec.unwrap().view(&Principal::subject("alice")).unwrap()
 }
 

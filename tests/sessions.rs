@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::{AUDIENCE, ring};
-use sealwax::hazmat::{self, Environment, System};
-use sealwax::{Answer, Codec, Error, Principal, Profile, SessionMetadata, View};
+use sealwax::{
+    Answer, Codec, Environment, Error, Principal, Profile, SessionMetadata, System, View,
+};
 use serde_json::{Value, json};
 
 const START: u64 = 1_795_000_000;
@@ -42,7 +43,7 @@ impl Clock {
     fn view(&self, subject: &str) -> View {
         let builder =
             Codec::builder(ring(), AUDIENCE).session_max_age(Duration::from_secs(7 * DAY));
-        let codec = hazmat::build(builder, Box::new(self.clone())).unwrap();
+        let codec = builder.build_in(self.clone()).unwrap();
         codec.view(&Principal::subject(subject)).unwrap()
     }
 }

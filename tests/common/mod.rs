@@ -2,8 +2,7 @@
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
 use data_encoding::HEXLOWER;
-use sealwax::hazmat::{self, Environment, System};
-use sealwax::{Codec, Error, Key, KeyRing, Kind, Principal, Purpose, View};
+use sealwax::{Codec, Environment, Error, Key, KeyRing, Kind, Principal, Purpose, System, View};
 use serde_json::Value;
 
 pub const AUDIENCE: &str = "https://mcp.example.com";
@@ -44,10 +43,7 @@ impl Environment for Fixed {
 }
 
 pub fn codec_at(ring: &str, audience: &str, environment: Fixed) -> Result<Codec, Error> {
-    hazmat::build(
-        Codec::builder(ring.parse()?, audience),
-        Box::new(environment),
-    )
+    Codec::builder(ring.parse()?, audience).build_in(environment)
 }
 
 /// A member of a vector, as text; absent is empty.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
 
-use sealwax_core::{Carried, Claims, Error, Principal, Profile, RequestContext};
+use sealwax_core::{Carried, Error, JwtClaims, Principal, Profile, RequestContext};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -143,14 +143,15 @@ pub unsafe extern "C" fn sealwax_principal_from_claims(
             let out = Buffer::text(out, cap, len)?;
             let read: Credential = serde_json::from_str(claims)
                 .map_err(|error| Error::InvalidArgument(format!("claims: {error}").into()))?;
-            let principal = Principal::from_claims(&Claims {
+            let principal = Principal::from_claims(&JwtClaims {
                 iss: read.iss.as_deref(),
                 sub: read.sub.as_deref(),
                 client_id: read.client_id.as_deref(),
                 azp: read.azp.as_deref(),
             })?;
-            let [issuer, client, subject] = principal.parts();
-            let parts = json!({"issuer": issuer, "client": client, "subject": subject});
+            let named = principal.parts().unwrap_or_default();
+            let parts =
+                json!({"issuer": named.issuer, "client": named.client, "subject": named.subject});
             out.write(parts.to_string().as_bytes())
         })
     }

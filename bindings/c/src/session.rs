@@ -13,7 +13,7 @@ use crate::token::{Life, Lifetime, Opened};
 use crate::view::View;
 
 /// A data-layer session that was opened: its id and its state, every check passed.
-pub struct Session(sealwax_core::Session);
+pub struct Session(sealwax_core::OpenedSession);
 
 /// Creates a session with a first state and gives its metadata, the JSON of
 /// `_meta["io.modelcontextprotocol/session"]`: sessionId, expiresAt where it ends, and state. It

@@ -46,7 +46,7 @@ pub(crate) struct OpenedState {
 pub(crate) struct InSession {
     pub id: SessionId,
     /// `None`: the server holds the state.
-    pub opened: Option<sealwax::Session>,
+    pub opened: Option<sealwax::OpenedSession>,
     /// What leaves with the result.
     pub written: Mutex<Option<Vec<u8>>>,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::{Claims, Error, Principal};
+use sealwax::{Error, JwtClaims, Principal};
 use serde_json::Value;
 
 /// The claims of a verified access token, or what introspection tells of it.
@@ -56,7 +56,7 @@ pub fn from_claims(context: &RequestContext<RoleServer>) -> Result<Principal, Er
             format!("claims: expected {name} to be a text").into(),
         )),
     };
-    Principal::from_claims(&Claims {
+    Principal::from_claims(&JwtClaims {
         iss: part("iss")?,
         sub: part("sub")?,
         client_id: part("client_id")?,

@@ -40,7 +40,7 @@ impl Codec {
         if let Some(max_age) = limits.session_max_age() {
             builder = builder.session_max_age(seconds(max_age));
         }
-        Ok(Self(sealwax::hazmat::build(builder, Box::new(Host))?))
+        Ok(Self(builder.build_in(Host)?))
     }
 
     #[wasm_bindgen(js_name = viewOf)]

@@ -1,6 +1,6 @@
 //! The request that comes in, and who sent it.
 
-use sealwax::{Carried, Claims, Principal, RequestContext};
+use sealwax::{Carried, JwtClaims, Principal, RequestContext};
 use wasm_bindgen::prelude::*;
 
 use crate::error::Result;
@@ -51,12 +51,12 @@ pub fn principal_from_claims(
     client_id: Option<String>,
     azp: Option<String>,
 ) -> Result<JsPrincipal> {
-    let principal = Principal::from_claims(&Claims {
+    let principal = Principal::from_claims(&JwtClaims {
         iss: iss.as_deref(),
         sub: sub.as_deref(),
         client_id: client_id.as_deref(),
         azp: azp.as_deref(),
     })?;
-    let [issuer, client, subject] = principal.parts();
-    Ok(parts(issuer, client, subject))
+    let named = principal.parts().unwrap_or_default();
+    Ok(parts(named.issuer, named.client, named.subject))
 }

@@ -1,7 +1,6 @@
 //! The clock and the randomness of the host, looked up at each call.
 
-use sealwax::Error;
-use sealwax::hazmat::Environment;
+use sealwax::{Environment, Error};
 use wasm_bindgen::prelude::*;
 
 use crate::input::whole;

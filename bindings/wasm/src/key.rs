@@ -13,7 +13,7 @@ pub struct Key(sealwax::Key);
 #[wasm_bindgen]
 impl Key {
     pub fn generate() -> Result<Self> {
-        Ok(Self(sealwax::hazmat::generate_key(&Host)?))
+        Ok(Self(sealwax::Key::generate_in(&Host)?))
     }
 
     pub fn parse(text: String) -> Result<Self> {

@@ -31,7 +31,7 @@ impl From<SessionMetadata> for Metadata {
 
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct Session(sealwax::Session);
+pub struct Session(sealwax::OpenedSession);
 
 #[wasm_bindgen]
 impl Session {

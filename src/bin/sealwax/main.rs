@@ -13,9 +13,10 @@ use args::{
 };
 use clap::Parser as _;
 use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
-use sealwax::hazmat::{self, Environment, System};
+use sealwax::hazmat;
 use sealwax::{
-    Codec, Error, Inspected, Key, KeyRing, Opened, Principal, Purpose, RequestContext, View,
+    Codec, Environment, Error, Inspected, Key, KeyRing, Opened, Principal, Purpose, RequestContext,
+    System, View,
 };
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -196,7 +197,7 @@ fn view(args: &ViewArgs) -> Result<View, Failure> {
     let now_ms = args
         .now
         .map_or_else(|| System.now_ms(), |now| now.saturating_mul(1000));
-    let codec = hazmat::build(builder, Box::new(At { now_ms }))?;
+    let codec = builder.build_in(At { now_ms })?;
     Ok(codec.view(&principal(&args.principal)?)?)
 }
 

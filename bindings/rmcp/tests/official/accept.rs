@@ -104,7 +104,7 @@ async fn is_asked_with_what_was_verified() {
     assert_eq!(kinds, ["request-state", "cursor", "handle", "handle-state"]);
     for token in &asked {
         assert_eq!(token.id.len(), 32);
-        assert_eq!(token.principal.parts()[2], Some("alice"));
+        assert_eq!(token.principal.parts().unwrap().subject, Some("alice"));
         assert!(token.expires_at.unwrap() > 1_700_000_000);
     }
     assert_eq!(check["structuredContent"]["ulid"], asked[2].id);

@@ -126,11 +126,11 @@ async fn claims_give_the_principal_of_the_core() {
     let server = start_with(codec.clone(), |guard| guard).await;
     let alice = client(&server.uri, "alice").await;
     let cursor = alice.list_tools(None).await.unwrap().next_cursor.unwrap();
-    let who = Principal::from_claims(&sealwax::Claims {
+    let who = Principal::from_claims(&sealwax::JwtClaims {
         iss: Some("https://idp.example.com"),
         sub: Some("alice"),
         azp: Some("cli"),
-        ..sealwax::Claims::default()
+        ..sealwax::JwtClaims::default()
     });
     let opened = codec
         .view(&who.unwrap())

@@ -1,7 +1,7 @@
 //! What session ids and handles are made around: the time of making, and 10 random bytes.
 
-use crate::Error;
-use crate::codec::Codec;
+use super::clock::Clock;
+use super::error::Error;
 
 const TIME_LEN: usize = 6;
 
@@ -12,12 +12,13 @@ pub(crate) struct Ulid(pub [u8; Self::LEN]);
 
 impl Ulid {
     pub const LEN: usize = 16;
+    pub const RANDOM_LEN: usize = Self::LEN - TIME_LEN;
 
-    pub fn mint(codec: &Codec, now_ms: u64) -> Result<Self, Error> {
+    pub fn new(now_ms: u64, random: [u8; Self::RANDOM_LEN]) -> Self {
         let mut bytes = [0; Self::LEN];
-        codec.environment().fill(&mut bytes[TIME_LEN..])?;
         bytes[..TIME_LEN].copy_from_slice(&now_ms.to_be_bytes()[2..]);
-        Ok(Self(bytes))
+        bytes[TIME_LEN..].copy_from_slice(&random);
+        Self(bytes)
     }
 
     /// Unix milliseconds.
@@ -28,9 +29,9 @@ impl Ulid {
     }
 
     /// Checks the time against the server's, and against `max_age` seconds if there is one.
-    pub fn check_time(&self, codec: &Codec, max_age: Option<u64>) -> Result<(), Error> {
+    pub fn check_time(&self, clock: &Clock, max_age: Option<u64>) -> Result<(), Error> {
         let ends = max_age.map(|seconds| self.ends_ms(seconds));
-        codec.clock().check_ms(self.created_at_ms(), ends)
+        clock.check_ms(self.created_at_ms(), ends)
     }
 
     /// When `max_age` seconds are over, in Unix milliseconds.

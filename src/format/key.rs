@@ -15,13 +15,14 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
-use crate::Error;
-use crate::cipher::{Aead as _, Cipher};
-use crate::environment::Environment;
-use crate::pae::pae;
+use super::bytes::leading;
+use super::cipher::Cipher;
+use super::error::Error;
+use super::pae::pae;
 
 const PREFIX: &str = "swk1_";
-const SECRET_LEN: usize = 32;
+/// The bytes of a secret that was generated; an imported one may be longer.
+pub(crate) const SECRET_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 4;
 const TEXT_LEN: usize = 53;
 const NOT_A_KEY: Error = Error::InvalidKey(alloc::borrow::Cow::Borrowed(
@@ -69,9 +70,9 @@ impl fmt::Debug for KeyId {
 /// ```
 // Shared, so that neither moving nor cloning a key leaves a copy of it behind.
 #[derive(Clone)]
-pub struct Key(Arc<Parts>);
+pub struct Key(Arc<Derived>);
 
-struct Parts {
+struct Derived {
     secret: Zeroizing<Vec<u8>>,
     id: KeyId,
     cipher: Cipher,
@@ -80,22 +81,6 @@ struct Parts {
 }
 
 impl Key {
-    /// A new key from the system's randomness.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::EntropyUnavailable`].
-    #[cfg(feature = "std")]
-    pub fn generate() -> Result<Self, Error> {
-        Self::generate_in(&crate::environment::System)
-    }
-
-    pub(crate) fn generate_in(environment: &dyn Environment) -> Result<Self, Error> {
-        let mut secret = Zeroizing::new([0; SECRET_LEN]);
-        environment.fill(secret.as_mut())?;
-        Self::from_secret(secret.as_ref())
-    }
-
     /// A key from a secret that already exists: 32 random bytes or more, never a passphrase.
     ///
     /// # Errors
@@ -107,13 +92,13 @@ impl Key {
                 "expected a secret of 32 random bytes or more".into(),
             ));
         }
-        let subkeys = Subkeys::derive(secret);
-        Ok(Self(Arc::new(Parts {
+        let prk = Hkdf::<Sha256>::new(Some(b"sealwax/v1"), secret);
+        Ok(Self(Arc::new(Derived {
             secret: Zeroizing::new(secret.to_vec()),
-            id: KeyId(*subkeys.id_of_key),
-            cipher: Cipher::new(&subkeys.seal),
-            id_mac: keyed(&subkeys.id),
-            principal_mac: keyed(&subkeys.principal),
+            id: KeyId(*expand(&prk, b"kid")),
+            cipher: Cipher::new(&expand(&prk, b"seal")),
+            id_mac: keyed(&expand(&prk, b"id")),
+            principal_mac: keyed(&expand(&prk, b"principal")),
         })))
     }
 
@@ -193,25 +178,6 @@ impl fmt::Debug for Key {
     }
 }
 
-struct Subkeys {
-    id_of_key: Zeroizing<[u8; 4]>,
-    seal: Zeroizing<[u8; 32]>,
-    id: Zeroizing<[u8; 32]>,
-    principal: Zeroizing<[u8; 32]>,
-}
-
-impl Subkeys {
-    fn derive(secret: &[u8]) -> Self {
-        let prk = Hkdf::<Sha256>::new(Some(b"sealwax/v1"), secret);
-        Self {
-            id_of_key: expand(&prk, b"kid"),
-            seal: expand(&prk, b"seal"),
-            id: expand(&prk, b"id"),
-            principal: expand(&prk, b"principal"),
-        }
-    }
-}
-
 fn expand<const N: usize>(prk: &Hkdf<Sha256>, info: &[u8]) -> Zeroizing<[u8; N]> {
     let mut out = Zeroizing::new([0; N]);
     #[expect(
@@ -235,9 +201,6 @@ fn mac(keyed: &Hmac<Sha256>, pieces: &[&[u8]]) -> [u8; 32] {
 }
 
 fn checksum(secret: &[u8]) -> [u8; CHECKSUM_LEN] {
-    let digest = Sha256::new()
-        .chain_update(b"sealwax/v1/key")
-        .chain_update(secret)
-        .finalize();
-    [digest[0], digest[1], digest[2], digest[3]]
+    let digest = Sha256::new_with_prefix(b"sealwax/v1/key").chain_update(secret);
+    leading(&digest.finalize())
 }

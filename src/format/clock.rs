@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::Error;
+use super::error::Error;
 
 /// The server's time and how far another server's may be ahead of it.
 pub(crate) struct Clock {
@@ -26,27 +26,18 @@ impl Clock {
         self.check(1000, self.now_ms, issued, ends)
     }
 
-    /// The future gets the skew as leeway, the past gets none.
-    fn check(
-        &self,
-        per_second: u64,
-        now: u64,
-        issued: u64,
-        ends: Option<u64>,
-    ) -> Result<(), Error> {
-        let skew = self.skew.as_secs() * per_second;
-        if issued > now.saturating_add(skew) {
-            return Err(Error::NotYetValid {
-                issued_at: issued / per_second,
-                now: now / per_second,
-            });
+    /// The future gets the skew as leeway, the past gets none. An error tells seconds.
+    fn check(&self, unit: u64, now: u64, issued: u64, ends: Option<u64>) -> Result<(), Error> {
+        if issued > now.saturating_add(self.skew.as_secs() * unit) {
+            let (issued_at, now) = (issued / unit, now / unit);
+            return Err(Error::NotYetValid { issued_at, now });
         }
-        match ends {
-            Some(end) if now >= end => Err(Error::Expired {
-                at: end / per_second,
-                now: now / per_second,
+        match ends.filter(|end| now >= *end) {
+            None => Ok(()),
+            Some(end) => Err(Error::Expired {
+                at: end / unit,
+                now: now / unit,
             }),
-            _ => Ok(()),
         }
     }
 }

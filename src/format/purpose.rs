@@ -2,9 +2,9 @@
 
 use alloc::format;
 use core::fmt;
-use core::str::FromStr;
 
-use crate::{Error, handle, text};
+use super::error::Error;
+use super::{handle, text};
 
 /// The kind of a sealed token, in its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,11 +26,18 @@ pub enum Kind {
 }
 
 /// Whether a kind has a field.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Need {
     Never,
     May,
     Must,
+}
+
+/// Which fields a kind has.
+struct Needs {
+    label: Need,
+    session_id: Need,
+    context: Need,
 }
 
 impl Kind {
@@ -72,15 +79,19 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| *kind as u8 == byte)
     }
 
-    /// What it needs of label, session id and context.
-    fn needs(self) -> [Need; 3] {
+    fn needs(self) -> Needs {
         use Need::{May, Must, Never};
+        let needs = |label, session_id, context| Needs {
+            label,
+            session_id,
+            context,
+        };
         match self {
-            Self::State => [Never, Must, Never],
-            Self::RequestState => [Never, Never, Must],
-            Self::Session => [Never, Never, Never],
-            Self::Cursor | Self::HandleState => [Must, Never, Never],
-            Self::Custom => [Must, May, May],
+            Self::State => needs(Never, Must, Never),
+            Self::RequestState => needs(Never, Never, Must),
+            Self::Session => needs(Never, Never, Never),
+            Self::Cursor | Self::HandleState => needs(Must, Never, Never),
+            Self::Custom => needs(Must, May, May),
         }
     }
 }
@@ -91,25 +102,8 @@ impl fmt::Display for Kind {
     }
 }
 
-impl FromStr for Kind {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| {
-                Error::argument(
-                    "kind: expected state, request-state, session, cursor, handle-state or custom",
-                )
-            })
-    }
-}
-
 /// What a sealed token is for: its kind, and the fields the kind is bound to.
 ///
-/// The typed fronts of a [`View`](crate::View) fill this in; [`View::sealer`](crate::View::sealer)
-/// takes it where the kind is known only at run time, as in the bindings and the command.
 /// A field that the kind has not is empty; whether it must be is checked before any sealing
 /// or opening.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +114,7 @@ pub struct Purpose<'a> {
     pub label: &'a str,
     /// The text of the session id that a state, or a custom token, belongs to.
     pub session_id: &'a str,
-    /// The 32 bytes of the [`RequestContext`](crate::RequestContext).
+    /// The 32 bytes that name a request.
     pub context: &'a [u8],
 }
 
@@ -136,23 +130,12 @@ impl<'a> Purpose<'a> {
         }
     }
 
-    /// The same purpose, bound to the session of this id: for callers that may leave it out,
-    /// so that an empty one is not taken for none.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidArgument`] for an id that is empty or over 1,024 bytes.
-    pub fn bound_to_session(self, session_id: &'a str) -> Result<Self, Error> {
-        text::require("session id", session_id)?;
-        Ok(Self { session_id, ..self })
-    }
-
     /// Checks the fields against the table of kinds.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let [label, session_id, context] = self.kind.needs();
-        self.check_presence("label", label, self.label.is_empty())?;
-        self.check_presence("session id", session_id, self.session_id.is_empty())?;
-        self.check_presence("context", context, self.context.is_empty())?;
+        let needs = self.kind.needs();
+        self.check_presence("label", needs.label, self.label.is_empty())?;
+        self.check_presence("session id", needs.session_id, self.session_id.is_empty())?;
+        self.check_presence("context", needs.context, self.context.is_empty())?;
         text::check("label", self.label)?;
         text::check("session id", self.session_id)?;
         if self.kind == Kind::HandleState {

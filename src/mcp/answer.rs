@@ -6,8 +6,8 @@ use core::str::FromStr;
 
 use serde::Serialize;
 
-use crate::text::json_text;
-use crate::{Error, text};
+use crate::Error;
+use crate::format::text::FIELD_LIMIT;
 
 /// Which part of the protocol a refused token came by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +200,8 @@ impl Answer {
     /// The answer as JSON: `{"error": …}`, `{"httpStatus": …}` or `{"toolResult": …}`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        json_text(self)
+        // Texts and numbers always have one.
+        serde_json::to_string(self).unwrap_or_default()
     }
 
     fn error(code: i32, message: &'static str, data: Option<ErrorData>) -> Self {
@@ -224,6 +225,6 @@ impl Answer {
 
 /// Visible ASCII, as the draft has it, and not too long.
 fn is_well_formed(session_id: &str) -> bool {
-    (1..=text::LIMIT).contains(&session_id.len())
+    (1..=FIELD_LIMIT).contains(&session_id.len())
         && session_id.bytes().all(|byte| byte.is_ascii_graphic())
 }

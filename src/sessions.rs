@@ -7,12 +7,11 @@ use core::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::earlier;
-use crate::codec::View;
+use crate::format::clock::earlier;
+use crate::format::text::at_most;
+use crate::inspect::WIRE_LIMIT;
 use crate::sealer::{Life, Ttl, check_ttl};
-use crate::text::json_text;
-use crate::token::{Opened, kind};
-use crate::{Error, SessionId, text};
+use crate::{Error, Opened, SessionId, View, kind};
 
 /// `SessionMetadata` of the draft: the value of `_meta["io.modelcontextprotocol/session"]`, and
 /// of `session` in the result of `sessions/create`.
@@ -49,7 +48,7 @@ impl SessionMetadata {
     /// [`Error::TooLarge`] over 2 MiB; [`Error::Malformed`] where it is not the JSON of session
     /// metadata.
     pub fn from_json(json: &str) -> Result<Self, Error> {
-        text::check_wire("JSON text", json)?;
+        at_most("JSON text", json.len(), WIRE_LIMIT)?;
         serde_json::from_str(json).map_err(|_| {
             Error::Malformed("session metadata: an object with sessionId and state, both strings")
         })
@@ -58,7 +57,8 @@ impl SessionMetadata {
     /// The JSON to send.
     #[must_use]
     pub fn to_json(&self) -> String {
-        json_text(self)
+        // A struct of texts always has one.
+        serde_json::to_string(self).unwrap_or_default()
     }
 }
 
@@ -165,14 +165,14 @@ impl Sessions<'_> {
     /// The refusals of [`View::verify_session_id`] and [`Sealer::open`](crate::Sealer::open);
     /// [`Error::Malformed`] where the state is missing, for leaving it out must not reset a
     /// session.
-    pub fn open(&self, metadata: &SessionMetadata) -> Result<Session, Error> {
+    pub fn open(&self, metadata: &SessionMetadata) -> Result<OpenedSession, Error> {
         let id = self.verify(&metadata.session_id)?;
         let state = metadata
             .state
             .as_deref()
             .ok_or(Error::Malformed("the session's state beside its id"))?;
         let state = self.view.state(&id).max_age(self.max_age()).open(state)?;
-        Ok(Session { id, state })
+        Ok(OpenedSession { id, state })
     }
 
     /// Verifies an id alone, as `sessions/delete` sends it.
@@ -191,7 +191,7 @@ impl Sessions<'_> {
     /// # Errors
     ///
     /// As [`create`](Self::create).
-    pub fn renew(&self, session: &Session, payload: &[u8]) -> Result<SessionMetadata, Error> {
+    pub fn renew(&self, session: &OpenedSession, payload: &[u8]) -> Result<SessionMetadata, Error> {
         let life = Life {
             started_at: session.state.started_at(),
             generation: session.state.generation().saturating_add(1),
@@ -204,7 +204,7 @@ impl Sessions<'_> {
     /// # Errors
     ///
     /// As [`create`](Self::create).
-    pub fn fork(&self, session: &Session) -> Result<SessionMetadata, Error> {
+    pub fn fork(&self, session: &OpenedSession) -> Result<SessionMetadata, Error> {
         self.create(session.payload())
     }
 
@@ -233,12 +233,12 @@ impl Sessions<'_> {
 
 /// A data-layer session that was opened: its id and its state, every check passed.
 #[derive(Debug)]
-pub struct Session {
+pub struct OpenedSession {
     id: SessionId,
     state: Opened<kind::State>,
 }
 
-impl Session {
+impl OpenedSession {
     /// The session id.
     #[must_use]
     pub fn id(&self) -> &SessionId {

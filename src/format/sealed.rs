@@ -8,14 +8,18 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 
-use crate::bytes::leading;
-use crate::cipher::{Aead as _, NONCE_LEN, TAG_LEN};
-use crate::clock::earlier;
-use crate::codec::View;
-use crate::key::KeyId;
-use crate::pae::pae;
-use crate::purpose::{Kind, Purpose};
-use crate::{Error, Key, KeyRing, base64url};
+use super::base64url;
+use super::bytes::leading;
+use super::cipher::TAG_LEN;
+use super::clock::{Clock, earlier};
+use super::error::Error;
+use super::holder::Holder;
+use super::key::{Key, KeyId};
+use super::pae::pae;
+use super::purpose::{Kind, Purpose};
+use super::text::at_most;
+
+pub(crate) use super::cipher::NONCE_LEN;
 
 const PREFIX: &str = "sw1.";
 const HEADER_LEN: usize = 5;
@@ -50,11 +54,6 @@ impl Claims {
         self.issued_at.saturating_sub(self.age.into())
     }
 
-    /// Never, of what never expires.
-    pub fn is_half_over(&self, now: u64) -> bool {
-        self.ttl != 0 && now.saturating_sub(self.issued_at) >= u64::from(self.ttl).div_ceil(2)
-    }
-
     pub fn expires_at(&self) -> Option<u64> {
         (self.ttl != 0).then(|| self.issued_at.saturating_add(self.ttl.into()))
     }
@@ -66,7 +65,6 @@ pub(crate) struct Contents {
     pub payload: Vec<u8>,
     pub token_id: [u8; TOKEN_ID_LEN],
     pub needs_reseal: bool,
-    pub needs_renewal: bool,
 }
 
 /// The most characters of a token with a payload of `payload` bytes.
@@ -74,24 +72,24 @@ pub(crate) fn max_text_len(payload: usize) -> usize {
     PREFIX.len() + (4 * (MAX_OVERHEAD + payload)).div_ceil(3)
 }
 
+/// Seals a payload of at most `limit` bytes. A nonce is fresh randomness, and never used twice.
 pub(crate) fn seal(
-    view: &View,
+    holder: Holder<'_>,
     purpose: &Purpose<'_>,
     claims: &Claims,
+    nonce: &[u8; NONCE_LEN],
     payload: &[u8],
-) -> Result<(String, [u8; TOKEN_ID_LEN]), Error> {
-    let codec = view.codec();
-    check_payload(payload.len(), codec.payload_limit())?;
-    let key = codec.ring().first();
+    limit: usize,
+) -> Result<String, Error> {
+    at_most("payload", payload.len(), limit)?;
+    let (key, tag) = holder.sealing();
 
     // header ‖ nonce ‖ claims ‖ payload ‖ tag: one buffer, encrypted where it lies.
     let mut token = Vec::with_capacity(MAX_OVERHEAD + payload.len());
     token.push(purpose.kind as u8);
     token.extend_from_slice(&key.id().0);
-    let mut nonce = [0; NONCE_LEN];
-    codec.environment().fill(&mut nonce)?;
-    token.extend_from_slice(&nonce);
-    token.extend_from_slice(&view.tags()[0]);
+    token.extend_from_slice(nonce);
+    token.extend_from_slice(tag);
     let mut varints = [0; MAX_CLAIMS_LEN - PRINCIPAL_TAG_LEN];
     #[expect(clippy::expect_used, reason = "the buffer holds the longest claims")]
     let varints = postcard::to_slice(claims, &mut varints).expect("the claims fit");
@@ -99,58 +97,48 @@ pub(crate) fn seal(
     token.extend_from_slice(payload);
 
     let (header, body) = token.split_at_mut(BODY);
-    let aad = associated_data(&header[..HEADER_LEN], codec.audience(), purpose);
-    let tag = key.cipher().seal(&nonce, &aad, body);
+    let aad = associated_data(&header[..HEADER_LEN], holder.audience, purpose);
+    let tag = key.cipher().seal(nonce, &aad, body);
     token.extend_from_slice(&tag);
 
     let mut text = String::with_capacity(PREFIX.len() + (4 * token.len()).div_ceil(3));
     text.push_str(PREFIX);
     base64url::append(&token, &mut text);
-    Ok((text, leading(&nonce)))
+    Ok(text)
 }
 
+/// Opens a token whose payload has at most `limit` bytes; with `max_age` in seconds, one whose
+/// session began longer ago has expired.
 pub(crate) fn open(
-    view: &View,
+    holder: Holder<'_>,
     purpose: &Purpose<'_>,
-    max_age: Option<u64>,
     text: &str,
+    limit: usize,
+    clock: &Clock,
+    max_age: Option<u64>,
 ) -> Result<Contents, Error> {
-    let codec = view.codec();
-    let limit = max_text_len(codec.payload_limit());
-    if text.len() > limit {
-        let found = text.len();
-        return Err(Error::TooLarge {
-            what: "token",
-            found,
-            limit,
-        });
-    }
+    at_most("token", text.len(), max_text_len(limit))?;
     let mut token = decode(text)?;
-    let at = check_header(codec.ring(), &token, purpose.kind)?;
-    decrypt(
-        &codec.ring().keys()[at],
-        codec.audience(),
-        purpose,
-        &mut token,
-    )?;
+    let key_id = check_header(&token, purpose.kind)?;
+    let (at, key, expected_tag) = holder.opening(key_id)?;
+    decrypt(key, holder.audience, purpose, &mut token)?;
 
     // From here on the bytes are ours; none leaves before the rest is checked.
     let body = &token[BODY..];
     let (tag, rest) = body.split_at(PRINCIPAL_TAG_LEN);
-    if !bool::from(tag.ct_eq(&view.tags()[at])) {
+    if !bool::from(tag.ct_eq(expected_tag)) {
         return Err(Error::PrincipalMismatch);
     }
     let (claims, payload) = postcard::take_from_bytes::<Claims>(rest)
         .map_err(|_| Error::Malformed("claims as version 1 writes them"))?;
-    check_payload(payload.len(), codec.payload_limit())?;
+    at_most("payload", payload.len(), limit)?;
     let ends = earlier(
         claims.expires_at(),
         max_age.map(|age| claims.started_at().saturating_add(age)),
     );
-    let clock = codec.clock();
     clock.check_seconds(claims.issued_at, ends)?;
 
-    let token_id = leading(&token[HEADER_LEN..]);
+    let token_id = token_id(&leading(&token[HEADER_LEN..]));
     let start = token.len() - payload.len();
     token.drain(..start);
     Ok(Contents {
@@ -158,8 +146,12 @@ pub(crate) fn open(
         payload: token,
         token_id,
         needs_reseal: at > 0,
-        needs_renewal: at > 0 || claims.is_half_over(clock.now()),
     })
+}
+
+/// The id of the token that is sealed under a nonce.
+pub(crate) fn token_id(nonce: &[u8; NONCE_LEN]) -> [u8; TOKEN_ID_LEN] {
+    leading(nonce)
 }
 
 /// Reads what is readable without the key: the kind, the key's id and the token's.
@@ -205,16 +197,16 @@ fn parse_header(token: &[u8]) -> Result<(Kind, KeyId), Error> {
     Ok((kind, KeyId(leading(&token[1..]))))
 }
 
-/// The place in the ring of the key that made the token.
-fn check_header(ring: &KeyRing, token: &[u8], expected: Kind) -> Result<usize, Error> {
+/// The id of the key that made a token, if the token is of the kind expected.
+fn check_header(token: &[u8], expected: Kind) -> Result<KeyId, Error> {
     let (kind, key_id) = parse_header(token)?;
-    if kind != expected {
-        return Err(Error::WrongPurpose {
-            expected: format!("a token of kind {expected}"),
-            found: format!("one of kind {kind}"),
-        });
+    if kind == expected {
+        return Ok(key_id);
     }
-    ring.position(key_id)
+    Err(Error::WrongPurpose {
+        expected: format!("a token of kind {expected}"),
+        found: format!("one of kind {kind}"),
+    })
 }
 
 /// Decrypts `token` in place and cuts the authentication tag off.
@@ -233,17 +225,6 @@ fn decrypt(
     let aad = associated_data(header, audience, purpose);
     key.cipher().open(&nonce, &aad, body, &tag)?;
     token.truncate(sealed_len);
-    Ok(())
-}
-
-fn check_payload(found: usize, limit: usize) -> Result<(), Error> {
-    if found > limit {
-        return Err(Error::TooLarge {
-            what: "payload",
-            found,
-            limit,
-        });
-    }
     Ok(())
 }
 

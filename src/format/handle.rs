@@ -1,0 +1,114 @@
+//! The bytes of a handle: a short signed identifier that a language model carries from call to call
+//! (SPEC.md, "Handle").
+
+use alloc::format;
+use alloc::string::String;
+
+use data_encoding::Encoding;
+use data_encoding_macro::new_encoding;
+use subtle::ConstantTimeEq as _;
+
+use super::bytes::leading;
+use super::clock::Clock;
+use super::error::Error;
+use super::holder::{Holder, Tag};
+use super::key::Key;
+use super::text::{IDENTIFIER_LIMIT, at_most};
+use super::ulid::Ulid;
+
+/// Crockford's alphabet, in lower case alone: no i, l, o, u to misread, and one spelling.
+const BASE32: Encoding = new_encoding! {
+    symbols: "0123456789abcdefghjkmnpqrstvwxyz",
+};
+
+const MAC_LEN: usize = 10;
+const LEN: usize = Ulid::LEN + MAC_LEN;
+const MAX_TYPE_LEN: usize = 32;
+/// The prefixes of our other texts.
+const RESERVED_TYPES: [&str; 3] = ["sess", "sw1", "swk1"];
+
+/// Mints a handle of a type that [`check_type`] has let pass.
+pub(crate) fn mint(holder: Holder<'_>, handle_type: &str, ulid: Ulid) -> String {
+    let (key, tag) = holder.sealing();
+    let mut bytes = [0; LEN];
+    bytes[..Ulid::LEN].copy_from_slice(&ulid.0);
+    let mac = signature(key, holder.audience, handle_type, tag, ulid);
+    bytes[Ulid::LEN..].copy_from_slice(&mac);
+    format!("{handle_type}_{}", BASE32.encode(&bytes))
+}
+
+/// The ulid of a handle, and the place in the ring of the key that made it: every key is tried. With
+/// `max_age` in seconds, one that was made longer ago has expired.
+pub(crate) fn verify(
+    holder: Holder<'_>,
+    handle_type: &str,
+    text: &str,
+    clock: &Clock,
+    max_age: Option<u64>,
+) -> Result<(Ulid, usize), Error> {
+    check_type(handle_type)?;
+    at_most("handle", text.len(), IDENTIFIER_LIMIT)?;
+    let (found, ulid, mac) = decode(text)?;
+    if found != handle_type {
+        return Err(Error::WrongPurpose {
+            expected: format!("a handle of type {handle_type}"),
+            found: format!("one of type {found}"),
+        });
+    }
+    let mut keys = holder.keys.iter().zip(holder.tags);
+    let at = keys
+        .position(|(key, tag)| {
+            let expected = signature(key, holder.audience, handle_type, tag, ulid);
+            mac.ct_eq(&expected).into()
+        })
+        .ok_or(Error::Unauthentic)?;
+    ulid.check_time(clock, max_age)?;
+    Ok((ulid, at))
+}
+
+/// Checks the caller's type.
+pub(crate) fn check_type(handle_type: &str) -> Result<(), Error> {
+    if is_type(handle_type) {
+        return Ok(());
+    }
+    Err(Error::argument(
+        "handle type: expected a small letter, then up to 31 small letters or digits; \
+         sess, sw1 and swk1 are taken",
+    ))
+}
+
+/// Reads what is readable without a key: the type and the time of making.
+pub(crate) fn header(text: &str) -> Result<(&str, Ulid), Error> {
+    decode(text).map(|(handle_type, ulid, _)| (handle_type, ulid))
+}
+
+fn decode(text: &str) -> Result<(&str, Ulid, [u8; MAC_LEN]), Error> {
+    const EXPECTED: Error = Error::Malformed(
+        "a handle: its type, an underscore and 42 characters of base32 in lower case",
+    );
+    let (handle_type, body) = text.split_once('_').ok_or(EXPECTED)?;
+    if !is_type(handle_type) {
+        return Err(EXPECTED);
+    }
+    match BASE32.decode(body.as_bytes()) {
+        Ok(bytes) if bytes.len() == LEN => Ok((
+            handle_type,
+            Ulid(leading(&bytes)),
+            leading(&bytes[Ulid::LEN..]),
+        )),
+        _ => Err(EXPECTED),
+    }
+}
+
+fn is_type(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_lowercase())
+        && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        && text.len() <= MAX_TYPE_LEN
+        && !RESERVED_TYPES.contains(&text)
+}
+
+fn signature(key: &Key, audience: &str, handle_type: &str, tag: &Tag, ulid: Ulid) -> [u8; MAC_LEN] {
+    let (audience, handle_type) = (audience.as_bytes(), handle_type.as_bytes());
+    leading(&key.id_mac(&[b"handle", audience, handle_type, tag, &ulid.0]))
+}

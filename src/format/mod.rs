@@ -1,0 +1,33 @@
+//! Version 1 of the token format, to the byte: SPEC.md in code, and nothing else.
+//!
+//! What a token is made of is given: keys, tags, audience, purpose, nonce, time. Nothing here knows a
+//! codec, a system's clock or randomness, or MCP. Read it side by side with SPEC.md:
+//!
+//! | SPEC.md | here |
+//! |---|---|
+//! | Building blocks | `pae`, `cipher`, `base64url`, `text` |
+//! | Keys | `key` |
+//! | Principal tag | `holder` |
+//! | Sealed token | `purpose`, `sealed` |
+//! | Session id, Handle | `ulid`, `session_id`, `handle` |
+//! | Request context | `context`, `json` |
+//! | Opening, time | `clock`, `error` |
+
+pub(crate) mod base64url;
+pub(crate) mod bytes;
+pub(crate) mod cipher;
+pub(crate) mod clock;
+#[cfg(feature = "jcs")]
+pub(crate) mod context;
+pub(crate) mod error;
+pub(crate) mod handle;
+pub(crate) mod holder;
+#[cfg(feature = "jcs")]
+mod json;
+pub(crate) mod key;
+mod pae;
+pub(crate) mod purpose;
+pub(crate) mod sealed;
+pub(crate) mod session_id;
+pub(crate) mod text;
+pub(crate) mod ulid;

@@ -1,0 +1,78 @@
+//! What takes an operating system: its clock, its generator, its environment variables.
+
+use std::string::String;
+
+use zeroize::Zeroizing;
+
+use crate::{Codec, CodecBuilder, Environment, Error, Key, KeyRing};
+
+/// The operating system's clock and generator. Not on `wasm32-unknown-unknown`, which has neither: see
+/// [`Environment`].
+#[derive(Clone, Copy, Debug)]
+pub struct System;
+
+impl Environment for System {
+    /// A clock before 1970 reads as 1970: every token is from the future then, and refused.
+    fn now_ms(&self) -> u64 {
+        std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |since| {
+                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+            })
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        getrandom::fill(bytes).map_err(|_| Error::EntropyUnavailable)
+    }
+}
+
+impl Key {
+    /// A new key from the system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntropyUnavailable`].
+    pub fn generate() -> Result<Self, Error> {
+        Self::generate_in(&System)
+    }
+}
+
+impl KeyRing {
+    /// The ring in the environment variable `SEALWAX_KEYS`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] where the variable is not set or holds no valid ring.
+    pub fn from_env() -> Result<Self, Error> {
+        let text = Zeroizing::new(std::env::var("SEALWAX_KEYS").map_err(|_| {
+            Error::InvalidKey("SEALWAX_KEYS is not set: `sealwax keygen` makes a key for it".into())
+        })?);
+        text.parse()
+    }
+}
+
+impl Codec {
+    /// A codec with the default limits.
+    ///
+    /// `audience` names the service, best by its public address: tokens of one service never
+    /// open at another, even under shared keys. Every replica must be given the same.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for an audience that is empty or over 1,024 bytes.
+    pub fn new(ring: KeyRing, audience: impl Into<String>) -> Result<Self, Error> {
+        Self::builder(ring, audience).build()
+    }
+}
+
+impl CodecBuilder {
+    /// The codec.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for an audience that is empty or over 1,024 bytes, or a limit
+    /// out of its range.
+    pub fn build(self) -> Result<Codec, Error> {
+        self.build_in(System)
+    }
+}

@@ -1,0 +1,98 @@
+//! What of a request's arguments counts, beside the vectors.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use sealwax::RequestContext;
+use sha2::{Digest as _, Sha256};
+
+fn context(arguments: &str) -> Result<RequestContext, sealwax::Error> {
+    RequestContext::new("m", "t", Some(arguments))
+}
+
+/// The context of arguments whose canonical form is known.
+fn of_canonical(canonical: &[u8]) -> RequestContext {
+    let mut digest = Sha256::new_with_prefix(3_u64.to_le_bytes());
+    for piece in [&b"m"[..], b"t", canonical] {
+        digest.update((piece.len() as u64).to_le_bytes());
+        digest.update(piece);
+    }
+    RequestContext::from_bytes(&digest.finalize()).unwrap()
+}
+
+#[track_caller]
+fn assert_canonical(arguments: &str, canonical: &str) {
+    assert_eq!(
+        context(arguments).unwrap(),
+        of_canonical(canonical.as_bytes()),
+        "{arguments}"
+    );
+}
+
+#[test]
+fn arrays_and_objects_have_a_hundred_levels_at_most() {
+    for [open, close] in [["[", "]"], ["{\"a\":", "}"]] {
+        let nested = |levels: usize, inside: &str| {
+            context(&(open.repeat(levels) + inside + &close.repeat(levels)))
+        };
+        assert!(nested(100, "1").is_ok());
+        assert!(nested(101, "1").is_err());
+        for inside in ["[]", "{}"] {
+            assert!(nested(100, inside).is_err(), "{inside}");
+        }
+    }
+}
+
+#[test]
+fn a_number_in_disguise_is_an_object() {
+    let disguised = r#"{"$serde_json::private::Number":"7"}"#;
+    assert_canonical(disguised, disguised);
+    assert_canonical(r#"{"\u0024serde_json::private::Number":"7"}"#, disguised);
+    assert_canonical(&format!("[7.0,{disguised}]"), &format!("[7,{disguised}]"));
+    assert_canonical(r#"{"":7}"#, r#"{"":7}"#);
+}
+
+#[test]
+fn a_text_or_a_number_is_no_arguments() {
+    for scalar in [r#""{\"id\":7}""#, "7", "true"] {
+        let message = context(scalar).unwrap_err().to_string();
+        assert!(message.contains("expected an object or none"), "{message}");
+    }
+}
+
+#[test]
+fn what_is_plain_is_written_as_the_canonicalizer_does() {
+    let plain = r#"{"z":[1,-2,{"b":null,"a":"\u001f\u007f\/\ud83d\ude02\b"}],"A":9007199254740991,"":true}"#;
+    let value: serde_json::Value = serde_json::from_str(plain).unwrap();
+    assert_eq!(
+        context(plain).unwrap(),
+        of_canonical(&serde_json_canonicalizer::to_vec(&value).unwrap())
+    );
+}
+
+#[test]
+fn keys_are_sorted_by_their_utf_16() {
+    assert_canonical(
+        "{\"\u{fb33}\":1,\"\u{1f602}\":2}",
+        "{\"\u{1f602}\":2,\"\u{fb33}\":1}",
+    );
+}
+
+#[test]
+fn what_is_not_named_is_not_judged() {
+    let json = r#"{"n":9007199254740993,"id":{"n":1,"id":2},"n":[],"name":"x"}"#;
+    let named = |names: &[&str]| RequestContext::only("m", "t", Some(json), names);
+    let expected = of_canonical(br#"{"id":{"id":2,"n":1}}"#);
+    assert_eq!(named(&["id"]).unwrap(), expected);
+    let expected = of_canonical(br#"{"name":"x"}"#);
+    assert_eq!(named(&["name", "size"]).unwrap(), expected);
+    for names in [&["n"][..], &["size"], &[]] {
+        assert_eq!(
+            named(names).unwrap_err().code(),
+            "invalid_argument",
+            "{names:?}"
+        );
+    }
+    for other in ["", "null", "[]", "{}"] {
+        let refused = RequestContext::only("m", "t", Some(other), &["id"]);
+        assert!(refused.is_err(), "{other}");
+    }
+}

@@ -1,0 +1,63 @@
+//! The folders of `src/` are layers: the format knows nothing above it, and what users hold knows
+//! nothing of the protocol.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = fs::read_dir(folder).unwrap();
+    let files: Vec<_> = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .collect();
+    assert!(files.len() > 2);
+    files
+}
+
+/// The words of a file's code, comments left out; `::` stays with what it follows.
+fn words(file: &Path) -> Vec<String> {
+    let code = fs::read_to_string(file).unwrap();
+    let code: Vec<_> = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect();
+    let code = code.join(" ").replace("::", ":: ");
+    code.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What `pub use` gives in a file.
+fn exported(file: &str) -> Vec<String> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let is_type = |word: &String| word.starts_with(char::is_uppercase);
+    words(&file).into_iter().filter(is_type).collect()
+}
+
+#[test]
+fn the_format_names_nothing_above_it() {
+    let mut lines = 0;
+    for file in files("src/format") {
+        lines += fs::read_to_string(&file).unwrap().lines().count();
+        let words = words(&file);
+        assert!(!words.iter().any(|word| word == "crate::"), "{file:?}");
+        let climbs = words.windows(3).any(|three| three == ["super::"; 3]);
+        assert!(!climbs, "{file:?}");
+    }
+    assert!(lines <= 1500, "to be read in an evening: {lines} lines");
+}
+
+#[test]
+fn what_users_hold_does_not_name_the_protocol() {
+    let protocol = exported("src/mcp/mod.rs");
+    assert!(protocol.iter().any(|name| name == "Profile"));
+    for file in files("src") {
+        let is_table_of_contents = file.ends_with("lib.rs");
+        for word in words(&file) {
+            let names = word == "mcp::" || protocol.contains(&word);
+            assert!(is_table_of_contents || !names, "{file:?}: {word}");
+        }
+    }
+}
