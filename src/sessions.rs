@@ -268,7 +268,7 @@ impl OpenedSession {
 }
 
 /// `None` past the year 9999, which RFC 3339 cannot write.
-fn rfc3339(unix_seconds: u64) -> Option<String> {
+pub(crate) fn rfc3339(unix_seconds: u64) -> Option<String> {
     let seconds = i64::try_from(unix_seconds).ok()?;
     jiff::Timestamp::from_second(seconds)
         .ok()

@@ -1,0 +1,222 @@
+//! What the parts of an exchange have in common: who asks, and how a refusal is told.
+
+use alloc::string::{String, ToString as _};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{Answer, Failed, Guard, Item, Presented, Profile, Refused, Reply, Step, Verdict};
+use crate::{Error, Inspected, Principal, View, inspect};
+
+/// No replica's clock is further ahead than the largest skew that the format allows.
+const LARGEST_SKEW: u64 = 300;
+
+pub(super) struct Context {
+    pub guard: Guard,
+    pub refused: Vec<Refused>,
+    /// The codec for whoever asks, once that is known.
+    view: Option<Arc<View>>,
+    /// Whether the adapter was told to find that out.
+    identifying: bool,
+}
+
+/// Why something was refused or failed, and so whose fault it is.
+pub(super) enum Reason {
+    /// What came was refused, or the author's or operator's mistake.
+    Error(Error),
+    /// What was to leave could not be sealed: never the client's fault.
+    Unsealed(Error),
+    /// `accept` said no.
+    NotAccepted,
+    /// `accept` failed.
+    AcceptUnavailable(String),
+}
+
+impl From<Error> for Reason {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl Reason {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Error(error) | Self::Unsealed(error) => error.code(),
+            Self::NotAccepted => "not_accepted",
+            Self::AcceptUnavailable(_) => "accept_unavailable",
+        }
+    }
+
+    fn message(self) -> String {
+        match self {
+            Self::Error(error) | Self::Unsealed(error) => error.to_string(),
+            Self::NotAccepted => "used, or ended: accept said no".into(),
+            Self::AcceptUnavailable(why) => why,
+        }
+    }
+
+    fn is_refusal(&self) -> bool {
+        match self {
+            Self::Error(error) => error.is_refusal(),
+            Self::NotAccepted => true,
+            Self::Unsealed(_) | Self::AcceptUnavailable(_) => false,
+        }
+    }
+}
+
+impl Verdict {
+    /// The place of what was not accepted, and why.
+    pub(super) fn judged(self) -> Result<(), (usize, Reason)> {
+        match self {
+            Self::Yes => Ok(()),
+            Self::No(at) => Err((at, Reason::NotAccepted)),
+            Self::Unavailable(Failed(why)) => Err((0, Reason::AcceptUnavailable(why))),
+        }
+    }
+}
+
+/// What a refusal is about.
+pub(super) struct About<'a> {
+    pub item: Item,
+    pub profile: Profile,
+    /// The text that came, to read a token id from.
+    pub token: Option<&'a str>,
+    /// The id of what was verified.
+    pub id: Option<String>,
+    /// The session id that the profile echoes.
+    pub session_id: Option<&'a str>,
+}
+
+impl About<'_> {
+    pub fn new(item: Item) -> Self {
+        Self {
+            item,
+            profile: match item {
+                Item::RequestState => Profile::RequestState,
+                Item::Cursor => Profile::Cursor,
+                Item::Handle | Item::HandleState => Profile::Handle,
+                Item::Session => Profile::DataLayer,
+            },
+            token: None,
+            id: None,
+            session_id: None,
+        }
+    }
+}
+
+impl Context {
+    pub fn new(guard: Guard, view: Option<Arc<View>>) -> Self {
+        Self {
+            guard,
+            refused: Vec::new(),
+            view,
+            identifying: false,
+        }
+    }
+
+    /// The codec for whoever asks; an error is the step that finds it out.
+    pub fn view(&mut self) -> Result<Arc<View>, Step> {
+        self.view.clone().ok_or_else(|| {
+            self.identifying = true;
+            Step::Identify
+        })
+    }
+
+    pub fn known(&self) -> Option<Arc<View>> {
+        self.view.clone()
+    }
+
+    pub fn is_identifying(&self) -> bool {
+        self.identifying
+    }
+
+    /// Takes who asks, where the adapter knows it already.
+    pub fn told(&mut self, principal: Option<Principal>) -> Result<(), Error> {
+        principal.map_or(Ok(()), |principal| self.identify(Ok(principal)))
+    }
+
+    /// Takes who asks.
+    pub fn identify(&mut self, found: Result<Principal, Failed>) -> Result<(), Error> {
+        self.identifying = false;
+        let principal = found.map_err(|Failed(why)| Error::argument(why))?;
+        self.view = Some(Arc::new(self.guard.settings().codec.view(&principal)?));
+        Ok(())
+    }
+
+    /// Remembers a refusal for the author, and gives the one answer to it.
+    pub fn refuse(&mut self, reason: impl Into<Reason>, about: About<'_>) -> Answer {
+        let reason = reason.into();
+        let answer = if reason.is_refusal() {
+            about.profile.refusal(about.session_id)
+        } else {
+            about.profile.internal_error()
+        };
+        self.refused.push(Refused {
+            code: reason.code(),
+            item: about.item,
+            token_id: about.id.or_else(|| token_id(about.token?)),
+            message: reason.message(),
+        });
+        answer
+    }
+
+    /// The same as a step.
+    pub fn reply(&mut self, reason: impl Into<Reason>, about: About<'_>) -> Step {
+        Step::Reply(self.refuse(reason, about).into())
+    }
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Error(error) => Self {
+                error: Some(error),
+                ..Self::default()
+            },
+            Answer::HttpStatus(status) => Self {
+                status: Some(status),
+                ..Self::default()
+            },
+            Answer::ToolResult(tool) => Self {
+                tool: Some(tool),
+                ..Self::default()
+            },
+        }
+    }
+}
+
+impl Presented {
+    /// Of a sealed token.
+    pub(super) fn token<K>(item: Item, opened: &crate::Opened<K>) -> Self {
+        Self {
+            item,
+            id: opened.token_id().to_string(),
+            until: until(opened.expires_at()),
+        }
+    }
+
+    /// Of an id or a handle, which tell their end in milliseconds.
+    pub(super) fn ulid(item: Item, ulid: &[u8; 16], ends_at_ms: Option<u64>) -> Self {
+        Self {
+            item,
+            id: hex(ulid),
+            until: until(ends_at_ms.map(|end| end.div_ceil(1000))),
+        }
+    }
+}
+
+/// From when on nothing opens that ends at `end`, in Unix seconds.
+pub(super) fn until(end: Option<u64>) -> Option<u64> {
+    end.map(|end| end.saturating_add(LARGEST_SKEW))
+}
+
+pub(super) fn hex(ulid: &[u8; 16]) -> String {
+    data_encoding::HEXLOWER.encode(ulid)
+}
+
+/// The id that a text claims, if it is a sealed token at all.
+pub(super) fn token_id(text: &str) -> Option<String> {
+    match inspect(text) {
+        Ok(Inspected::Token { token_id, .. }) => Some(token_id.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,193 @@
+//! One message and all that comes of it.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::act::{Act, Acting};
+use super::context::Context;
+use super::passage::Passage;
+use super::request::Request;
+use super::{Event, Guard, Message, Refused, Session, Step, Transport};
+use crate::{Error, SessionMetadata};
+
+/// What a guard knows of one message, from when it comes to when its answer leaves.
+///
+/// It takes an event and gives a step. Dropping it at any moment cancels it: what its handler does later
+/// is an error, and nothing leaves.
+pub struct Exchange {
+    context: Context,
+    flow: Flow,
+}
+
+enum Flow {
+    Request(Box<Request>),
+    Passage(Box<Passage>),
+    Act(Box<Acting>),
+    Over,
+}
+
+impl Exchange {
+    pub(super) fn of_message(guard: Guard, mut message: Message<'_>) -> (Self, Step) {
+        let mut context = Context::new(guard, None);
+        let known = context.told(message.principal.take());
+        let request = Request::new(message);
+        Self::begin(context, Flow::Request(Box::new(request)), known)
+    }
+
+    pub(super) fn of_transport(guard: Guard, mut transport: Transport<'_>) -> (Self, Step) {
+        let mut context = Context::new(guard, None);
+        let known = context.told(transport.principal.take());
+        let passage = Passage::new(transport);
+        Self::begin(context, Flow::Passage(Box::new(passage)), known)
+    }
+
+    fn begin(context: Context, flow: Flow, known: Result<(), Error>) -> (Self, Step) {
+        let mut exchange = Self { context, flow };
+        let step = match known {
+            Ok(()) => exchange.advance(),
+            Err(error) => exchange.unidentified(error),
+        };
+        (exchange.ended_by(&step), step)
+    }
+
+    /// Takes what came of the last step, and gives the next one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for an event that does not follow that step: the adapter's fault.
+    pub fn on(&mut self, event: Event<'_>) -> Result<Step, Error> {
+        let context = &mut self.context;
+        let step = match event {
+            Event::Principal(found) if context.is_identifying() => match context.identify(found) {
+                Ok(()) => self.advance(),
+                Err(error) => self.unidentified(error),
+            },
+            _ if context.is_identifying() => return Err(OUT_OF_ORDER),
+            event => {
+                let taken = match &mut self.flow {
+                    Flow::Request(request) => request.take(context, event),
+                    Flow::Passage(passage) => passage.take(context, event),
+                    Flow::Act(acting) => acting.take(context, event),
+                    Flow::Over => None,
+                };
+                taken.ok_or(OUT_OF_ORDER)?
+            }
+        };
+        if step.ends() {
+            self.flow = Flow::Over;
+        }
+        Ok(step)
+    }
+
+    /// Begins an exchange of its own for what a handler does with a handle.
+    #[must_use]
+    pub fn act(&self, act: Act<'_>) -> (Self, Step) {
+        let context = Context::new(self.context.guard.clone(), self.context.known());
+        Self::begin(context, Flow::Act(Box::new(Acting::new(act))), Ok(()))
+    }
+
+    /// The `requestState` that this exchange opened, while its handler runs; `None` in the first round.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] in a method that carries none, and before and after its handler.
+    pub fn state(&self) -> Result<Option<&str>, Error> {
+        match &self.flow {
+            Flow::Request(request) => request.state(),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// The data-layer session of the request, while its handler runs, if it has one. In a list there is
+    /// none.
+    #[must_use]
+    pub fn session(&self) -> Option<&Session> {
+        match &self.flow {
+            Flow::Request(request) => request.session(),
+            _ => None,
+        }
+    }
+
+    /// Writes the value of the session, as JSON: it leaves with the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] without a session, in a notification, before and after its handler,
+    /// where the server holds the value, and for what is no JSON.
+    pub fn write(&mut self, json: &str) -> Result<(), Error> {
+        match &mut self.flow {
+            Flow::Request(request) => request.write(json),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// A new session that begins with what was written, else with what came, while this one goes on: its
+    /// metadata, for a result.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write); [`Error::TooLarge`], [`Error::EntropyUnavailable`].
+    pub fn fork(&self) -> Result<SessionMetadata, Error> {
+        match &self.flow {
+            Flow::Request(request) => request.fork(&self.context),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// What was refused or failed since the last call: for the log, and the author's hook.
+    #[must_use]
+    pub fn refused(&mut self) -> Vec<Refused> {
+        core::mem::take(&mut self.context.refused)
+    }
+
+    fn advance(&mut self) -> Step {
+        let context = &mut self.context;
+        match &mut self.flow {
+            Flow::Request(request) => request.advance(context),
+            Flow::Passage(passage) => passage.advance(context),
+            Flow::Act(acting) => acting.advance(context),
+            Flow::Over => Step::Drop,
+        }
+    }
+
+    /// Nobody knows who asks: the authentication in front should have refused.
+    fn unidentified(&mut self, error: Error) -> Step {
+        let context = &mut self.context;
+        match &self.flow {
+            Flow::Request(request) => request.fail(context, error),
+            Flow::Passage(passage) => passage.fail(context, error),
+            Flow::Act(acting) => acting.fail(context, error),
+            Flow::Over => Step::Drop,
+        }
+    }
+
+    fn ended_by(mut self, step: &Step) -> Self {
+        if step.ends() {
+            self.flow = Flow::Over;
+        }
+        self
+    }
+}
+
+pub(super) const OUT_OF_ORDER: Error = Error::InvalidArgument(alloc::borrow::Cow::Borrowed(
+    "exchange: expected what follows the last step, before the answer has left",
+));
+
+impl Step {
+    fn ends(&self) -> bool {
+        matches!(
+            self,
+            Self::Leave(_) | Self::Reply(_) | Self::Done(_) | Self::Drop
+        )
+    }
+}
+
+/// What was opened is not for logs.
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Exchange")
+            .field(&self.context.guard)
+            .finish()
+    }
+}

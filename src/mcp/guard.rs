@@ -1,0 +1,263 @@
+//! What an author says once.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use super::exchange::Exchange;
+use super::{Message, Step, Transport};
+use crate::{Codec, Error, Principal, View, check_ttl};
+
+/// The rules of a server's guard: a codec and settings. It never changes, clones cheaply and is shared
+/// freely between threads. See the [module](super) for how an adapter uses it.
+#[derive(Clone)]
+pub struct Guard(Arc<Settings>);
+
+pub(super) struct Settings {
+    pub codec: Codec,
+    /// For what may be handed to any user.
+    pub public: View,
+    pub request_state_ttl: Option<Duration>,
+    pub only: BTreeMap<String, Vec<String>>,
+    pub sessions: Option<SessionSettings>,
+    pub front: Front,
+    pub asks: bool,
+}
+
+/// Data-layer sessions of a server.
+#[derive(Clone, Debug, Default)]
+pub struct SessionSettings {
+    /// How long a session lives without a write, in whole seconds: 24 hours unless set.
+    pub ttl: Option<Duration>,
+    /// It lives until it is as old as the codec's `session_max_age`.
+    pub no_expiry: bool,
+    /// The server holds what belongs to a session, by its ulid: the id alone is verified.
+    pub held_by_server: bool,
+    /// What is refused without a session.
+    pub required: Required,
+}
+
+/// What needs a session.
+#[derive(Clone, Debug, Default)]
+pub struct Required {
+    /// Every method but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
+    pub all: bool,
+    /// Methods.
+    pub methods: BTreeSet<String>,
+    /// Tools, by name.
+    pub tools: BTreeSet<String>,
+}
+
+/// Sessions of the transport, for [`Guard::transport`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Front {
+    /// Whether an HTTP request without a session is refused: true unless set.
+    pub required: bool,
+    /// How long a session lives, in whole seconds: 30 days unless set.
+    pub ttl: Option<Duration>,
+    /// Whether SEP-1359 is spoken.
+    pub sep1359: bool,
+    /// Whether the `sessions` capability is added here, for an SDK whose handlers have no place for it.
+    pub declares: bool,
+}
+
+impl Default for Front {
+    fn default() -> Self {
+        Self {
+            required: true,
+            ttl: None,
+            sep1359: false,
+            declares: false,
+        }
+    }
+}
+
+impl Guard {
+    /// A guard with the default settings, to be changed.
+    #[must_use]
+    pub fn builder(codec: Codec) -> GuardBuilder {
+        GuardBuilder {
+            codec,
+            request_state_ttl: None,
+            only: BTreeMap::new(),
+            sessions: None,
+            front: Front::default(),
+            asks: false,
+        }
+    }
+
+    /// Begins the exchange of a message at the SDK's handlers.
+    #[must_use]
+    pub fn message(&self, message: Message<'_>) -> (Exchange, Step) {
+        Exchange::of_message(self.clone(), message)
+    }
+
+    /// Begins the exchange of a message around HTTP or stdio.
+    #[must_use]
+    pub fn transport(&self, transport: Transport<'_>) -> (Exchange, Step) {
+        Exchange::of_transport(self.clone(), transport)
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Guard").field(&self.0.codec).finish()
+    }
+}
+
+/// Sets what a [`Guard`] does.
+#[derive(Clone, Debug)]
+pub struct GuardBuilder {
+    codec: Codec,
+    request_state_ttl: Option<Duration>,
+    only: BTreeMap<String, Vec<String>>,
+    sessions: Option<SessionSettings>,
+    front: Front,
+    asks: bool,
+}
+
+impl GuardBuilder {
+    /// How long a `requestState` lives, in whole seconds: 600 unless set.
+    #[must_use]
+    pub fn request_state_ttl(mut self, ttl: Duration) -> Self {
+        self.request_state_ttl = Some(ttl);
+        self
+    }
+
+    /// Binds the `requestState` of the tool or prompt `target` to these of its arguments alone. All of
+    /// them unless set.
+    #[must_use]
+    pub fn only<N: Into<String>>(
+        mut self,
+        target: impl Into<String>,
+        arguments: impl IntoIterator<Item = N>,
+    ) -> Self {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        self.only.insert(target.into(), arguments);
+        self
+    }
+
+    /// Serves data-layer sessions.
+    #[must_use]
+    pub fn sessions(mut self, sessions: SessionSettings) -> Self {
+        self.sessions = Some(sessions);
+        self
+    }
+
+    /// Sessions of the transport.
+    #[must_use]
+    pub fn front(mut self, front: Front) -> Self {
+        self.front = front;
+        self
+    }
+
+    /// Whether there is an `accept`, which is asked before a token counts and remembers what ended:
+    /// false unless set.
+    #[must_use]
+    pub fn asks(mut self, asks: bool) -> Self {
+        self.asks = asks;
+        self
+    }
+
+    /// The guard.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, for an `only` of
+    /// no name, for a required method that never depends on a session, and for a lifetime of sessions
+    /// that the server holds.
+    pub fn build(self) -> Result<Guard, Error> {
+        for (name, ttl) in [
+            ("request_state_ttl", self.request_state_ttl),
+            ("ttl of the transport's sessions", self.front.ttl),
+        ] {
+            check(name, ttl)?;
+        }
+        if let Some((target, _)) = self.only.iter().find(|(_, names)| names.is_empty()) {
+            return Err(Error::argument(format!(
+                "only: expected names of arguments for {target}, found none"
+            )));
+        }
+        if let Some(sessions) = &self.sessions {
+            sessions.check()?;
+        }
+        Ok(Guard(Arc::new(Settings {
+            public: self.codec.view(&Principal::anonymous())?,
+            codec: self.codec,
+            request_state_ttl: self.request_state_ttl,
+            only: self.only,
+            sessions: self.sessions,
+            front: self.front,
+            asks: self.asks,
+        })))
+    }
+}
+
+fn check(name: &str, ttl: Option<Duration>) -> Result<(), Error> {
+    let Some(Err(error)) = ttl.map(check_ttl) else {
+        return Ok(());
+    };
+    Err(Error::argument(format!("{name}: {error}")))
+}
+
+impl SessionSettings {
+    fn check(&self) -> Result<(), Error> {
+        check("ttl of sessions", self.ttl)?;
+        if self.ttl.is_some() && self.no_expiry {
+            return Err(Error::argument(
+                "sessions: expected a ttl or no expiry, found both",
+            ));
+        }
+        if self.held_by_server && (self.ttl.is_some() || self.no_expiry) {
+            return Err(Error::argument(
+                "sessions: expected no lifetime where the server holds them: they live as long as the \
+                 codec's session_max_age",
+            ));
+        }
+        match self.required.methods.iter().find(|method| is_free(method)) {
+            None => Ok(()),
+            Some(free) => Err(Error::argument(format!(
+                "required: {free} never depends on a session; leave it out"
+            ))),
+        }
+    }
+
+    /// The sessions of the core for one principal.
+    pub(super) fn of<'v>(&self, view: &'v View) -> crate::Sessions<'v> {
+        match self.ttl {
+            Some(ttl) => view.sessions().ttl(ttl),
+            None if self.no_expiry => view.sessions().no_expiry(),
+            None => view.sessions(),
+        }
+    }
+}
+
+impl Required {
+    pub(super) fn by(&self, method: &str, target: Option<&str>) -> bool {
+        (self.all && !is_free(method))
+            || self.methods.contains(method)
+            || (method == "tools/call" && target.is_some_and(|tool| self.tools.contains(tool)))
+    }
+}
+
+/// What must work for whoever has no session yet, and the lists, which are the same for all.
+fn is_free(method: &str) -> bool {
+    let always = matches!(
+        method,
+        "initialize" | "ping" | "server/discover" | "sessions/create"
+    );
+    always || is_list(method)
+}
+
+/// Lists never depend on a session.
+pub(super) fn is_list(method: &str) -> bool {
+    method.ends_with("/list")
+}

@@ -1,0 +1,402 @@
+//! Sessions of the transport: `Mcp-Session-Id` of the revisions to 2025-11-25 without a store, and
+//! SEP-1359. The session is a token that holds what was negotiated.
+
+use alloc::borrow::ToOwned as _;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString as _};
+use alloc::vec;
+use core::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::context::{About, Context, Reason, token_id, until};
+use super::input::Kept;
+use super::{
+    Deliver, Event, Head, Item, Leave, Presented, Profile, Question, Reply, RpcError, Sent, Step,
+    Transport, Watch,
+};
+use crate::format::text::at_most;
+use crate::{Error, Kind, View};
+
+const TERMINATE: &str = "session/terminate";
+/// What servers and proxies take as a header.
+const LIMIT: usize = 4096;
+
+pub(super) struct Passage {
+    http: Option<String>,
+    method: Option<String>,
+    notification: bool,
+    modern: bool,
+    version: Option<String>,
+    header: Kept,
+    inside: Kept,
+    initialize: Option<String>,
+    phase: Phase,
+}
+
+enum Phase {
+    Entering,
+    /// `accept` is asked; then this is delivered, or the session ends.
+    Asking {
+        then: Box<Deliver>,
+        ends: Option<Presented>,
+    },
+    /// `accept` is told that the session ends, as its principal wants.
+    Ending,
+    /// The same, because another principal sent it.
+    EndingForAnother,
+    /// The SDK has it; `initialize` begins a session.
+    Delivered,
+    /// This was negotiated; who asked may still have to be found out.
+    Leaving(String),
+}
+
+impl Passage {
+    pub fn new(transport: Transport<'_>) -> Self {
+        Self {
+            http: transport.http.map(Into::into),
+            method: transport.method.map(Into::into),
+            notification: transport.notification,
+            modern: transport.modern,
+            version: transport.version.map(Into::into),
+            header: transport.header.owned(),
+            inside: transport.inside.owned(),
+            initialize: transport.initialize.map(Into::into),
+            phase: Phase::Entering,
+        }
+    }
+
+    pub fn advance(&mut self, context: &mut Context) -> Step {
+        let step = match &self.phase {
+            Phase::Leaving(_) => self.leave(context),
+            _ => self.enter(context),
+        };
+        step.unwrap_or_else(|step| step)
+    }
+
+    pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
+        let phase = core::mem::replace(&mut self.phase, Phase::Entering);
+        match (phase, event) {
+            (Phase::Asking { then, ends }, Event::Answer(verdict)) => {
+                Some(match (verdict.judged(), ends) {
+                    (Err((_, reason)), _) => self.refuse(context, reason),
+                    (Ok(()), None) => self.deliver(*then),
+                    (Ok(()), Some(ends)) => {
+                        self.phase = Phase::Ending;
+                        Step::Ask(Question::End(ends))
+                    }
+                })
+            }
+            (Phase::Ending, Event::Answer(verdict)) => Some(match verdict.judged() {
+                Err((_, reason)) => self.refuse(context, reason),
+                Ok(()) => Step::Reply(Reply {
+                    status: self.deletes().then_some(204),
+                    done: !self.deletes(),
+                    ..Reply::default()
+                }),
+            }),
+            (Phase::EndingForAnother, Event::Answer(verdict)) => Some(match verdict.judged() {
+                Err((_, reason @ Reason::AcceptUnavailable(_))) => self.refuse(context, reason),
+                _ => self.refuse(context, Error::PrincipalMismatch),
+            }),
+            (Phase::Delivered, Event::Left(head)) => Some(self.left(context, &head)),
+            (phase, _) => {
+                self.phase = phase;
+                None
+            }
+        }
+    }
+
+    /// It is not known who asks.
+    pub fn fail(&self, context: &mut Context, error: Error) -> Step {
+        match self.phase {
+            Phase::Leaving(_) => self.not_begun(context, error),
+            _ => self.refuse(context, error),
+        }
+    }
+}
+
+/// On the way in.
+impl Passage {
+    fn enter(&mut self, context: &mut Context) -> Result<Step, Step> {
+        let settings = context.guard.settings();
+        let (front, asks) = (settings.front, settings.asks);
+        if self.modern || self.method.as_deref() == Some("initialize") {
+            let watch = match self.method.as_deref() {
+                Some("initialize") => Watch::Always,
+                Some("server/discover") if self.declares(context) => Watch::Always,
+                _ => Watch::Never,
+            };
+            return Ok(self.deliver(Deliver {
+                watch,
+                ..Deliver::default()
+            }));
+        }
+        let terminates = front.sep1359 && self.method.as_deref() == Some(TERMINATE);
+        let ends = self.deletes() || terminates;
+        if ends && !asks {
+            return Ok(self.not_offered());
+        }
+        let token = match (self.header.sent(), self.inside.sent()) {
+            (Sent::Absent, Sent::Absent) => {
+                let needed = self.deletes() || (front.required && self.http.is_some());
+                return Ok(if needed {
+                    self.bad(context, "a session", "Bad Request: expected Mcp-Session-Id")
+                } else {
+                    self.deliver(Deliver::default())
+                });
+            }
+            (Sent::Absent, inside) => inside,
+            (header, Sent::Absent) => header,
+            (header, inside) if header == inside => header,
+            _ => {
+                let told = "Bad Request: expected Mcp-Session-Id and sessionId to be one";
+                return Ok(self.bad(context, "one session in header and message", told));
+            }
+        };
+        if terminates && self.notification {
+            let told = "Bad Request: expected session/terminate to have an id";
+            return Ok(self.bad(context, "session/terminate as a request", told));
+        }
+        let view = context.view()?;
+        let (negotiated, presented) = match open(&view, token) {
+            Ok(opened) => opened,
+            Err(Error::PrincipalMismatch) if front.sep1359 && asks => {
+                let id = token.text().and_then(token_id);
+                return Ok(self.end_for_another(context, &view, id));
+            }
+            Err(error) => return Ok(self.refuse(context, error)),
+        };
+        let version = self.version.as_deref();
+        if version.is_some_and(|version| version != negotiated.protocol_version) {
+            let told = "Bad Request: expected MCP-Protocol-Version to be what was negotiated";
+            return Ok(self.bad(context, "the version that was negotiated", told));
+        }
+        let then = Deliver {
+            token_id: Some(presented.id.clone()),
+            version: version.is_none().then_some(negotiated.protocol_version),
+            negotiated: Some(negotiated.json),
+            stamp: self.inside.sent().text().map(Into::into),
+            ..Deliver::default()
+        };
+        if !asks {
+            return Ok(self.deliver(then));
+        }
+        self.phase = Phase::Asking {
+            then: Box::new(then),
+            ends: ends.then(|| presented.clone()),
+        };
+        Ok(Step::Ask(Question::Accept(vec![presented])))
+    }
+
+    fn deliver(&mut self, deliver: Deliver) -> Step {
+        self.phase = Phase::Delivered;
+        Step::Deliver(Box::new(deliver))
+    }
+
+    /// The session of a principal ends when somebody else sends it: so SEP-1359 has it. The token is
+    /// authentic, where its principal can be told.
+    fn end_for_another(&mut self, context: &mut Context, view: &View, id: Option<String>) -> Step {
+        let Some(id) = id else {
+            return self.refuse(context, Error::PrincipalMismatch);
+        };
+        // When it ends is sealed for its own principal: no later than one that is made now.
+        let ends = view
+            .codec()
+            .clock()
+            .now()
+            .saturating_add(life(context).as_secs());
+        self.phase = Phase::EndingForAnother;
+        Step::Ask(Question::End(Presented {
+            item: Item::Session,
+            id,
+            until: until(Some(ends)),
+        }))
+    }
+
+    fn deletes(&self) -> bool {
+        self.http.as_deref() == Some("DELETE")
+    }
+
+    fn declares(&self, context: &Context) -> bool {
+        let settings = context.guard.settings();
+        settings.front.declares && settings.sessions.is_some()
+    }
+}
+
+/// On the way out.
+impl Passage {
+    fn left(&mut self, context: &mut Context, head: &Head<'_>) -> Step {
+        let leave = Leave {
+            declare: self.declares(context),
+            ..Leave::default()
+        };
+        let result: Value = match (self.method.as_deref(), head.initialized) {
+            (Some("initialize"), Some(result)) => serde_json::from_str(result).unwrap_or_default(),
+            _ => Value::Null,
+        };
+        if !result["protocolVersion"].is_string() {
+            return Step::Leave(Box::new(leave));
+        }
+        let params = self.initialize.as_deref().unwrap_or_default();
+        let params: Value = serde_json::from_str(params).unwrap_or_default();
+        self.phase = Phase::Leaving(negotiated(&params, &result));
+        self.advance(context)
+    }
+
+    fn leave(&self, context: &mut Context) -> Result<Step, Step> {
+        let Phase::Leaving(negotiated) = &self.phase else {
+            return Ok(Step::Drop);
+        };
+        let view = context.view()?;
+        let front = context.guard.settings().front;
+        match seal(&view, negotiated, front.ttl) {
+            Ok(token) => Ok(Step::Leave(Box::new(Leave {
+                header: Some(token),
+                timeout: front.sep1359.then(|| life(context).as_secs()),
+                declare: self.declares(context),
+                ..Leave::default()
+            }))),
+            Err(error) => Ok(self.not_begun(context, error)),
+        }
+    }
+
+    fn not_begun(&self, context: &mut Context, error: Error) -> Step {
+        let answer = context.refuse(Reason::Unsealed(error), About::new(Item::Session));
+        Step::Reply(Reply {
+            status: self.http.is_some().then_some(500),
+            ..answer.into()
+        })
+    }
+}
+
+/// Refusals.
+impl Passage {
+    /// A peer that puts the session into its messages is told in a message, the others by a status.
+    fn refuse(&self, context: &mut Context, reason: impl Into<Reason>) -> Step {
+        let inside = self.inside.sent();
+        let request = self.method.is_some() && !self.notification;
+        let in_message = inside != Sent::Absent && request;
+        let token = self.header.sent().text().or(inside.text());
+        let about = About {
+            profile: if in_message {
+                Profile::Sep1359
+            } else {
+                Profile::McpSessionId
+            },
+            token,
+            session_id: inside.text(),
+            ..About::new(Item::Session)
+        };
+        let answer = context.refuse(reason, about);
+        if self.http.is_none() && !request {
+            return Step::Drop;
+        }
+        Step::Reply(answer.into())
+    }
+
+    /// A request that cannot be served, whoever sent it.
+    fn bad(&self, context: &mut Context, expected: &'static str, told: &'static str) -> Step {
+        context.refuse(Error::Malformed(expected), About::new(Item::Session));
+        if self.http.is_none() {
+            return Step::Drop;
+        }
+        Step::Reply(Reply {
+            status: Some(400),
+            ..error(-32600, told)
+        })
+    }
+
+    /// Never promise what nothing keeps.
+    fn not_offered(&self) -> Step {
+        match self.notification {
+            _ if self.deletes() => Step::Reply(Reply {
+                status: Some(405),
+                allow: Some("GET, POST"),
+                ..Reply::default()
+            }),
+            false => Step::Reply(error(-32601, "Method not found")),
+            true => Step::Drop,
+        }
+    }
+}
+
+struct Negotiated {
+    json: String,
+    protocol_version: String,
+}
+
+/// What a token of a session holds, and what `accept` is asked of it.
+fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Presented), Error> {
+    const EXPECTED: Error = Error::Malformed("what initialize settled");
+    let token = token
+        .text()
+        .ok_or(Error::Malformed("a session that is a text"))?;
+    at_most("session", token.len(), LIMIT)?;
+    let max_age = view.codec().session_max_age();
+    let opened = view.session().max_age(max_age).open(token)?;
+    let presented = Presented::token(Item::Session, &opened);
+    let json = String::from_utf8(opened.into_payload()).map_err(|_| EXPECTED)?;
+    let value: Value = serde_json::from_str(&json).map_err(|_| EXPECTED)?;
+    let protocol_version = value["protocolVersion"].as_str().ok_or(EXPECTED)?.into();
+    Ok((
+        Negotiated {
+            json,
+            protocol_version,
+        },
+        presented,
+    ))
+}
+
+fn seal(view: &View, negotiated: &str, ttl: Option<Duration>) -> Result<String, Error> {
+    let sealer = match ttl {
+        Some(ttl) => view.session().ttl(ttl),
+        None => view.session(),
+    };
+    let token = sealer.seal(negotiated.as_bytes())?.into_string();
+    at_most(
+        "Mcp-Session-Id, with what was negotiated",
+        token.len(),
+        LIMIT,
+    )?;
+    Ok(token)
+}
+
+/// What the params of `initialize` and its result settled.
+fn negotiated(params: &Value, result: &Value) -> String {
+    let or_empty = |value: &Value| {
+        if value.is_null() {
+            json!({})
+        } else {
+            value.clone()
+        }
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let info = &params["clientInfo"];
+    json!({
+        "protocolVersion": result["protocolVersion"],
+        "clientCapabilities": or_empty(&params["capabilities"]),
+        "clientInfo": { "name": text(&info["name"]), "version": text(&info["version"]) },
+        "serverCapabilities": or_empty(&result["capabilities"]),
+    })
+    .to_string()
+}
+
+/// A session is never renewed, so it ends by its own time or the codec's, whichever is first.
+fn life(context: &Context) -> Duration {
+    let settings = context.guard.settings();
+    let own = Duration::from_secs(Kind::Session.default_ttl().into());
+    let limit = settings.codec.session_max_age();
+    settings.front.ttl.unwrap_or(own).min(limit)
+}
+
+fn error(code: i32, message: &'static str) -> Reply {
+    Reply {
+        error: Some(RpcError {
+            code,
+            message,
+            data: None,
+        }),
+        ..Reply::default()
+    }
+}
