@@ -200,17 +200,14 @@ impl Passage {
         let Some(id) = id else {
             return self.refuse(context, Error::PrincipalMismatch);
         };
-        // When it ends is sealed for its own principal: no later than one that is made now.
-        let ends = view
-            .codec()
-            .clock()
-            .now()
-            .saturating_add(life(context).as_secs());
+        // When it ends is sealed for its own principal: by the codec's limit, and a clock may be ahead.
+        let limit = view.codec().session_max_age().as_secs();
+        let ends = until(Some(view.codec().clock().now().saturating_add(limit)));
         self.phase = Phase::EndingForAnother;
         Step::Ask(Question::End(Presented {
             item: Item::Session,
             id,
-            until: until(Some(ends)),
+            until: until(ends),
         }))
     }
 

@@ -1,0 +1,209 @@
+//! What came of an event, against what a transcript says.
+
+use std::time::Duration;
+
+use sealwax::{Opened, Purpose, SessionMetadata, kind::Untyped};
+use serde_json::{Map, Value, json};
+
+use crate::messages::Found;
+use crate::world::{World, context};
+
+pub fn compare(world: &mut World, event: &Value, found: &Found) -> Result<(), String> {
+    let equal = |what: &str, found: &Value, expected: &Value| {
+        if found == expected {
+            return Ok(());
+        }
+        Err(format!("{what}: expected {expected}, found {found}"))
+    };
+    equal("reported", &json!(found.reported), &event["reported"])?;
+    equal("asked", &json!(found.asked), &event["asked"])?;
+    match (&event["delivered"], &found.delivered) {
+        (Value::Null, Value::Null) => {}
+        (Value::Object(expected), Value::Object(delivered)) => {
+            for (name, value) in expected {
+                equal(name, delivered.get(name).unwrap_or(&Value::Null), value)?;
+            }
+        }
+        (expected, delivered) => equal("delivered", delivered, expected)?,
+    }
+    let none = Vec::new();
+    let did = event["did"].as_array().unwrap_or(&none);
+    if did.len() != found.did.len() {
+        return Err(format!("did: expected {did:?}, found {:?}", found.did));
+    }
+    for (expected, found_did) in did.iter().zip(&found.did) {
+        matches(world, expected, found_did, found, "did")?;
+    }
+    let answered = &event["answered"];
+    if event["via"] != "http" && answered.is_null() {
+        return equal("answered", &found.answered, answered);
+    }
+    if let Some(error) = answered
+        .get("error")
+        .or_else(|| answered["message"].get("error"))
+    {
+        // An error tells nothing more than this.
+        let message = found.answered.get("message").unwrap_or(&found.answered);
+        let expected = echoed(error, found);
+        equal("error", &message["error"], &expected)?;
+        return match answered.get("status") {
+            Some(status) => equal("status", &found.answered["status"], status),
+            None => Ok(()),
+        };
+    }
+    matches(world, answered, &found.answered, found, "answered")
+}
+
+/// `$echo` is the session id that was sent.
+fn echoed(error: &Value, found: &Found) -> Value {
+    let mut error = error.clone();
+    if error["data"]["sessionId"] == "$echo" {
+        let meta = &found.sent["params"]["_meta"]["io.modelcontextprotocol/session"];
+        let sent = found.sent.get("sessionId").unwrap_or(&meta["sessionId"]);
+        error["data"]["sessionId"] = sent.clone();
+    }
+    error
+}
+
+/// At least what is expected.
+fn matches(
+    world: &mut World,
+    expected: &Value,
+    value: &Value,
+    found: &Found,
+    place: &str,
+) -> Result<(), String> {
+    let differs = || Err(format!("{place}: expected {expected}, found {value}"));
+    match expected {
+        Value::Object(object) if object.contains_key("$token") => {
+            token(world, &object["$token"], value, place)
+        }
+        Value::Object(object) if object.contains_key("$session") => {
+            session(world, object, value, place)
+        }
+        Value::Object(object) if object.contains_key("$handle") => {
+            match value["handle"].is_string() {
+                true => Ok(()),
+                false => differs(),
+            }
+        }
+        Value::Object(object) => {
+            for (name, member) in object {
+                let place = format!("{place}.{name}");
+                if name == "$absent" {
+                    let absent = member.as_array().unwrap().iter();
+                    for name in absent.map(|name| name.as_str().unwrap()) {
+                        if value.get(name).is_some() {
+                            return Err(format!("{place}: {name} is there"));
+                        }
+                    }
+                    continue;
+                }
+                let Some(value) = value.get(name) else {
+                    return Err(format!("{place} is missing in {value}"));
+                };
+                matches(world, member, value, found, &place)?;
+            }
+            Ok(())
+        }
+        Value::Array(items) if value.as_array().is_some_and(|it| it.len() == items.len()) => {
+            for (expected, value) in items.iter().zip(value.as_array().unwrap()) {
+                matches(world, expected, value, found, place)?;
+            }
+            Ok(())
+        }
+        _ if expected == value => Ok(()),
+        _ => differs(),
+    }
+}
+
+fn token(world: &mut World, expected: &Value, value: &Value, place: &str) -> Result<(), String> {
+    let text = value.as_str().ok_or(format!("{place}: no text"))?;
+    if let Some(name) = expected.as_str() {
+        let known = world.tokens.get(name).map(String::as_str) == Some(text);
+        return if known {
+            Ok(())
+        } else {
+            Err(format!("{place}: another token"))
+        };
+    }
+    let view = world.view(&json!({"as": expected["as"], "key": "new"}), "age");
+    let bound = context(&expected["context"]);
+    let mut purpose = Purpose::of(expected["kind"].as_str().unwrap().parse().unwrap());
+    purpose.label = expected["label"].as_str().unwrap_or_default();
+    if let Some(bound) = &bound {
+        purpose.context = bound.as_bytes();
+    }
+    let opened: Opened<Untyped> = view
+        .sealer(purpose)
+        .open(text)
+        .map_err(|e| format!("{place}: {e}"))?;
+    if let Some(name) = expected["name"].as_str() {
+        world.tokens.insert(name.into(), text.into());
+    }
+    if let Some(ttl) = expected["ttl"].as_u64()
+        && opened.expires_at() != Some(opened.issued_at() + ttl)
+    {
+        return Err(format!("{place}: lives to {:?}", opened.expires_at()));
+    }
+    let payload = String::from_utf8(opened.payload().to_vec()).unwrap();
+    if let Some(members) = expected["json"].as_object() {
+        let payload: Value = serde_json::from_str(&payload).unwrap();
+        let same = members.iter().all(|(name, value)| payload[name] == *value);
+        return if same {
+            Ok(())
+        } else {
+            Err(format!("{place}: holds {payload}"))
+        };
+    }
+    match expected["payload"].as_str() {
+        Some(held) if held != payload => Err(format!("{place}: holds {payload}")),
+        _ => Ok(()),
+    }
+}
+
+fn session(
+    world: &mut World,
+    expected: &Map<String, Value>,
+    value: &Value,
+    place: &str,
+) -> Result<(), String> {
+    let name = expected["$session"].as_str().unwrap();
+    let id = value["sessionId"]
+        .as_str()
+        .ok_or(format!("{place}: no session"))?;
+    let before = world
+        .sessions
+        .get(name)
+        .and_then(|versions| versions.last());
+    if before.is_some_and(|before| before["sessionId"] != *id) {
+        return Err(format!("{place}: another session"));
+    }
+    let view = world.view(&json!({"key": "both"}), "age");
+    match expected.get("payload") {
+        Some(payload) => {
+            let sent = SessionMetadata::new(id, value["state"].as_str().map(Into::into));
+            let sessions = view.sessions().ttl(Duration::from_secs(1));
+            let opened = sessions
+                .open(&sent)
+                .map_err(|error| format!("{place}: {error}"))?;
+            let held = String::from_utf8(opened.payload().to_vec()).unwrap();
+            if held != payload.as_str().unwrap() {
+                return Err(format!("{place}: holds {held}"));
+            }
+            let generation = opened.state().generation();
+            if expected["generation"] != generation {
+                return Err(format!("{place}: of generation {generation}"));
+            }
+        }
+        None if value.get("state").is_some() && place != "did" => {
+            return Err(format!("{place}: a new state"));
+        }
+        None => {}
+    }
+    let versions = world.sessions.entry(name.into()).or_default();
+    if value.get("state").is_some() || versions.is_empty() {
+        versions.push(value.clone());
+    }
+    Ok(())
+}
