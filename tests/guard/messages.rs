@@ -199,7 +199,8 @@ fn around(
     });
     let mut known = None;
     let mut answered = Value::Null;
-    let result;
+    #[expect(unused_assignments, reason = "it outlives the step that it is made in")]
+    let mut initialized = String::new();
     let came = loop {
         let next = match step {
             Step::Identify => {
@@ -213,10 +214,10 @@ fn around(
                 answered = json!({"result": {
                     "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
                 }});
-                result = answered["result"].to_string();
+                initialized = answered["result"].to_string();
                 assert_eq!(deliver.watch, sealwax::mcp::Watch::Always);
                 Event::Left(Head {
-                    initialized: Some(&result),
+                    initialized: Some(&initialized),
                     ..Head::default()
                 })
             }
