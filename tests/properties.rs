@@ -86,7 +86,7 @@ proptest! {
         prop_assert_eq!(opened.expires_at(), ttl.map(|ttl| opened.issued_at() + u64::from(ttl)));
         prop_assert_eq!((opened.generation(), opened.started_at()), (0, opened.issued_at()));
 
-        let renewed = sealer.open(&sealer.renew(&opened, b"next").unwrap()).unwrap();
+        let renewed = sealer.open(sealer.renew(&opened, b"next").unwrap()).unwrap();
         prop_assert_eq!((renewed.generation(), renewed.started_at()), (1, opened.started_at()));
     }
 

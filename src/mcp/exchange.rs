@@ -48,7 +48,8 @@ impl Exchange {
             Ok(()) => exchange.advance(),
             Err(error) => exchange.unidentified(error),
         };
-        (exchange.ended_by(&step), step)
+        let step = exchange.given(step);
+        (exchange, step)
     }
 
     /// Takes what came of the last step, and gives the next one.
@@ -74,10 +75,7 @@ impl Exchange {
                 taken.ok_or(OUT_OF_ORDER)?
             }
         };
-        if step.ends() {
-            self.flow = Flow::Over;
-        }
-        Ok(step)
+        Ok(self.given(step))
     }
 
     /// Begins an exchange of its own for what a handler does with a handle.
@@ -162,11 +160,17 @@ impl Exchange {
         }
     }
 
-    fn ended_by(mut self, step: &Step) -> Self {
+    /// The step as it is given, which may end the exchange.
+    fn given(&mut self, step: Step) -> Step {
+        let step = match (&self.flow, step) {
+            // Nothing answers a notification.
+            (Flow::Request(request), Step::Reply(_)) if request.is_notification() => Step::Drop,
+            (_, step) => step,
+        };
         if step.ends() {
             self.flow = Flow::Over;
         }
-        self
+        step
     }
 }
 

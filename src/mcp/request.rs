@@ -116,13 +116,17 @@ impl Request {
         }
     }
 
+    pub fn is_notification(&self) -> bool {
+        self.notification
+    }
+
     /// It is not known who asks.
     pub fn fail(&self, context: &mut Context, error: Error) -> Step {
         let item = match (&self.sent_session, self.carries) {
             (None, Some(carries)) => item(carries),
             _ => Item::Session,
         };
-        self.answer(context, error, About::new(item))
+        context.reply(error, About::new(item))
     }
 }
 
@@ -138,7 +142,7 @@ impl Request {
             return Ok(reply(-32601, "Method not found"));
         }
         let Some((id, state)) = &self.sent_session else {
-            if self.method == CREATE && !self.notification {
+            if self.method == CREATE {
                 let view = context.view()?;
                 if sessions.held_by_server {
                     let minted = sessions.of(&view).mint();
@@ -148,13 +152,13 @@ impl Request {
                 return Ok(Step::Begin);
             }
             let required = sessions.required.by(&self.method, self.target.as_deref());
-            if (required || self.method == DELETE) && !self.notification {
+            if required || self.method == DELETE {
                 let about = About {
                     profile: Profile::DataLayerRequired,
                     ..About::new(Item::Session)
                 };
                 let error = Error::Malformed("a session, which this request needs");
-                return Ok(self.answer(context, error, about));
+                return Ok(context.reply(error, about));
             }
             return self.enter(context, Some(sessions));
         };
@@ -204,7 +208,7 @@ impl Request {
             }),
             Err(error) => {
                 let about = About::new(Item::Session);
-                self.answer(context, Reason::Unsealed(error), about)
+                context.reply(Reason::Unsealed(error), about)
             }
         }
     }
@@ -247,7 +251,7 @@ impl Request {
             session_id: id,
             ..About::new(Item::Session)
         };
-        self.answer(context, reason, about)
+        context.reply(reason, about)
     }
 }
 
@@ -382,7 +386,7 @@ impl Request {
                 Ok(token) => leave.token = Some(token),
                 Err(error) => {
                     let about = About::new(item(carries));
-                    return Ok(self.answer(context, Reason::Unsealed(error), about));
+                    return Ok(context.reply(Reason::Unsealed(error), about));
                 }
             }
         }
@@ -438,7 +442,7 @@ impl Request {
             token: self.sent.sent().text(),
             ..About::new(item(carries))
         };
-        self.answer(context, reason, about)
+        context.reply(reason, about)
     }
 
     /// The session, which is asked for first, or else what the request carries was not accepted.
@@ -449,16 +453,6 @@ impl Request {
                 self.refuse_carried(context, carries, reason)
             }
             _ => self.refuse_session(context, reason),
-        }
-    }
-
-    /// Nothing answers a notification.
-    fn answer(&self, context: &mut Context, reason: impl Into<Reason>, about: About<'_>) -> Step {
-        let answer = context.reply(reason, about);
-        if self.notification {
-            Step::Drop
-        } else {
-            answer
         }
     }
 }
