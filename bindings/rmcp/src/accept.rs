@@ -6,9 +6,9 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use sealwax::Principal;
+use sealwax::{Error, Principal};
 
-use crate::refusal::Reason;
+use crate::refusal::{Reason, said};
 use crate::{Guard, Kind};
 
 /// A token that passed every check but this one, or that ends.
@@ -71,7 +71,7 @@ impl Guard {
         let asked = AssertUnwindSafe(asked).catch_unwind();
         let unavailable = match tokio::time::timeout(limit, asked).await {
             Ok(Ok(Ok(answer))) => return Ok(answer),
-            Ok(Ok(Err(error))) => error.to_string().into(),
+            Ok(Ok(Err(error))) => said(error).into(),
             Ok(Err(_)) => "panicked".into(),
             Err(_) => format!("no answer in {limit:?}").into(),
         };

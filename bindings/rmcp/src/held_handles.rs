@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::caller::Known;
 use crate::handles::rfc3339;
 use crate::refusal::{About, Reason};
+use crate::sessions::json;
 use crate::{Guard, Kind, Presented, Refused};
 
 impl Guard {
@@ -89,7 +90,8 @@ impl HeldHandles {
         value: &T,
     ) -> Result<SealedHandle, Refused> {
         let known = self.guard.known(Kind::HandleState, context)?;
-        self.finish(known, self.sealer(known).seal_json(value))
+        let sealed = json(value).and_then(|payload| self.sealer(known).seal(&payload));
+        self.finish(known, sealed)
     }
 
     /// What a handle that came back holds.
@@ -104,11 +106,13 @@ impl HeldHandles {
     ) -> Result<Held<T>, Refused> {
         let known = self.guard.known(Kind::HandleState, context)?;
         let opened = self.verify(known, handle)?;
+        // First of all, for what cannot be read must not count as used.
+        let value = opened.json();
+        let value = value.map_err(|error| self.refuse(known, &error.into(), handle))?;
         let accepted = self.guard.accept(&presented(known, &opened)).await;
         accepted.map_err(|reason| self.refuse(known, &reason, handle))?;
-        let value = opened.json();
         Ok(Held {
-            value: value.map_err(|error| self.refuse(known, &error.into(), handle))?,
+            value,
             expires_at: opened.expires_at().and_then(rfc3339),
             opened,
         })
@@ -125,9 +129,8 @@ impl HeldHandles {
         held: &Held<T>,
     ) -> Result<SealedHandle, Refused> {
         let known = self.guard.known(Kind::HandleState, context)?;
-        let sealed = serde_json::to_vec(&held.value)
-            .map_err(|error| sealwax::Error::InvalidArgument(format!("payload: {error}").into()))
-            .and_then(|payload| self.sealer(known).renew(&held.opened, &payload));
+        let sealed =
+            json(&held.value).and_then(|payload| self.sealer(known).renew(&held.opened, &payload));
         self.finish(known, sealed)
     }
 

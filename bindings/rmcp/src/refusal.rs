@@ -148,6 +148,25 @@ pub(crate) fn error_data(answer: Answer) -> ErrorData {
     }
 }
 
+/// Foreign text for a message: a JSON string of 64 characters at most, in ASCII. It may repeat what a
+/// client sent, which must neither end a line of a log nor fill it.
+pub(crate) fn said(text: impl ToString) -> String {
+    let text: String = text.to_string().chars().take(64).collect();
+    let json = Value::from(text).to_string();
+    let mut ascii = String::with_capacity(json.len());
+    for character in json.chars() {
+        if matches!(character, ' '..='~') {
+            ascii.push(character);
+        } else {
+            let units = &mut [0; 2];
+            for unit in character.encode_utf16(units) {
+                ascii.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    ascii
+}
+
 fn token_id(token: &str) -> Option<String> {
     match sealwax::inspect(token) {
         Ok(Inspected::Token { token_id, .. }) => Some(token_id.to_string()),

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::refusal::{About, Reason, error_data};
+use crate::refusal::{About, Reason, error_data, said};
 use crate::session::Session;
 use crate::{Guard, Kind};
 
@@ -251,6 +251,9 @@ impl Guard {
 
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
     serde_json::to_vec(value).map_err(|error| {
-        Error::InvalidArgument(format!("session: expected a value that JSON holds: {error}").into())
+        let error = said(error);
+        Error::InvalidArgument(
+            format!("payload: expected a value that JSON can hold: {error}").into(),
+        )
     })
 }
