@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Carried, Error, Opened, Token};
+use sealwax::{Carried, Error, Opened, Principal, Token, View};
 use serde_json::Value;
 
+use crate::accept::over;
 use crate::caller::{Caller, Known, OpenedState, ReceivedState};
-use crate::refusal::{About, Reason, error_data};
+use crate::refusal::{About, Reason, error_data, said};
 use crate::wire::{Incoming, Leaving, Outgoing};
 use crate::{Guard, Kind, Presented};
 
@@ -200,17 +201,19 @@ fn bind(
     request: &impl Incoming,
 ) -> Result<sealwax::RequestContext, Error> {
     let target = request.target(carried).unwrap_or_default();
+    if carried.target != Some("name") {
+        // What a resource is asked with beside its address is no part of the request.
+        return sealwax::RequestContext::new(method, target, None);
+    }
     let arguments = request
         .arguments()
-        .map(serde_json::to_string)
         .transpose()
-        .map_err(|error| Error::InvalidArgument(format!("arguments: {error}").into()))?;
+        .map_err(|error| Error::InvalidArgument(format!("arguments: {}", said(error)).into()))?;
     match guard.settings().only.get(target) {
-        // A resource has no arguments to choose from.
-        Some(names) if carried.target == Some("name") => {
+        Some(names) => {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
             sealwax::RequestContext::only(method, target, arguments.as_deref(), &names)
         }
-        _ => sealwax::RequestContext::new(method, target, arguments.as_deref()),
+        None => sealwax::RequestContext::new(method, target, arguments.as_deref()),
     }
 }

@@ -1,8 +1,8 @@
 //! Where rmcp keeps, in its own types, the members that carry a token.
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, GetPromptRequestParams,
-    GetPromptResponse, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult,
+    GetPromptRequestParams, GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceDirectoryRequestParams, ReadResourceRequestParams, ReadResourceResponse,
 };
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// The params of a request.
 pub(crate) trait Incoming {
-    /// Takes out what came back, whatever it is.
+    /// Takes out what came back, whatever it is; null is nothing.
     fn take(&mut self, carried: &Carried) -> Option<Value>;
 
     /// Puts in what the handler is to see.
@@ -22,8 +22,8 @@ pub(crate) trait Incoming {
         None
     }
 
-    /// The arguments, as they came.
-    fn arguments(&self) -> Option<&JsonObject> {
+    /// The JSON of the arguments, as they came, whatever they are.
+    fn arguments(&self) -> Option<serde_json::Result<String>> {
         None
     }
 }
@@ -54,8 +54,8 @@ macro_rules! incoming {
                 Some(&self.$target)
             }
 
-            $(fn arguments(&self) -> Option<&JsonObject> {
-                self.$arguments.as_ref()
+            $(fn arguments(&self) -> Option<serde_json::Result<String>> {
+                self.$arguments.as_ref().map(serde_json::to_string)
             })?
         }
     )*};
@@ -81,7 +81,8 @@ impl Incoming for Option<PaginatedRequestParams> {
 /// Also what fits none of rmcp's types, such as a `tools/call` whose `requestState` is a number.
 impl Incoming for CustomRequest {
     fn take(&mut self, carried: &Carried) -> Option<Value> {
-        self.params.as_mut()?.as_object_mut()?.remove(carried.param)
+        let params = self.params.as_mut()?.as_object_mut()?;
+        params.remove(carried.param).filter(|came| !came.is_null())
     }
 
     fn put(&mut self, carried: &Carried, text: String) {
@@ -94,8 +95,9 @@ impl Incoming for CustomRequest {
         self.params.as_ref()?.get(carried.target?)?.as_str()
     }
 
-    fn arguments(&self) -> Option<&JsonObject> {
-        self.params.as_ref()?.get("arguments")?.as_object()
+    fn arguments(&self) -> Option<serde_json::Result<String>> {
+        let arguments = self.params.as_ref()?.get("arguments")?;
+        Some(serde_json::to_string(arguments))
     }
 }
 
