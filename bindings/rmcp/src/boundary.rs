@@ -124,7 +124,7 @@ impl Passage<'_> {
             kind: self.kind(),
             id: token_id.clone(),
             principal: known.principal.clone(),
-            expires_at,
+            expires_at: expires_at.map(over),
         };
         let text = String::from_utf8(payload)
             .map_err(|_| Error::Malformed("a payload that is UTF-8 text"))?;

@@ -9,6 +9,7 @@ use sealwax::{Opened, Sealer, Token, kind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::accept::over;
 use crate::caller::Known;
 use crate::handles::rfc3339;
 use crate::refusal::{About, Reason};
@@ -134,12 +135,12 @@ impl HeldHandles {
         self.finish(known, sealed)
     }
 
-    /// Ends a handle before its time: [`Accept::ended`](crate::Accept::ended) is told. Without an
-    /// `Accept` nobody remembers, and the handle opens until it expires.
+    /// Ends a handle before its time: [`Accept::ended`](crate::Accept::ended) is told.
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, or if the end could not be told.
+    /// [`Refused`] for a handle that is not good, if the end could not be told, and without an
+    /// `Accept`: nobody would remember, and the handle would open until it expires.
     pub async fn end(
         &self,
         context: &RequestContext<RoleServer>,
@@ -147,7 +148,7 @@ impl HeldHandles {
     ) -> Result<(), Refused> {
         let known = self.guard.known(Kind::HandleState, context)?;
         let opened = self.verify(known, handle)?;
-        let ended = self.guard.ended(&presented(known, &opened)).await;
+        let ended = self.guard.end(&presented(known, &opened)).await;
         ended.map_err(|reason| self.refuse(known, &reason, handle))
     }
 
@@ -195,7 +196,7 @@ fn presented(known: &Known, opened: &Opened<kind::HandleState>) -> Presented {
         kind: Kind::HandleState,
         id: opened.token_id().to_string(),
         principal: known.principal.clone(),
-        expires_at: opened.expires_at(),
+        expires_at: opened.expires_at().map(over),
     }
 }
 

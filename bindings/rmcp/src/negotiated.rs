@@ -10,6 +10,7 @@ use sealwax::{Answer, Error, Inspected, Profile, Sealer, Token, kind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::accept::over;
 use crate::caller::{Caller, Known};
 use crate::refusal::{About, Reason};
 use crate::{Guard, Kind, Presented};
@@ -168,7 +169,7 @@ impl Tokens {
             kind: Kind::Session,
             id: opened.token_id().to_string(),
             principal: known.principal.clone(),
-            expires_at: opened.expires_at(),
+            expires_at: opened.expires_at().map(over),
         };
         self.guard.accept(&presented).await?;
         Ok((negotiated, presented))
@@ -179,12 +180,14 @@ impl Tokens {
         let Ok(Inspected::Token { token_id, .. }) = sealwax::inspect(token) else {
             return Ok(());
         };
+        let limit = self.guard.settings().codec.session_max_age();
         let ended = Presented {
             kind: Kind::Session,
             id: token_id.to_string(),
             principal: known.principal.clone(),
-            // No token that lives now lives longer than one that is made now.
-            expires_at: Some(now().saturating_add(self.life().as_secs())),
+            // Of what is not opened nobody can tell, but that no session becomes older than this;
+            // and its maker's clock may be ahead of this one.
+            expires_at: Some(over(over(now().saturating_add(limit.as_secs())))),
         };
         self.guard.ended(&ended).await
     }

@@ -8,6 +8,7 @@ use rmcp::{ErrorData, RoleServer};
 use sealwax::{Error, Principal, Profile, SessionId, SessionMetadata};
 use serde_json::{Value, json};
 
+use crate::accept::over_ms;
 use crate::caller::{Caller, InSession, Known};
 use crate::message::SESSION;
 use crate::metadata::Metadata;
@@ -176,7 +177,7 @@ pub(crate) fn presented(settings: &SessionSettings, known: &Known, id: &SessionI
         kind: Kind::Session,
         id: crate::caller::hex(id.ulid()),
         principal: known.principal.clone(),
-        expires_at: Some(settings.end(id)),
+        expires_at: Some(over_ms(settings.end_ms(id))),
     }
 }
 

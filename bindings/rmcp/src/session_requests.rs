@@ -59,7 +59,7 @@ impl Guard {
                 .and_then(|first| settings.of(&known.view).create(&first)),
             None => known.view.mint_session_id().map(|id| {
                 let mut metadata = SessionMetadata::new(id.as_str(), None);
-                metadata.expires_at = rfc3339(settings.end(&id));
+                metadata.expires_at = rfc3339(settings.end_ms(&id) / 1000);
                 metadata
             }),
         };

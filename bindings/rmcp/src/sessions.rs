@@ -53,9 +53,9 @@ impl SessionSettings {
         }
     }
 
-    /// When a session ends at the latest, in Unix seconds.
-    pub(crate) fn end(&self, id: &SessionId) -> u64 {
-        id.ends_at_ms(self.max_age) / 1000
+    /// When a session ends at the latest, in Unix milliseconds.
+    pub(crate) fn end_ms(&self, id: &SessionId) -> u64 {
+        id.ends_at_ms(self.max_age)
     }
 
     /// Whether a request is refused without a session.

@@ -1,9 +1,10 @@
 //! Handles that hold their state.
 
-use sealwax::{Key, Profile};
+use sealwax::{Key, Principal, Profile};
 use sealwax_rmcp::{Kind, SingleUse};
 use serde_json::{Value, json};
 
+use crate::accept::{Ledger, yes};
 use crate::clients::*;
 use crate::handle::tool;
 use crate::server::*;
@@ -81,4 +82,40 @@ async fn what_is_too_large_to_seal_is_the_servers_trouble() {
     let failed: Value = tool(&alice, "hold", json!({"bytes": 5000})).await;
     assert_eq!(failed, internal(Profile::Handle));
     assert_eq!(server.refusals.code(), "too_large");
+}
+
+/// A store must not be told that a handle was used which the tool then never sees.
+#[tokio::test]
+async fn what_a_handle_holds_is_read_before_anybody_is_asked() {
+    let ledger = Ledger::new(yes);
+    let codec = codec(&[&Key::generate().unwrap()]);
+    let server = start_with(codec.clone(), |guard| guard.accept(ledger.clone())).await;
+    let alice = client(&server.uri, "alice").await;
+    let who = Principal::subject("alice")
+        .with_issuer("https://idp.example.com")
+        .with_client("cli");
+    let view = codec.view(&who).unwrap();
+    let other = view.handle_state("cart").seal_json(&7).unwrap();
+    let refused = tool(&alice, "add", json!({"handle": other.as_str()})).await;
+    assert_eq!(refused, refusal(Profile::Handle));
+    assert_eq!(server.refusals.code(), "malformed");
+    assert!(ledger.asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_end_that_nobody_remembers_is_an_error_of_the_authors() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    for (make, end, kind) in [
+        ("mint", "end", Kind::Handle),
+        ("hold", "release", Kind::HandleState),
+    ] {
+        let made = tool(&alice, make, json!({"bytes": 1})).await["structuredContent"].clone();
+        let failed = tool(&alice, end, json!({"handle": made["handle"]})).await;
+        assert_eq!(failed, internal(Profile::Handle));
+        let told = server.refusals.take();
+        assert_eq!((told.len(), told[0].code), (1, "invalid_argument"));
+        assert_eq!(told[0].kind, kind);
+        assert!(told[0].message.contains("GuardBuilder::accept"), "{told:?}");
+    }
 }
