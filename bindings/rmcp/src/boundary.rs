@@ -52,6 +52,10 @@ impl Guard {
         passage.seal(&mut answer, &caller, &asking)?;
         Ok(answer)
     }
+
+    fn anybody(&self) -> Result<View, Error> {
+        self.settings().codec.view(&Principal::anonymous())
+    }
 }
 
 /// One request, and what its tokens are bound to.
@@ -64,7 +68,7 @@ struct Passage<'a> {
 enum Purpose<'a> {
     /// Bound to the request. An error counts once there is a state to open or to seal.
     RequestState(Result<sealwax::RequestContext, Error>),
-    /// Bound to the list method.
+    /// Bound to the list method: the user's, or of a public page anybody's.
     Cursor(&'a str),
 }
 
@@ -118,7 +122,13 @@ impl Passage<'_> {
                 let context = binding.clone()?;
                 parts(known.view.request_state(&context).open(token)?)
             }
-            Purpose::Cursor(method) => parts(known.view.cursor(method).open(token)?),
+            Purpose::Cursor(method) => match known.view.cursor(method).open(token) {
+                // Or as one of a page that is everybody's.
+                Err(Error::PrincipalMismatch) => {
+                    parts(self.guard.anybody()?.cursor(method).open(token)?)
+                }
+                opened => parts(opened?),
+            },
         };
         let presented = Presented {
             kind: self.kind(),
@@ -139,13 +149,19 @@ impl Passage<'_> {
         caller: &Caller,
         context: &RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        let public = answer.is_public() && !caller.private;
+        let seal = |text: &str| match &self.purpose {
+            // A cache may hand the page to anybody, so its cursor belongs to whom the page does.
+            Purpose::Cursor(_) if public => self.seal_text(text, &self.guard.anybody()?),
+            _ => self.seal_text(text, &caller.known(context)?.view),
+        };
         let sealed = match answer.leaving(&self.carried) {
             None => Ok(()),
-            Some(Leaving::Text(text)) => self.seal_text(text, caller, context).map(|token| {
+            Some(Leaving::Text(text)) => seal(text).map(|token| {
                 *text = token;
             }),
             Some(Leaving::Json(value)) => match value.as_str() {
-                Some(text) => self.seal_text(text, caller, context).map(|token| {
+                Some(text) => seal(text).map(|token| {
                     *value = token.into();
                 }),
                 None => Err(Error::InvalidArgument(
@@ -165,13 +181,7 @@ impl Passage<'_> {
         })
     }
 
-    fn seal_text(
-        &self,
-        text: &str,
-        caller: &Caller,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<String, Error> {
-        let view = &caller.known(context)?.view;
+    fn seal_text(&self, text: &str, view: &View) -> Result<String, Error> {
         let payload = text.as_bytes();
         match &self.purpose {
             Purpose::RequestState(binding) => {

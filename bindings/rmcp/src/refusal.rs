@@ -128,8 +128,13 @@ pub(crate) fn log(refusal: &Refusal) {
 }
 
 /// The whole message, where no rmcp sends it.
-pub(crate) fn rpc_error(id: &Value, answer: Answer) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "error": error_data(answer)})
+pub(crate) fn rpc_error(id: &Value, error: &ErrorData) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": error})
+}
+
+/// The answer to a request to end what nothing would remember to have ended.
+pub(crate) fn method_not_found() -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None)
 }
 
 /// What rmcp sends for it.

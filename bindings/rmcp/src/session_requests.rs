@@ -10,7 +10,7 @@ use crate::Guard;
 use crate::caller::Caller;
 use crate::handles::rfc3339;
 use crate::message::SESSION;
-use crate::refusal::{About, Reason};
+use crate::refusal::{About, Reason, method_not_found};
 use crate::session_boundary::{presented, read};
 use crate::sessions::SessionSettings;
 
@@ -28,7 +28,8 @@ impl Guard {
                 let params = request.params.clone();
                 self.create(settings, params, &caller, context).await
             }
-            "sessions/delete" => self.delete(settings, &caller, context).await,
+            "sessions/delete" if self.remembers() => self.delete(settings, &caller, context).await,
+            "sessions/delete" => Err(method_not_found()),
             _ => return None,
         };
         Some(result.map(|mut result| {

@@ -60,12 +60,15 @@ impl SessionSettings {
 
     /// Whether a request is refused without a session.
     pub(crate) fn required(&self, method: &str, tool: Option<&str>) -> bool {
-        let free = matches!(method, "initialize" | "ping" | "server/discover")
-            || method.ends_with("/list");
+        let free = matches!(method, "initialize" | "ping" | "server/discover") || is_list(method);
         (self.all && !free)
             || self.methods.contains(method)
             || tool.is_some_and(|tool| self.tools.contains(tool))
     }
+}
+
+pub(crate) fn is_list(method: &str) -> bool {
+    method.ends_with("/list")
 }
 
 impl Guard {

@@ -32,6 +32,11 @@ pub(crate) trait Incoming {
 pub(crate) trait Outgoing {
     /// What is to leave, as the handler wrote it. `None`: there is none.
     fn leaving(&mut self, carried: &Carried) -> Option<Leaving<'_>>;
+
+    /// Whether any cache may hand it to any user, as its author said.
+    fn is_public(&self) -> bool {
+        false
+    }
 }
 
 pub(crate) enum Leaving<'a> {
@@ -117,6 +122,10 @@ macro_rules! outgoing {
             fn leaving(&mut self, _: &Carried) -> Option<Leaving<'_>> {
                 self.next_cursor.as_mut().map(Leaving::Text)
             }
+
+            fn is_public(&self) -> bool {
+                self.cache_scope == Some(CacheScope::Public)
+            }
         })*
     };
 }
@@ -130,5 +139,9 @@ outgoing! {
 impl Outgoing for CustomResult {
     fn leaving(&mut self, carried: &Carried) -> Option<Leaving<'_>> {
         self.0.get_mut(carried.result).map(Leaving::Json)
+    }
+
+    fn is_public(&self) -> bool {
+        self.0["cacheScope"] == "public"
     }
 }

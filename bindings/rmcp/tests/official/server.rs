@@ -310,6 +310,10 @@ impl Refusals {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().unwrap().is_empty()
+    }
+
     /// The only code since the last time.
     #[track_caller]
     pub fn code(&self) -> &'static str {
