@@ -15,6 +15,9 @@ use crate::caller::{Caller, Known};
 use crate::refusal::{About, Reason};
 use crate::{Guard, Kind, Presented};
 
+/// The most characters of a session, for it must fit into a header.
+const LIMIT: usize = 4096;
+
 /// What a client of a revision up to 2025-11-25 and the server agreed on at `initialize`: what
 /// [`Guard::negotiated`] finds on later requests, though the server has kept nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -113,14 +116,12 @@ impl Tokens {
         }
     }
 
-    /// Seals what `initialize` agreed on, in as many characters as `limit` leaves to what it names.
-    /// Else the answer, in the words of `profile`.
+    /// Seals what `initialize` agreed on. Else the answer, in the words of `profile`.
     pub(crate) fn begin(
         &self,
         extensions: Extensions,
         params: &Value,
         result: &Value,
-        limit: Option<(&'static str, usize)>,
         profile: Profile,
     ) -> Result<Sealed, Answer> {
         let (caller, context) = self.caller(extensions);
@@ -128,17 +129,15 @@ impl Tokens {
             let negotiated = Negotiated::of(params, result);
             let token: Token<kind::Session> = self.sealer(known).seal_json(&negotiated)?;
             let token = token.into_string();
-            match limit {
-                Some((what, limit)) if token.len() > limit => Err(Error::TooLarge {
-                    what,
+            if token.len() > LIMIT {
+                return Err(Error::TooLarge {
+                    what: "session, with what was negotiated,",
                     found: token.len(),
-                    limit,
-                }),
-                _ => Ok(Sealed {
-                    token,
-                    lives: self.life().as_secs(),
-                }),
+                    limit: LIMIT,
+                });
             }
+            let lives = self.life().as_secs();
+            Ok(Sealed { token, lives })
         });
         sealed.map_err(|error| {
             let about = About {
