@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rmcp::model::*;
 use sealwax::{Key, Profile};
-use sealwax_rmcp::{Kind, SingleUse};
+use sealwax_rmcp::{GuardBuilder, Kind, SingleUse};
 use serde_json::{Value, json};
 
 use crate::clients::*;
@@ -100,12 +100,9 @@ async fn prompts_and_resources_carry_it_too() {
 async fn the_client_cannot_tell_why_it_was_refused() {
     let [old, new] = [Key::generate().unwrap(), Key::generate().unwrap()];
     let before = start_with(codec(&[&old]), |guard| guard).await;
-    let server = start_with(codec(&[&new]), |guard| {
-        guard
-            .accept(SingleUse::default())
-            .request_state_ttl(Duration::from_secs(1))
-    })
-    .await;
+    let server = start_with(codec(&[&new]), |guard| guard.accept(SingleUse::default())).await;
+    let a_second = |guard: GuardBuilder| guard.request_state_ttl(Duration::from_secs(1));
+    let short = start_with(codec(&[&new]), a_second).await;
     let alice = client(&server.uri, "alice").await;
     let mallory = client(&server.uri, "mallory").await;
     let retired = state(&client(&before.uri, "alice").await, delete(json!(8))).await;
@@ -154,7 +151,7 @@ async fn the_client_cannot_tell_why_it_was_refused() {
     let twice = state8().await;
     assert!(retry(&alice, delete(json!(8)), &twice).await.is_ok());
     refused(&alice, delete(json!(8)), &twice, "not_accepted").await;
-    let late = state8().await;
+    let late = state(&client(&short.uri, "alice").await, delete(json!(8))).await;
     tokio::time::sleep(Duration::from_millis(2100)).await;
     refused(&alice, delete(json!(8)), &late, "expired").await;
 
