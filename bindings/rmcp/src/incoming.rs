@@ -105,7 +105,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             return Ok(());
         };
         match guard.ended(&presented).await {
-            Ok(()) => self.answer(&sep1359::terminated(id)).await,
+            Ok(()) => {
+                self.state().named.take_if(|named| *named == token);
+                self.answer(&sep1359::terminated(id)).await
+            }
             Err(reason) => {
                 let answer = self.refused(token, &reason, principal);
                 self.refuse(message, answer).await

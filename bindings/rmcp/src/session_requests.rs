@@ -3,12 +3,10 @@
 use rmcp::model::{CustomRequest, CustomResult, ProtocolVersion};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::SessionMetadata;
 use serde_json::{Value, json};
 
 use crate::Guard;
 use crate::caller::Caller;
-use crate::handles::rfc3339;
 use crate::message::SESSION;
 use crate::refusal::{About, Reason, method_not_found};
 use crate::session_boundary::{presented, read};
@@ -58,11 +56,7 @@ impl Guard {
             Some(initial) => initial(context.clone(), params)
                 .await?
                 .and_then(|first| settings.of(&known.view).create(&first)),
-            None => known.view.mint_session_id().map(|id| {
-                let mut metadata = SessionMetadata::new(id.as_str(), None);
-                metadata.expires_at = rfc3339(settings.end_ms(&id) / 1000);
-                metadata
-            }),
+            None => settings.of(&known.view).mint(),
         };
         let created = created.map_err(|error| {
             let about = About {

@@ -73,7 +73,9 @@ pub(crate) fn is_list(method: &str) -> bool {
 
 impl Guard {
     /// Data-layer sessions, which begin with what `initial` gives: from the request of
-    /// `sessions/create` and its params. Say it before the server serves.
+    /// `sessions/create` and its params. Say it before the server serves. `sessions/delete` takes
+    /// something that remembers it ([`GuardBuilder::accept`](crate::GuardBuilder::accept)), and is
+    /// no method otherwise.
     ///
     /// ```
     /// # use sealwax::{Codec, Key, KeyRing};
@@ -180,7 +182,7 @@ impl<T> SessionsBuilder<T> {
     /// [`Error::InvalidArgument`] for a lifetime of zero, or where the guard has sessions already.
     pub fn build(self) -> Result<Sessions<T>, Error> {
         let anyone = self.guard.settings().codec.view(&Principal::anonymous())?;
-        self.settings.of(&anyone).create(b"")?;
+        self.settings.of(&anyone).check()?;
         let slot = &self.guard.settings().sessions;
         if slot.set(Arc::new(self.settings)).is_err() {
             return Err(Error::InvalidArgument(

@@ -11,7 +11,8 @@ use futures::future::BoxFuture;
 use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Key, Principal, Profile};
+use sealwax::hazmat::{self, Environment, System};
+use sealwax::{Codec, Key, KeyRing, Principal, Profile};
 use sealwax_rmcp::{Accept, BoxError, Guard, Kind, Presented, State, anonymous, from_claims};
 use serde_json::json;
 
@@ -19,7 +20,7 @@ use crate::clients::*;
 use crate::handle::tool;
 use crate::server::*;
 
-fn a_codec() -> sealwax::Codec {
+fn a_codec() -> Codec {
     codec(&[&Key::generate().unwrap()])
 }
 
@@ -414,6 +415,33 @@ fn mistakes_in_the_options_are_said_at_once() {
         let error = built.unwrap_err();
         assert_eq!(error.code(), "invalid_argument");
         assert!(error.to_string().starts_with(named), "{error}");
+    }
+}
+
+/// They are checked by what they say: nothing is sealed to try them.
+#[test]
+fn options_are_read_without_randomness() {
+    struct Dry;
+    impl Environment for Dry {
+        fn now_ms(&self) -> u64 {
+            System.now_ms()
+        }
+        fn fill(&self, _: &mut [u8]) -> Result<(), sealwax::Error> {
+            Err(sealwax::Error::EntropyUnavailable)
+        }
+    }
+    let guard = || {
+        let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
+        let builder = Codec::builder(ring, "https://mcp.example.com");
+        let codec = hazmat::build(builder, Box::new(Dry)).unwrap();
+        let guard = Guard::builder(codec, anonymous).request_state_ttl(Duration::from_secs(1));
+        guard.build().unwrap()
+    };
+    assert!(guard().sessions_held_by_server().build().is_ok());
+    for (ttl, good) in [(1000, true), (999, false)] {
+        let sessions = guard().sessions(|_, _| async { Ok(0) });
+        let built = sessions.ttl(Duration::from_millis(ttl)).build();
+        assert_eq!(built.is_ok(), good);
     }
 }
 

@@ -1,7 +1,11 @@
 //! Handles that hold their state.
 
-use sealwax::{Key, Principal, Profile};
-use sealwax_rmcp::{Kind, SingleUse};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use sealwax::hazmat::{self, Environment, System};
+use sealwax::{Codec, Error, Key, KeyRing, Principal, Profile};
+use sealwax_rmcp::{Guard, Kind, SingleUse, from_claims};
 use serde_json::{Value, json};
 
 use crate::accept::{Ledger, yes};
@@ -118,4 +122,33 @@ async fn an_end_that_nobody_remembers_is_an_error_of_the_authors() {
         assert_eq!(told[0].kind, kind);
         assert!(told[0].message.contains("GuardBuilder::accept"), "{told:?}");
     }
+}
+
+/// A clock that is seconds later each time it is asked, as on a machine with much else to do.
+struct Late(AtomicU64);
+
+impl Environment for Late {
+    fn now_ms(&self) -> u64 {
+        self.0.fetch_add(2000, Ordering::SeqCst)
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        System.fill(bytes)
+    }
+}
+
+#[tokio::test]
+async fn a_handle_is_sealed_though_it_ends_at_once() {
+    let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
+    let builder = Codec::builder(ring, "https://mcp.example.com");
+    let late = Late(AtomicU64::new(1_700_000_000_000));
+    let codec = hazmat::build(builder, Box::new(late)).unwrap();
+    let guard = Guard::builder(codec, from_claims).build().unwrap();
+    let held = guard.held_handles("cart").ttl(Duration::from_secs(1));
+    let handles = guard.handles("basket");
+    let uri = serve(guard.protect(Server { handles, held })).await;
+    let alice = client(&uri, "alice").await;
+    let made = tool(&alice, "hold", json!({"bytes": 1})).await;
+    let made = &made["structuredContent"];
+    assert_eq!(made["expiresAt"], "2023-11-14T22:13:21Z", "{made}");
 }

@@ -663,6 +663,33 @@ async fn a_list_does_not_see_the_session_of_its_request() {
     assert!(server.refusals.take().is_empty());
 }
 
+/// rmcp knows the members by one name each.
+#[tokio::test]
+async fn an_alias_shows_a_handler_no_session() {
+    let server = start().await;
+    let alice = client(&server.uri, "alice").await;
+    let session = create(&alice).await;
+    let mut snake = session.clone();
+    snake["session_id"] = snake["sessionId"].take();
+    for params in [
+        json!({"meta": {SESSION: session}}),
+        json!({"Meta": {SESSION: session}}),
+        json!({SESSION: session}),
+        json!({"session": session}),
+        json!({"_meta": {"session": session}}),
+        json!({"arguments": {"_meta": {SESSION: session}}}),
+    ] {
+        let mut params = params;
+        params["name"] = json!("read");
+        let refused = raw(&alice, "tools/call", params.clone()).await;
+        assert_eq!(refused.unwrap_err()["message"], "Session required");
+        assert_eq!(server.refusals.code(), "malformed");
+    }
+    let refused = call_in(&alice, "read", json!({}), &snake).await;
+    assert_eq!(refused.unwrap_err()["message"], "Session not found");
+    assert_eq!(server.refusals.code(), "malformed");
+}
+
 #[tokio::test]
 async fn a_fork_begins_with_what_was_written() {
     let server = start().await;
