@@ -240,6 +240,25 @@ async def test_what_a_middleware_answers_is_sealed_too(state: Any) -> None:
                 assert [refusal.code for refusal in refusals] == ["invalid_argument"]
 
 
+@pytest.mark.parametrize("kind", ["complete", "example/other", None])
+async def test_of_a_result_that_asks_nothing_a_request_state_is_a_member_like_any_other(
+    kind: str | None,
+) -> None:
+    refusals: list[Refusal] = []
+    server: MCPServer[Any] = MCPServer("shop")
+    answer = {"content": [], "requestState": "mine", **({"resultType": kind} if kind else {})}
+
+    async def answering(ctx: Any, call_next: Any) -> Any:
+        return answer if ctx.method == "tools/call" else await call_next(ctx)
+
+    server.middleware.append(answering)
+    Guard(codec=shop.codec(KEYS), principal="anonymous", on_refused=refusals.append).protect(server)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        told = await wire.raw(url, "tools/call", {"name": "ask"}, name="ask")
+    assert told["result"] == answer
+    assert refusals == []
+
+
 async def test_a_tool_that_is_a_plain_function_runs_in_a_thread_and_is_served() -> None:
     of = shop.Shop(guard())
     server: MCPServer[Any] = MCPServer("shop")

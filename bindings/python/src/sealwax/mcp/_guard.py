@@ -92,22 +92,19 @@ class Guard:
         """Return what :meth:`write_state` was given in the round before; ``None`` in the first.
 
         `ctx` is the context that the handler was given: of ``MCPServer``, of FastMCP, or of the
-        low-level server. A state of plain text is in the SDK's own ``ctx.request_state``.
+        low-level server. A state of plain text is in the SDK's own ``ctx.request_state``. Raises
+        :class:`InvalidArgument` in a request that carries no ``requestState``, such as a list.
         """
-        exchange_of(self, ctx)
-        if hasattr(ctx, "request_state"):
-            state = ctx.request_state
-        else:
-            state = (ctx.params or {}).get("requestState")
+        state = exchange_of(self, ctx).state()
         return None if state is None else _json.loads(state.encode())
 
     def write_state(self, ctx: Any, value: Any) -> str:
         """Return a value of JSON as the `request_state` of an ``InputRequiredResult``.
 
         It is sealed when the result leaves. Raises :class:`InvalidArgument` where nothing would
-        seal it, for the server is not protected.
+        seal it: the server is not protected, or the request carries no ``requestState``.
         """
-        exchange_of(self, ctx)
+        exchange_of(self, ctx).state()
         return _json.dumps("state", value).decode()
 
     def handles(self, handle_type: str, *, max_age: int | None = None) -> ServerHandles:
@@ -145,7 +142,8 @@ class Guard:
         ``ping``, ``server/discover``, lists, and ``sessions/create``. With `held_by_server` the
         session is its id alone, and what it stands for is in the server's own rows, by ulid.
 
-        A session that ended is refused from then on if `accept` remembers it.
+        A session that ended is refused from then on, for `accept` remembers it; without `accept`
+        none can be ended, and ``sessions/delete`` is a method that the server does not know.
         """
         if self.data_layer is not None:
             raise InvalidArgument("sessions: expected to be called once, found a second time")

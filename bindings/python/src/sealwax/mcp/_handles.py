@@ -87,7 +87,7 @@ class ServerHandles:
         try:
             found = await self._verified(exchange, handle)
             ulid = found.ulid
-            await exchange.accept("handle", ulid, _seconds(found.ends_at_ms))
+            await exchange.accept("handle", ulid, _end(found))
             return self._told(found)
         except SealwaxError as error:
             exchange.refuse_handle("handle", error, handle, ulid)
@@ -98,7 +98,7 @@ class ServerHandles:
         try:
             found = await self._verified(exchange, handle)
             ulid = found.ulid
-            await exchange.ended("handle", ulid, _seconds(found.ends_at_ms))
+            await exchange.ended("handle", ulid, _end(found))
         except SealwaxError as error:
             exchange.refuse_handle("handle", error, handle, ulid)
 
@@ -107,7 +107,9 @@ class ServerHandles:
         return view.verify_handle(self._type, _text(handle), max_age=self._max_age)
 
     def _told(self, found: Handle) -> ServerHandle:
-        return ServerHandle(found.handle, found.ulid, _rfc3339(_seconds(found.ends_at_ms)))
+        end = _end(found)
+        # Rounded down: what the model is told is good until then.
+        return ServerHandle(found.handle, found.ulid, _rfc3339(None if end is None else int(end)))
 
 
 class HeldHandles:
@@ -184,8 +186,8 @@ def _text(handle: object) -> str:
     return handle
 
 
-def _seconds(milliseconds: int | None) -> int | None:
-    return None if milliseconds is None else milliseconds // 1000
+def _end(found: Handle) -> float | None:
+    return None if found.ends_at_ms is None else found.ends_at_ms / 1000
 
 
 def _rfc3339(seconds: int | None) -> str | None:

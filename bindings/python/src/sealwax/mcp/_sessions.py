@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData, RequestParams
+from mcp_types.methods import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METHODS
 from pydantic import BaseModel
 
 from .. import InvalidArgument, Malformed, SealwaxError, SessionId, _json
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 #: Where a message carries the metadata of its session, in ``_meta``.
 SESSION_META_KEY = "io.modelcontextprotocol/session"
 CREATE, DELETE = "sessions/create", "sessions/delete"
+#: Whose params the SDK's models read; those of the author's own methods may have a ``meta``.
+_OF_SDK_MODELS = SPEC_CLIENT_METHODS | SPEC_CLIENT_NOTIFICATION_METHODS | {CREATE, DELETE}
 _ABSENT = object()
 
 #: Gives the first value of a new session, from the context of the request that creates it.
@@ -65,6 +68,7 @@ class Session:
         self._answered = answered
         self._value = None if opened is None else opened.json()
         self._written: bytes | None = None
+        self._over = False
 
     @property
     def id(self) -> str:
@@ -88,6 +92,7 @@ class Session:
 
     def write(self, value: Any) -> None:
         """Have a value of JSON leave with the response, if that is no JSON-RPC error."""
+        self._expect_served()
         if self._opened is None:
             raise InvalidArgument(
                 "write: expected a session that holds its value, found held_by_server: keep it "
@@ -105,11 +110,18 @@ class Session:
 
         It is for the client to send with requests of that session: hand it out in a result.
         """
+        self._expect_served()
         if self._opened is None:
             return self._mint()
         if self._written is not None:
             return self._view.create(self._written)
         return self._view.fork(self._opened)
+
+    def _expect_served(self) -> None:
+        if self._over:
+            raise InvalidArgument(
+                "session: expected its request to be served, found it answered or cancelled"
+            )
 
     def _leaving(self) -> SessionMetadata | dict[str, str]:
         """Return what the response says of the session."""
@@ -127,9 +139,10 @@ class Session:
 class Sessions:
     """The data-layer sessions of a guard, as the draft of that name has them. Made by a guard.
 
-    Clients create them with ``sessions/create`` and delete them with ``sessions/delete``. Whatever
-    request says that it is of a session is refused unless it is good, whether or not its handler
-    looks at it. Lists never depend on a session: in a ``*/list`` method there is none.
+    Clients create them with ``sessions/create``, and delete them with ``sessions/delete`` where the
+    guard has an `accept` to remember it. Whatever request says that it is of a session is refused
+    unless it is good, whether or not its handler looks at it. Lists never depend on a session: in a
+    ``*/list`` method there is none.
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -180,7 +193,9 @@ class Sessions:
         for method, handler in ((CREATE, self._create), (DELETE, self._delete)):
             if server.get_request_handler(method) is not None:
                 raise InvalidArgument(f"server: expected none that serves {method}, found one")
-            server.add_request_handler(method, RequestParams, handler)
+            # Nothing would remember an end: it is not offered.
+            if method == CREATE or self._guard.accept is not None:
+                server.add_request_handler(method, RequestParams, handler)
         server.middleware.insert(0, advertise)
 
     async def _serve(
@@ -188,6 +203,13 @@ class Sessions:
     ) -> HandlerResult:
         """Serve one message within its session."""
         metadata = _metadata(ctx)
+        if "meta" in (ctx.params or {}) and ctx.method in _OF_SDK_MODELS:
+            # The name of the field in Python, by which a model would take it unopened.
+            aliased = Malformed("_meta: expected by that name, found meta")
+            if ctx.request_id is None:
+                exchange.report("session", aliased)
+                return None
+            exchange.refuse_session(aliased, None, None)
         if ctx.method == DELETE:
             return await call_next(ctx)
         if ctx.method == CREATE:
@@ -209,6 +231,7 @@ class Sessions:
                 exchange.report("session", error, ulid)
                 return None
             exchange.refuse_session(error, metadata, ulid)
+        exchange.answers_session = True
         if not ctx.method.endswith("/list"):
             exchange.session = session
         result = await call_next(ctx)
@@ -219,6 +242,9 @@ class Sessions:
         except SealwaxError as error:
             exchange.fail_session(error, session.ulid)
         sent = _wire(result)
+        if sent.get("cacheScope") == "public":
+            # What it says of the session is for its user alone, and not for a cache to repeat.
+            sent = {**sent, "cacheScope": "private", **({"ttlMs": 0} if "ttlMs" in sent else {})}
         return {**sent, "_meta": {**(sent.get("_meta") or {}), SESSION_META_KEY: leaving}}
 
     async def _verified(self, exchange: Exchange, metadata: object) -> SessionId:
@@ -237,10 +263,16 @@ class Sessions:
     ) -> Session:
         view = await self._view(exchange)
         core = await exchange.view()
+        opened = None
+        if self._initial is not None:
+            state = metadata.get("state")
+            if not isinstance(state, str):
+                raise Malformed(f"state: expected a text, found {type(state).__name__}")
+            opened = view.open({"sessionId": metadata["sessionId"], "state": state})
         session = Session(
             identity,
             view,
-            None if self._initial is None else view.open(metadata),
+            opened,
             lambda: _minted(core, view),
             answered=ctx.request_id is not None,
         )
@@ -281,8 +313,7 @@ class Sessions:
             identity = await self._verified(exchange, metadata)
             ulid = identity.ulid
             await exchange.accept("session", ulid, _end(identity))
-            if self._guard.accept is not None:
-                await exchange.ended("session", ulid, _end(identity))
+            await exchange.ended("session", ulid, _end(identity))
         except SealwaxError as error:
             exchange.refuse_session(error, metadata, ulid)
         return {}
@@ -321,7 +352,7 @@ def _minted(core: View, view: Sealed) -> Any:
 
 
 def _end(identity: SessionId) -> int | None:
-    """Return the second after which nobody needs to remember it: rounded up."""
+    """Return when it ends, in Unix seconds, rounded up."""
     return None if identity.ends_at_ms is None else -(-identity.ends_at_ms // 1000)
 
 
@@ -343,7 +374,8 @@ def _needed(required: Any) -> Callable[[Any], bool]:
     def needed(ctx: Any) -> bool:
         if ctx.method in named["methods"]:
             return True
-        return ctx.method == "tools/call" and (ctx.params or {}).get("name") in named["tools"]
+        name = (ctx.params or {}).get("name") if ctx.method == "tools/call" else None
+        return isinstance(name, str) and name in named["tools"]
 
     return needed
 
