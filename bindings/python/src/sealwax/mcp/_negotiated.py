@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from .. import Sealer
     from ._guard import Guard
 
-#: Of a header with its session, which servers and proxies must take.
+#: Characters at most of a session, for servers and proxies must take it as a header.
 HEADER_LIMIT = 4_096
+TERMINATE = "session/terminate"
 ABSENT: Any = object()
 
 
@@ -94,7 +95,7 @@ class SelfContained:
         }
         token = (await exchange.view()).session().seal_json(negotiated, ttl=self._ttl)
         if len(token) > HEADER_LIMIT:
-            raise TooLarge(f"expected a header of at most {HEADER_LIMIT} bytes, found {len(token)}")
+            raise TooLarge(f"expected a session of at most {HEADER_LIMIT}, found {len(token)}")
         return token
 
     async def open(self, exchange: Exchange, token: object) -> Negotiated:
@@ -102,22 +103,33 @@ class SelfContained:
         sealer = (await exchange.view()).session()
         if not isinstance(token, str):
             raise Malformed(f"session: expected a text, found {type(token).__name__}")
+        if len(token) > HEADER_LIMIT:
+            raise TooLarge(f"expected a session of at most {HEADER_LIMIT}, found {len(token)}")
         try:
             opened = sealer.open(token)
         except PrincipalMismatch:
             if self.sep1359 and self.guard.accept is not None:
                 # It is authentic, so that its id is, but it was not opened: it ends by then.
-                end = int(time.time()) + self._life
+                end = time.time() + self._life
                 await exchange.ended("session", token_id(token) or "", end)
             raise
         found = _read(opened.json(), opened.token_id, opened.expires_at, token)
         await exchange.accept("session", opened.token_id, opened.expires_at)
         return found
 
+    @property
+    def can_end(self) -> bool:
+        """Whether an end would be remembered: else it is not offered."""
+        return self.guard.accept is not None
+
     async def end(self, exchange: Exchange, session: Negotiated) -> None:
-        """Have the end of a session remembered, where something remembers."""
-        if self.guard.accept is not None:
-            await exchange.ended("session", session.id, session.expires_at)
+        """Have the end of a session remembered."""
+        await exchange.ended("session", session.id, session.expires_at)
+
+    def not_asked(self, exchange: Exchange, session: Negotiated) -> None:
+        """Report an end that no answer could confirm: it is dropped, and the session goes on."""
+        error = Malformed(f"{TERMINATE}: expected a request, found a notification")
+        exchange.report("session", error, session.id)
 
     def timeout(self) -> int:
         """Return how many seconds a session that begins now has."""
