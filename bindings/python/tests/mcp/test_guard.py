@@ -12,6 +12,7 @@ import pytest
 import shop
 import wire
 from carriers import CARRIERS, SURE, Cursor, Handle, HandleState, RequestState, outcome, plain
+from lone import Lone
 from mcp.server.lowlevel import Server
 
 import sealwax
@@ -453,6 +454,64 @@ async def test_a_basket_goes_from_handle_to_handle(system: str) -> None:
         assert told["structuredContent"] == {"items": ["tea", "milk"], "generation": 1}
         # The first still holds what it held, and another is apart.
         assert HandleState().taken(await HandleState().present(of.client, first))
+
+
+async def test_nothing_that_is_sealed_is_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lives for a second may end before it is read; and what is checked is not sealed."""
+    codec = shop.codec(KEYS)
+
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    with monkeypatch.context() as patched:
+        for owner, name in (
+            (sealwax.Sealer, "seal"),
+            (sealwax.Sealer, "_seal_token"),
+            (sealwax.View, "mint_handle"),
+            (sealwax.View, "mint_session_id"),
+            (sealwax.Sessions, "create"),
+        ):
+            patched.setattr(owner, name, never)
+        guard = Guard(codec=codec, principal="anonymous", request_state_ttl=1)
+        forking = Guard(codec=codec, principal="anonymous")
+        held, rows = guard.held_handles("order", ttl=1), guard.handles("basket", max_age=1)
+        sessions = guard.sessions(held_by_server=True, ttl=1)
+        kept = forking.sessions(initial=lambda _ctx: 7, ttl=1)
+
+    async def it(ctx: Any) -> Any:
+        order, basket = await held.seal(ctx, 7), await rows.mint(ctx)
+        assert (order.expires_at or "")[-1] == (basket.expires_at or "")[-1] == "Z"
+        return guard.write_state(ctx, 7) if sessions.of(ctx) is None else None
+
+    async def other(ctx: Any) -> Any:
+        return None if kept.of(ctx) is None else 7
+
+    apps = [
+        one.asgi(Lone(one, tool).mcpserver(None).streamable_http_app(stateless_http=True), ttl=1)
+        for one, tool in ((guard, it), (forking, other))
+    ]
+    for app in apps:
+        with wire.listening(app) as url, monkeypatch.context() as patched:
+            for owner, name in (
+                (sealwax.Sealer, "open"),
+                (sealwax.View, "verify_handle"),
+                (sealwax.View, "verify_session_id"),
+                (sealwax.Sessions, "open"),
+                (sealwax.Sessions, "verify"),
+            ):
+                patched.setattr(owner, name, never)
+            info = {"name": "raw", "version": "0"}
+            begin = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
+            asked: dict[str, dict[str, Any]] = {
+                "tools/call": {"name": "it", "arguments": {}},
+                "sessions/create": {},
+            }
+            for method, params in asked.items():
+                told = await wire.raw(url, method, params, name=params.get("name"))
+                assert "error" not in told
+                assert not told["result"].get("isError")
+            told = await wire.raw(url, "initialize", begin, revision="2025-11-25")
+            assert "error" not in told
 
 
 @pytest.mark.parametrize(

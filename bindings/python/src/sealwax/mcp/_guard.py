@@ -6,6 +6,8 @@ import inspect
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import Codec, InvalidArgument, _json, request_context
+from .._codec import check_handle_type
+from .._sealer import check_ttl
 from . import _http, _stdio
 from ._exchange import exchange_of
 from ._handles import HeldHandles, ServerHandles
@@ -64,7 +66,7 @@ class Guard:
             raise InvalidArgument(f"accept_timeout: expected over 0 s, found {accept_timeout}")
         # What the core would say of these when a request comes, said now.
         if request_state_ttl is not None:
-            codec.view(anonymous=True).custom("ttl").seal(b"", ttl=request_state_ttl)
+            check_ttl(request_state_ttl)
         for target, names in (only or {}).items():
             request_context("tools/call", target, dict.fromkeys(names), only=names)
         self.codec = codec
@@ -112,7 +114,7 @@ class Guard:
 
         They live for `max_age` seconds, or as long as their key is in the ring.
         """
-        self.codec.view(anonymous=True).mint_handle(handle_type)
+        check_handle_type(handle_type)
         return ServerHandles(self, handle_type, max_age=max_age)
 
     def held_handles(self, handle_type: str, *, ttl: int | None = None) -> HeldHandles:
@@ -120,7 +122,9 @@ class Guard:
 
         They live for `ttl` seconds, 24 hours unless set.
         """
-        self.codec.view(anonymous=True).handle_state(handle_type).seal(b"", ttl=ttl)
+        check_handle_type(handle_type)
+        if ttl is not None:
+            check_ttl(ttl)
         return HeldHandles(self, handle_type, ttl=ttl)
 
     def sessions(

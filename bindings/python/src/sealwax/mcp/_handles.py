@@ -77,7 +77,7 @@ class ServerHandles:
         exchange = exchange_of(self._guard, ctx)
         try:
             view = await exchange.view()
-            return self._told(await self._verified(exchange, view.mint_handle(self._type)))
+            return self._told(view._new_handle(self._type, max_age=self._max_age))
         except SealwaxError as error:
             exchange.fail_handle("handle", error)
 
@@ -171,11 +171,8 @@ class HeldHandles:
         payload = _json.dumps("value", value)
         try:
             sealer = (await exchange.view()).handle_state(self._type)
-            if before is None:
-                handle = sealer.seal(payload, ttl=self._ttl)
-            else:
-                handle = sealer.renew(before, payload, ttl=self._ttl)
-            return HeldHandle(handle, _rfc3339(sealer.open(handle).expires_at))
+            token = sealer._seal_token(payload, ttl=self._ttl, before=before)
+            return HeldHandle(token.text, _rfc3339(token.expires_at))
         except SealwaxError as error:
             exchange.fail_handle("handle-state", error)
 

@@ -23,13 +23,14 @@ from .. import (
     TooLarge,
     answer,
 )
+from .._native import lib
+from .._sealer import check_ttl, default_ttl
 from ._exchange import Exchange
 from ._refusal import token_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .. import Sealer
     from ._guard import Guard
 
 #: Characters at most of a session, for servers and proxies must take it as a header.
@@ -60,10 +61,10 @@ class SelfContained:
     def __init__(self, guard: Guard, *, ttl: int | None, sep1359: bool) -> None:
         self.guard, self.sep1359 = guard, sep1359
         self._ttl = ttl
-        # What the core would say of it when a request comes, said now.
-        sealer = guard.codec.view(anonymous=True).session()
-        sealer.seal(b"", ttl=ttl)
-        self._life = ttl or _life(sealer)
+        if ttl is not None:
+            # What the core would say of it when a request comes, said now.
+            check_ttl(ttl)
+        self._life = ttl or default_ttl(lib.SEALWAX_KIND_SESSION)
 
     def exchange(self, message: Any, request: Any = None) -> Exchange:
         """Return the exchange of a message that the SDK has not seen."""
@@ -134,12 +135,6 @@ class SelfContained:
     def timeout(self) -> int:
         """Return how many seconds a session that begins now has."""
         return self._life
-
-
-def _life(sealer: Sealer) -> int:
-    """Return how many seconds a session lives unless told otherwise, which is the core's to say."""
-    trial = sealer.open(sealer.seal(b""))
-    return 0 if trial.expires_at is None else trial.expires_at - trial.issued_at
 
 
 def _read(value: Any, identity: str, expires_at: int | None, token: str) -> Negotiated:
