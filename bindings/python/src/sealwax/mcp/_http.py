@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ._exchange import Exchange
 
 _HEADER = MCP_SESSION_ID_HEADER
+_ANOTHER_VERSION = "expected MCP-Protocol-Version to be the negotiated"
 
 
 def install(app: Any, sessions: SelfContained, *, required: bool, limit: int) -> Any:
@@ -88,7 +89,7 @@ class SessionsOverHttp:
         elif scope["method"] == "GET":
             await self._get(scope, receive, send, sent)
         else:
-            await self._delete(scope, receive, send, sent[0] if sent else None)
+            await self._delete(scope, receive, send, sent[0] if sent else None, version)
 
     async def _of_today(self, scope: Scope, receive: Receive, send: Send, sent: list[str]) -> None:
         """Let a request of revision 2026-07-28 pass, whose session is not the transport's.
@@ -112,7 +113,7 @@ class SessionsOverHttp:
 
     async def _get(self, scope: Scope, receive: Receive, send: Send, sent: list[str]) -> None:
         """Refuse to stream: a stateless server has nothing to say unasked."""
-        if self._sessions.sep1359 and not sent:
+        if self._required and not sent:
             response = _bad("expected the header Mcp-Session-Id")
         else:
             response = self._not_allowed()
@@ -122,7 +123,9 @@ class SessionsOverHttp:
         allow = {"Allow": "POST, DELETE" if self._sessions.can_end else "POST"}
         return Response(status_code=HTTPStatus.METHOD_NOT_ALLOWED, headers=allow)
 
-    async def _delete(self, scope: Scope, receive: Receive, send: Send, token: str | None) -> None:
+    async def _delete(
+        self, scope: Scope, receive: Receive, send: Send, token: str | None, version: str | None
+    ) -> None:
         if not self._sessions.can_end:
             await self._not_allowed()(scope, receive, send)
             return
@@ -131,8 +134,12 @@ class SessionsOverHttp:
             await _bad("expected the header Mcp-Session-Id")(scope, receive, send)
             return
         try:
-            await self._sessions.end(exchange, await self._sessions.open(exchange, token))
-            response = Response(status_code=HTTPStatus.NO_CONTENT)
+            session = await self._sessions.open(exchange, token)
+            if version is not None and version != session.protocol_version:
+                response = _bad(_ANOTHER_VERSION)
+            else:
+                await self._sessions.end(exchange, session)
+                response = Response(status_code=HTTPStatus.NO_CONTENT)
         except SealwaxError as error:
             response = _refused(exchange, error, token)
         await response(scope, receive, send)
@@ -170,8 +177,7 @@ class SessionsOverHttp:
         try:
             session = await self._sessions.open(exchange, token)
             if version is not None and version != session.protocol_version:
-                told = "expected MCP-Protocol-Version to be the negotiated"
-                await _bad(told)(scope, receive, send)
+                await _bad(_ANOTHER_VERSION)(scope, receive, send)
                 return
             ends = self._sessions.sep1359 and asks and message["method"] == TERMINATE
             if ends and identity is None:

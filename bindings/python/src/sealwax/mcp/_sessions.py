@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypedDict
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData, RequestParams
@@ -13,6 +12,7 @@ from mcp_types.methods import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METH
 from pydantic import BaseModel
 
 from .. import InvalidArgument, Malformed, SealwaxError, SessionId, _json
+from .._sealer import check_ttl, lifetime
 from ._exchange import Exchange, exchange_of
 from ._refusal import session_required
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from .. import Session as Opened
-    from .. import SessionMetadata, View
+    from .. import SessionMetadata
     from .. import Sessions as Sealed
     from ._guard import Guard
 
@@ -57,14 +57,12 @@ class Session:
         identity: SessionId,
         view: Sealed,
         opened: Opened | None,
-        mint: Callable[[], SessionMetadata],
         *,
         answered: bool,
     ) -> None:
         self._identity = identity
         self._view = view
         self._opened = opened
-        self._mint = mint
         self._answered = answered
         self._value = None if opened is None else opened.json()
         self._written: bytes | None = None
@@ -92,12 +90,7 @@ class Session:
 
     def write(self, value: Any) -> None:
         """Have a value of JSON leave with the response, if that is no JSON-RPC error."""
-        self._expect_served()
-        if self._opened is None:
-            raise InvalidArgument(
-                "write: expected a session that holds its value, found held_by_server: keep it "
-                "in a row by session.ulid"
-            )
+        self._holding("write")
         if not self._answered:
             raise InvalidArgument(
                 "write: expected a request, found a notification: it has no answer"
@@ -110,18 +103,24 @@ class Session:
 
         It is for the client to send with requests of that session: hand it out in a result.
         """
-        self._expect_served()
-        if self._opened is None:
-            return self._mint()
+        opened = self._holding("fork")
         if self._written is not None:
             return self._view.create(self._written)
-        return self._view.fork(self._opened)
+        return self._view.fork(opened)
 
-    def _expect_served(self) -> None:
+    def _holding(self, act: str) -> Opened:
+        """Return what was opened, or raise where nothing was, or nothing can be done any more."""
         if self._over:
             raise InvalidArgument(
-                "session: expected its request to be served, found it answered or cancelled"
+                f"{act}: expected a request that is being served, found one that was answered or "
+                "cancelled"
             )
+        if self._opened is None:
+            raise InvalidArgument(
+                f"{act}: expected a session that holds its value, found held_by_server: keep it "
+                "in a row by session.ulid"
+            )
+        return self._opened
 
     def _leaving(self) -> SessionMetadata | dict[str, str]:
         """Return what the response says of the session."""
@@ -180,7 +179,9 @@ class Sessions:
         self._life: dict[str, Any] = {"ttl": ttl, "no_expiry": no_expiry}
         self._needed = _needed(required)
         # What the core would say of these when a request comes, said now.
-        guard.codec.view(anonymous=True).sessions(**self._life).create(b"")
+        lifetime(ttl, no_expiry=no_expiry)
+        if ttl is not None:
+            check_ttl(ttl)
 
     def of(self, ctx: Any) -> Session | None:
         """Return the session of a handler's request, if it has one.
@@ -219,7 +220,7 @@ class Sessions:
             return await call_next(ctx)
         if metadata is _ABSENT:
             if ctx.request_id is not None and self._needed(ctx):
-                raise session_required()
+                _refuse_without(exchange)
             return await call_next(ctx)
         ulid = None
         try:
@@ -262,7 +263,6 @@ class Sessions:
         ctx: ServerRequestContext[Any, Any],
     ) -> Session:
         view = await self._view(exchange)
-        core = await exchange.view()
         opened = None
         if self._initial is not None:
             state = metadata.get("state")
@@ -273,7 +273,6 @@ class Sessions:
             identity,
             view,
             opened,
-            lambda: _minted(core, view),
             answered=ctx.request_id is not None,
         )
         await exchange.accept("session", identity.ulid, _end(identity))
@@ -285,9 +284,9 @@ class Sessions:
     async def _create(self, ctx: Any, _params: Any) -> dict[str, Any]:
         exchange = exchange_of(self._guard, ctx)
         try:
-            core, view = await exchange.view(), await self._view(exchange)
+            view = await self._view(exchange)
             if self._initial is None:
-                return {"session": _minted(core, view)}
+                return {"session": view._mint()}
             return {"session": view.create(await self._first(ctx))}
         except SealwaxError as error:
             exchange.fail_session(error)
@@ -308,7 +307,7 @@ class Sessions:
     async def _delete(self, ctx: Any, _params: Any) -> dict[str, Any]:
         exchange, metadata, ulid = exchange_of(self._guard, ctx), _metadata(ctx), None
         if metadata is _ABSENT:
-            raise session_required()
+            _refuse_without(exchange)
         try:
             identity = await self._verified(exchange, metadata)
             ulid = identity.ulid
@@ -330,6 +329,12 @@ async def advertise(ctx: ServerRequestContext[Any, Any], call_next: CallNext) ->
     return {**sent, "capabilities": {**before, "experimental": experimental, "sessions": {}}}
 
 
+def _refuse_without(exchange: Exchange) -> NoReturn:
+    """Answer a request that needs a session and has none."""
+    exchange.report("session", Malformed("expected a session, which this request needs"))
+    raise session_required()
+
+
 def _wire(result: HandlerResult) -> dict[str, Any]:
     """Return a result as JSON: a middleware within may return a model, or nothing."""
     if isinstance(result, BaseModel):
@@ -340,15 +345,6 @@ def _wire(result: HandlerResult) -> dict[str, Any]:
 def _metadata(ctx: Any) -> object:
     meta = (ctx.params or {}).get("_meta")
     return meta.get(SESSION_META_KEY, _ABSENT) if isinstance(meta, Mapping) else _ABSENT
-
-
-def _minted(core: View, view: Sealed) -> Any:
-    session_id = core.mint_session_id()
-    end = _end(view.verify(session_id))
-    if end is None:
-        return {"sessionId": session_id}
-    ends = datetime.fromtimestamp(end, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {"sessionId": session_id, "expiresAt": ends}
 
 
 def _end(identity: SessionId) -> int | None:
