@@ -18,6 +18,7 @@ import shop
 import tally
 import wire
 from carriers import RequestState, view
+from fastmcp.server.middleware import Middleware
 from lone import SYSTEMS as LONE
 from lone import Lone
 from test_data_layer import call, carried, created, meta
@@ -75,6 +76,41 @@ async def test_a_state_under_its_name_in_python_is_refused(system: str, method: 
         assert of.shop.ran == []
         told = await wire.raw(of.url, method, {**params, "requestState": sealed}, name=name)
         assert '\\"asked\\": 7' in json.dumps(told["result"])
+
+
+async def test_who_only_sees_a_refused_request_reads_no_state_of_it() -> None:
+    """FastMCP shows its middleware what failed before a handler ran, with the params as sent."""
+    guard = Guard(codec=shop.codec(KEYS), principal=principal_from_access_token)
+    seen: list[Any] = []
+
+    class Seeing(Middleware):
+        async def on_message(self, context: Any, call_next: Any) -> Any:
+            if context.method != "tools/call":
+                return await call_next(context)
+            try:
+                seen.append(guard.read_state(context.fastmcp_context))
+            except sealwax.InvalidArgument as error:
+                seen.append(type(error))
+            return await call_next(context)
+
+    async def it(ctx: Any) -> Any:
+        if guard.read_state(ctx) is not None:
+            return {}
+        return types.InputRequiredResult(request_state=guard.write_state(ctx, "mine"))
+
+    class Seen(Lone):
+        def fastmcp(self, _of: Any, **options: Any) -> Any:
+            return super().fastmcp(_of, middleware=[Seeing()], **options)
+
+    call = {"name": "it", "arguments": {}}
+    with wire.listening(wire.app("fastmcp", None, where=Seen(guard, it))) as url:
+        for sent in ({"request_state": FORGED}, {"requestState": FORGED}):
+            told = await wire.raw(url, "tools/call", {**call, **sent}, name="it")
+            assert told["error"] == RequestState.refusal["error"]
+        asked = await wire.raw(url, "tools/call", call, name="it")
+        again = {**call, "requestState": asked["result"]["requestState"]}
+        assert "error" not in await wire.raw(url, "tools/call", again, name="it")
+    assert seen == [sealwax.InvalidArgument, sealwax.InvalidArgument, None, "mine"]
 
 
 @SYSTEMS
@@ -248,8 +284,6 @@ async def test_a_list_has_no_state(system: str) -> None:
             return super().mcpserver(_of, middleware=[seen], **options)
 
         def fastmcp(self, _of: Any, **options: Any) -> Any:
-            from fastmcp.server.middleware import Middleware
-
             class Seeing(Middleware):
                 async def on_list_tools(self, context: Any, call_next: Any) -> Any:
                     await listed(context.fastmcp_context)
