@@ -379,6 +379,27 @@ def test_the_sdks_boundary_is_told_why() -> None:
             envelope.unseal(token)
 
 
+@pytest.mark.parametrize("principal", ["alice", None, {"subject": "alice"}])
+def test_an_envelope_is_nobodys_by_name_only(principal: Any) -> None:
+    with pytest.raises(sealwax.InvalidArgument, match="expected a Principal"):
+        EnvelopeCodec(codec=shop.codec(KEYS), principal=principal)
+
+
+async def test_without_a_guard_fastmcp_takes_a_state_that_nobody_opened() -> None:
+    """A fault of FastMCP 4.1: if this fails it is mended, and EnvelopeCodec need not warn of it."""
+    codec = EnvelopeCodec(codec=shop.codec(KEYS), principal="anonymous")
+    server: FastMCP[Any] = FastMCP("s", request_state_security=RequestStateSecurity(codec=codec))
+
+    async def ask(ctx: FastContext) -> str:
+        return f"state: {ctx.request_state}"
+
+    server.tool(ask)
+    forged = {"name": "ask", "arguments": {}, "request_state": "forged"}
+    with wire.listening(server.http_app(stateless_http=True)) as url:
+        told = await wire.raw(url, "tools/call", forged, name="ask")
+    assert told["result"]["content"][0]["text"] == "state: forged"
+
+
 @pytest.mark.parametrize("make", [MCPServer, FastMCP])
 async def test_for_those_who_keep_the_sdks_boundary(make: Any) -> None:
     security = RequestStateSecurity(
