@@ -10,7 +10,7 @@ import mcp_types as types
 import pytest
 import shop
 import wire
-from carriers import SURE, Handle, HandleState, RequestState, outcome, plain
+from carriers import SURE, Handle, HandleState, RequestState, outcome, plain, view
 from fastmcp import Context as FastContext
 from fastmcp import FastMCP
 from mcp import Client
@@ -238,6 +238,23 @@ async def test_what_a_middleware_answers_is_sealed_too(state: Any) -> None:
             else:
                 assert await carrier.present(client, None) == carrier.internal
                 assert [refusal.code for refusal in refusals] == ["invalid_argument"]
+
+
+async def test_a_request_state_is_its_users_whatever_is_said_of_caches() -> None:
+    server: MCPServer[Any] = MCPServer("shop")
+    asks = {"resultType": "input_required", "requestState": "mine", "cacheScope": "public"}
+
+    async def answering(ctx: Any, call_next: Any) -> Any:
+        return asks if ctx.method == "resources/read" else await call_next(ctx)
+
+    server.middleware.append(answering)
+    alice = wire.principal("alice")
+    Guard(codec=shop.codec(KEYS), principal=lambda _ctx: alice).protect(server)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        told = await wire.raw(url, "resources/read", {"uri": "item:///1"}, name="item:///1")
+    context = sealwax.request_context("resources/read", "item:///1")
+    sealer = view(shop.codec(KEYS), alice).request_state(context)
+    assert sealer.open(told["result"]["requestState"]).payload == b"mine"
 
 
 @pytest.mark.parametrize("kind", ["complete", "example/other", None])

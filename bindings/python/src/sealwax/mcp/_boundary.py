@@ -130,7 +130,8 @@ class Boundary:
             if not isinstance(plaintext, str):
                 found = type(plaintext).__name__
                 raise InvalidArgument(f"{rule.result}: expected a text, found {found}")
-            if sent.get("cacheScope") == "public" and not exchange.answers_session:
+            public = rule.kind == "cursor" and sent.get("cacheScope") == "public"
+            if public and not exchange.answers_session:
                 # Caches may hand the page to anybody, and its cursor with it.
                 sealer = self._public_cursor(ctx)
             else:
