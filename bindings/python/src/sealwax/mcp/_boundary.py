@@ -74,7 +74,7 @@ class Boundary:
             if rule.kind == "request-state":
                 # The handler must not run for nobody, whether or not it will write a state.
                 await exchange.view()
-            if (alias := to_snake(rule.param)) in params:
+            if params.pop(alias := to_snake(rule.param), None) is not None:
                 # The name of the field in Python, by which a model would take it unopened.
                 raise Malformed(f"{rule.param}: expected by that name, found {alias}")
             plaintext = None if token is None else await self._open(exchange, rule, ctx, token)

@@ -60,7 +60,8 @@ class Exchange:
         self._ctx: Any = ctx
         self._handle_refused = handle_refused
         self._view: View | SealwaxError | None = None
-        self._asking = anyio.Lock()
+        # Free, it is taken without a turn of the event loop: a handler begins as soon as without it.
+        self._asking = anyio.Lock(fast_acquire=True)
 
     async def view(self) -> View:
         """Return the codec's view for the request's principal, who is asked for once."""

@@ -204,7 +204,7 @@ class Sessions:
     ) -> HandlerResult:
         """Serve one message within its session."""
         metadata = _metadata(ctx)
-        if "meta" in (ctx.params or {}) and ctx.method in _OF_SDK_MODELS:
+        if (ctx.params or {}).get("meta") is not None and ctx.method in _OF_SDK_MODELS:
             # The name of the field in Python, by which a model would take it unopened.
             aliased = Malformed("_meta: expected by that name, found meta")
             if ctx.request_id is None:
