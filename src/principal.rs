@@ -21,10 +21,10 @@ use crate::{Error, Key};
 /// let service = Principal::client("svc-42");
 /// assert_ne!(alice, service);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Principal(Option<Named>);
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Named {
     issuer: Option<String>,
     client: Option<String>,
