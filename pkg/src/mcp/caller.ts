@@ -59,7 +59,7 @@ export class Caller {
       throw Object.assign(invalidArgument(why), { cause });
     }
     if (principal === undefined || principal === null) {
-      throw invalidArgument("principal: expected one, or 'anonymous' by name, found nobody");
+      throw invalidArgument('principal: expected one, or the constant anonymous, found nobody');
     }
     this.#known = { principal, view: viewOf(codec, principal) };
     return this.#known;
@@ -76,7 +76,8 @@ function viewOf(codec: Codec, principal: Principal): View {
   try {
     return codec.view(principal);
   } catch (cause) {
-    throw invalidArgument(`principal: ${cause instanceof Error ? cause.message : 'impossible'}`);
+    const why = cause instanceof Error ? cause.message : 'impossible';
+    throw invalidArgument(why.replace(/^(principal: )?/, 'principal: '));
   }
 }
 

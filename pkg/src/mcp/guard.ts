@@ -1,6 +1,7 @@
 import { Codec } from '../codec.js';
 import { invalidArgument, SealwaxError } from '../error.js';
 import { count, flag, json, optional, options, text, wrongType } from '../input.js';
+import { anonymous } from '../principal.js';
 import type { Accept } from './accept.js';
 import { Call } from './call.js';
 import type { PrincipalOf } from './caller.js';
@@ -254,7 +255,7 @@ export class Guard {
 }
 
 function principalOf(given: unknown): PrincipalOf {
-  if (given === 'anonymous') return () => 'anonymous';
+  if (given === 'anonymous') return () => anonymous;
   return method('principal', given, "a function, or 'anonymous' by name") as PrincipalOf;
 }
 
@@ -281,7 +282,7 @@ function lifespan(name: string, given: unknown): number {
 /** The same of a type: of what is no handle, the core tells first if its type could not be one. */
 function handleType(codec: Codec, given: unknown): string {
   const type = text('type', given);
-  const view = codec.view('anonymous');
+  const view = codec.view(anonymous);
   try {
     view.verifyHandle(type, '');
   } catch (error) {

@@ -17,11 +17,11 @@ import type { Accept, Accepted } from './accept.js';
  *
  * @example
  * ```js
- * import { SingleUse } from 'sealwax/mcp';
+ * import { anonymous, SingleUse } from 'sealwax/mcp';
  *
  * const once = new SingleUse({ capacity: 1000 });
  * const expiresAt = Math.floor(Date.now() / 1000) + 600;
- * const token = { kind: 'request-state', id: '01', principal: 'anonymous', expiresAt };
+ * const token = { kind: 'request-state', id: '01', principal: anonymous, expiresAt };
  * console.log(once.accept(token), once.accept(token)); // true false
  * ```
  */

@@ -15,7 +15,7 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import { answer, Codec, Key } from 'sealwax';
-import { Guard, HandleRefused, principalFromAuthInfo, SingleUse } from 'sealwax/mcp';
+import { anonymous, Guard, HandleRefused, principalFromAuthInfo, SingleUse } from 'sealwax/mcp';
 import { connected, during, LEGACY, listen, sleep, told, transports } from './client.mjs';
 import { ISSUER } from './server.mjs';
 
@@ -117,7 +117,7 @@ test('a function that fails, or tells nobody, refuses', async () => {
     () => ({ sub: 'alice' }),
     () => 'alice',
     // What refuses a token elsewhere is no refusal of this one.
-    () => codec.view('anonymous').cursor('x').open('sw1.x'),
+    () => codec.view(anonymous).cursor('x').open('sw1.x'),
     () => {
       throw new Error(`of ${'a secret'}`);
     },
@@ -130,9 +130,22 @@ test('a function that fails, or tells nobody, refuses', async () => {
     const [{ line }, event] = server.events;
     assert.equal(event.code, 'invalid_argument');
     const nobody = failing.indexOf(principal) < 3;
-    assert.equal(event.message.includes("'anonymous' by name"), nobody);
+    assert.equal(event.message.includes('found nobody'), nobody);
     assert.ok(!`${line}${event.message}`.includes('secret'), 'what another threw is logged');
   }
+});
+
+test('a text is no principal: a user may be called anonymous', async () => {
+  for (const principal of [() => 'anonymous', async () => 'anonymous', () => 'alice']) {
+    const server = await serve({ principal });
+    const client = await server.connect('alice');
+    assert.deepEqual(await client.call('ask', { id: 7 }), internal);
+    const { message } = server.events.find(({ code }) => code === 'invalid_argument');
+    assert.match(message, /^principal: expected .* or the constant anonymous, found string$/);
+  }
+  const server = await serve({ principal: () => anonymous });
+  const { retry } = await asked(await server.connect('alice'));
+  assert.equal(told(await retry({ id: 7 })).asked, 7);
 });
 
 test('a function may take its time, and is asked once', async () => {
@@ -255,7 +268,7 @@ test('a full memory refuses what is new, and forgets what has expired', async ()
 
 test('single use remembers by kind, without an end where there is none', () => {
   const once = new SingleUse({ capacity: 3 });
-  const of = (kind, id, expiresAt = null) => ({ kind, id, expiresAt, principal: 'anonymous' });
+  const of = (kind, id, expiresAt = null) => ({ kind, id, expiresAt, principal: anonymous });
   assert.equal(once.accept(of('request-state', '1')), true);
   assert.equal(once.accept(of('request-state', '1')), false);
   assert.equal(once.accept(of('handle', '1')), true);
@@ -514,7 +527,7 @@ test('what was cancelled before its handler ran is not run', async () => {
   let ran = 0;
   const principal = async () => {
     await sleep(20);
-    return 'anonymous';
+    return anonymous;
   };
   const handler = () => {
     ran += 1;
