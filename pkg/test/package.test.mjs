@@ -22,6 +22,7 @@ const MODULES = [
     'mcp/guard',
     'mcp/handle-kind',
     'mcp/http-sessions',
+    'mcp/ids',
     'mcp/metadata',
     'mcp/negotiated',
     'mcp/rewrite',

@@ -159,12 +159,14 @@ export class Checks {
   }
 
   #report(caller: Caller, kind: Accepted['kind'], error: unknown, token: unknown): void {
+    // What was cancelled is no refusal.
+    if (caller.isOver) return;
     const known = error instanceof SealwaxError || error instanceof NotAccepted;
     const code = known ? error.code : 'invalid_argument';
     const message = known ? error.message : 'failed';
     const cause = known ? error.cause : error;
     const tokenId = error instanceof NotAccepted ? error.tokenId : idOf(token);
-    const { principal } = caller;
+    const principal = caller.known?.principal;
     const id = tokenId === undefined ? '' : ` ${tokenId}`;
     quietly(() => this.policy.logger.warn(`sealwax: ${kind}${id}: ${code}: ${message}`));
     quietly(() =>

@@ -133,7 +133,7 @@ export class DataLayer implements Gate {
     return new Session(verified, verified.opened?.json());
   }
 
-  async leave(call: Call, response: JSONRPCResponse): Promise<JSONRPCResponse> {
+  leave(call: Call, response: JSONRPCResponse): JSONRPCResponse {
     if (!('result' in response)) return response;
     let { result } = response;
     if (DECLARING.includes(call.request.method)) result = { ...result, ...declared(result) };

@@ -102,7 +102,10 @@ export class Guard {
   #protecting = false;
   readonly #callOf = (context: HandlerContext): Call => {
     const call = callOf(context);
-    if (call instanceof Call && call.checks === this.#checks) return call;
+    if (call instanceof Call && call.checks === this.#checks) {
+      if (!call.isOver) return call;
+      throw invalidArgument('context: expected a request in progress, found it is over');
+    }
     throw invalidArgument(
       'context: expected that of a handler of a protected server; ' +
         'call guard.protect(server) before it connects',
@@ -162,10 +165,7 @@ export class Guard {
    * that carries none, and for what is no JSON
    */
   state(context: HandlerContext, value: unknown): string {
-    const { carried, request } = this.#callOf(context);
-    if (carried?.kind !== 'request-state') {
-      throw invalidArgument(`context: expected a request with a state, found ${request.method}`);
-    }
+    this.#callOf(context).assertState();
     return json('state', value);
   }
 

@@ -9,6 +9,7 @@ import type { Sealer } from '../sealer.js';
 import type { View } from '../view.js';
 import { binding } from './binding.js';
 import type { Call } from './call.js';
+import type { Who } from './caller.js';
 import type { Checks } from './checks.js';
 import type { Gate } from './gates.js';
 import type { Passage } from './transport.js';
@@ -18,6 +19,7 @@ export class Requests implements Gate {
   readonly #ttl: number | undefined;
   readonly #only: ReadonlyMap<string, readonly string[]>;
   readonly #bindings = new WeakMap<Call, () => Uint8Array>();
+  readonly #states = new WeakMap<Call, string>();
 
   constructor(
     checks: Checks,
@@ -29,19 +31,29 @@ export class Requests implements Gate {
     this.#only = only;
   }
 
+  /**
+   * The state that came with a call, if one did, as it was opened here.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` for a method that carries none
+   */
+  state(call: Call): string | undefined {
+    call.assertState();
+    return this.#states.get(call);
+  }
+
   enter(call: Call): Passage | Promise<Passage> {
-    const { carried, request } = call;
-    if (carried === undefined) return { deliver: request };
+    const { carried } = call;
+    if (carried === undefined) return { deliver: call.request };
     const token = call.param(carried.param);
+    const without = { deliver: call.requestWith(carried.param, undefined) };
     if (carried.kind === 'request-state') {
       this.#bindings.set(call, binding(call, this.#only));
       // Its handler may give a state to somebody, so it must be known who that is.
       const asked = call.who();
-      if (token === undefined && call.principal !== undefined) return { deliver: request };
+      if (token === undefined && call.known !== undefined) return without;
       return this.#open(call, carried, token, asked);
     }
-    if (token === undefined) return { deliver: request };
-    return this.#open(call, carried, token);
+    return token === undefined ? without : this.#open(call, carried, token);
   }
 
   async #open(
@@ -50,40 +62,47 @@ export class Requests implements Gate {
     token: unknown,
     asked?: Promise<unknown>,
   ): Promise<Passage> {
-    const { request } = call;
+    const { kind, param } = carried;
     try {
       await asked;
-      if (token === undefined) return { deliver: request };
+      if (token === undefined) return { deliver: call.requestWith(param, undefined) };
       const opened = await this.#checks.admit(
         call,
-        carried.kind,
+        kind,
         token,
         (view, token) => this.#sealer(call, carried, view).open(token),
         ({ tokenId: id, expiresAt }) => ({ id, expiresAt: expiresAt ?? null }),
       );
-      const params = { ...request.params, [carried.param]: plain(opened) };
-      return { deliver: { ...request, params } };
+      const given = plain(opened);
+      if (kind === 'cursor') return { deliver: call.requestWith(param, given) };
+      // Its handler has it from here, and not from what the SDK makes of a message.
+      this.#states.set(call, given);
+      return { deliver: call.requestWith(param, undefined) };
     } catch (error) {
-      const refused = this.#checks.refused(carried.kind, call, carried.kind, error, token);
-      return { answer: call.refuse(refused) };
+      return { answer: call.refuse(this.#checks.refused(kind, call, kind, error, token)) };
     }
   }
 
-  async leave(call: Call, response: JSONRPCResponse): Promise<JSONRPCResponse> {
+  leave(call: Call, response: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse> {
     const { carried } = call;
-    try {
-      if (carried === undefined || !('result' in response)) return response;
-      const given = leaving(carried, response.result);
-      if (given === undefined) return response;
-      const { view } = await call.who();
-      const payload = new TextEncoder().encode(text(carried.result, given));
-      const life = carried.kind === 'request-state' ? { ttl: this.#ttl } : {};
-      const token = this.#sealer(call, carried, view).seal(payload, life);
-      return { ...response, result: { ...response.result, [carried.result]: token } };
-    } catch (error) {
-      const kind = carried?.kind ?? 'request-state';
-      return call.refuse(this.#checks.unsealed(kind, call, kind, error));
-    }
+    if (carried === undefined || !('result' in response)) return response;
+    const { result } = response;
+    const given = leaving(carried, result);
+    if (given === undefined) return response;
+    const failed = (error: unknown) =>
+      call.refuse(this.#checks.unsealed(carried.kind, call, carried.kind, error));
+    const seal = ({ view }: Who) => {
+      try {
+        const payload = new TextEncoder().encode(text(carried.result, given));
+        const life = carried.kind === 'request-state' ? { ttl: this.#ttl } : {};
+        const token = this.#sealer(call, carried, view).seal(payload, life);
+        return { ...response, result: { ...result, [carried.result]: token } };
+      } catch (error) {
+        return failed(error);
+      }
+    };
+    const asked = call.who();
+    return call.known ? seal(call.known) : asked.then(seal, failed);
   }
 
   #sealer(call: Call, { kind }: Carried, view: View): Sealer<'request-state' | 'cursor'> {
