@@ -1,5 +1,5 @@
-import { count, optional, options, text, wrongType } from './input.js';
-import { KeyRing, rawRing } from './key.js';
+import { count, optional, options, text, wrongClass } from './input.js';
+import { KeyRing, noKeys, rawRing } from './key.js';
 import { core } from './module.js';
 import { Owned } from './owned.js';
 import { type Principal, partsOf } from './principal.js';
@@ -61,7 +61,8 @@ export class Codec {
     const own = typeof keys === 'string' ? new KeyRing(keys) : undefined;
     try {
       const ring = own ?? keys;
-      if (!(ring instanceof KeyRing)) throw wrongType('keys', 'a text or a KeyRing', ring);
+      if (ring === undefined || ring === null) throw noKeys();
+      if (!(ring instanceof KeyRing)) throw wrongClass('keys', 'KeyRing', ring);
       const { Codec } = core();
       this.#raw = new Owned('codec', new Codec(rawRing(ring), checkedAudience, checkedLimits));
     } finally {

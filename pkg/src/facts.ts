@@ -38,6 +38,23 @@ export function openedFacts(
   };
 }
 
+/** What a token tells that was sealed: what a ledger has to know of it. */
+export interface SealedFacts {
+  readonly token: string;
+  /** When its own lifetime ends, in Unix seconds; `undefined` for no expiry. */
+  readonly expiresAt: number | undefined;
+  /** 32 hex digits. */
+  readonly tokenId: string;
+}
+
+export function sealedFacts(
+  token: string,
+  expiresAt: number | undefined,
+  tokenId: string,
+): SealedFacts {
+  return { token, expiresAt, tokenId };
+}
+
 /** What a verified session id or handle tells. */
 export interface IdentifierFacts {
   /** When it was made, in Unix milliseconds. */
@@ -59,12 +76,26 @@ export function identifierFacts(
   return { createdAtMs, endsAtMs, ulid, needsReseal };
 }
 
+export function handleFacts(
+  handle: string,
+  createdAtMs: number,
+  endsAtMs: number | undefined,
+  ulid: string,
+): IdentifierFacts & { readonly handle: string } {
+  return { handle, createdAtMs, endsAtMs, ulid, needsReseal: false };
+}
+
+/** `state` is missing where the server holds it. */
 export function sessionMetadata(
   sessionId: string,
   expiresAt: string | undefined,
-  state: string,
+  state: string | undefined,
 ): SessionMetadata {
-  return expiresAt === undefined ? { sessionId, state } : { sessionId, expiresAt, state };
+  return {
+    sessionId,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(state !== undefined && { state }),
+  } as SessionMetadata;
 }
 
 /** Where the messages of a method carry a token. */

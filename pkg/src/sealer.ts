@@ -1,8 +1,11 @@
+import type { SealedFacts } from './facts.js';
 import { bytes, count, json, optional, options, wireText } from './input.js';
 import { type Lifetime, lifetime } from './lifetime.js';
 import { lifeOf, Opened } from './opened.js';
 import type { Owned } from './owned.js';
 import type * as raw from './raw.js';
+
+const NEW = { startedAt: undefined, generation: 0 } as const;
 
 /** The kinds of sealed tokens. */
 export type Kind = 'state' | 'request-state' | 'session' | 'cursor' | 'handle-state' | 'custom';
@@ -41,6 +44,25 @@ export class Sealer<K extends Kind = Kind> {
     const { ttl, noExpiry } = lifetime(life);
     const checked = bytes('payload', payload);
     return this.#view.get().seal(kind, label, sessionId, context, ttl, noExpiry === true, checked);
+  }
+
+  /**
+   * Seals as {@link Sealer.seal} does, or in place of what was opened, and tells what the token
+   * itself knows: its end and its id.
+   *
+   * @internal
+   */
+  sealToken(payload: Uint8Array, life?: Lifetime, before?: Opened<K>): SealedFacts {
+    const { kind, label, sessionId, context } = this.#purpose;
+    const { startedAt, generation } = before === undefined ? NEW : lifeOf(before, kind);
+    const { ttl, noExpiry } = lifetime(life);
+    const checked = bytes('payload', payload);
+    return this.#view
+      .get()
+      .sealToken(
+        ...([kind, label, sessionId, context, ttl, noExpiry === true, checked] as const),
+        ...([startedAt, generation] as const),
+      );
   }
 
   /**

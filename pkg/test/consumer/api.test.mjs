@@ -1,6 +1,7 @@
 // The manners of the package: what it takes, what it refuses and how, and what it lets be seen.
 
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { inspect as show } from 'node:util';
 
@@ -80,6 +81,7 @@ test('a value of the wrong type is a TypeError', () => {
   const sealer = alice.session();
   for (const act of [
     () => new Codec(),
+    () => new Codec({ keys: 7, audience: 'a' }),
     () => new Codec({ keys: [key], audience: 'a' }),
     () => new Codec({ keys, audience: 1 }),
     () => new Codec({ keys, audience: 'a', skew: '60' }),
@@ -112,6 +114,37 @@ test('a value of the wrong type is a TypeError', () => {
   ]) {
     assert.throws(act, TypeError, `${act}`);
   }
+});
+
+test('where there are no keys, it is said how to make one', () => {
+  const message = /SEALWAX_KEYS.*sealwax keygen/;
+  for (const keys of [undefined, null, '']) {
+    refused('invalid_key', () => new Codec({ keys, audience: 'a' }), message);
+    refused('invalid_key', () => KeyRing.parse(keys), message);
+    refused('invalid_key', () => new KeyRing(keys), message);
+  }
+});
+
+test('an object of another copy of the package is told as such', () => {
+  const other = createRequire(import.meta.url)('sealwax');
+  const message = /of another: load sealwax by import everywhere, or by require everywhere/;
+  const theirs = new other.KeyRing([other.Key.generate()]);
+  assert.throws(() => new Codec({ keys: theirs, audience: 'a' }), { name: 'TypeError', message });
+  assert.throws(() => new other.Codec({ keys, audience: 'a' }), { name: 'TypeError', message });
+  assert.throws(() => new KeyRing([other.Key.generate()]), { name: 'TypeError', message });
+});
+
+test('arguments of a request are no text of JSON', () => {
+  for (const args of ['{"id":7}', 7, true]) {
+    refused(
+      'invalid_argument',
+      () => requestContext('tools/call', 'x', args),
+      /not as JSON within/,
+    );
+  }
+  const text = JSON.stringify('{"id":7}');
+  refused('invalid_argument', () => requestContextFromJson('tools/call', 'x', text));
+  assert.deepEqual(requestContext('tools/call', 'x', null), requestContext('tools/call', 'x'));
 });
 
 test('a misspelt option is a TypeError', () => {
