@@ -1,6 +1,6 @@
 import { invalidArgument } from '../error.js';
 import { flag, optional, options, text, wrongType } from '../input.js';
-import { lifetime } from '../lifetime.js';
+import { checkTtl, lifetime } from '../lifetime.js';
 import type { Beginning, DataLayer, SessionPolicy } from './data-layer.js';
 import type { CallOf } from './handle-kind.js';
 import { SESSIONS_CREATE } from './metadata.js';
@@ -70,8 +70,8 @@ export class DataLayerSessions<T = unknown> {
 export function sessionPolicy(given: unknown): SessionPolicy {
   const known = options(given, 'initial', 'ttl', 'noExpiry', 'required', 'heldByServer');
   const { initial, ttl, noExpiry } = known;
+  optional(checkTtl, 'ttl', ttl);
   const life = lifetime({ ttl, noExpiry } as Parameters<typeof lifetime>[0]);
-  if (ttl === 0) throw invalidArgument('ttl: expected 1 second or more, found 0');
   if (optional(flag, 'heldByServer', known.heldByServer)) {
     if (initial !== undefined || ttl !== undefined || noExpiry !== undefined) {
       throw invalidArgument('heldByServer: expected no initial, ttl or noExpiry beside it');

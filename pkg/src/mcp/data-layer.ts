@@ -94,9 +94,7 @@ export class DataLayer implements Gate {
     if (initial !== undefined) {
       return this.#of(view).create(bytes(json('initial', await initial(beginning))));
     }
-    const { sessionId, endsAtMs } = this.#of(view).verify(view.mintSessionId());
-    if (endsAtMs === undefined) return { sessionId };
-    return { sessionId, expiresAt: `${new Date(endsAtMs).toISOString().slice(0, 19)}Z` };
+    return this.#of(view).mint();
   }
 
   async #enterWith(call: Call, sent: unknown): Promise<Passage> {

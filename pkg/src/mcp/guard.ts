@@ -1,6 +1,8 @@
 import { Codec } from '../codec.js';
-import { invalidArgument, SealwaxError } from '../error.js';
-import { count, flag, json, optional, options, text, wrongType } from '../input.js';
+import { invalidArgument } from '../error.js';
+import { count, flag, json, optional, options, text, wrongClass, wrongType } from '../input.js';
+import { checkTtl } from '../lifetime.js';
+import { core } from '../module.js';
 import { anonymous } from '../principal.js';
 import type { Accept } from './accept.js';
 import { Call } from './call.js';
@@ -92,7 +94,7 @@ export class Guard {
 
   static {
     checksOf = (guard) => {
-      if (!(guard instanceof Guard)) throw wrongType('guard', 'a Guard of this package', guard);
+      if (!(guard instanceof Guard)) throw wrongClass('guard', 'Guard', guard);
       return guard.#checks;
     };
   }
@@ -117,7 +119,7 @@ export class Guard {
     const known = options(given, ...OPTIONS);
     const { codec } = known;
     if (!(codec instanceof Codec)) {
-      throw wrongType('codec', 'a Codec of this package, by the same module system', codec);
+      throw wrongClass('codec', 'Codec', codec);
     }
     const { accept, onRefused, logger = console } = given;
     if (onRefused !== undefined) method('onRefused', onRefused);
@@ -135,7 +137,7 @@ export class Guard {
       onRefused,
       logger,
     });
-    const ttl = optional(lifespan, 'requestStateTtl', known.requestStateTtl);
+    const ttl = optional(checkTtl, 'requestStateTtl', known.requestStateTtl);
     const requests = new Requests(this.#checks, ttl, onlyOf(known.only ?? {}));
     this.#gates = new Gates(this.#checks, requests);
   }
@@ -202,7 +204,7 @@ export class Guard {
     const known = options(given, 'required', 'ttl', 'sep1359');
     method('handler', handler);
     const required = optional(flag, 'required', known.required) ?? true;
-    const ttl = optional(lifespan, 'ttl', known.ttl);
+    const ttl = optional(checkTtl, 'ttl', known.ttl);
     const sep1359 = optional(flag, 'sep1359', known.sep1359) ?? false;
     return new HttpSessions(this.#checks, { required, ttl, sep1359 }).around(handler);
   }
@@ -222,13 +224,8 @@ export class Guard {
    * @param given `maxAge`: how many seconds a handle is good; as long as its key unless set
    */
   handles(type: string, given: { readonly maxAge?: number | undefined } = {}): Handles {
-    const maxAge = optional(lifespan, 'maxAge', options(given, 'maxAge').maxAge);
-    return new Handles(
-      this.#checks,
-      this.#callOf,
-      handleType(this.#checks.policy.codec, type),
-      maxAge,
-    );
+    const maxAge = optional(maxAgeOf, 'maxAge', options(given, 'maxAge').maxAge);
+    return new Handles(this.#checks, this.#callOf, handleType(type), maxAge);
   }
 
   /**
@@ -242,15 +239,10 @@ export class Guard {
     given: { readonly ttl?: number | undefined; readonly maxAge?: number | undefined } = {},
   ): HeldHandles<T> {
     const { ttl, maxAge } = options(given, 'ttl', 'maxAge');
-    return new HeldHandles<T>(
-      this.#checks,
-      this.#callOf,
-      handleType(this.#checks.policy.codec, type),
-      {
-        ttl: optional(lifespan, 'ttl', ttl),
-        maxAge: optional(lifespan, 'maxAge', maxAge),
-      },
-    );
+    return new HeldHandles<T>(this.#checks, this.#callOf, handleType(type), {
+      ttl: optional(checkTtl, 'ttl', ttl),
+      maxAge: optional(maxAgeOf, 'maxAge', maxAge),
+    });
   }
 }
 
@@ -272,24 +264,17 @@ function seconds(name: string, given: unknown): number | undefined {
   throw invalidArgument(`${name}: expected more than 0 and at most 60 seconds, found ${given}`);
 }
 
-/** Seconds in which something can happen: a mistake is told now, not to the first who asks. */
-function lifespan(name: string, given: unknown): number {
+/** The most seconds since something was made: a mistake is told now, not to the first who asks. */
+function maxAgeOf(name: string, given: unknown): number {
   const seconds = count(name, given);
   if (seconds === 0) throw invalidArgument(`${name}: expected 1 second or more, found 0`);
   return seconds;
 }
 
-/** The same of a type: of what is no handle, the core tells first if its type could not be one. */
-function handleType(codec: Codec, given: unknown): string {
+/** A type of handles. */
+function handleType(given: unknown): string {
   const type = text('type', given);
-  const view = codec.view(anonymous);
-  try {
-    view.verifyHandle(type, '');
-  } catch (error) {
-    if (!(error instanceof SealwaxError && error.isRefusal)) throw error;
-  } finally {
-    view.free();
-  }
+  core().checkHandleType(type);
   return type;
 }
 

@@ -40,9 +40,8 @@ export class Handles extends HandleKind<Verified> {
    * @throws {@link HandleRefused} where it cannot be made
    */
   async mint(context: HandlerContext): Promise<Handle> {
-    return handleOf(
-      await this.made(context, (view) => this.opened(view, view.mintHandle(this.#type))),
-    );
+    const life = { maxAge: this.#maxAge };
+    return handleOf(await this.made(context, (view) => view.newHandle(this.#type, life)));
   }
 
   /**

@@ -115,16 +115,15 @@ export class HttpSessions {
   async #begin(caller: Caller, body: unknown, response: Response): Promise<Response> {
     const { id, params } = Object(body);
     const { messages, again } = await whole(response);
-    const result = messages.find((message) => message.id === id)?.result;
+    const result = messages.find(isResult)?.result;
     if (result === undefined) return again();
     try {
       const { view } = await caller.who();
-      const token = sealed(view, params, result, this.#policy.ttl);
-      const greet = (message: Message) =>
-        message.id === id ? greeting(message, view, token) : message;
-      const begun = this.#policy.sep1359 ? (await whole(again(), greet)).again() : again();
-      begun.headers.set(HEADER, token);
-      return begun;
+      const begun = sealed(view, params, result, this.#policy.ttl);
+      const greet = (message: Message) => (isResult(message) ? greeting(message, begun) : message);
+      const greeted = this.#policy.sep1359 ? (await whole(again(), greet)).again() : again();
+      greeted.headers.set(HEADER, begun.sessionId);
+      return greeted;
     } catch (error) {
       this.#checks.unsealed('mcp-session-id', caller, 'session', error);
       const failure = answer('data-layer', { error: null });
@@ -176,6 +175,11 @@ export class HttpSessions {
     const refused = this.#checks.refused('mcp-session-id', caller, 'session', error, token);
     return status('httpStatus' in refused ? refused.httpStatus : 500);
   }
+}
+
+/** The answer to the one request: whatever else there is has a method. */
+function isResult({ result }: Message): boolean {
+  return result !== undefined;
 }
 
 function status(status: number): Response {

@@ -2,10 +2,11 @@
 
 import { SealwaxError } from '../error.js';
 import { inspect } from '../inspect.js';
+import { defaultTtl } from '../lifetime.js';
 import type { Opened } from '../opened.js';
-import type { View } from '../view.js';
 import type { Caller } from './caller.js';
 import type { Checks, Facts } from './checks.js';
+import type { Begun } from './negotiated.js';
 
 export const TERMINATE = 'session/terminate';
 
@@ -31,10 +32,8 @@ export function carrying(message: Message, sessionId: string): Message {
 }
 
 /** The answer to `initialize`, with the session that it begins. */
-export function greeting(message: Message, view: View, sessionId: string): Message {
-  const { expiresAt } = view.session().open(sessionId);
-  const left = expiresAt && { sessionTimeout: expiresAt - now() };
-  return withResult(message, { sessionId, ...left });
+export function greeting(message: Message, begun: Begun): Message {
+  return withResult(message, { ...begun });
 }
 
 function withResult(message: Message, more: Message): Message {
@@ -71,10 +70,8 @@ export async function endedByAnother(
   if (inspected.what !== 'token') return;
   try {
     // When it expires is sealed for its own principal: no later than one that is made now.
-    const session = (await caller.who()).view.session();
-    const { expiresAt = 0 } = session.open(session.seal(new Uint8Array()));
-    const end = Math.max(expiresAt, now() + (ttl ?? 0));
-    await checks.ended(caller, 'session', { id: inspected.tokenId, expiresAt: end });
+    const expiresAt = Math.ceil(Date.now() / 1000) + Math.max(ttl ?? 0, defaultTtl('session'));
+    await checks.ended(caller, 'session', { id: inspected.tokenId, expiresAt });
   } catch (failure) {
     checks.unsealed('sep-1359', caller, 'session', failure);
   }
@@ -89,8 +86,4 @@ export function errorTo(
 ): ReturnType<Checks['refused']> {
   const echoed = typeof sent === 'string' ? sent : undefined;
   return checks.refused('sep-1359', caller, 'session', error, sent, echoed);
-}
-
-function now(): number {
-  return Math.floor(Date.now() / 1000);
 }

@@ -6,6 +6,8 @@ import { Buffer } from 'node:buffer';
 import process from 'node:process';
 import { Readable, Writable } from 'node:stream';
 
+import { optional } from '../input.js';
+import { checkTtl } from '../lifetime.js';
 import { Caller } from './caller.js';
 import type { Checks } from './checks.js';
 import { checksOf, type Guard } from './guard.js';
@@ -59,7 +61,8 @@ export function sessionStreams(
   } = {},
 ): [Readable, Writable] {
   const { stdin = process.stdin, stdout = process.stdout, ttl } = given;
-  const line = new Line(checksOf(guard), ttl, (message) => stdout.write(text(message)));
+  const life = optional(checkTtl, 'ttl', ttl);
+  const line = new Line(checksOf(guard), life, (message) => stdout.write(text(message)));
   const outward = linesOf(async (json) => {
     const message = parsed(json);
     if (message === undefined) stdout.write(`${json}\n`);
@@ -161,7 +164,7 @@ class Line {
     const caller = new Caller(this.#checks, {});
     try {
       const { view } = await caller.who();
-      return greeting(message, view, sealed(view, params, message.result, this.#ttl));
+      return greeting(message, sealed(view, params, message.result, this.#ttl));
     } catch (error) {
       const failure = this.#checks.unsealed('sep-1359', caller, 'session', error);
       return { jsonrpc: '2.0', id, ...failure };
