@@ -65,6 +65,11 @@ export class Checks {
     this.policy = policy;
   }
 
+  /** Whether an end is remembered. What nothing remembers is not promised. */
+  get remembers(): boolean {
+    return this.policy.accept !== undefined;
+  }
+
   /**
    * Opens what came, and asks whether it is accepted. Whoever gets its result may trust it.
    *
@@ -104,7 +109,7 @@ export class Checks {
     open: (view: View, token: string) => T,
     facts: (opened: T) => Facts,
   ): Promise<void> {
-    if (this.policy.accept === undefined) {
+    if (!this.remembers) {
       throw invalidArgument('end: expected a guard with the option accept, which remembers it');
     }
     const { view } = await caller.who();

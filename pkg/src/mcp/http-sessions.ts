@@ -15,7 +15,9 @@ import {
   facts,
   greeting,
   isMessage,
+  isRequest,
   type Message,
+  noRequest,
   TERMINATE,
   takenOff,
 } from './sep1359.js';
@@ -135,13 +137,20 @@ export class HttpSessions {
   async #go(caller: Caller, came: Came, next: () => Promise<Response>): Promise<Response> {
     const { request, header, sent } = came;
     const token = header ?? sent;
+    const terminates = this.#policy.sep1359 && Object(came.body).method === TERMINATE;
+    if (terminates && !isRequest(came.body as Message)) {
+      errorTo(this.#checks, caller, noRequest(), token);
+      return status(202);
+    }
+    if (request.method === 'DELETE' && !this.#checks.remembers) {
+      return new Response(null, { status: 405, headers: { allow: 'POST' } });
+    }
     if (token === undefined) {
       const needed = this.#policy.required || request.method !== 'POST';
       return needed ? status(400) : next();
     }
     if (header !== undefined && sent !== undefined && header !== sent) return status(400);
-    const { method, id } = Object(came.body);
-    const ends = request.method === 'DELETE' || (this.#policy.sep1359 && method === TERMINATE);
+    const ends = request.method === 'DELETE' || (terminates && this.#checks.remembers);
     let negotiated: Negotiated;
     try {
       const opened = await admitted(this.#checks, caller, token);
@@ -152,8 +161,10 @@ export class HttpSessions {
     }
     const version = request.headers.get('mcp-protocol-version') ?? negotiated.protocolVersion;
     if (version !== negotiated.protocolVersion) return status(400);
-    if (ends && method === TERMINATE) return Response.json({ jsonrpc: '2.0', id, result: {} });
-    // As the SDK's own server answers a DELETE.
+    if (ends && terminates) {
+      const { id } = Object(came.body);
+      return Response.json({ jsonrpc: '2.0', id, result: {} });
+    }
     if (ends) return status(204);
     const { principal } = await caller.who();
     this.#checks.policy.known.set(request, { negotiated, principal });

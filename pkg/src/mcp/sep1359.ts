@@ -1,5 +1,6 @@
 /** SEP-1359: a member `sessionId` beside what a message says, which the SDK's schemas refuse. */
 
+import type { RequestId } from '@modelcontextprotocol/server';
 import { SealwaxError } from '../error.js';
 import { inspect } from '../inspect.js';
 import { defaultTtl } from '../lifetime.js';
@@ -14,6 +15,18 @@ export type Message = Readonly<Record<string, unknown>>;
 
 export function isMessage(value: unknown): value is Message {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What the SDK takes for a request, and answers. */
+export function isRequest(message: Message): message is Message & { readonly id: RequestId } {
+  const { id, method } = message;
+  return method !== undefined && (typeof id === 'string' || Number.isInteger(id));
+}
+
+/** Why a session is not ended: what nobody answers ends nothing. */
+export function noRequest(): SealwaxError {
+  const message = `${TERMINATE}: expected a request, found a notification`;
+  return new SealwaxError('malformed', message, true);
 }
 
 /** A message as the SDK takes it, and the session that it came with. */
