@@ -25,6 +25,7 @@ const MODULES = [
     'mcp/ids',
     'mcp/metadata',
     'mcp/negotiated',
+    'mcp/quoted',
     'mcp/rewrite',
     'mcp/sep1359',
     'mcp/session',

@@ -5,6 +5,7 @@ import { invalidArgument } from '../error.js';
 import type { Carried } from '../facts.js';
 import { Caller } from './caller.js';
 import type { Checks } from './checks.js';
+import { quoted } from './quoted.js';
 import type { RequestContext } from './transport.js';
 
 /** One request of a protected server, from the message that comes to the one that leaves. */
@@ -37,7 +38,9 @@ export class Call extends Caller {
   assertState(): void {
     if (this.carried?.kind === 'request-state') return;
     const { method } = this.request;
-    throw invalidArgument(`requestState: expected a request that carries one, found ${method}`);
+    throw invalidArgument(
+      `requestState: expected a request that carries one, found ${quoted(method)}`,
+    );
   }
 
   /** What answers it in the handler's stead, or in place of what it gave. */

@@ -7,6 +7,7 @@ import { Call } from './call.js';
 import { Caller } from './caller.js';
 import type { Checks } from './checks.js';
 import type { DataLayer } from './data-layer.js';
+import { metadataOf } from './metadata.js';
 import type { Requests } from './requests.js';
 import type { Boundary, Passage, RequestContext } from './transport.js';
 
@@ -51,11 +52,22 @@ export class Gates implements Boundary<Call> {
     return 'answer' in outside ? outside : this.#requests.enter(call);
   }
 
-  leave(call: Call, response: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse> {
+  leave(call: Call, given: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse> {
+    const response = this.#scoped(call, given);
     const left = this.#requests.leave(call, response);
     return left instanceof Promise
       ? left.then((left) => this.#outside(call, left))
       : this.#outside(call, left);
+  }
+
+  /** What has a session in it is for no cache that others share. */
+  #scoped(call: Call, response: JSONRPCResponse): JSONRPCResponse {
+    if (!('result' in response)) return response;
+    const result: Readonly<Record<string, unknown>> = response.result;
+    if (result.cacheScope !== 'public') return response;
+    if (!this.sessions?.has(call) && metadataOf(result) === undefined) return response;
+    const ttl = result.ttlMs === undefined ? {} : { ttlMs: 0 };
+    return { ...response, result: { ...result, cacheScope: 'private', ...ttl } };
   }
 
   #outside(call: Call, inside: JSONRPCResponse): JSONRPCResponse {

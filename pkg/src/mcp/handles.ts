@@ -58,8 +58,7 @@ export class Handles extends HandleKind<Verified> {
   }
 
   protected facts({ ulid, endsAtMs }: Verified): Facts {
-    // Rounded up: it is to be remembered until it has ended.
-    return { id: ulid, expiresAt: endsAtMs === undefined ? null : Math.ceil(endsAtMs / 1000) };
+    return { id: ulid, endsAt: endsAtMs && endsAtMs / 1000 };
   }
 }
 

@@ -85,7 +85,7 @@ export class HeldHandles<T = unknown> extends HandleKind<Held<T>> {
   }
 
   protected facts({ opened }: Held<T>): Facts {
-    return { id: opened.tokenId, expiresAt: opened.expiresAt ?? null };
+    return { id: opened.tokenId, endsAt: opened.expiresAt };
   }
 
   #sealer(view: View): Sealer<'handle-state'> {

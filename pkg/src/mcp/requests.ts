@@ -5,11 +5,11 @@ import { invalidArgument, SealwaxError } from '../error.js';
 import type { Carried } from '../facts.js';
 import { text } from '../input.js';
 import type { Opened } from '../opened.js';
+import { anonymous } from '../principal.js';
 import type { Sealer } from '../sealer.js';
 import type { View } from '../view.js';
 import { binding } from './binding.js';
 import type { Call } from './call.js';
-import type { Who } from './caller.js';
 import type { Checks } from './checks.js';
 import type { Gate } from './gates.js';
 import type { Passage } from './transport.js';
@@ -20,6 +20,7 @@ export class Requests implements Gate {
   readonly #only: ReadonlyMap<string, readonly string[]>;
   readonly #bindings = new WeakMap<Call, () => Uint8Array>();
   readonly #states = new WeakMap<Call, string>();
+  #anonymous: View | undefined;
 
   constructor(
     checks: Checks,
@@ -70,8 +71,8 @@ export class Requests implements Gate {
         call,
         kind,
         token,
-        (view, token) => this.#sealer(call, carried, view).open(token),
-        ({ tokenId: id, expiresAt }) => ({ id, expiresAt: expiresAt ?? null }),
+        (view, token) => this.#opened(call, carried, view, token),
+        ({ tokenId: id, expiresAt: endsAt }) => ({ id, endsAt }),
       );
       const given = plain(opened);
       if (kind === 'cursor') return { deliver: call.requestWith(param, given) };
@@ -83,6 +84,23 @@ export class Requests implements Gate {
     }
   }
 
+  /** A cursor is the user's, or everybody's, of a public page. */
+  #opened(call: Call, carried: Carried, view: View, token: string): Opened {
+    try {
+      return this.#sealer(call, carried, view).open(token);
+    } catch (error) {
+      const isAnothers = error instanceof SealwaxError && error.code === 'principal_mismatch';
+      if (carried.kind !== 'cursor' || !isAnothers) throw error;
+      return this.#sealer(call, carried, this.#nobody).open(token);
+    }
+  }
+
+  /** Caches hand a public page to anybody: so is its cursor. */
+  get #nobody(): View {
+    this.#anonymous ??= this.#checks.policy.codec.view(anonymous);
+    return this.#anonymous;
+  }
+
   leave(call: Call, response: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse> {
     const { carried } = call;
     if (carried === undefined || !('result' in response)) return response;
@@ -91,7 +109,7 @@ export class Requests implements Gate {
     if (given === undefined) return response;
     const failed = (error: unknown) =>
       call.refuse(this.#checks.unsealed(carried.kind, call, carried.kind, error));
-    const seal = ({ view }: Who) => {
+    const seal = (view: View) => {
       try {
         const payload = new TextEncoder().encode(text(carried.result, given));
         const life = carried.kind === 'request-state' ? { ttl: this.#ttl } : {};
@@ -101,8 +119,9 @@ export class Requests implements Gate {
         return failed(error);
       }
     };
+    if (carried.kind === 'cursor' && result.cacheScope === 'public') return seal(this.#nobody);
     const asked = call.who();
-    return call.known ? seal(call.known) : asked.then(seal, failed);
+    return call.known ? seal(call.known.view) : asked.then(({ view }) => seal(view), failed);
   }
 
   #sealer(call: Call, { kind }: Carried, view: View): Sealer<'request-state' | 'cursor'> {
@@ -119,7 +138,7 @@ function leaving(
 ): unknown {
   // A complete result may have a member of this name, which is the tool's own.
   if (kind === 'request-state' && result.resultType !== 'input_required') return undefined;
-  return result[member];
+  return result[member] ?? undefined;
 }
 
 /** The text that was sealed, to the letter. */

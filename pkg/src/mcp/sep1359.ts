@@ -63,8 +63,8 @@ export function admitted(
 }
 
 /** What `accept` knows a session by. */
-export function facts({ tokenId: id, expiresAt }: Opened<'session'>): Facts {
-  return { id, expiresAt: expiresAt ?? null };
+export function facts({ tokenId: id, expiresAt: endsAt }: Opened<'session'>): Facts {
+  return { id, endsAt };
 }
 
 /**
@@ -83,8 +83,8 @@ export async function endedByAnother(
   if (inspected.what !== 'token') return;
   try {
     // When it expires is sealed for its own principal: no later than one that is made now.
-    const expiresAt = Math.ceil(Date.now() / 1000) + Math.max(ttl ?? 0, defaultTtl('session'));
-    await checks.ended(caller, 'session', { id: inspected.tokenId, expiresAt });
+    const endsAt = Date.now() / 1000 + Math.max(ttl ?? 0, defaultTtl('session'));
+    await checks.ended(caller, 'session', { id: inspected.tokenId, endsAt });
   } catch (failure) {
     checks.unsealed('sep-1359', caller, 'session', failure);
   }

@@ -15,7 +15,7 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import { answer, Codec, Key } from 'sealwax';
-import { anonymous, Guard, HandleRefused, principalFromAuthInfo, SingleUse } from 'sealwax/mcp';
+import { anonymous, Guard, HandleRefused, principalFromAuthInfo } from 'sealwax/mcp';
 import { connected, during, LEGACY, listen, sleep, told, transports } from './client.mjs';
 import { ISSUER } from './server.mjs';
 
@@ -253,37 +253,6 @@ test('what is not verified is not asked for', async () => {
     content(await alice.call('check', { handle: 'x' })),
     answer('handle').toolResult,
   );
-});
-
-test('a full memory refuses what is new, and forgets what has expired', async () => {
-  const server = await serve({ accept: 'tiny', ttl: 2 });
-  const alice = await server.connect('alice');
-  const [one, two] = [await asked(alice), await asked(alice)];
-  assert.ok((await one.retry({ id: 7 })).result);
-  assert.deepEqual(await two.retry({ id: 7 }), internal);
-  await sleep(2100);
-  const three = await asked(alice);
-  assert.ok((await three.retry({ id: 7 })).result);
-});
-
-test('single use remembers by kind, without an end where there is none', () => {
-  const once = new SingleUse({ capacity: 3 });
-  const of = (kind, id, expiresAt = null) => ({ kind, id, expiresAt, principal: anonymous });
-  assert.equal(once.accept(of('request-state', '1')), true);
-  assert.equal(once.accept(of('request-state', '1')), false);
-  assert.equal(once.accept(of('handle', '1')), true);
-  assert.equal(once.accept(of('handle', '1')), true);
-  once.ended(of('handle', '1'));
-  once.ended(of('handle', '1'));
-  assert.equal(once.accept(of('handle', '1')), false);
-  assert.equal(once.accept(of('request-state', '2', 1)), true);
-  assert.equal(once.accept(of('request-state', '3')), true); // 2 has expired long ago
-  assert.throws(() => once.accept(of('request-state', '4')), /full of 3 live ids/);
-  assert.throws(() => once.ended(of('handle', '5')), /capacity/);
-  once.ended(of('handle', '1')); // takes no more room
-  assert.equal(once.accept(of('request-state', '1')), false);
-  assert.throws(() => new SingleUse({ size: 3 }), TypeError);
-  assert.throws(() => new SingleUse({ capacity: 0 }), { code: 'invalid_argument' });
 });
 
 test('nothing can be ended where nothing remembers', async () => {
