@@ -65,8 +65,9 @@ export let checksOf: (guard: unknown) => Checks;
  * `nextCursor` is sealed, and what comes back is opened and checked before a handler runs.
  *
  * A `requestState` belongs to its request: the method, the target, the arguments as they came, and
- * the user. A cursor belongs to its list and the user. What is not good is answered at once, with
- * the one answer of its kind, and the handler does not run.
+ * the user. A cursor belongs to its list and the user, or to everybody if its page is public, as
+ * `cacheScope` says: caches hand that to anybody. What is not good is answered at once, with the one
+ * answer of its kind, and the handler does not run.
  *
  * A token is good as often as it comes back in its time, unless `accept` says otherwise: what
  * must happen only once needs {@link SingleUse}, or a store that all replicas share.
@@ -161,7 +162,8 @@ export class Guard {
   /**
    * A value as `requestState`, for `inputRequired` in a handler of a protected server: it is
    * sealed when the result leaves. What comes back is read by the SDK's own
-   * `ctx.mcpReq.requestState<T>()`.
+   * `ctx.mcpReq.requestState<T>()`, which gives what the guard opened and nothing else: in a method
+   * that carries none, it throws as this does.
    *
    * @throws {@link SealwaxError} `invalid_argument` outside of a protected server, in a method
    * that carries none, and for what is no JSON
@@ -173,7 +175,8 @@ export class Guard {
 
   /**
    * Data-layer sessions, for every server that is protected from then on: the capability, the
-   * methods `sessions/create` and `sessions/delete`, and one value to each session.
+   * method `sessions/create`, and one value to each session. `sessions/delete` needs an `accept`
+   * that remembers it; without one it is no method.
    *
    * @throws {@link SealwaxError} `invalid_argument` where it is said twice, or after `protect`
    */
@@ -193,8 +196,8 @@ export class Guard {
    * negotiated, and every later request brings it back, to whichever replica. Requests of revision
    * 2026-07-28 pass as they are.
    *
-   * Without it: 400. Refused: 404, so that the client begins anew. `DELETE` ends it, which an
-   * `accept` has to remember.
+   * Without it: 400. Refused: 404, so that the client begins anew. `DELETE` ends it, if there is an
+   * `accept` to remember that: otherwise 405.
    *
    * No replica holds a connection to the client. So a tool that asks it back while it runs, by
    * elicitation, sampling or roots, fails in these revisions; in 2026-07-28 it returns

@@ -39,7 +39,8 @@ export interface HttpSessionsOptions {
   readonly ttl?: number | undefined;
   /**
    * Serves SEP-1359 too: `initialize` is answered with `sessionId` and `sessionTimeout`, messages
-   * carry a `sessionId` both ways for a peer that sends one, and `session/terminate` ends it.
+   * carry a `sessionId` both ways for a peer that sends one, and `session/terminate` ends it, if
+   * there is an `accept` to remember that.
    *
    * As the SEP has it, a session ends once another principal sends its token, if there is an
    * `accept` to remember that: so whoever stole a token can end a session, though not use it. A

@@ -35,7 +35,7 @@ const MOST = 10 * 1024 * 1024;
 /**
  * Streams for the SDK's `StdioServerTransport`, which carry the sessions of SEP-1359: `sessionId`
  * and `sessionTimeout` in the answer to `initialize`, `sessionId` in messages both ways for a peer
- * that sends one, and `session/terminate`.
+ * that sends one, and `session/terminate`, if the guard has an `accept` to remember that.
  *
  * A session outlives the process: a request with a good `sessionId` is served though this process
  * saw no `initialize`. What was negotiated comes of the token, and is told to the SDK as an
