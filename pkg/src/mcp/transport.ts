@@ -134,8 +134,8 @@ export function stand<Call>(
           if (!exchange.isDelivered) end(exchange);
         }
       };
-      // What nothing serves, the SDK refuses, and it needs to be at once.
-      if (!receiver.serves(message.method)) return pass({ deliver: message });
+      // What nothing serves, the SDK refuses by its name, and it needs to be at once.
+      if (!receiver.serves(message.method)) return pass({ deliver: bare(message) });
       after(boundary.enter(call), pass, (error) => {
         failed(error);
         if (exchanges.has(exchange.ownId)) answer(exchange, internalError());
@@ -205,6 +205,10 @@ function related(options: TransportSendOptions | undefined): TransportSendOption
   const { relatedRequestId } = options ?? {};
   if (relatedRequestId === undefined) return options;
   return { ...options, relatedRequestId: meantBy(relatedRequestId) };
+}
+
+function bare({ jsonrpc, id, method }: JSONRPCRequest): JSONRPCRequest {
+  return { jsonrpc, id, method };
 }
 
 function internalError(): JSONRPCResponse {

@@ -204,6 +204,31 @@ test('a state is kept where it was opened, and is not in what the SDK parses', a
   assert.equal('requestState' in message.params, false);
 });
 
+test('what is not opened shows nothing, even where a server does not know its own handlers', async () => {
+  const seen = [];
+  const handlers = {
+    'tools/list': ({ params }) => {
+      seen.push(params?.cursor);
+      return { tools: [] };
+    },
+    'tools/call': (_, ctx) => {
+      seen.push(ctx.mcpReq.requestState());
+      return text('called');
+    },
+  };
+  const factory = () => {
+    const server = factoryOf(handlers, guardOf())();
+    server.assertCanSetRequestHandler = () => {};
+    return server;
+  };
+  const line = await overStdio(factory, { era: LEGACY });
+  line.request(1, 'tools/list', { cursor: forged });
+  line.request(2, 'tools/call', { name: 'x', arguments: {}, requestState: forged });
+  await line.came.all(2, ({ id }) => id === 1 || id === 2);
+  assert.deepEqual(seen, [undefined]);
+  await line.close();
+});
+
 // ---- what is bound ----
 
 test('a resource has no arguments: whatever is sent as such is not bound', async () => {
