@@ -111,9 +111,9 @@ class Line {
     if (method === TERMINATE && !isRequest(message)) return this.#refuseToEnd(sessionId);
     if (method === 'initialize') {
       this.#isInitialized = true;
-      return yield this.#awaited(message, { initialize: message.params });
+      return yield this.#awaited(message, { initialize: message.params ?? null });
     }
-    if (sessionId === undefined) return yield this.#meant(message);
+    if (sessionId === undefined) return yield this.#awaited(this.#meant(message), {});
     const ends = method === TERMINATE && this.#checks.remembers;
     const negotiated = await this.#admit(message, sessionId, ends);
     if (negotiated === undefined) return;
@@ -206,7 +206,8 @@ class Line {
     const { sessionId, initialize } = waiting;
     const answer: Message = { ...message, id: waiting.id };
     if (sessionId !== undefined) return this.#send(carrying(answer, sessionId));
-    this.#send(isMessage(answer.result) ? await this.#begun(initialize, answer) : answer);
+    const begins = initialize !== undefined && isMessage(answer.result);
+    this.#send(begins ? await this.#begun(initialize, answer) : answer);
   }
 
   async #begun(params: unknown, message: Message): Promise<Message> {

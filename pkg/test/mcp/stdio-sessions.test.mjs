@@ -92,6 +92,31 @@ test('what is cancelled is not answered, and its id is free for another', async 
   await close();
 });
 
+test('a cancellation means the last of its id, with a session or without', async () => {
+  const guard = guardOf();
+  const sessionId = await begun(guard);
+  const doors = { first: door(), second: door() };
+  const { send, came, close } = await line(guard, served(guard, doors));
+  send(call(1, 'first', sessionId));
+  await doors.first.came;
+  send(call(1, 'second'));
+  await doors.second.came;
+  send({ method: cancelled, params: { requestId: 1 } });
+  send(call(2, 'between'));
+  await came.first(({ id }) => id === 2);
+  doors.second.open();
+  doors.first.open();
+  await came.first(({ id }) => id === 1);
+  send(call(3, 'last'));
+  await came.first(({ id }) => id === 3);
+  const answers = came.messages.filter(({ id }) => id === 1);
+  assert.deepEqual(
+    answers.map(({ result }) => [result.content[0].text, result.sessionId]),
+    [['first as 1', sessionId]],
+  );
+  await close();
+});
+
 test("a request has any id that a client likes, and keeps the client's", async () => {
   const guard = guardOf();
   const sessionId = await begun(guard);
