@@ -38,21 +38,21 @@ export function openedFacts(
   };
 }
 
-/** What a token tells that was sealed: what a ledger has to know of it. */
+/** What a fresh token tells, beside what its sealing was told. */
 export interface SealedFacts {
   readonly token: string;
-  /** When its own lifetime ends, in Unix seconds; `undefined` for no expiry. */
+  readonly issuedAt: number;
   readonly expiresAt: number | undefined;
-  /** 32 hex digits. */
-  readonly tokenId: string;
+  readonly tokenId: Uint8Array;
 }
 
 export function sealedFacts(
   token: string,
+  issuedAt: number,
   expiresAt: number | undefined,
-  tokenId: string,
+  tokenId: Uint8Array,
 ): SealedFacts {
-  return { token, expiresAt, tokenId };
+  return { token, issuedAt, expiresAt, tokenId: tokenId.slice() };
 }
 
 /** What a verified session id or handle tells. */

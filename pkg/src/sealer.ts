@@ -1,4 +1,3 @@
-import type { SealedFacts } from './facts.js';
 import { bytes, count, json, optional, options, wireText } from './input.js';
 import { type Lifetime, lifetime } from './lifetime.js';
 import { lifeOf, Opened } from './opened.js';
@@ -6,6 +5,7 @@ import type { Owned } from './owned.js';
 import type * as raw from './raw.js';
 
 const NEW = { startedAt: undefined, generation: 0 } as const;
+const MOST_GENERATIONS = 2 ** 32 - 1;
 
 /** The kinds of sealed tokens. */
 export type Kind = 'state' | 'request-state' | 'session' | 'cursor' | 'handle-state' | 'custom';
@@ -47,22 +47,33 @@ export class Sealer<K extends Kind = Kind> {
   }
 
   /**
-   * Seals as {@link Sealer.seal} does, or in place of what was opened, and tells what the token
-   * itself knows: its end and its id.
+   * Seals as {@link Sealer.seal} does, or in place of what was opened, and tells of the token what
+   * opening it would.
    *
    * @internal
    */
-  sealToken(payload: Uint8Array, life?: Lifetime, before?: Opened<K>): SealedFacts {
+  sealToken(
+    payload: Uint8Array,
+    life?: Lifetime,
+    before?: Opened<K>,
+  ): { readonly token: string; readonly opened: Opened<K> } {
     const { kind, label, sessionId, context } = this.#purpose;
     const { startedAt, generation } = before === undefined ? NEW : lifeOf(before, kind);
     const { ttl, noExpiry } = lifetime(life);
     const checked = bytes('payload', payload);
-    return this.#view
+    const { token, issuedAt, expiresAt, tokenId } = this.#view
       .get()
       .sealToken(
         ...([kind, label, sessionId, context, ttl, noExpiry === true, checked] as const),
         ...([startedAt, generation] as const),
       );
+    const opened = new Opened(kind, {
+      ...{ payload: checked.slice(), issuedAt, expiresAt, tokenId },
+      startedAt: startedAt ?? issuedAt,
+      generation: before === undefined ? 0 : Math.min(generation + 1, MOST_GENERATIONS),
+      ...{ needsReseal: false, needsRenewal: false },
+    });
+    return { token, opened };
   }
 
   /**

@@ -25,15 +25,21 @@ extern "C" {
     pub type SealedFacts;
 
     #[wasm_bindgen(js_name = sealedFacts)]
-    fn sealed_facts(token: &str, expires_at: Option<f64>, token_id: &str) -> SealedFacts;
+    fn sealed_facts(
+        token: &str,
+        issued_at: f64,
+        expires_at: Option<f64>,
+        token_id: &[u8],
+    ) -> SealedFacts;
 }
 
 #[expect(clippy::cast_precision_loss, reason = "Unix seconds")]
 pub fn sealed<K>(token: &sealwax::Token<K>) -> SealedFacts {
     sealed_facts(
         token.as_str(),
+        token.issued_at() as f64,
         token.expires_at().map(|at| at as f64),
-        &token.id().to_string(),
+        token.id().as_bytes(),
     )
 }
 
