@@ -1,6 +1,7 @@
 /** What the module tells, as plain objects: it calls these functions to make them. */
 
 import type { Answer } from './answer.js';
+import type * as raw from './raw.js';
 import type { Kind } from './sealer.js';
 import type { SessionMetadata } from './sessions.js';
 
@@ -180,4 +181,14 @@ export function inspectedHandle(type: string, createdAtMs: number): Inspected {
 
 export function inspectedKey(keyId: string): Inspected {
   return { what: 'key', keyId };
+}
+
+/** An exchange of the guard's engine, and its first step as a JSON document. */
+export interface Begun {
+  readonly exchange: raw.Exchange;
+  readonly step: string;
+}
+
+export function begun(exchange: raw.Exchange, step: string): Begun {
+  return { exchange, step };
 }

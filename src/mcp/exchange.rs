@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::act::{Act, Acting};
-use super::context::Context;
+use super::context::{About, Context};
 use super::passage::Passage;
 use super::request::Request;
-use super::{Event, Guard, Message, Refused, Session, Step, Transport};
+use super::{Event, Guard, Item, Message, Refused, Reply, Session, Step, Transport};
 use crate::{Error, SessionMetadata};
 
 /// What a guard knows of one message, from when it comes to when its answer leaves.
@@ -40,6 +40,20 @@ impl Exchange {
         let known = context.told(transport.principal.take());
         let passage = Passage::new(transport);
         Self::begin(context, Flow::Passage(Box::new(passage)), known)
+    }
+
+    /// A message that the engine cannot read.
+    #[cfg(feature = "documents")]
+    pub(super) fn unreadable(guard: Guard) -> (Self, Step) {
+        let mut context = Context::new(guard, None);
+        let error = Error::Malformed("a message of well-formed Unicode");
+        context.refuse(error, About::new(Item::Session));
+        let reply = Reply {
+            status: Some(400),
+            ..Reply::error(-32600, "Invalid Request")
+        };
+        let flow = Flow::Over;
+        (Self { context, flow }, Step::Reply(reply))
     }
 
     fn begin(context: Context, flow: Flow, known: Result<(), Error>) -> (Self, Step) {

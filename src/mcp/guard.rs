@@ -1,6 +1,5 @@
 //! What an author says once.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -22,7 +21,8 @@ pub(super) struct Settings {
     /// For what may be handed to any user.
     pub public: View,
     pub request_state_ttl: Option<Duration>,
-    pub only: BTreeMap<String, Vec<String>>,
+    /// Targets, and the names of their arguments that count.
+    pub only: Vec<(String, Vec<String>)>,
     pub sessions: Option<SessionSettings>,
     pub front: Front,
     pub asks: bool,
@@ -47,9 +47,9 @@ pub struct Required {
     /// Every method but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
     pub all: bool,
     /// Methods.
-    pub methods: BTreeSet<String>,
+    pub methods: Vec<String>,
     /// Tools, by name.
-    pub tools: BTreeSet<String>,
+    pub tools: Vec<String>,
 }
 
 /// Sessions of the transport, for [`Guard::transport`].
@@ -83,7 +83,7 @@ impl Guard {
         GuardBuilder {
             codec,
             request_state_ttl: None,
-            only: BTreeMap::new(),
+            only: Vec::new(),
             sessions: None,
             front: Front::default(),
             asks: false,
@@ -117,11 +117,11 @@ impl fmt::Debug for Guard {
 #[derive(Clone, Debug)]
 pub struct GuardBuilder {
     codec: Codec,
-    request_state_ttl: Option<Duration>,
-    only: BTreeMap<String, Vec<String>>,
-    sessions: Option<SessionSettings>,
-    front: Front,
-    asks: bool,
+    pub(super) request_state_ttl: Option<Duration>,
+    pub(super) only: Vec<(String, Vec<String>)>,
+    pub(super) sessions: Option<SessionSettings>,
+    pub(super) front: Front,
+    pub(super) asks: bool,
 }
 
 impl GuardBuilder {
@@ -141,7 +141,7 @@ impl GuardBuilder {
         arguments: impl IntoIterator<Item = N>,
     ) -> Self {
         let arguments = arguments.into_iter().map(Into::into).collect();
-        self.only.insert(target.into(), arguments);
+        self.only.push((target.into(), arguments));
         self
     }
 
@@ -243,9 +243,13 @@ impl SessionSettings {
 impl Required {
     pub(super) fn by(&self, method: &str, target: Option<&str>) -> bool {
         (self.all && !is_free(method))
-            || self.methods.contains(method)
-            || (method == "tools/call" && target.is_some_and(|tool| self.tools.contains(tool)))
+            || has(&self.methods, method)
+            || (method == "tools/call" && target.is_some_and(|tool| has(&self.tools, tool)))
     }
+}
+
+fn has(names: &[String], name: &str) -> bool {
+    names.iter().any(|one| one == name)
 }
 
 /// What must work for whoever has no session yet, and the lists, which are the same for all.

@@ -6,6 +6,8 @@ mod answer;
 mod carried;
 #[cfg(feature = "jcs")]
 mod context;
+#[cfg(feature = "documents")]
+pub mod document;
 #[cfg(feature = "jcs")]
 mod exchange;
 #[cfg(feature = "jcs")]

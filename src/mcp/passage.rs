@@ -3,7 +3,7 @@
 
 use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec;
 use core::time::Duration;
 
@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::context::{About, Context, Reason, token_id, until};
 use super::input::Kept;
 use super::{
-    Deliver, Event, Head, Item, Leave, Presented, Profile, Question, Reply, RpcError, Sent, Step,
-    Transport, Watch,
+    Deliver, Event, Head, Item, Leave, Presented, Profile, Question, Reply, Sent, Step, Transport,
+    Watch,
 };
 use crate::format::text::at_most;
 use crate::{Error, Kind, View};
@@ -229,14 +229,16 @@ impl Passage {
             ..Leave::default()
         };
         let result: Value = match (self.method.as_deref(), head.initialized) {
-            (Some("initialize"), Some(result)) => serde_json::from_str(result).unwrap_or_default(),
+            (Some("initialize"), Some(result)) => {
+                serde_json::from_slice(result.as_bytes()).unwrap_or_default()
+            }
             _ => Value::Null,
         };
         if !result["protocolVersion"].is_string() {
             return Step::Leave(Box::new(leave));
         }
         let params = self.initialize.as_deref().unwrap_or_default();
-        let params: Value = serde_json::from_str(params).unwrap_or_default();
+        let params: Value = serde_json::from_slice(params.as_bytes()).unwrap_or_default();
         self.phase = Phase::Leaving(negotiated(&params, &result));
         self.advance(context)
     }
@@ -300,7 +302,7 @@ impl Passage {
         }
         Step::Reply(Reply {
             status: Some(400),
-            ..error(-32600, told)
+            ..Reply::error(-32600, told)
         })
     }
 
@@ -312,7 +314,7 @@ impl Passage {
                 allow: Some("GET, POST"),
                 ..Reply::default()
             }),
-            false => Step::Reply(error(-32601, "Method not found")),
+            false => Step::Reply(Reply::error(-32601, "Method not found")),
             true => Step::Drop,
         }
     }
@@ -334,7 +336,7 @@ fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Presented), Error> 
     let opened = view.session().max_age(max_age).open(token)?;
     let presented = Presented::token(Item::Session, &opened);
     let json = String::from_utf8(opened.into_payload()).map_err(|_| EXPECTED)?;
-    let value: Value = serde_json::from_str(&json).map_err(|_| EXPECTED)?;
+    let value: Value = serde_json::from_slice(json.as_bytes()).map_err(|_| EXPECTED)?;
     let protocol_version = value["protocolVersion"].as_str().ok_or(EXPECTED)?.into();
     Ok((
         Negotiated {
@@ -370,13 +372,13 @@ fn negotiated(params: &Value, result: &Value) -> String {
     };
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let info = &params["clientInfo"];
-    json!({
+    let negotiated = json!({
         "protocolVersion": result["protocolVersion"],
         "clientCapabilities": or_empty(&params["capabilities"]),
         "clientInfo": { "name": text(&info["name"]), "version": text(&info["version"]) },
         "serverCapabilities": or_empty(&result["capabilities"]),
-    })
-    .to_string()
+    });
+    serde_json::to_string(&negotiated).unwrap_or_default()
 }
 
 /// A session is never renewed, so it ends by its own time or the codec's, whichever is first.
@@ -385,15 +387,4 @@ fn life(context: &Context) -> Duration {
     let own = Duration::from_secs(Kind::Session.default_ttl().into());
     let limit = settings.codec.session_max_age();
     settings.front.ttl.unwrap_or(own).min(limit)
-}
-
-fn error(code: i32, message: &'static str) -> Reply {
-    Reply {
-        error: Some(RpcError {
-            code,
-            message,
-            data: None,
-        }),
-        ..Reply::default()
-    }
 }

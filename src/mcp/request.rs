@@ -14,7 +14,7 @@ use super::input::Kept;
 use super::session::{self, json};
 use super::{
     Carried, Deliver, Event, Item, Leave, Message, Outcome, Presented, Profile, Question, Reply,
-    RpcError, Scope, Sent, Session, Step, Watch,
+    Scope, Sent, Session, Step, Watch,
 };
 use crate::{Error, Kind, Opened, RequestContext, SessionMetadata, View};
 
@@ -351,8 +351,9 @@ impl Request {
         // A resource has no arguments.
         let arguments = self.arguments.as_deref();
         let arguments = arguments.filter(|_| carries.target == Some("name"));
-        match context.guard.settings().only.get(target) {
-            Some(names) if carries.target == Some("name") => {
+        let only = &context.guard.settings().only;
+        match only.iter().find(|(named, _)| named == target) {
+            Some((_, names)) if carries.target == Some("name") => {
                 let names: Vec<_> = names.iter().map(String::as_str).collect();
                 RequestContext::only(&self.method, target, arguments, &names)
             }
@@ -522,12 +523,5 @@ fn declares(method: &str) -> bool {
 }
 
 fn reply(code: i32, message: &'static str) -> Step {
-    Step::Reply(Reply {
-        error: Some(RpcError {
-            code,
-            message,
-            data: None,
-        }),
-        ..Reply::default()
-    })
+    Step::Reply(Reply::error(code, message))
 }

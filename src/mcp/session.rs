@@ -133,7 +133,7 @@ pub(super) fn presented(view: &View, id: &SessionId) -> Presented {
 pub(super) fn json(payload: &[u8]) -> Result<&str, Error> {
     const EXPECTED: Error = Error::Malformed("a payload that is JSON");
     let text = core::str::from_utf8(payload).map_err(|_| EXPECTED)?;
-    serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|_| EXPECTED)?;
+    serde_json::from_slice::<serde::de::IgnoredAny>(payload).map_err(|_| EXPECTED)?;
     Ok(text)
 }
 

@@ -159,6 +159,20 @@ pub struct Reply {
     pub tool: Option<ToolResult>,
 }
 
+impl Reply {
+    pub(super) fn error(code: i32, message: &'static str) -> Self {
+        let data = None;
+        Self {
+            error: Some(RpcError {
+                code,
+                message,
+                data,
+            }),
+            ..Self::default()
+        }
+    }
+}
+
 /// What an act of a handler gave.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]

@@ -13,9 +13,9 @@
 //   many they are at `len`. SEALWAX_BUFFER_TOO_SMALL tells the size needed at `len`, so that
 //   (NULL, 0, &len) asks for it. What is sealed or minted is new with every call, and may differ in
 //   size; the limits below always suffice.
-// - What _new, _generate, _from_secret, _parse, _from_env and _open make belongs to the caller, who
-//   ends it with _free, in any order. No object ever changes, so every thread may use every object,
-//   as long as nobody uses one that was freed.
+// - What _new, _generate, _from_secret, _parse, _from_env, _open and those that begin an exchange make
+//   belongs to the caller, who ends it with _free, in any order. No object ever changes but an
+//   exchange, so every thread may use every other object, as long as nobody uses one that was freed.
 // - Structs never change within an ABI version: what is new comes with a function of its own.
 // - Sizes are in bytes, characters are ASCII, and times are Unix times in the unit that is named.
 // - No fault in sealwax aborts the process, and keys are wiped when they are freed. The library
@@ -144,6 +144,13 @@
 
 // Seals and opens the tokens of one service: a key ring, an audience and limits.
 typedef struct sealwax_codec sealwax_codec;
+
+// What a guard knows of one message, from when it comes to when its answer leaves. Unlike every other
+// object it changes, so it serves one thread at a time.
+typedef struct sealwax_exchange sealwax_exchange;
+
+// The rules of a server's guard: a codec and settings.
+typedef struct sealwax_guard sealwax_guard;
 
 // A secret and what is derived from it. It is wiped when the last object that shares it is
 // freed.
@@ -658,6 +665,99 @@ sealwax_status sealwax_session_verify(const struct sealwax_view *view,
 
 // Frees a session; NULL is fine.
 void sealwax_session_free(struct sealwax_session *session);
+
+// Makes a guard.
+//
+// `settings` and the documents of the functions below are JSON, in the form of docs/engine.md. What a client
+// sent never makes these functions fail; what fails is the adapter's own mistake.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for settings that contradict themselves.
+sealwax_status sealwax_guard_new(const struct sealwax_codec *codec,
+                                 const char *settings,
+                                 size_t settings_len,
+                                 struct sealwax_guard **guard,
+                                 struct sealwax_error *error);
+
+// Frees a guard; NULL is fine. Its exchanges live on until they are freed too.
+void sealwax_guard_free(struct sealwax_guard *guard);
+
+// Begins the exchange of a message at an SDK's handlers, and tells the first step.
+//
+// `arguments` are the request's, as JSON; NULL is absent. The step lies in the exchange: it is good until
+// the next call with that exchange, or until the exchange is freed.
+sealwax_status sealwax_guard_message(const struct sealwax_guard *guard,
+                                     const char *document,
+                                     size_t document_len,
+                                     const char *arguments,
+                                     size_t arguments_len,
+                                     struct sealwax_exchange **exchange,
+                                     const char **step,
+                                     size_t *step_len,
+                                     struct sealwax_error *error);
+
+// Begins the exchange of a message around HTTP or stdio, before the SDK sees it, and tells the first step.
+//
+// `initialize` are the params of such a request, as JSON; NULL is absent. The step is as
+// sealwax_guard_message has it.
+sealwax_status sealwax_guard_transport(const struct sealwax_guard *guard,
+                                       const char *document,
+                                       size_t document_len,
+                                       const char *initialize,
+                                       size_t initialize_len,
+                                       struct sealwax_exchange **exchange,
+                                       const char **step,
+                                       size_t *step_len,
+                                       struct sealwax_error *error);
+
+// Takes what came of the last step, and tells the next one.
+//
+// `value` is JSON that some events come with; NULL is absent.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for an event that does not follow the last step; the exchange is as
+// it was.
+sealwax_status sealwax_exchange_on(struct sealwax_exchange *exchange,
+                                   const char *event,
+                                   size_t event_len,
+                                   const char *value,
+                                   size_t value_len,
+                                   const char **step,
+                                   size_t *step_len,
+                                   struct sealwax_error *error);
+
+// Begins an exchange for what a handler does with a handle, and tells its first step. It is freed by itself.
+//
+// `value` is what the handle shall hold, as JSON; NULL is absent.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for a document that is no act.
+sealwax_status sealwax_exchange_act(const struct sealwax_exchange *exchange,
+                                    const char *act,
+                                    size_t act_len,
+                                    const char *value,
+                                    size_t value_len,
+                                    struct sealwax_exchange **acting,
+                                    const char **step,
+                                    size_t *step_len,
+                                    struct sealwax_error *error);
+
+// Writes the value of the request's session, as JSON: it leaves with the result.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT where there is nothing to write to, or the handler is over.
+sealwax_status sealwax_exchange_write(struct sealwax_exchange *exchange,
+                                      const char *value,
+                                      size_t value_len,
+                                      struct sealwax_error *error);
+
+// Makes a new session that begins with what was written, else with what came, and gives its metadata, as a
+// step is given.
+//
+// Fails as sealwax_exchange_write and sealwax_session_create do.
+sealwax_status sealwax_exchange_fork(struct sealwax_exchange *exchange,
+                                     const char **metadata,
+                                     size_t *metadata_len,
+                                     struct sealwax_error *error);
+
+// Frees an exchange, whatever its step: so it is cancelled; NULL is fine.
+void sealwax_exchange_free(struct sealwax_exchange *exchange);
 
 // Tells what a text is: a sealed token, a session id, a handle or a key text.
 //

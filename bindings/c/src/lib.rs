@@ -29,5 +29,7 @@ mod token;
 mod identifier;
 mod session;
 
+mod engine;
+
 mod inspect;
 mod request;

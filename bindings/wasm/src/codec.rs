@@ -11,7 +11,7 @@ use crate::view::View;
 
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct Codec(sealwax::Codec);
+pub struct Codec(pub(crate) sealwax::Codec);
 
 #[wasm_bindgen]
 extern "C" {

@@ -11,6 +11,7 @@ static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
 mod answer;
 mod codec;
 mod context;
+mod engine;
 mod environment;
 mod error;
 mod identifier;
@@ -27,7 +28,7 @@ mod view;
 const TYPES: &str = r"
 import type { Answer } from './answer.js';
 import type { Limits } from './codec.js';
-import type { Carried, IdentifierFacts, Inspected, OpenedFacts, PrincipalParts, SealedFacts } from './facts.js';
+import type { Begun, Carried, IdentifierFacts, Inspected, OpenedFacts, PrincipalParts, SealedFacts } from './facts.js';
 import type { Lifetime } from './lifetime.js';
 import type { SessionMetadata } from './sessions.js';
 ";

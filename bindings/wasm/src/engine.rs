@@ -1,0 +1,68 @@
+//! The guard's engine, by JSON documents.
+
+use sealwax::mcp::{self, document};
+use wasm_bindgen::prelude::*;
+
+use crate::codec::Codec;
+use crate::error::Result;
+use crate::input::{Text, cut};
+
+#[wasm_bindgen(raw_module = "./facts.js")]
+extern "C" {
+    /// `pkg/src/facts.ts`
+    #[wasm_bindgen(typescript_type = "Begun")]
+    pub type Begun;
+
+    #[wasm_bindgen(js_name = begun)]
+    fn begun(exchange: Exchange, step: &str) -> Begun;
+}
+
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Guard(mcp::Guard);
+
+#[wasm_bindgen]
+impl Guard {
+    #[wasm_bindgen(constructor)]
+    pub fn new(codec: &Codec, settings: &str) -> Result<Self> {
+        Ok(Self(document::guard(codec.0.clone(), settings)?))
+    }
+
+    pub fn message(&self, document: &Text, arguments: Option<Text>) -> Begun {
+        let arguments = arguments.as_ref().map(cut);
+        let (exchange, step) = document::message(&self.0, &cut(document), arguments.as_deref());
+        begun(Exchange(exchange), &step)
+    }
+
+    pub fn transport(&self, document: &Text, initialize: Option<Text>) -> Begun {
+        let initialize = initialize.as_ref().map(cut);
+        let (exchange, step) = document::transport(&self.0, &cut(document), initialize.as_deref());
+        begun(Exchange(exchange), &step)
+    }
+}
+
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Exchange(mcp::Exchange);
+
+#[wasm_bindgen]
+impl Exchange {
+    pub fn on(&mut self, event: &Text, value: Option<Text>) -> Result<String> {
+        let value = value.as_ref().map(cut);
+        Ok(document::on(&mut self.0, &cut(event), value.as_deref())?)
+    }
+
+    pub fn act(&self, act: &Text, value: Option<Text>) -> Result<Begun> {
+        let value = value.as_ref().map(cut);
+        let (acting, step) = document::act(&self.0, &cut(act), value.as_deref())?;
+        Ok(begun(Exchange(acting), &step))
+    }
+
+    pub fn write(&mut self, value: &Text) -> Result<()> {
+        Ok(self.0.write(&cut(value))?)
+    }
+
+    pub fn fork(&self) -> Result<String> {
+        Ok(document::fork(&self.0)?)
+    }
+}
