@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::act::{Act, Acting};
-use super::context::{About, Context};
+use super::context::Context;
 use super::passage::Passage;
 use super::request::Request;
-use super::{Event, Guard, Item, Message, Refused, Reply, Session, Step, Transport};
+use super::{Event, Guard, Message, Refused, Session, Step, Transport};
 use crate::{Error, SessionMetadata};
 
 /// What a guard knows of one message, from when it comes to when its answer leaves.
@@ -45,6 +45,9 @@ impl Exchange {
     /// A message that the engine cannot read.
     #[cfg(feature = "documents")]
     pub(super) fn unreadable(guard: Guard) -> (Self, Step) {
+        use super::context::About;
+        use super::{Item, Reply};
+
         let mut context = Context::new(guard, None);
         let error = Error::Malformed("a message of well-formed Unicode");
         context.refuse(error, About::new(Item::Session));
