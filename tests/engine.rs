@@ -132,7 +132,7 @@ fn made(by: &str, method: &str) -> String {
     let payload = format!("secret of {by} for {method}");
     let view = view(by);
     let is_state = Carried::by(method).is_some_and(|it| it.kind == Kind::RequestState);
-    let token = if is_state {
+    if is_state {
         view.request_state(&context(method))
             .seal(payload.as_bytes())
             .unwrap()
@@ -142,8 +142,7 @@ fn made(by: &str, method: &str) -> String {
             .seal(payload.as_bytes())
             .unwrap()
             .into_string()
-    };
-    token
+    }
 }
 
 struct Played<'c> {

@@ -32,7 +32,7 @@ pub fn compare(world: &mut World, event: &Value, found: &Found) -> Result<(), St
         return Err(format!("did: expected {did:?}, found {:?}", found.did));
     }
     for (expected, found_did) in did.iter().zip(&found.did) {
-        matches(world, expected, found_did, found, "did")?;
+        matches(world, expected, found_did, "did")?;
     }
     let answered = &event["answered"];
     if event["via"] != "http" && answered.is_null() {
@@ -51,7 +51,7 @@ pub fn compare(world: &mut World, event: &Value, found: &Found) -> Result<(), St
             None => Ok(()),
         };
     }
-    matches(world, answered, &found.answered, found, "answered")
+    matches(world, answered, &found.answered, "answered")
 }
 
 /// `$echo` is the session id that was sent.
@@ -66,13 +66,7 @@ fn echoed(error: &Value, found: &Found) -> Value {
 }
 
 /// At least what is expected.
-fn matches(
-    world: &mut World,
-    expected: &Value,
-    value: &Value,
-    found: &Found,
-    place: &str,
-) -> Result<(), String> {
+fn matches(world: &mut World, expected: &Value, value: &Value, place: &str) -> Result<(), String> {
     let differs = || Err(format!("{place}: expected {expected}, found {value}"));
     match expected {
         Value::Object(object) if object.contains_key("$token") => {
@@ -102,13 +96,13 @@ fn matches(
                 let Some(value) = value.get(name) else {
                     return Err(format!("{place} is missing in {value}"));
                 };
-                matches(world, member, value, found, &place)?;
+                matches(world, member, value, &place)?;
             }
             Ok(())
         }
         Value::Array(items) if value.as_array().is_some_and(|it| it.len() == items.len()) => {
             for (expected, value) in items.iter().zip(value.as_array().unwrap()) {
-                matches(world, expected, value, found, place)?;
+                matches(world, expected, value, place)?;
             }
             Ok(())
         }
