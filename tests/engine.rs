@@ -313,7 +313,7 @@ fn check_delivered(
         "what accept refused is not delivered"
     );
     if let Some(text) = &deliver.carried {
-        let who = case.who.expect("nobody has no token");
+        let who = case.who.unwrap();
         prop_assert_eq!(text, &format!("secret of {who} for {}", case.method));
     }
     let carries = Carried::by(case.method).filter(|_| !case.notification);
