@@ -11,7 +11,7 @@ use crate::format::clock::earlier;
 use crate::format::text::at_most;
 use crate::inspect::WIRE_LIMIT;
 use crate::sealer::{Life, Ttl, check_ttl};
-use crate::{Error, Opened, SessionId, View, kind};
+use crate::{Error, Opened, SessionId, Token, View, kind};
 
 /// `SessionMetadata` of the draft: the value of `_meta["io.modelcontextprotocol/session"]`, and
 /// of `session` in the result of `sessions/create`.
@@ -142,7 +142,8 @@ impl Sessions<'_> {
     pub fn create(&self, payload: &[u8]) -> Result<SessionMetadata, Error> {
         let clock = self.view.codec().clock();
         let id = self.view.mint_session_id_at(clock.now_ms)?;
-        self.write(&id, clock.now(), Life::starting(clock.now()), payload)
+        let (metadata, _) = self.write(&id, clock.now(), Life::starting(clock.now()), payload)?;
+        Ok(metadata)
     }
 
     /// A new session whose state the server holds: an id, and when it ends at the latest.
@@ -192,6 +193,15 @@ impl Sessions<'_> {
     ///
     /// As [`create`](Self::create).
     pub fn renew(&self, session: &OpenedSession, payload: &[u8]) -> Result<SessionMetadata, Error> {
+        Ok(self.renewed(session, payload)?.0)
+    }
+
+    /// The same, and the token of the new state.
+    pub(crate) fn renewed(
+        &self,
+        session: &OpenedSession,
+        payload: &[u8],
+    ) -> Result<(SessionMetadata, Token<kind::State>), Error> {
         let life = Life {
             started_at: session.state.started_at(),
             generation: session.state.generation().saturating_add(1),
@@ -214,16 +224,33 @@ impl Sessions<'_> {
         now: u64,
         life: Life,
         payload: &[u8],
-    ) -> Result<SessionMetadata, Error> {
+    ) -> Result<(SessionMetadata, Token<kind::State>), Error> {
         let sealer = self.view.state(id).with_ttl(self.idle);
-        let idle_end = sealer.ends_after(now)?;
         let token = sealer.seal_at(now, life, payload)?;
-        let absolute_end = life.started_at.saturating_add(self.max_age().as_secs());
-        Ok(SessionMetadata {
+        let state = token.as_str();
+        let metadata = self.metadata(id, life.started_at, token.expires_at(), state);
+        Ok((metadata, token))
+    }
+
+    /// What a client is told of a state that was opened.
+    pub(crate) fn metadata_of(&self, session: &OpenedSession, state: &str) -> SessionMetadata {
+        let opened = session.state();
+        self.metadata(&session.id, opened.started_at(), opened.expires_at(), state)
+    }
+
+    fn metadata(
+        &self,
+        id: &SessionId,
+        started_at: u64,
+        idle_end: Option<u64>,
+        state: &str,
+    ) -> SessionMetadata {
+        let absolute_end = started_at.saturating_add(self.max_age().as_secs());
+        SessionMetadata {
             session_id: id.as_str().into(),
             expires_at: earlier(idle_end, Some(absolute_end)).and_then(rfc3339),
-            state: Some(token.into_string()),
-        })
+            state: Some(state.into()),
+        }
     }
 
     fn max_age(&self) -> Duration {

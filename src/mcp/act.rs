@@ -4,10 +4,11 @@ use alloc::string::String;
 use alloc::vec;
 use core::time::Duration;
 
+use super::asking::{self, Ask, Asking};
 use super::context::{About, Context, Reason};
 use super::input::Kept;
 use super::session::json;
-use super::{Before, Event, Item, Made, Presented, Question, Sent, Step};
+use super::{Before, Event, Item, Made, Presented, Sent, Step};
 use crate::sessions::rfc3339;
 use crate::{Error, Handle, Sealer, Token, View, kind};
 
@@ -43,6 +44,8 @@ pub enum What<'a> {
         ttl: Option<Duration>,
         /// What it is made in place of.
         before: Option<Before>,
+        /// Whether that is used up by it, which takes a ledger.
+        once: bool,
     },
     /// Open one that holds its state.
     Open {
@@ -50,6 +53,8 @@ pub enum What<'a> {
         handle: Sent<'a>,
         /// How old the first of its chain may be.
         max_age: Option<Duration>,
+        /// Whether it must not be used up.
+        once: bool,
     },
     /// End one before its time.
     End {
@@ -68,15 +73,22 @@ pub(super) struct Acting {
     /// What came.
     handle: Kept,
     max_age: Option<Duration>,
-    /// What is given once it is accepted, or the end remembered.
-    made: Option<Made>,
+    /// What is asked; then this is given.
+    asking: Option<(Asking, Made)>,
 }
 
 enum Work {
     Mint,
     Check,
-    Seal(String, Option<Duration>, Option<Before>),
-    Open,
+    Seal {
+        value: String,
+        ttl: Option<Duration>,
+        before: Option<Before>,
+        once: bool,
+    },
+    Open {
+        once: bool,
+    },
     End { held: bool },
 }
 
@@ -85,10 +97,25 @@ impl Acting {
         let (work, handle, max_age) = match act.what {
             What::Mint { max_age } => (Work::Mint, Sent::Absent, max_age),
             What::Check { handle, max_age } => (Work::Check, handle, max_age),
-            What::Seal { value, ttl, before } => {
-                (Work::Seal(value.into(), ttl, before), Sent::Absent, None)
+            What::Seal {
+                value,
+                ttl,
+                before,
+                once,
+            } => {
+                let work = Work::Seal {
+                    value: value.into(),
+                    ttl,
+                    before,
+                    once,
+                };
+                (work, Sent::Absent, None)
             }
-            What::Open { handle, max_age } => (Work::Open, handle, max_age),
+            What::Open {
+                handle,
+                max_age,
+                once,
+            } => (Work::Open { once }, handle, max_age),
             What::End {
                 handle,
                 max_age,
@@ -100,7 +127,7 @@ impl Acting {
             work,
             handle: handle.owned(),
             max_age,
-            made: None,
+            asking: None,
         }
     }
 
@@ -109,38 +136,90 @@ impl Acting {
             Ok(view) => view,
             Err(step) => return step,
         };
-        let acted = match &self.work {
-            Work::Mint => self.mint(&view).map_err(Reason::Unsealed),
-            Work::Seal(value, ttl, before) => self
-                .seal(&view, value, *ttl, *before)
-                .map_err(Reason::Unsealed),
-            _ => {
-                let asks = context.guard.settings().asks;
-                return match self.present(&view, asks) {
-                    Ok(step) => step,
-                    Err(error) => self.refuse(context, error),
-                };
+        match self.begun(context, &view) {
+            Ok((asking, made)) => {
+                self.asking = Some((asking, made));
+                self.asked(context)
             }
-        };
-        match acted {
-            Ok(made) => Step::Done(made.into()),
             Err(reason) => self.refuse(context, reason),
         }
     }
 
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
-        let Event::Answer(verdict) = event else {
-            return None;
-        };
-        Some(match (verdict.judged(), self.made.take()) {
-            (Ok(()), Some(made)) => Step::Done(made.into()),
-            (Err((_, reason)), _) => self.refuse(context, reason),
-            (Ok(()), None) => return None,
+        let (asking, _) = self.asking.as_mut()?;
+        Some(match asking.take(context, event)? {
+            Ok(Some(step)) => step,
+            Ok(None) => self.done(),
+            Err((_, reason)) => self.refuse(context, reason),
         })
     }
 
     pub fn fail(&self, context: &mut Context, error: Error) -> Step {
         self.refuse(context, error)
+    }
+
+    /// What is to be given, and what is asked before.
+    fn begun(&self, context: &Context, view: &View) -> Result<(Asking, Made), Reason> {
+        let settings = context.guard.settings();
+        let (made, token) = match &self.work {
+            Work::Mint => (self.mint(view).map_err(Reason::Unsealed)?, None),
+            Work::Seal { once: true, .. } | Work::Open { once: true }
+                if settings.ledger.is_none() =>
+            {
+                return Err(Error::argument(
+                    "single use: expected a guard with a ledger, which remembers what was used",
+                )
+                .into());
+            }
+            Work::Seal {
+                value,
+                ttl,
+                before,
+                once,
+            } => {
+                let before = before.as_ref();
+                let made = self.seal(view, value, *ttl, before).map_err(Reason::Unsealed)?;
+                (made, before.filter(|_| *once).map(spent))
+            }
+            Work::End { .. } if !settings.remembers() => {
+                return Err(Error::argument(
+                    "end: expected a guard with a ledger or `accept`, which remembers what ended",
+                )
+                .into());
+            }
+            Work::Open { .. } | Work::End { held: true } => {
+                let (made, token) = self.open(view)?;
+                (made, Some(token))
+            }
+            Work::Check | Work::End { held: false } => {
+                let (made, token) = self.check(view)?;
+                (made, Some(token))
+            }
+        };
+        // What ends, or is renewed, was accepted before.
+        let asking = Asking::new(token.into_iter().collect());
+        Ok(match self.work {
+            Work::Check | Work::Open { .. } => (asking, made),
+            _ => (asking.told_only(), made),
+        })
+    }
+
+    fn asked(&mut self, context: &mut Context) -> Step {
+        let Some((asking, _)) = &mut self.asking else {
+            return Step::Drop;
+        };
+        match asking.step(context) {
+            Ok(Some(step)) => step,
+            Ok(None) => self.done(),
+            Err((_, reason)) => self.refuse(context, reason),
+        }
+    }
+
+    fn done(&mut self) -> Step {
+        match self.asking.take() {
+            Some((_, made)) => Step::Done(made.into()),
+            None => Step::Drop,
+        }
     }
 
     fn mint(&self, view: &View) -> Result<Made, Error> {
@@ -152,7 +231,7 @@ impl Acting {
         view: &View,
         value: &str,
         ttl: Option<Duration>,
-        before: Option<Before>,
+        before: Option<&Before>,
     ) -> Result<Made, Error> {
         let value = json(value.as_bytes()).map_err(|_| Error::argument("value: expected JSON"))?;
         let sealer = view.handle_state(&self.handle_type);
@@ -161,10 +240,9 @@ impl Acting {
             None => sealer,
         };
         let token: Token<_> = match before {
-            Some(Before {
-                started_at,
-                generation,
-            }) => sealer.renew_from(started_at, generation, value.as_bytes())?,
+            Some(before) => {
+                sealer.renew_from(before.started_at, before.generation, value.as_bytes())?
+            }
             None => sealer.seal(value.as_bytes())?,
         };
         Ok(Made {
@@ -175,55 +253,44 @@ impl Acting {
         })
     }
 
-    /// Opens what came, and gives it once it is accepted.
-    fn present(&mut self, view: &View, asks: bool) -> Result<Step, Error> {
-        let ends = matches!(self.work, Work::End { .. });
-        if ends && !asks {
-            return Err(Error::argument(
-                "end: expected a guard with `accept`, which remembers what ended",
-            ));
-        }
-        let (made, presented) = match self.item() {
-            Item::HandleState => self.open(view)?,
-            _ => self.check(view)?,
-        };
-        if !asks {
-            return Ok(Step::Done(made.into()));
-        }
-        self.made = Some(made);
-        Ok(Step::Ask(if ends {
-            Question::End(presented)
-        } else {
-            Question::Accept(vec![presented])
-        }))
-    }
-
-    fn check(&self, view: &View) -> Result<(Made, Presented), Error> {
+    fn check(&self, view: &View) -> Result<(Made, asking::Token), Error> {
         let handle = view.verify_handle(&self.handle_type, self.text()?, self.max_age)?;
         let ends = self.max_age.map(|age| handle.ends_at_ms(age));
         let presented = Presented::ulid(Item::Handle, handle.ulid(), ends);
-        Ok((self.told(&handle), presented))
+        let token = asking::Token::made(presented, handle.created_at_ms(), self.ask());
+        Ok((self.told(&handle), token))
     }
 
-    fn open(&self, view: &View) -> Result<(Made, Presented), Error> {
+    fn open(&self, view: &View) -> Result<(Made, asking::Token), Error> {
         let sealer: Sealer<'_, kind::HandleState> = view.handle_state(&self.handle_type);
         let sealer = match self.max_age {
             Some(max_age) => sealer.max_age(max_age),
             None => sealer,
         };
         let opened = sealer.open(self.text()?)?;
-        let presented = Presented::token(Item::HandleState, &opened);
+        let token = asking::Token::new(Item::HandleState, &opened, self.ask());
         let made = Made {
             handle: None,
-            id: presented.id.clone(),
+            id: token.presented.id.clone(),
             expires_at: opened.expires_at().and_then(rfc3339),
             value: Some(json(opened.payload())?.into()),
             before: Some(Before {
                 started_at: opened.started_at(),
                 generation: opened.generation(),
+                id: token.presented.id.clone(),
+                issued_at: opened.issued_at(),
+                until: token.presented.until,
             }),
         };
-        Ok((made, presented))
+        Ok((made, token))
+    }
+
+    fn ask(&self) -> Ask {
+        match self.work {
+            Work::End { .. } => Ask::End,
+            Work::Open { once: true } => Ask::Unused,
+            _ => Ask::Live,
+        }
     }
 
     fn told(&self, handle: &Handle) -> Made {
@@ -244,7 +311,7 @@ impl Acting {
     fn item(&self) -> Item {
         match self.work {
             Work::Mint | Work::Check | Work::End { held: false } => Item::Handle,
-            Work::Seal(..) | Work::Open | Work::End { held: true } => Item::HandleState,
+            Work::Seal { .. } | Work::Open { .. } | Work::End { held: true } => Item::HandleState,
         }
     }
 
@@ -254,5 +321,19 @@ impl Acting {
             ..About::new(self.item())
         };
         context.reply(reason, about)
+    }
+}
+
+/// What renewing uses up.
+fn spent(before: &Before) -> asking::Token {
+    asking::Token {
+        presented: Presented {
+            item: Item::HandleState,
+            id: before.id.clone(),
+            until: before.until,
+        },
+        ask: Ask::Once,
+        issued_at: before.issued_at,
+        started_at: before.started_at,
     }
 }

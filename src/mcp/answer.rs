@@ -6,7 +6,7 @@ use core::str::FromStr;
 
 use serde::Serialize;
 
-use crate::Error;
+use crate::{Error, SessionMetadata};
 use crate::format::text::FIELD_LIMIT;
 
 /// Which part of the protocol a refused token came by.
@@ -55,6 +55,18 @@ pub struct RpcError {
     pub data: Option<ErrorData>,
 }
 
+/// What a client is told whose session's state is authentic, and not the latest one. With a ledger, two
+/// writers of one session do not overwrite each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Stale {
+    /// Whether the handler ran, so that its result was discarded: whoever sends the request again may do
+    /// twice what it did elsewhere. If not, it is to be sent again with the latest state.
+    pub ran: bool,
+    /// The session with its latest state.
+    pub session: SessionMetadata,
+}
+
 /// The data of an [`RpcError`]: an object of one member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -64,6 +76,8 @@ pub enum ErrorData {
     SessionId(String),
     /// A reason, the same for every failure.
     Reason(&'static str),
+    /// The latest state of a session.
+    Stale(Stale),
 }
 
 /// A `CallToolResult` with `isError` and one text.
@@ -75,7 +89,66 @@ pub struct ToolResult {
     pub content: [TextContent; 1],
     /// Always true.
     pub is_error: bool,
+    /// The latest state of the session.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<StaleMeta>,
 }
+
+/// [`Stale`] as `_meta` of a tool's result, so that a client that knows only the draft goes on too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct StaleMeta {
+    /// The session with its latest state.
+    #[serde(rename = "io.modelcontextprotocol/session")]
+    pub session: SessionMetadata,
+    /// Whether the handler ran.
+    #[serde(rename = "io.github.sealwax/stale")]
+    pub stale: Ran,
+}
+
+/// Whether a handler ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Ran {
+    /// As [`Stale::ran`].
+    pub ran: bool,
+}
+
+impl Stale {
+    /// What is told in a method: of `tools/call` a result with `isError`, of the others an error, -32044 if
+    /// nothing ran and -32045 if it did.
+    #[must_use]
+    pub(super) fn answer(self, method: &str) -> Answer {
+        let ran = self.ran;
+        if method == "tools/call" {
+            return Answer::ToolResult(ToolResult {
+                content: [TextContent {
+                    content_type: "text",
+                    text: if ran { RAN } else { NOT_RAN },
+                }],
+                is_error: true,
+                meta: Some(StaleMeta {
+                    session: self.session,
+                    stale: Ran { ran },
+                }),
+            });
+        }
+        let data = Some(ErrorData::Stale(self));
+        if ran {
+            Answer::error(-32045, "Session changed meanwhile", data)
+        } else {
+            Answer::error(-32044, "Session state is not the latest", data)
+        }
+    }
+
+    pub(super) fn new(ran: bool, session: SessionMetadata) -> Self {
+        Self { ran, session }
+    }
+}
+
+const NOT_RAN: &str = "Nothing was done, because the session has changed meanwhile. Try again.";
+const RAN: &str = "The session has changed while the tool ran, so its result was discarded. What it did \
+                   outside of the session may have been done: check before you try again.";
 
 /// The text of a [`ToolResult`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -219,6 +292,7 @@ impl Answer {
                 text,
             }],
             is_error: true,
+            meta: None,
         })
     }
 }

@@ -1,9 +1,11 @@
 //! What the parts of an exchange have in common: who asks, and how a refusal is told.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::guard::Ledger;
 use super::{Answer, Failed, Guard, Item, Presented, Profile, Refused, Reply, Step, Verdict};
 use crate::{Error, Inspected, Principal, View, inspect};
 
@@ -13,10 +15,18 @@ const LARGEST_SKEW: u64 = 300;
 pub(super) struct Context {
     pub guard: Guard,
     pub refused: Vec<Refused>,
-    /// The codec for whoever asks, once that is known.
-    view: Option<Arc<View>>,
+    who: Option<Who>,
     /// Whether the adapter was told to find that out.
     identifying: bool,
+}
+
+/// Whoever asks, once that is known.
+#[derive(Clone)]
+pub(super) struct Who {
+    /// The codec for them.
+    view: Arc<View>,
+    /// What a ledger knows them by.
+    mark: Arc<str>,
 }
 
 /// Why something was refused or failed, and so whose fault it is.
@@ -29,6 +39,12 @@ pub(super) enum Reason {
     NotAccepted,
     /// `accept` failed.
     AcceptUnavailable(String),
+    /// The ledger said no: a code, and why.
+    Ledger(&'static str, &'static str),
+    /// A later state of the session: its token, its generation, its text.
+    Stale(Box<[String; 3]>),
+    /// The ledger failed.
+    LedgerUnavailable(String),
 }
 
 impl From<Error> for Reason {
@@ -43,6 +59,9 @@ impl Reason {
             Self::Error(error) | Self::Unsealed(error) => error.code(),
             Self::NotAccepted => "not_accepted",
             Self::AcceptUnavailable(_) => "accept_unavailable",
+            Self::Ledger(code, _) => code,
+            Self::Stale(_) => "stale",
+            Self::LedgerUnavailable(_) => "ledger_unavailable",
         }
     }
 
@@ -50,15 +69,19 @@ impl Reason {
         match self {
             Self::Error(error) | Self::Unsealed(error) => error.to_string(),
             Self::NotAccepted => "used, or ended: accept said no".into(),
-            Self::AcceptUnavailable(why) => why,
+            Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
+            Self::Ledger(_, why) => why.into(),
+            Self::Stale(latest) => {
+                alloc::format!("state: expected the latest one, of generation {}", latest[1])
+            }
         }
     }
 
     fn is_refusal(&self) -> bool {
         match self {
             Self::Error(error) => error.is_refusal(),
-            Self::NotAccepted => true,
-            Self::Unsealed(_) | Self::AcceptUnavailable(_) => false,
+            Self::NotAccepted | Self::Ledger(..) | Self::Stale(_) => true,
+            Self::Unsealed(_) | Self::AcceptUnavailable(_) | Self::LedgerUnavailable(_) => false,
         }
     }
 }
@@ -104,25 +127,39 @@ impl About<'_> {
 }
 
 impl Context {
-    pub fn new(guard: Guard, view: Option<Arc<View>>) -> Self {
+    pub fn new(guard: Guard) -> Self {
         Self {
             guard,
             refused: Vec::new(),
-            view,
+            who: None,
             identifying: false,
+        }
+    }
+
+    /// For what a handler of this message does.
+    pub fn inner(&self) -> Self {
+        Self {
+            who: self.who.clone(),
+            ..Self::new(self.guard.clone())
         }
     }
 
     /// The codec for whoever asks; an error is the step that finds it out.
     pub fn view(&mut self) -> Result<Arc<View>, Step> {
-        self.view.clone().ok_or_else(|| {
+        self.known().ok_or_else(|| {
             self.identifying = true;
             Step::Identify
         })
     }
 
     pub fn known(&self) -> Option<Arc<View>> {
-        self.view.clone()
+        self.who.as_ref().map(|who| who.view.clone())
+    }
+
+    /// The ledger, if there is one, and what it knows them by.
+    pub fn ledger(&self) -> Option<(&Ledger, &str)> {
+        let ledger = self.guard.settings().ledger.as_ref()?;
+        Some((ledger, &self.who.as_ref()?.mark))
     }
 
     pub fn is_identifying(&self) -> bool {
@@ -138,7 +175,12 @@ impl Context {
     pub fn identify(&mut self, found: Result<Principal, Failed>) -> Result<(), Error> {
         self.identifying = false;
         let principal = found.map_err(|Failed(why)| Error::argument(why))?;
-        self.view = Some(Arc::new(self.guard.settings().codec.view(&principal)?));
+        let settings = self.guard.settings();
+        let ledger = settings.ledger.as_ref();
+        self.who = Some(Who {
+            view: Arc::new(settings.codec.view(&principal)?),
+            mark: ledger.map_or_else(String::new, |ledger| ledger.names.mark(&principal)).into(),
+        });
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use super::act::{Act, Acting};
 use super::context::Context;
 use super::passage::Passage;
 use super::request::Request;
+use super::session::Written;
 use super::{Event, Guard, Message, Refused, Session, Step, Transport};
 use crate::{Error, SessionMetadata};
 
@@ -29,14 +30,14 @@ enum Flow {
 
 impl Exchange {
     pub(super) fn of_message(guard: Guard, mut message: Message<'_>) -> (Self, Step) {
-        let mut context = Context::new(guard, None);
+        let mut context = Context::new(guard);
         let known = context.told(message.principal.take());
         let request = Request::new(message);
         Self::begin(context, Flow::Request(Box::new(request)), known)
     }
 
     pub(super) fn of_transport(guard: Guard, mut transport: Transport<'_>) -> (Self, Step) {
-        let mut context = Context::new(guard, None);
+        let mut context = Context::new(guard);
         let known = context.told(transport.principal.take());
         let passage = Passage::new(transport);
         Self::begin(context, Flow::Passage(Box::new(passage)), known)
@@ -48,7 +49,7 @@ impl Exchange {
         use super::context::About;
         use super::{Item, Reply};
 
-        let mut context = Context::new(guard, None);
+        let mut context = Context::new(guard);
         let error = Error::Malformed("a message of well-formed Unicode");
         context.refuse(error, About::new(Item::Session));
         let reply = Reply {
@@ -98,7 +99,7 @@ impl Exchange {
     /// Begins an exchange of its own for what a handler does with a handle.
     #[must_use]
     pub fn act(&self, act: Act<'_>) -> (Self, Step) {
-        let context = Context::new(self.context.guard.clone(), self.context.known());
+        let context = self.context.inner();
         Self::begin(context, Flow::Act(Box::new(Acting::new(act))), Ok(()))
     }
 
@@ -124,7 +125,8 @@ impl Exchange {
         }
     }
 
-    /// Writes the value of the session, as JSON: it leaves with the result.
+    /// Writes the value of the session, as JSON: it leaves with the result. With a ledger, the result is
+    /// discarded if somebody else wrote in the meantime.
     ///
     /// # Errors
     ///
@@ -132,7 +134,21 @@ impl Exchange {
     /// where the server holds the value, and for what is no JSON.
     pub fn write(&mut self, json: &str) -> Result<(), Error> {
         match &mut self.flow {
-            Flow::Request(request) => request.write(json),
+            Flow::Request(request) => request.write(json, Written::Once),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// Writes what a function of the author's made of the session's value. If somebody else wrote in the
+    /// meantime, [`Step::Update`] asks for what it makes of theirs, unless [`write`](Self::write) was called
+    /// too.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn update(&mut self, json: &str) -> Result<(), Error> {
+        match &mut self.flow {
+            Flow::Request(request) => request.write(json, Written::Again),
             _ => Err(OUT_OF_ORDER),
         }
     }

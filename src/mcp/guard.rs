@@ -9,6 +9,7 @@ use core::time::Duration;
 
 use super::exchange::Exchange;
 use super::{Message, Step, Transport};
+use crate::ledger::{Command, Namespace};
 use crate::{Codec, Error, Principal, View, check_ttl};
 
 /// The rules of a server's guard: a codec and settings. It never changes, clones cheaply and is shared
@@ -26,6 +27,46 @@ pub(super) struct Settings {
     pub sessions: Option<SessionSettings>,
     pub front: Front,
     pub asks: bool,
+    pub ledger: Option<Ledger>,
+}
+
+impl Settings {
+    /// Whether something remembers what ended.
+    pub fn remembers(&self) -> bool {
+        self.asks || self.ledger.is_some()
+    }
+}
+
+/// What is asked of a ledger.
+pub(super) struct Ledger {
+    pub names: Namespace,
+    pub settings: LedgerSettings,
+}
+
+/// How a [ledger](crate::ledger) is used.
+#[derive(Clone, Debug)]
+pub struct LedgerSettings {
+    /// Tells apart two ledgers of one audience in one store; empty unless set.
+    pub label: String,
+    /// How far the clocks of the replicas and of the store may differ, in whole seconds: 5 unless set.
+    pub allowance: Duration,
+    /// Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds: for the
+    /// day when the ledger is introduced. What was used or ended since then, or was not a session's latest
+    /// state, is let in too.
+    pub adopt: Option<u64>,
+    /// A `requestState` may come back any number of times.
+    pub reusable_request_state: bool,
+}
+
+impl Default for LedgerSettings {
+    fn default() -> Self {
+        Self {
+            label: String::new(),
+            allowance: Duration::from_secs(5),
+            adopt: None,
+            reusable_request_state: false,
+        }
+    }
 }
 
 /// Data-layer sessions of a server.
@@ -59,6 +100,8 @@ pub struct Front {
     pub required: bool,
     /// How long a session lives, in whole seconds: 30 days unless set.
     pub ttl: Option<Duration>,
+    /// How long a session may be idle, in whole seconds; only a ledger can know.
+    pub idle: Option<Duration>,
     /// Whether SEP-1359 is spoken.
     pub sep1359: bool,
     /// Whether the `sessions` capability is added here, for an SDK whose handlers have no place for it.
@@ -70,6 +113,7 @@ impl Default for Front {
         Self {
             required: true,
             ttl: None,
+            idle: None,
             sep1359: false,
             declares: false,
         }
@@ -87,7 +131,34 @@ impl Guard {
             sessions: None,
             front: Front::default(),
             asks: false,
+            ledger: None,
         }
+    }
+
+    /// What the ledger is asked before anything else: it begins to remember, if it is new.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] without a ledger.
+    pub fn open_ledger(&self) -> Result<Command, Error> {
+        Ok(Command::open(&self.ledger()?.names))
+    }
+
+    /// What signs a principal out everywhere: whatever began until now is refused, and so is what begins within the
+    /// allowance after it. The ledger keeps that for as long as `lives`, which is the longest life of
+    /// anything that the service gives out; for ever unless set.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] without a ledger, and for a principal that is nobody.
+    pub fn revoke(&self, principal: &Principal, lives: Option<Duration>) -> Result<Command, Error> {
+        principal.check()?;
+        Ok(Command::revoke(self.ledger()?.names.mark(principal), lives))
+    }
+
+    fn ledger(&self) -> Result<&Ledger, Error> {
+        let ledger = self.settings().ledger.as_ref();
+        ledger.ok_or_else(|| Error::argument("ledger: expected a guard that has one"))
     }
 
     /// Begins the exchange of a message at the SDK's handlers.
@@ -122,6 +193,7 @@ pub struct GuardBuilder {
     pub(super) sessions: Option<SessionSettings>,
     pub(super) front: Front,
     pub(super) asks: bool,
+    pub(super) ledger: Option<LedgerSettings>,
 }
 
 impl GuardBuilder {
@@ -167,6 +239,13 @@ impl GuardBuilder {
         self
     }
 
+    /// There is a ledger, which remembers what was used, what ended, and the latest states.
+    #[must_use]
+    pub fn ledger(mut self, ledger: LedgerSettings) -> Self {
+        self.ledger = Some(ledger);
+        self
+    }
+
     /// The guard.
     ///
     /// # Errors
@@ -178,6 +257,7 @@ impl GuardBuilder {
         for (name, ttl) in [
             ("request_state_ttl", self.request_state_ttl),
             ("ttl of the transport's sessions", self.front.ttl),
+            ("idle time of the transport's sessions", self.front.idle),
         ] {
             check(name, ttl)?;
         }
@@ -189,6 +269,15 @@ impl GuardBuilder {
         if let Some(sessions) = &self.sessions {
             sessions.check()?;
         }
+        if self.front.idle.is_some() && self.ledger.is_none() {
+            return Err(Error::argument(
+                "idle: expected a guard with a ledger, which knows when a session was last seen",
+            ));
+        }
+        let ledger = self.ledger.map(|settings| Ledger {
+            names: Namespace::new(self.codec.audience(), &settings.label),
+            settings,
+        });
         Ok(Guard(Arc::new(Settings {
             public: self.codec.view(&Principal::anonymous())?,
             codec: self.codec,
@@ -197,6 +286,7 @@ impl GuardBuilder {
             sessions: self.sessions,
             front: self.front,
             asks: self.asks,
+            ledger,
         })))
     }
 }

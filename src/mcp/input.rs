@@ -1,6 +1,7 @@
 //! What an adapter tells the engine: messages, and what came of the steps.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use crate::Principal;
 
@@ -128,6 +129,11 @@ pub enum Event<'a> {
     Principal(Result<Principal, Failed>),
     /// Whether it is accepted, or the end remembered; of [`Step::Ask`](super::Step::Ask).
     Answer(Verdict),
+    /// What the ledger replied; of [`Step::Ledger`](super::Step::Ledger).
+    Ledger(Result<Vec<String>, Failed>),
+    /// What the author's functions made of the latest value, as JSON; of
+    /// [`Step::Update`](super::Step::Update).
+    Updated(Result<&'a str, Failed>),
     /// The first value of a session as JSON; of [`Step::Begin`](super::Step::Begin).
     Begun(Result<&'a str, Failed>),
     /// What the SDK is about to send; of [`Step::Deliver`](super::Step::Deliver).

@@ -1,11 +1,13 @@
 //! The data-layer session of one request.
 
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use core::fmt;
 
-use super::context::hex;
+use super::asking::{Ask, Token};
+use super::context::{hex, until};
 use super::guard::SessionSettings;
 use super::{Item, Presented, Sent};
+use crate::format::clock::earlier;
 use crate::{Error, OpenedSession, SessionId, SessionMetadata, View};
 
 /// The data-layer session that a request came with, every check passed.
@@ -14,7 +16,25 @@ pub struct Session {
     /// `None`: the server holds what belongs to it.
     opened: Option<OpenedSession>,
     value: String,
-    written: bool,
+    written: Written,
+}
+
+/// How a session's value was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Written {
+    #[default]
+    Not,
+    /// By functions of the author's that can be applied again, to somebody else's write.
+    Again,
+    /// As a whole.
+    Once,
+}
+
+/// What a session leaves with.
+pub(super) struct Left {
+    pub metadata: SessionMetadata,
+    /// The new state, if one was sealed: its token, and from when on nothing of it opens.
+    pub token: Option<(String, Option<u64>)>,
 }
 
 impl Session {
@@ -33,7 +53,7 @@ impl Session {
                 id: sessions.verify(id)?,
                 opened: None,
                 value: String::new(),
-                written: false,
+                written: Written::Not,
             });
         }
         if state == Sent::Other {
@@ -45,7 +65,7 @@ impl Session {
             id: opened.id().clone(),
             value: json(opened.payload())?.into(),
             opened: Some(opened),
-            written: false,
+            written: Written::Not,
         })
     }
 
@@ -74,7 +94,7 @@ impl Session {
         self.opened.as_ref().map(|_| self.value.as_str())
     }
 
-    pub(super) fn write(&mut self, written: &str) -> Result<(), Error> {
+    pub(super) fn write(&mut self, written: &str, how: Written) -> Result<(), Error> {
         if self.opened.is_none() {
             return Err(Error::argument(
                 "write: expected a session that holds its value; this one is the server's, by its ulid",
@@ -83,7 +103,10 @@ impl Session {
         self.value = json(written.as_bytes())
             .map_err(|_| Error::argument("write: expected JSON"))?
             .into();
-        self.written = true;
+        self.written = match self.written {
+            Written::Once => Written::Once,
+            Written::Not | Written::Again => how,
+        };
         Ok(())
     }
 
@@ -100,27 +123,85 @@ impl Session {
         settings.of(view).create(self.value.as_bytes())
     }
 
-    /// What goes back: the id as it came, and a new state where one was written or is due.
+    /// What goes back: the id as it came, and a new state where one was written or, if it may, is due.
     pub(super) fn leave(
         &self,
         settings: &SessionSettings,
         view: &View,
-    ) -> Result<SessionMetadata, Error> {
+        renews: bool,
+    ) -> Result<Left, Error> {
         match &self.opened {
-            Some(opened) if self.written || opened.state().needs_renewal() => {
-                settings.of(view).renew(opened, self.value.as_bytes())
+            Some(opened) if self.is_written() || (renews && opened.state().needs_renewal()) => {
+                let (metadata, token) = settings.of(view).renewed(opened, self.value.as_bytes())?;
+                let ends = earlier(token.expires_at(), Some(absolute_end(opened, view)));
+                Ok(Left {
+                    metadata,
+                    token: Some((token.id().to_string(), until(ends))),
+                })
             }
-            _ => Ok(SessionMetadata::new(self.id(), None)),
+            _ => Ok(Left {
+                metadata: SessionMetadata::new(self.id(), None),
+                token: None,
+            }),
         }
     }
 
     pub(super) fn is_written(&self) -> bool {
-        self.written
+        self.written != Written::Not
     }
 
-    pub(super) fn presented(&self, view: &View) -> Presented {
-        presented(view, &self.id)
+    /// Whether what was written can be made again of another value.
+    pub(super) fn is_updated(&self) -> bool {
+        self.written == Written::Again
     }
+
+    /// The token that was opened, and its generation; none where the server holds the value.
+    pub(super) fn seen(&self) -> Option<(String, u32)> {
+        let state = self.opened.as_ref()?.state();
+        Some((state.token_id().to_string(), state.generation()))
+    }
+
+    /// Goes on with the latest state, which the ledger has, and gives what a client is told of it.
+    pub(super) fn adopt(
+        &mut self,
+        settings: &SessionSettings,
+        view: &View,
+        state: &str,
+    ) -> Result<SessionMetadata, Error> {
+        let sessions = settings.of(view);
+        let sent = SessionMetadata::new(self.id(), Some(state.into()));
+        let opened = sessions.open(&sent)?;
+        let metadata = sessions.metadata_of(&opened, state);
+        self.value = json(opened.payload())?.into();
+        self.opened = Some(opened);
+        Ok(metadata)
+    }
+
+    /// What is asked of it: that `state` is its latest one.
+    pub(super) fn asked(&self, view: &View, state: Sent<'_>) -> Token {
+        let created = self.id.created_at_ms();
+        let (Some(opened), Some(text)) = (&self.opened, state.text()) else {
+            return Token::made(presented(view, &self.id), created, Ask::Live);
+        };
+        let state = opened.state();
+        let ends = earlier(state.expires_at(), Some(absolute_end(opened, view)));
+        Token {
+            presented: presented(view, &self.id),
+            ask: Ask::Head {
+                token: state.token_id().to_string(),
+                generation: state.generation(),
+                state: text.into(),
+                until: until(ends),
+            },
+            issued_at: state.issued_at(),
+            started_at: state.started_at(),
+        }
+    }
+}
+
+fn absolute_end(opened: &OpenedSession, view: &View) -> u64 {
+    let max_age = view.codec().session_max_age().as_secs();
+    opened.state().started_at().saturating_add(max_age)
 }
 
 /// A session is known by its ulid, and can be had until its id has ended.

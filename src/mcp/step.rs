@@ -7,6 +7,7 @@ use core::fmt;
 
 use super::{RpcError, ToolResult};
 use crate::SessionMetadata;
+use crate::ledger::Command;
 
 /// What an adapter does next. All but [`Leave`](Self::Leave), [`Reply`](Self::Reply),
 /// [`Done`](Self::Done) and [`Drop`](Self::Drop), which end the exchange, it reports back by an
@@ -17,8 +18,13 @@ pub enum Step {
     Identify,
     /// Ask the author's `accept`, or tell it of an end.
     Ask(Question),
+    /// Have the ledger do this, and report its reply.
+    Ledger(Box<Command>),
     /// Get the first value of a new session from the author.
     Begin,
+    /// Apply what was given to [`Exchange::update`](super::Exchange::update) to this value, as JSON, which
+    /// somebody else wrote in the meantime: all of it, in its order.
+    Update(String),
     /// Hand the message over, and report what is about to leave as [`Deliver::watch`] says.
     Deliver(Box<Deliver>),
     /// Send what was about to leave, with these changes.
@@ -155,7 +161,7 @@ pub struct Reply {
     pub error: Option<RpcError>,
     /// Whether a JSON-RPC result `{}` answers the request.
     pub done: bool,
-    /// The result of a tool whose handle was refused.
+    /// The result of a tool: its handle was refused, or its session's state is not the latest one.
     pub tool: Option<ToolResult>,
 }
 
@@ -189,13 +195,19 @@ pub struct Made {
     pub before: Option<Before>,
 }
 
-/// What renewing a handle has to know of the one before; only opening tells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What renewing a handle has to know of the one before; only opening tells it. Times are in Unix seconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Before {
-    /// When the first of the chain was made, in Unix seconds.
+    /// When the first of the chain was made.
     pub started_at: u64,
     /// How many came before.
     pub generation: u32,
+    /// The id of its token.
+    pub id: String,
+    /// When that was sealed.
+    pub issued_at: u64,
+    /// From when on nothing of it opens.
+    pub until: Option<u64>,
 }
 
 /// What was refused, or failed: for the author's hook and log. It holds no token and no payload.

@@ -1,0 +1,224 @@
+//! A ledger in the memory of one process.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::borrow::ToOwned as _;
+use alloc::string::{String, ToString as _};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{Command, Judgement, Script, Write};
+
+/// A ledger for one process: another replica, or the same one after a restart, knows nothing of it.
+///
+/// It is bounded. It forgets nothing that is alive: where there is no room, whatever is new is refused
+/// (`full`). What ended has a room of its own, so that a session can be ended however much was used. In
+/// either, one principal may fill at most half: as much as is free.
+///
+/// ```
+/// use sealwax::Codec;
+/// use sealwax::ledger::Memory;
+/// # use sealwax::{Key, KeyRing, Principal, mcp::{Guard, LedgerSettings}};
+/// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+///
+/// let mut ledger = Memory::new(Memory::ROOM, 1_800_000_000); // the time in Unix seconds
+/// let guard = Guard::builder(codec).ledger(LedgerSettings::default()).build()?;
+/// // Sign out everywhere:
+/// let revoke = guard.revoke(&Principal::subject("alice"), None)?;
+/// assert_eq!(ledger.run(&revoke, 1_800_000_060)[0], "ok");
+/// # Ok::<(), sealwax::Error>(())
+/// ```
+pub struct Memory {
+    records: BTreeMap<String, Record>,
+    /// What goes, and when.
+    ends: BTreeSet<(u64, String)>,
+    used: Room,
+    ended: Room,
+    began: String,
+    fence: String,
+}
+
+struct Record {
+    value: String,
+    until: Option<u64>,
+    owner: String,
+}
+
+/// What is kept, and for whom, in bytes.
+#[derive(Debug, Default)]
+struct Room {
+    size: usize,
+    kept: usize,
+    owners: BTreeMap<String, usize>,
+}
+
+/// What a record costs beside its key and value, about.
+const OVERHEAD: usize = 160;
+
+impl Memory {
+    /// 64 MiB: about 250,000 used tokens.
+    pub const ROOM: usize = 64 << 20;
+
+    /// A ledger that may take about so many bytes, and remembers from `now` on, in Unix seconds.
+    #[must_use]
+    pub fn new(room: usize, now: u64) -> Self {
+        let half = || Room {
+            size: room / 2,
+            ..Room::default()
+        };
+        Self {
+            records: BTreeMap::new(),
+            ends: BTreeSet::new(),
+            used: half(),
+            ended: half(),
+            began: now.to_string(),
+            fence: alloc::format!("{now} - {now}"),
+        }
+    }
+
+    /// Does what is asked, at `now`, and gives the reply.
+    pub fn run(&mut self, command: &Command, now: u64) -> Vec<String> {
+        self.sweep(now);
+        let keys = command.keys.iter();
+        let values: Vec<_> = keys.map(|key| self.value(key)).collect();
+        let Judgement { reply, writes } = command.judge(now, &values);
+        let owner = self.owner(command);
+        let (fence, writes): (Vec<_>, Vec<_>) =
+            writes.into_iter().partition(|write| is_fence(&write.key));
+        for Write { value, .. } in fence {
+            self.fence = value.unwrap_or_default();
+        }
+        if !self.fits(&writes, &owner) {
+            return vec!["full".into()];
+        }
+        for write in writes {
+            self.write(write, &owner);
+        }
+        reply
+    }
+
+    fn value(&self, key: &str) -> Option<&str> {
+        if is_fence(key) {
+            return Some(&self.fence);
+        }
+        // It remembers since it was made, not since it was first asked.
+        if key.ends_with(":began") {
+            return Some(&self.began);
+        }
+        Some(&self.records.get(key)?.value)
+    }
+
+    /// Whose room it takes, by the principal's mark.
+    fn owner(&self, command: &Command) -> String {
+        let of = match command.script {
+            Script::Admit => 2,
+            _ => 0,
+        };
+        let key = command.keys.get(of).cloned().unwrap_or_default();
+        match self.records.get(&key) {
+            Some(head) if command.script == Script::Commit => head.owner.clone(),
+            _ => key,
+        }
+    }
+
+    fn fits(&self, writes: &[Write], owner: &str) -> bool {
+        [false, true].into_iter().all(|ended| {
+            let room = if ended { &self.ended } else { &self.used };
+            let mine = writes.iter().filter(|write| is_ended(&write.key) == ended);
+            let (mut grows, mut shrinks) = (0, 0);
+            for write in mine {
+                if let Some(value) = &write.value {
+                    grows += cost(&write.key, value);
+                }
+                if let Some(record) = self.records.get(&write.key) {
+                    shrinks += cost(&write.key, &record.value);
+                }
+            }
+            if grows <= shrinks {
+                return true;
+            }
+            let own = room.owners.get(owner).copied().unwrap_or_default();
+            let free = room.size.saturating_sub(room.kept);
+            own + (grows - shrinks) * 2 <= free + shrinks
+        })
+    }
+
+    fn write(&mut self, write: Write, owner: &str) {
+        let Write { key, value, until } = write;
+        self.forget(&key);
+        let Some(value) = value else { return };
+        let owner = owner.to_owned();
+        let cost = cost(&key, &value);
+        let room = self.room(&key);
+        room.kept += cost;
+        *room.owners.entry(owner.clone()).or_default() += cost;
+        if let Some(until) = until {
+            self.ends.insert((until, key.clone()));
+        }
+        let record = Record {
+            value,
+            until,
+            owner,
+        };
+        self.records.insert(key, record);
+    }
+
+    fn forget(&mut self, key: &str) {
+        let Some(record) = self.records.remove(key) else {
+            return;
+        };
+        if let Some(until) = record.until {
+            self.ends.remove(&(until, key.into()));
+        }
+        let cost = cost(key, &record.value);
+        let room = self.room(key);
+        room.kept -= cost;
+        if let Some(own) = room.owners.get_mut(&record.owner) {
+            *own -= cost;
+            if *own == 0 {
+                room.owners.remove(&record.owner);
+            }
+        }
+    }
+
+    fn sweep(&mut self, now: u64) {
+        while let Some((until, key)) = self.ends.first()
+            && *until <= now
+        {
+            let key = key.clone();
+            self.forget(&key);
+        }
+    }
+
+    fn room(&mut self, key: &str) -> &mut Room {
+        if is_ended(key) {
+            &mut self.ended
+        } else {
+            &mut self.used
+        }
+    }
+}
+
+fn is_fence(key: &str) -> bool {
+    key.ends_with(":fence")
+}
+
+fn cost(key: &str, value: &str) -> usize {
+    // The key stands by its end too.
+    2 * key.len() + value.len() + OVERHEAD
+}
+
+/// Ends and marks: `swl1:{…}:e:…` and `swl1:{…}:p:…`.
+fn is_ended(key: &str) -> bool {
+    let kind = key.split(':').nth(2);
+    matches!(kind, Some("e" | "p"))
+}
+
+/// How much is kept, and nothing of it.
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory")
+            .field("records", &self.records.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,19 @@
+//! The ledger: what a seal cannot say. That a token was used already, that a session ended, which of two
+//! states of a session is the later one, that a user signed out everywhere.
+//!
+//! A [`Command`] is one atomic step at a store. Redis and Valkey take it as a Lua script
+//! ([`Script::lua`]). A store with transactions takes it as [`Command::judge`]: in one transaction, read
+//! the values of the command's keys, and write what the judgement says. [`Memory`] does so in the memory of
+//! one process. LEDGER.md has keys, values and scripts.
+
+mod command;
+mod judge;
+mod memory;
+mod namespace;
+pub mod sqlite;
+
+pub use command::{Command, Script};
+pub use judge::{Judgement, Write};
+pub use memory::Memory;
+pub(crate) use command::{Commit, Mode, Subject};
+pub(crate) use namespace::{Namespace, Tag};

@@ -1,0 +1,125 @@
+-- What the scripts have in common. `src/ledger/judge.rs` says the same for stores with transactions.
+
+-- The store's clock, in Unix seconds.
+local now = tonumber(redis.call('TIME')[1])
+local writes = {}
+
+-- Ends the script with this reply; nothing of `writes` is written.
+local function refuse(...)
+  error({ reply = { ... } })
+end
+
+local function digits(number)
+  return string.format('%.0f', number)
+end
+
+-- What lies under a key is ours, or nothing is accepted.
+local function number(key)
+  local value = redis.call('GET', key)
+  if value and not string.match(value, '^%d+$') then
+    refuse('broken', key)
+  end
+  return value and tonumber(value)
+end
+
+-- `till` is the second from which on it is gone; 0 for never.
+local function write(key, value, till)
+  writes[#writes + 1] = { key, value, till }
+end
+
+-- The latest state of a session.
+local function head(key)
+  local value = redis.call('GET', key)
+  if not value then
+    return nil
+  end
+  local token, generation, till, state = string.match(value, '^(%S*) (%d+) (%d+) (%S*)$')
+  if not token then
+    refuse('broken', key)
+  end
+  return { token = token, generation = tonumber(generation), till = tonumber(till), state = state }
+end
+
+-- It lives until the latest end of anything that was ever its state.
+local function put_head(key, token, generation, till, state, before)
+  if before and (before.till == 0 or till == 0) then
+    till = 0
+  elseif before and before.till > till then
+    till = before.till
+  end
+  local value = table.concat({ token, digits(generation), digits(till), state }, ' ')
+  write(key, value, till)
+end
+
+-- Some services forbid INFO in scripts: then nothing tells one process from the next, and a replica must
+-- confirm each command.
+local forbidden
+local function info(section)
+  local told = redis.pcall('INFO', section)
+  forbidden = type(told) ~= 'string'
+  return forbidden and '' or told
+end
+
+-- Since when this ledger remembers, and the fence: up to when it may have forgotten something. The fence is
+-- set to the store's time whenever the store is another process, for after a restart or a fail-over the last
+-- moments may be lost, and when its clock went back, for it let records go too early.
+local function fence()
+  local began = number(KEYS[1])
+  local value = redis.call('GET', KEYS[2])
+  local since, of, last
+  if value then
+    since, of, last = string.match(value, '^(%d+) (%S+) (%d+)$')
+    if not since then
+      refuse('broken', KEYS[2])
+    end
+    since, last = tonumber(since), tonumber(last)
+  end
+  local run = string.match(info('server'), 'run_id:(%x+)') or '-'
+  if not began or not value or of ~= run or now < last then
+    since, last = now, -1
+  end
+  if not began then
+    began = now
+    redis.call('SET', KEYS[1], digits(began))
+  end
+  if now > last then
+    redis.call('SET', KEYS[2], table.concat({ digits(since), run, digits(now) }, ' '))
+  end
+  return began, since
+end
+
+-- Whether a replica should confirm what was written (1), must (2), or need not (0). What ends should be
+-- known wherever a fail-over leads.
+local function confirms(ends)
+  local told = (ends or forbidden == nil) and info('replication') or ''
+  if forbidden then
+    return '2'
+  end
+  return ends and not string.find(told, 'connected_slaves:0', 1, true) and '1' or '0'
+end
+
+local function ok(ends)
+  return { 'ok', confirms(ends) }
+end
+
+local function run(judge)
+  local judged, reply = pcall(judge)
+  if not judged then
+    if type(reply) == 'table' and reply.reply then
+      return reply.reply
+    end
+    return error(reply)
+  end
+  for _, one in ipairs(writes) do
+    local key, value, till = unpack(one)
+    if not value then
+      redis.call('DEL', key)
+    elseif till == 0 then
+      redis.call('SET', key, value)
+    else
+      redis.call('SET', key, value, 'EXAT', digits(till))
+    end
+  end
+  return reply
+end
+

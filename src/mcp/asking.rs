@@ -1,0 +1,299 @@
+//! What is asked before something counts: the author's rule, then the ledger. Both judge all that a
+//! message brought at once.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::context::{About, Context, Reason};
+use super::{Event, Failed, Item, Presented, Question, Step};
+use crate::ledger::{Command, Mode, Subject, Tag};
+
+/// A token that passed every check of its seal, and what is asked of it.
+pub(super) struct Token {
+    pub presented: Presented,
+    pub ask: Ask,
+    /// Times are in Unix seconds.
+    pub issued_at: u64,
+    /// When its session, or the first of its chain, began.
+    pub started_at: u64,
+}
+
+/// What is asked of a token.
+pub(super) enum Ask {
+    /// Only the author's rule.
+    Rule,
+    Once,
+    Unused,
+    Live,
+    Idle(Duration),
+    Head {
+        token: String,
+        generation: u32,
+        state: String,
+        until: Option<u64>,
+    },
+    End,
+    /// It ends, though it was not opened by whom it is for.
+    Force,
+}
+
+/// What is left to ask of a message's tokens.
+pub(super) struct Asking {
+    tokens: Vec<Token>,
+    /// Whether these are sessions of the transport.
+    transport: bool,
+    next: Stage,
+    command: Option<Command>,
+    tried: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    Accept,
+    Ledger,
+    End,
+    Over,
+}
+
+/// What was refused, by its place, and why.
+pub(super) type Refusal = (usize, Reason);
+
+impl Asking {
+    pub fn new(tokens: Vec<Token>) -> Self {
+        Self {
+            tokens,
+            transport: false,
+            next: Stage::Accept,
+            command: None,
+            tried: false,
+        }
+    }
+
+    pub fn of_transport(token: Token) -> Self {
+        Self {
+            transport: true,
+            ..Self::new(alloc::vec![token])
+        }
+    }
+
+    /// Without asking the author's rule whether it is accepted.
+    pub fn told_only(mut self) -> Self {
+        self.next = Stage::Ledger;
+        self
+    }
+
+    /// What to ask next; `None` once all of it passed.
+    pub fn step(&mut self, context: &Context) -> Result<Option<Step>, Refusal> {
+        loop {
+            let stage = self.next;
+            match stage {
+                Stage::Accept => {
+                    self.next = Stage::Ledger;
+                    if context.guard.settings().asks && !self.tokens.is_empty() {
+                        let presented = self.tokens.iter().map(|token| token.presented.clone());
+                        return Ok(Some(Step::Ask(Question::Accept(presented.collect()))));
+                    }
+                }
+                Stage::Ledger => {
+                    self.next = Stage::End;
+                    if let Some(command) = self.admission(context).map_err(|error| (0, error))? {
+                        self.command = Some(command.clone());
+                        return Ok(Some(Step::Ledger(Box::new(command))));
+                    }
+                }
+                Stage::End => {
+                    self.next = Stage::Over;
+                    let ends = |token: &&Token| matches!(token.ask, Ask::End | Ask::Force);
+                    if context.guard.settings().asks
+                        && let Some(token) = self.tokens.iter().find(ends)
+                    {
+                        return Ok(Some(Step::Ask(Question::End(token.presented.clone()))));
+                    }
+                }
+                Stage::Over => return Ok(None),
+            }
+        }
+    }
+
+    /// Takes an answer, and gives what to ask next. `None`: it does not follow what was asked.
+    pub fn take(
+        &mut self,
+        context: &mut Context,
+        event: Event<'_>,
+    ) -> Option<Result<Option<Step>, Refusal>> {
+        let judged = match (event, self.command.take()) {
+            (Event::Answer(verdict), None) => verdict.judged(),
+            (Event::Ledger(Err(_)), Some(command)) if !self.tried => {
+                // The same attempt again is no second use.
+                self.tried = true;
+                self.command = Some(command.clone());
+                return Some(Ok(Some(Step::Ledger(Box::new(command)))));
+            }
+            (Event::Ledger(answer), Some(_)) => match answer {
+                Ok(reply) => self.judged(context, &reply),
+                Err(Failed(why)) => Err((0, Reason::LedgerUnavailable(why))),
+            },
+            _ => return None,
+        };
+        Some(judged.and_then(|()| self.step(context)))
+    }
+
+    fn admission(&self, context: &Context) -> Result<Option<Command>, Reason> {
+        let Some((ledger, mark)) = context.ledger() else {
+            return Ok(None);
+        };
+        let subjects: Vec<_> = self.subjects().map(|(_, subject)| subject).collect();
+        if subjects.is_empty() {
+            return Ok(None);
+        }
+        let attempt: [u8; 8] = context.guard.settings().codec.draw()?;
+        Ok(Some(Command::admit(
+            &ledger.names,
+            mark,
+            &data_encoding::HEXLOWER.encode(&attempt),
+            ledger.settings.allowance,
+            ledger.settings.adopt,
+            &subjects,
+        )))
+    }
+
+    /// Those that the ledger is asked of, with their places.
+    fn subjects(&self) -> impl Iterator<Item = (usize, Subject<'_>)> {
+        let asked = self.tokens.iter().enumerate();
+        asked.filter_map(|(at, token)| Some((at, token.subject(self.transport)?)))
+    }
+
+    fn judged(&self, context: &mut Context, reply: &[String]) -> Result<(), Refusal> {
+        let place = || {
+            let place: usize = reply.get(1)?.parse().ok()?;
+            self.subjects().nth(place).map(|(at, _)| at)
+        };
+        let refused = match reply.first().map(String::as_str) {
+            Some("ok") => {
+                return confirmed(context, reply, self.tokens.first().map(|one| &one.presented))
+                    .map_err(|reason| (0, reason));
+            }
+            Some("used") => Reason::Ledger("used", "it was used already"),
+            Some("ended") => Reason::Ledger("ended", "it has ended"),
+            Some("revoked") => Reason::Ledger("revoked", "its principal was signed out everywhere"),
+            Some("unknown") => Reason::Ledger(
+                "unknown",
+                "the ledger does not reach back to when it was made",
+            ),
+            Some("expired") => Reason::Ledger("expired", "it is over by the ledger's clock"),
+            Some("stale") if reply.len() == 5 => Reason::Stale(Box::new([
+                reply[2].clone(),
+                reply[3].clone(),
+                reply[4].clone(),
+            ])),
+            _ => return Err((0, Reason::LedgerUnavailable(failure(reply)))),
+        };
+        match place() {
+            Some(at) => Err((at, refused)),
+            None => Err((0, Reason::LedgerUnavailable(failure(&[])))),
+        }
+    }
+}
+
+/// Whether a replica confirmed what should, or must, outlive its master.
+pub(super) fn confirmed(
+    context: &mut Context,
+    reply: &[String],
+    about: Option<&Presented>,
+) -> Result<(), Reason> {
+    let needs = reply.get(1).map(String::as_str);
+    if reply.get(2).is_none_or(|told| told != "unconfirmed") {
+        return Ok(());
+    }
+    let why = "no replica confirmed it: a fail-over would forget it";
+    if needs == Some("2") {
+        return Err(Reason::LedgerUnavailable(why.into()));
+    }
+    let about = About {
+        id: about.map(|one| one.id.clone()),
+        ..About::new(about.map_or(Item::Session, |one| one.item))
+    };
+    context.refuse(Reason::Ledger("ledger_unconfirmed", why), about);
+    Ok(())
+}
+
+/// What a ledger's answer says that is no verdict.
+pub(super) fn failure(reply: &[String]) -> String {
+    let [word, about] = [0, 1].map(|at| reply.get(at).map_or("", String::as_str));
+    match word {
+        "ahead" => "ledger: expected a token of the past: this replica's clock is ahead of the ledger's \
+                    by more than the allowance"
+            .into(),
+        "full" => "ledger: no room".into(),
+        "lost" => "ledger: it has forgotten what it admitted".into(),
+        "broken" => format!("ledger: found what is not ours under {about}"),
+        _ => "ledger: an answer that makes no sense".to_string(),
+    }
+}
+
+impl Token {
+    pub fn new<K>(item: Item, opened: &crate::Opened<K>, ask: Ask) -> Self {
+        Self {
+            presented: Presented::token(item, opened),
+            ask,
+            issued_at: opened.issued_at(),
+            started_at: opened.started_at(),
+        }
+    }
+
+    /// Of an id or a handle that was made at a time.
+    pub fn made(presented: Presented, created_at_ms: u64, ask: Ask) -> Self {
+        Self {
+            presented,
+            ask,
+            issued_at: created_at_ms / 1000,
+            started_at: created_at_ms / 1000,
+        }
+    }
+
+    fn subject(&self, transport: bool) -> Option<Subject<'_>> {
+        let tag = match self.presented.item {
+            Item::RequestState => Tag::RequestState,
+            Item::Handle => Tag::Handle,
+            Item::HandleState => Tag::HandleState,
+            Item::Session if transport => Tag::Transport,
+            Item::Session => Tag::Session,
+            Item::Cursor => return None,
+        };
+        let mut ends = self.presented.until;
+        let mode = match &self.ask {
+            Ask::Rule => return None,
+            Ask::Once => Mode::Once,
+            Ask::Unused => Mode::Unused,
+            Ask::Live => Mode::Live,
+            Ask::Idle(idle) => Mode::Idle(*idle),
+            Ask::Head {
+                token,
+                generation,
+                state,
+                until,
+            } => {
+                ends = *until;
+                let generation = *generation;
+                Mode::Head {
+                    token,
+                    generation,
+                    state,
+                }
+            }
+            Ask::End => Mode::End,
+            Ask::Force => Mode::Force,
+        };
+        Some(Subject {
+            tag,
+            id: &self.presented.id,
+            mode,
+            issued_at: self.issued_at,
+            started_at: self.started_at,
+            until: ends,
+        })
+    }
+}
