@@ -16,7 +16,9 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
@@ -85,6 +87,27 @@ def failed(found: Outcome) -> list[str]:
     return [name for name, statuses in found.items() if "FAILURE" in statuses]
 
 
+def sealed(url: str) -> bool:
+    """Ask a server for a `requestState`, and return whether it is a token of ours."""
+    params = {
+        "name": "test_input_required_result_request_state",
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": REVISIONS[-1],
+            "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+        },
+    }
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json",
+        "MCP-Protocol-Version": REVISIONS[-1],
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": params["name"],
+    }
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    with urllib.request.urlopen(urllib.request.Request(url, body.encode(), headers), timeout=60) as response:
+        return '"requestState":"sw1.' in response.read().decode()
+
+
 class Comparison:
     """One server of one SDK, in one mode, with the guard and without."""
 
@@ -95,17 +118,15 @@ class Comparison:
         self._bare = Server(f"{name} bare", [*shlex.split(command), *MODES[mode], "--bare"], {})
         self._guarded = Server(f"{name} guarded", [*shlex.split(command), *MODES[mode]], {})
 
-    def start(self, pool: ThreadPoolExecutor) -> None:
-        self._bare.__enter__()
-        self._guarded.__enter__()
+    def start(self, stack: ExitStack, pool: ThreadPoolExecutor) -> None:
+        stack.enter_context(self._bare)
+        stack.enter_context(self._guarded)
+        if sealed(self._bare.url) or not sealed(self._guarded.url):
+            raise RuntimeError(f"{self.name} {self.mode}: expected tokens of ours with the guard, and only there")
         self._runs = {
             leg: [pool.submit(self._suite.run, server.url, leg) for server in (self._bare, self._guarded)]
             for leg in self.legs
         }
-
-    def kill(self) -> None:
-        self._bare.kill()
-        self._guarded.kill()
 
     def wait(self) -> None:
         self.found = {leg: (bare.result(), guarded.result()) for leg, (bare, guarded) in self._runs.items()}
@@ -163,17 +184,14 @@ def main(node: str, folder: str, *servers: str) -> int:
     comparisons = [Comparison(suite, name, command, mode) for name, command in pairs for mode in MODES]
     wrong: list[str] = []
     passed = 0
-    try:
+    with ExitStack() as stack:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for comparison in comparisons:
-                comparison.start(pool)
+                comparison.start(stack, pool)
         for comparison in comparisons:
             comparison.wait()
             wrong += judge(comparison, exceptions)
             passed += report(comparison, suite)
-    finally:
-        for comparison in comparisons:
-            comparison.kill()
     print(*wrong, sep="\n", end="\n" if wrong else "")
     print(f"{passed - len(wrong)} passed, {len(wrong)} failed")
     return 1 if wrong else 0
