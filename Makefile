@@ -3,6 +3,7 @@
 #   make demo    the main job: one session through four languages, and a fleet of MCP servers in three
 #   make test    every test, and the linters
 #   make bench   speed, beside the peers; make bench-quick in two minutes
+#   make test-suites test-clients    other people's suites and clients
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder.
 
@@ -17,7 +18,7 @@ CARGO_TEST := cargo test --quiet -p sealwax
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -7
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -8
 
 # ---- what is built, as its users install it ----
 
@@ -114,6 +115,18 @@ test-conformance: servers
 		typescript="node $(CONSUMER_MCP)/conformance.js" \
 		python="$(PYTHON_MCP) tests/conformance/server.py" \
 		rust=target/debug/examples/conformance-server
+
+# ---- other people's suites and clients: minutes, and not part of `make test` ----
+
+.PHONY: test-suites test-clients
+# Those that the packages of mcp, FastMCP and rmcp ship, with every server protected; and those that differ.
+test-suites: wheel
+	python3 tests/suites/run.py $(BUILD)/suites $(BUILD)/python/*.whl
+
+# Against the examples; mcporter needs Node 24.
+test-clients: cli servers
+	python3 tests/clients/run.py target/release/sealwax pkg/node_modules/node-24/bin/node $(BUILD)/clients \
+		typescript="node $(CONSUMER_MCP)/{}.js" python="$(PYTHON_MCP) examples/{}.py" rust="target/debug/examples/{}"
 
 # ---- speed, beside the peers ----
 
