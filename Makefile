@@ -173,7 +173,7 @@ lint:
 	$(BUILD)/venv/bin/ruff check demo tests benches
 	$(BUILD)/venv/bin/ruff format --check demo tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
-	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node
+	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm
 
 .PHONY: clean
 clean:

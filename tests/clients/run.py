@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -48,7 +48,9 @@ class Watch(RoundRobin):
             self.revisions.add(revision)
         if (session := request.headers.get("Mcp-Session-Id")) and request.command == "POST":
             self.sessions.append(session)
-        super().forward(request)
+        # A client may go before it was told everything.
+        with suppress(ConnectionError):
+            super().forward(request)
 
 
 @dataclass
@@ -60,6 +62,8 @@ class Client:
     program: str
     pages: list[int]
     others: list[str] = field(default_factory=list)
+    #: Transports and languages with which it cannot do without a guard either.
+    fails: list[list[str]] = field(default_factory=list)
 
     def install(self, node: str, folder: Path) -> None:
         kind, program = self.program.split("/")
@@ -137,7 +141,7 @@ def absolute(command: str) -> str:
 
 def main(sealwax: str, node: str, folder: str, *servers: str) -> int:
     told = tomllib.loads((HERE / "clients.toml").read_text())["client"]
-    clients = [Client(it["name"], it["package"], it["program"], it["pages"], it.get("with", [])) for it in told]
+    clients = [Client(it["name"], it["package"], it["program"], it["pages"], it.get("with", []), it.get("fails", [])) for it in told]
     for client in clients:
         client.install(str(Path(node).resolve()), Path(folder).resolve())
     languages = {name: absolute(command) for name, command in (server.split("=", 1) for server in servers)}
@@ -168,7 +172,13 @@ def main(sealwax: str, node: str, folder: str, *servers: str) -> int:
         rows = []
         for client in clients:
             for transport in ("HTTP", "stdio"):
-                cells = [visits[client.program, transport, language].result() for language in languages]
+                cells = [
+                    FAILS
+                    if [transport, language] in client.fails and FAILED in found
+                    else found
+                    for language in languages
+                    for found in [visits[client.program, transport, language].result()]
+                ]
                 package, version = re.fullmatch(r"(.+?)(?:==|@)([\d.]+)", client.package).groups()
                 rows.append(f"| {client.name} | `{package}` {version} | {transport} | {' | '.join(cells)} |")
     wrong = [row for row in rows if row not in DOCS.read_text().splitlines()]

@@ -6,7 +6,14 @@ import { errand, names, page, server, textOf } from './errand.mjs';
 async function inspect(...options) {
   const where = server.url
     ? [server.url, '--transport', 'http']
-    : ['-e', `SEALWAX_KEYS=${server.env.SEALWAX_KEYS}`, '--transport', 'stdio', server.command, ...server.args];
+    : [
+        '-e',
+        `SEALWAX_KEYS=${server.env.SEALWAX_KEYS}`,
+        '--transport',
+        'stdio',
+        server.command,
+        ...server.args,
+      ];
   const command = ['node_modules/.bin/mcp-inspector', '--cli', ...where, ...options];
   const { stdout } = await promisify(execFile)(process.execPath, command);
   return JSON.parse(stdout);

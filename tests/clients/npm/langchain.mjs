@@ -9,7 +9,7 @@ await errand({
   async call(name, args) {
     const tools = await client.getTools();
     const result = await tools.find((tool) => tool.name === name).invoke(args);
-    return typeof result === 'string' ? result : result.find(({ type }) => type === 'text').text;
+    return typeof result === 'string' ? result : result.text;
   },
   // It follows the cursors by itself, or stops at the first page.
   resources: async () => ({ uris: (await client.listResources('it')).it }),

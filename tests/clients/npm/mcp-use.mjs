@@ -1,4 +1,4 @@
-import { MCPClient } from 'mcp-use';
+import { MCPClient } from 'mcp-use/client';
 import { errand, names, page, server, textOf } from './errand.mjs';
 
 const session = await new MCPClient({ mcpServers: { it: server } }).createSession('it');

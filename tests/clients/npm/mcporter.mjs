@@ -6,7 +6,9 @@ const runtime = await createRuntime({
   servers: [
     {
       name: 'it',
-      command: url ? { kind: 'http', url: new URL(url) } : { kind: 'stdio', command, args, cwd: process.cwd() },
+      command: url
+        ? { kind: 'http', url: new URL(url) }
+        : { kind: 'stdio', command, args, cwd: process.cwd() },
       env,
     },
   ],

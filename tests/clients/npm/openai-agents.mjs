@@ -7,7 +7,8 @@ const client = server.url
 await client.connect();
 await errand({
   tools: async () => names(await client.listTools()),
-  call: async (name, args) => (await client.callTool(name, args)).find(({ type }) => type === 'text').text,
+  call: async (name, args) =>
+    (await client.callTool(name, args)).find(({ type }) => type === 'text').text,
   resources: async (cursor) => page(await client.listResources({ cursor })),
   read: async (uri) => (await client.readResource(uri)).contents[0].text,
 });
