@@ -74,6 +74,11 @@ test-core:
 	@# Another crate of a program may turn these on, and nothing may change.
 	$(CARGO_TEST) --features serde_json/arbitrary_precision --lib --test vectors --test properties
 	$(CARGO_TEST) --features serde_json/preserve_order --lib --test vectors --test properties
+	@# Where sizes are those of 32 bits. It is linked by Rust alone and runs on 64-bit x86 as it is.
+ifeq ($(shell uname -sm),Linux x86_64)
+	rustup target add i686-unknown-linux-musl
+	$(CARGO_TEST) --target i686-unknown-linux-musl
+endif
 	@# The core needs no standard library.
 	rustup target add x86_64-unknown-none
 	cargo check --quiet --no-default-features --target x86_64-unknown-none

@@ -87,10 +87,8 @@ fn basket(new: SealedHandle, items: &[String]) -> CallToolResult {
 #[tool_handler]
 impl ServerHandler for Notes {
     fn get_info(&self) -> ServerConfig {
-        let offers = ServerCapabilities::builder()
-            .enable_tools()
-            .enable_resources()
-            .build();
+        let offers = ServerCapabilities::builder().enable_tools();
+        let offers = offers.enable_resources().build();
         ServerConfig::new(offers).with_server_info(Implementation::new("notes", "1.0.0"))
     }
 
@@ -106,6 +104,18 @@ impl ServerHandler for Notes {
         let mut page = ListResourcesResult::with_all_items(shown);
         page.next_cursor = (from + 10 < notes.len()).then(|| (from + 10).to_string());
         Ok(page)
+    }
+
+    async fn read_resource(
+        &self,
+        ReadResourceRequestParams { uri, .. }: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let notes = self.notes.lock().await;
+        let note = notes.iter().find(|n| uri == format!("note:///{n}"));
+        let n = note.ok_or(ErrorData::resource_not_found("no such note", None))?;
+        let text = ResourceContents::text(format!("This is note {n}."), uri);
+        Ok(ReadResourceResult::new(vec![text]).into())
     }
 }
 

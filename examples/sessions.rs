@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _, model::*, tool, tool_handler, tool_router};
 use sealwax::{Codec, KeyRing};
-use sealwax_rmcp::{Guard, Session, VerifiedClaims, anonymous, from_claims};
+use sealwax_rmcp::{Guard, Session, SingleUse, VerifiedClaims, anonymous, from_claims};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -98,13 +98,8 @@ fn no_draft() -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text("no draft: call begin first")])
 }
 
-#[tool_handler]
-impl ServerHandler for Counter {
-    fn get_info(&self) -> ServerConfig {
-        let offers = ServerCapabilities::builder().enable_tools().build();
-        ServerConfig::new(offers).with_server_info(Implementation::new("counter", "1.0.0"))
-    }
-}
+#[tool_handler(name = "counter", version = "1.0.0")]
+impl ServerHandler for Counter {}
 
 /// Verifies the bearer token, and leaves its claims where the guard finds them.
 async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request, StatusCode> {
@@ -122,9 +117,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let codec = Codec::new(KeyRing::from_env()?, "https://counter.example.com")?;
     let (port, secret) = (env::var("PORT").ok(), env::var("NOTES_JWT_SECRET").ok());
     let guard = match (&port, &secret) {
-        (Some(_), Some(_)) => Guard::builder(codec, from_claims).build()?,
-        _ => Guard::builder(codec, anonymous).build()?,
+        (Some(_), Some(_)) => Guard::builder(codec, from_claims),
+        _ => Guard::builder(codec, anonymous),
     };
+    // Remembers which sessions ended; a fleet puts a store that all replicas share in its place.
+    let guard = guard.accept(SingleUse::default()).build()?;
     let sessions = guard.sessions(|_, _| async { Ok(Work::default()) });
     sessions.require_methods(["tools/call"]).build()?;
     let server = guard.protect(Counter);

@@ -132,6 +132,12 @@ impl Codec {
         self.0.limits.session_max_age
     }
 
+    /// How far another replica's clock may be ahead.
+    #[must_use]
+    pub fn skew(&self) -> Duration {
+        self.0.limits.skew
+    }
+
     pub(crate) fn environment(&self) -> &dyn Environment {
         &*self.0.environment
     }

@@ -111,6 +111,15 @@ impl View {
 }
 
 impl Handle {
+    /// Checks a type, as minting will: a small letter, then up to 31 small letters or digits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for another, or one of `sess`, `sw1` and `swk1`.
+    pub fn check_type(handle_type: &str) -> Result<(), Error> {
+        check_type(handle_type)
+    }
+
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -6,20 +6,17 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Cell;
 use core::fmt;
+use core::ops::Range;
 
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use crate::Error;
 
 const MAX_LEVELS: usize = 100;
 /// 2⁵³: from here on neighbouring integers become one another where numbers are doubles.
 const LIMIT: u64 = 1 << 53;
-/// Whether some crate of the program turned on serde_json's `arbitrary_precision`: a number is its
-/// text then, and is handed over as a map of one member.
-const NUMBERS_COME_AS_MAPS: bool = size_of::<Number>() == size_of::<String>();
-const NUMBER_KEY: &str = "$serde_json::private::Number";
 
 /// The canonical form of a JSON text; of an empty text, or of `null`, nothing. With `only`, that of
 /// an object of the members so named, and nothing else of it is judged.
@@ -30,6 +27,18 @@ pub(crate) fn canonical(text: &str, only: Option<&[&str]>) -> Result<Vec<u8>, Er
         return Err(Error::argument(
             "arguments: expected an object with at least one of the named members",
         ));
+    }
+    let found = match value {
+        Value::String(_) => Some("a text"),
+        Value::Number(_) => Some("a number"),
+        Value::Bool(_) => Some("a boolean"),
+        _ => None,
+    };
+    if let Some(found) = found {
+        return Err(Error::argument(format!(
+            "arguments: expected an object or none, found {found}: give them as they are, not as \
+             JSON within JSON"
+        )));
     }
     if value.is_null() {
         return Ok(Vec::new());
@@ -48,6 +57,7 @@ fn read(text: &str, only: Option<&[&str]>) -> Result<(Value, bool), serde_json::
         return Ok((Value::Null, true));
     }
     let reading = Reading {
+        text: text.as_bytes().as_ptr_range(),
         only,
         skipping: Cell::new(false),
         plain: Cell::new(true),
@@ -72,6 +82,8 @@ struct Strict<'a> {
 
 /// What is read, and what is found out on the way.
 struct Reading<'a> {
+    /// Where the text lies.
+    text: Range<*const u8>,
     /// The members that are read at the outermost level.
     only: Option<&'a [&'a str]>,
     /// Whether it is at another member, which may be anything.
@@ -105,6 +117,35 @@ impl Strict<'_> {
         Err(E::custom(
             "expected numbers of magnitude below 2^53: pass a larger one as a string",
         ))
+    }
+}
+
+/// Reads a key of an object in a text; `None` is serde_json's own. Where some crate of the program
+/// turned on its feature `arbitrary_precision`, a number comes as a map of one such key and its
+/// digits. What a client wrote lies within the text, or was copied out of it, whatever it says.
+struct KeyIn<'a>(&'a Range<*const u8>);
+
+impl<'de> DeserializeSeed<'de> for KeyIn<'_> {
+    type Value = Option<String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeyIn<'_> {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(Some(key.into()))
+    }
+
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
+        Ok(self.0.contains(&key.as_ptr()).then(|| key.into()))
     }
 }
 
@@ -160,11 +201,16 @@ impl<'de> Visitor<'de> for Strict<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        while let Some(key) = entries.next_key::<String>()? {
-            if NUMBERS_COME_AS_MAPS && key == NUMBER_KEY {
-                let text: String = entries.next_value()?;
-                return self.visit_f64(text.parse().map_err(A::Error::custom)?);
-            }
+        while let Some(key) = entries.next_key_seed(KeyIn(&self.reading.text))? {
+            let Some(key) = key else {
+                // In WebAssembly this would be 6 kB for a feature that the npm package does not have.
+                if cfg!(target_family = "wasm") {
+                    let expected = "expected serde_json without its feature arbitrary_precision";
+                    return Err(A::Error::custom(expected));
+                }
+                let digits: String = entries.next_value()?;
+                return self.visit_f64(digits.parse().map_err(A::Error::custom)?);
+            };
             if self.skips(&key) {
                 self.reading.skipping.set(true);
                 entries.next_value_seed(self.inside()?)?;
@@ -189,7 +235,8 @@ impl<'de> Visitor<'de> for Strict<'_> {
 #[cfg(test)]
 mod tests {
     use super::canonical;
-    use alloc::string::String;
+    use alloc::format;
+    use alloc::string::{String, ToString as _};
 
     fn text(json: &str) -> String {
         String::from_utf8(canonical(json, None).unwrap()).unwrap()
@@ -216,14 +263,23 @@ mod tests {
 
     #[test]
     fn a_number_in_disguise_is_an_object() {
-        let disguised = r#"{"$serde_json::private::Number":"1"}"#;
-        // With `arbitrary_precision`, serde_json itself cannot tell the two apart.
-        let numbers_are_texts = size_of::<serde_json::Number>() > size_of::<u64>() * 2;
+        let disguised = r#"{"$serde_json::private::Number":"7"}"#;
+        assert_eq!(text(disguised), disguised);
+        let escaped = r#"{"\u0024serde_json::private::Number":"7"}"#;
+        assert_eq!(text(escaped), disguised);
         assert_eq!(
-            text(disguised),
-            if numbers_are_texts { "1" } else { disguised }
+            text(&format!("[7.0,{disguised}]")),
+            format!("[7,{disguised}]")
         );
-        assert_eq!(text("1.0"), "1");
+        assert_eq!(text(r#"{"":7}"#), r#"{"":7}"#);
+    }
+
+    #[test]
+    fn a_text_or_a_number_is_no_arguments() {
+        for scalar in [r#""{\"id\":7}""#, "7", "true"] {
+            let message = canonical(scalar, None).unwrap_err().to_string();
+            assert!(message.contains("expected an object or none"), "{message}");
+        }
     }
 
     #[test]

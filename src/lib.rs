@@ -48,7 +48,7 @@ pub use principal::{Claims, Principal};
 pub use profile::{Answer, ErrorData, Profile, RpcError, TextContent, ToolResult};
 pub use purpose::{Kind, Purpose};
 pub use ring::KeyRing;
-pub use sealer::Sealer;
+pub use sealer::{Sealer, check_ttl};
 pub use session::{Session, SessionMetadata, Sessions};
 pub use session_id::SessionId;
 pub use token::{Opened, Token, TokenId, Untrusted, kind};

@@ -50,7 +50,7 @@ impl KeyRing {
     #[cfg(feature = "std")]
     pub fn from_env() -> Result<Self, Error> {
         let text = zeroize::Zeroizing::new(std::env::var("SEALWAX_KEYS").map_err(|_| {
-            Error::InvalidKey("SEALWAX_KEYS is not set: `sealwax keygen` makes a key".into())
+            Error::InvalidKey("SEALWAX_KEYS is not set: `sealwax keygen` makes a key for it".into())
         })?);
         text.parse()
     }
@@ -94,7 +94,7 @@ impl KeyRing {
     fn non_empty(ring: Vec<Key>) -> Result<Self, Error> {
         if ring.is_empty() {
             return Err(Error::InvalidKey(
-                "expected 1 to 16 keys, found none: `sealwax keygen` makes one".into(),
+                "expected 1 to 16 keys, found none: is SEALWAX_KEYS set? `sealwax keygen` makes a key for it".into(),
             ));
         }
         Ok(Self(ring))

@@ -79,7 +79,7 @@ pub(crate) fn seal(
     purpose: &Purpose<'_>,
     claims: &Claims,
     payload: &[u8],
-) -> Result<String, Error> {
+) -> Result<(String, [u8; TOKEN_ID_LEN]), Error> {
     let codec = view.codec();
     check_payload(payload.len(), codec.payload_limit())?;
     let key = codec.ring().first();
@@ -106,7 +106,7 @@ pub(crate) fn seal(
     let mut text = String::with_capacity(PREFIX.len() + (4 * token.len()).div_ceil(3));
     text.push_str(PREFIX);
     base64url::append(&token, &mut text);
-    Ok(text)
+    Ok((text, leading(&nonce)))
 }
 
 pub(crate) fn open(

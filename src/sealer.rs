@@ -203,7 +203,19 @@ impl<K> Sealer<'_, K> {
             age: u32::try_from(now.saturating_sub(life.started_at)).unwrap_or(u32::MAX),
             generation: life.generation,
         };
-        sealed::seal(self.view, &self.purpose, &claims, payload).map(Token::new)
+        let (text, token_id) = sealed::seal(self.view, &self.purpose, &claims, payload)?;
+        Ok(Token::new(text, claims, token_id))
+    }
+
+    /// Checks the bindings and the lifetime, as sealing will: for options that are given once and
+    /// used later.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`].
+    pub fn check(&self) -> Result<(), Error> {
+        self.purpose.check()?;
+        self.ttl_seconds().map(drop)
     }
 
     /// Opens what came back: text as it stood on the wire, or a [`Token`] of the same kind.
@@ -231,14 +243,24 @@ impl<K> Sealer<'_, K> {
         match self.ttl {
             Ttl::Default => Ok(self.purpose.kind.default_ttl()),
             Ttl::None => Ok(0),
-            Ttl::Given(ttl) => match u32::try_from(ttl.as_secs()) {
-                Ok(seconds @ 1..) => Ok(seconds),
-                _ => Err(Error::argument(format!(
-                    "ttl: expected 1 to {} seconds, or no expiry by name",
-                    u32::MAX
-                ))),
-            },
+            Ttl::Given(ttl) => check_ttl(ttl),
         }
+    }
+}
+
+/// The seconds of a lifetime, checked as sealing checks it: for options that are given once and used
+/// later.
+///
+/// # Errors
+///
+/// [`Error::InvalidArgument`] unless it is 1 to 4,294,967,295 seconds.
+pub fn check_ttl(ttl: Duration) -> Result<u32, Error> {
+    match u32::try_from(ttl.as_secs()) {
+        Ok(seconds @ 1..) => Ok(seconds),
+        _ => Err(Error::argument(format!(
+            "ttl: expected 1 to {} seconds, or no expiry by name",
+            u32::MAX
+        ))),
     }
 }
 

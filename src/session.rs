@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::earlier;
 use crate::codec::View;
-use crate::sealer::{Life, Ttl};
+use crate::sealer::{Life, Ttl, check_ttl};
 use crate::text::json_text;
 use crate::token::{Opened, kind};
 use crate::{Error, SessionId, text};
@@ -122,6 +122,18 @@ impl Sessions<'_> {
         self
     }
 
+    /// Checks the idle lifetime, as sealing will.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`].
+    pub fn check(&self) -> Result<(), Error> {
+        match self.idle {
+            Ttl::Given(ttl) => check_ttl(ttl).map(drop),
+            Ttl::Default | Ttl::None => Ok(()),
+        }
+    }
+
     /// A new session with a first state.
     ///
     /// # Errors
@@ -131,6 +143,19 @@ impl Sessions<'_> {
         let clock = self.view.codec().clock();
         let id = self.view.mint_session_id_at(clock.now_ms)?;
         self.write(&id, clock.now(), Life::starting(clock.now()), payload)
+    }
+
+    /// A new session whose state the server holds: an id, and when it ends at the latest.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntropyUnavailable`].
+    pub fn mint(&self) -> Result<SessionMetadata, Error> {
+        let id = self.view.mint_session_id()?;
+        Ok(SessionMetadata {
+            expires_at: rfc3339(id.ends_at_ms(self.max_age()) / 1000),
+            ..SessionMetadata::new(id.as_str(), None)
+        })
     }
 
     /// Opens what a client sent: verifies the id, then opens the state bound to it.

@@ -10,7 +10,7 @@ use data_encoding::HEXLOWER;
 use serde::de::DeserializeOwned;
 
 use crate::Error;
-use crate::sealed::{Contents, TOKEN_ID_LEN};
+use crate::sealed::{Claims, Contents, TOKEN_ID_LEN};
 
 /// The kinds of sealed tokens as types: the `K` of [`Sealer`](crate::Sealer), [`Token`] and [`Opened`].
 pub mod kind {
@@ -40,13 +40,17 @@ pub mod kind {
 /// A sealed token of kind `K`, fresh from sealing: ASCII, fit for JSON, headers and URLs.
 pub struct Token<K> {
     text: String,
+    claims: Claims,
+    id: TokenId,
     kind: PhantomData<K>,
 }
 
 impl<K> Token<K> {
-    pub(crate) fn new(text: String) -> Self {
+    pub(crate) fn new(text: String, claims: Claims, token_id: [u8; TOKEN_ID_LEN]) -> Self {
         Self {
             text,
+            claims,
+            id: TokenId(token_id),
             kind: PhantomData,
         }
     }
@@ -61,6 +65,24 @@ impl<K> Token<K> {
     #[must_use]
     pub fn into_string(self) -> String {
         self.text
+    }
+
+    /// What a ledger of spent tokens will count by.
+    #[must_use]
+    pub fn id(&self) -> TokenId {
+        self.id
+    }
+
+    /// When it was sealed, in Unix seconds.
+    #[must_use]
+    pub fn issued_at(&self) -> u64 {
+        self.claims.issued_at
+    }
+
+    /// When its own lifetime ends, in Unix seconds; `None` for no expiry.
+    #[must_use]
+    pub fn expires_at(&self) -> Option<u64> {
+        self.claims.expires_at()
     }
 }
 

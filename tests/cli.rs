@@ -10,11 +10,11 @@ use serde_json::Value;
 const KEYS: &str = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc";
 const ALICE: [&str; 4] = ["--audience", "urn:notes", "--subject", "alice"];
 
-fn sealwax(args: &[&str], input: &str) -> Output {
+fn sealwax(args: &[&str], input: impl AsRef<[u8]>) -> Output {
     sealwax_with(Some(KEYS), args, input)
 }
 
-fn sealwax_with(keys: Option<&str>, args: &[&str], input: &str) -> Output {
+fn sealwax_with(keys: Option<&str>, args: &[&str], input: impl AsRef<[u8]>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealwax"));
     command
         .args(args)
@@ -27,7 +27,7 @@ fn sealwax_with(keys: Option<&str>, args: &[&str], input: &str) -> Output {
         .spawn()
         .unwrap();
     // A command that fails before it reads closes the pipe.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let _ = child.stdin.take().unwrap().write_all(input.as_ref());
     child.wait_with_output().unwrap()
 }
 
@@ -87,21 +87,25 @@ fn every_kind_seals_and_opens() {
         ],
     ];
     for kind in kinds {
-        let token = stdout(&sealwax(&with(&["seal"], kind), "language=en\n"));
+        let token = stdout(&sealwax(&with(&["seal"], kind), "language=en"));
         let payload = stdout(&sealwax(&with(&["open"], kind), &token));
-        assert_eq!(
-            payload, "language=en",
-            "{kind:?}: one line break is the shell's"
-        );
+        assert_eq!(payload, "language=en", "{kind:?}");
     }
-    let token = stdout(&sealwax(
-        &with(&["seal", "--kind", "session"], &[]),
-        "two\n\n",
-    ));
-    assert_eq!(
-        stdout(&sealwax(&with(&["open", "--kind", "session"], &[]), &token)),
-        "two\n"
-    );
+}
+
+#[test]
+fn a_payload_is_sealed_to_the_byte() {
+    let session = |command| with(&[command, "--kind", "session"], &[]);
+    for payload in [&b"two\n\n"[..], b"\xff\n", b"\r\n", b"\n", b"\0", b""] {
+        let token = stdout(&sealwax(&session("seal"), payload));
+        assert_eq!(sealwax(&session("open"), &token).stdout, payload);
+        for ending in ["", "\n", "\r\n"] {
+            let token = format!("{}{ending}", token.trim_end());
+            assert_eq!(sealwax(&session("open"), token).stdout, payload);
+        }
+        let two_endings = token + "\n";
+        refused(&sealwax(&session("open"), two_endings), 1, "malformed");
+    }
 }
 
 #[test]

@@ -144,6 +144,7 @@ proptest! {
     #[test]
     fn the_spelling_of_json_does_not_change_the_context(value in json()) {
         let context = |text: String| RequestContext::new("tools/call", "x", Some(&text)).unwrap();
+        let value = serde_json::json!({ "value": value });
         let (compact, pretty) = (serde_json::to_string(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap());
         prop_assert_eq!(context(compact), context(pretty));
     }

@@ -314,3 +314,61 @@ fn the_servers_own_failure_ends_no_session() {
         assert!(text.contains("Try again later"), "{text}");
     }
 }
+
+#[test]
+fn a_token_knows_its_id_and_its_end_and_needs_no_opening_for_it() {
+    let clock = Clock::new();
+    let alice = clock.view("alice");
+    let second = alice.session().ttl(Duration::from_secs(1));
+    let token = second.seal(b"x").unwrap();
+    let opened = second.open(&token).unwrap();
+    assert_eq!((token.id(), token.issued_at()), (opened.token_id(), START));
+    assert_eq!(token.expires_at(), Some(START + 1));
+    clock.set(START + 5);
+    let renewed = second.renew(&opened, b"y").unwrap();
+    assert_eq!(renewed.expires_at(), Some(START + 6));
+    assert_ne!(renewed.id(), token.id());
+    let forever = alice.session().no_expiry().seal(b"x").unwrap();
+    assert_eq!(forever.expires_at(), None);
+}
+
+#[test]
+fn a_session_of_the_servers_is_an_id_and_its_end() {
+    let clock = Clock::new();
+    let alice = clock.view("alice");
+    let minted = alice.sessions().mint().unwrap();
+    assert_eq!(minted.state, None);
+    assert_eq!(
+        minted.expires_at.as_deref(),
+        Some("2026-11-25T11:06:40Z"),
+        "seven days later"
+    );
+    alice.sessions().verify(&minted.session_id).unwrap();
+}
+
+#[test]
+fn options_are_checked_by_name() {
+    let alice = Clock::new().view("alice");
+    let seconds = Duration::from_secs;
+    for (ttl, fits) in [
+        (0, false),
+        (1, true),
+        (u64::from(u32::MAX), true),
+        (1 << 32, false),
+    ] {
+        assert_eq!(sealwax::check_ttl(seconds(ttl)).is_ok(), fits, "{ttl}");
+        assert_eq!(alice.session().ttl(seconds(ttl)).check().is_ok(), fits);
+        assert_eq!(alice.sessions().ttl(seconds(ttl)).check().is_ok(), fits);
+    }
+    assert!(alice.session().no_expiry().check().is_ok());
+    assert!(alice.sessions().no_expiry().check().is_ok());
+    assert!(alice.cursor("").check().is_err());
+    for (handle_type, fits) in [
+        ("basket", true),
+        ("sess", false),
+        ("Basket", false),
+        ("", false),
+    ] {
+        assert_eq!(sealwax::Handle::check_type(handle_type).is_ok(), fits);
+    }
+}

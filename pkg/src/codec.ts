@@ -1,8 +1,8 @@
-import { count, optional, options, text, wrongType } from './input.js';
-import { KeyRing, rawRing } from './key.js';
+import { count, optional, options, text, wrongClass } from './input.js';
+import { KeyRing, noKeys, rawRing } from './key.js';
 import { core } from './module.js';
 import { Owned } from './owned.js';
-import type { Principal } from './principal.js';
+import { type Principal, partsOf } from './principal.js';
 import type * as raw from './raw.js';
 import { View } from './view.js';
 
@@ -61,7 +61,8 @@ export class Codec {
     const own = typeof keys === 'string' ? new KeyRing(keys) : undefined;
     try {
       const ring = own ?? keys;
-      if (!(ring instanceof KeyRing)) throw wrongType('keys', 'a text or a KeyRing', ring);
+      if (ring === undefined || ring === null) throw noKeys();
+      if (!(ring instanceof KeyRing)) throw wrongClass('keys', 'KeyRing', ring);
       const { Codec } = core();
       this.#raw = new Owned('codec', new Codec(rawRing(ring), checkedAudience, checkedLimits));
     } finally {
@@ -76,17 +77,11 @@ export class Codec {
    * empty or too long part
    */
   view(principal: Principal): View {
-    if (principal === 'anonymous') return new View(this.#raw.get().viewOfAnonymous());
-    const { issuer, client, subject } = options(principal ?? {}, 'issuer', 'client', 'subject');
-    return new View(
-      this.#raw
-        .get()
-        .viewOf(
-          optional(text, 'issuer', issuer),
-          optional(text, 'client', client),
-          optional(text, 'subject', subject),
-        ),
-    );
+    const parts = partsOf(principal ?? {});
+    const codec = this.#raw.get();
+    if ('anonymous' in parts) return new View(codec.viewOfAnonymous());
+    const [issuer, client, subject] = parts;
+    return new View(codec.viewOf(issuer, client, subject));
   }
 
   /** Frees the codec. Its views live on until they are freed too, and the keys with them. */

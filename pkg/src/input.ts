@@ -106,6 +106,15 @@ export function json(name: string, value: unknown): string {
   return written;
 }
 
+/** The same of one of our classes, which may come of another copy of the package. */
+export function wrongClass(name: string, expected: string, found: unknown): TypeError {
+  if (Object(found).constructor?.name !== expected) return wrongType(name, `a ${expected}`, found);
+  return new TypeError(
+    `${name}: expected a ${expected} of this copy of sealwax, found one of another: load sealwax by ` +
+      'import everywhere, or by require everywhere, and have it installed once',
+  );
+}
+
 export function wrongType(name: string, expected: string, found: unknown): TypeError {
   return new TypeError(
     `${name}: expected ${expected}, found ${found === null ? 'null' : typeof found}`,

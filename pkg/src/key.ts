@@ -1,4 +1,5 @@
-import { bytes, wireText, wrongType } from './input.js';
+import { SealwaxError } from './error.js';
+import { bytes, wireText, wrongClass, wrongType } from './input.js';
 import { core } from './module.js';
 import { Owned } from './owned.js';
 import type * as raw from './raw.js';
@@ -120,6 +121,7 @@ export class KeyRing {
    * ```
    */
   static parse(text: string): KeyRing {
+    if (text === undefined || text === null) throw noKeys();
     return new KeyRing(wireText('keys', text));
   }
 
@@ -145,8 +147,17 @@ export class KeyRing {
 
 /** The module takes the keys of a ring for itself. */
 function copies(keys: readonly Key[]): raw.Key[] {
-  if (!Array.isArray(keys) || !keys.every((key) => key instanceof Key)) {
-    throw wrongType('keys', 'a text or an array of keys', keys);
-  }
+  if (keys === undefined || keys === null) throw noKeys();
+  if (!Array.isArray(keys)) throw wrongType('keys', 'a text or an array of keys', keys);
+  const other = keys.find((key) => !(key instanceof Key));
+  if (other !== undefined) throw wrongClass('keys', 'Key', other);
   return keys.map(shared);
+}
+
+/** What is most likely when there are none: the environment has none. */
+export function noKeys(): SealwaxError {
+  const message =
+    'keys: expected key texts or a KeyRing, found none: is SEALWAX_KEYS set? `sealwax keygen` makes a ' +
+    'key for it, as does Key.generate().toText()';
+  return new SealwaxError('invalid_key', message, false);
 }

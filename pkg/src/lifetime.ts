@@ -1,5 +1,7 @@
 import { invalidArgument } from './error.js';
 import { count, flag, optional, options } from './input.js';
+import { core } from './module.js';
+import type { Kind } from './sealer.js';
 
 /**
  * How long what is sealed lives: the kind's own time unless one of the two is given.
@@ -10,6 +12,27 @@ import { count, flag, optional, options } from './input.js';
 export type Lifetime =
   | { readonly ttl?: number | undefined; readonly noExpiry?: false | undefined }
   | { readonly ttl?: undefined; readonly noExpiry: true };
+
+/**
+ * Checks the seconds of a lifetime, as sealing will.
+ *
+ * @throws {@link SealwaxError} `invalid_argument`
+ * @internal
+ */
+export function checkTtl(name: string, given: unknown): number {
+  const ttl = count(name, given);
+  core().checkTtl(ttl);
+  return ttl;
+}
+
+/**
+ * How many seconds a token of a kind lives unless told otherwise.
+ *
+ * @internal
+ */
+export function defaultTtl(kind: Kind): number {
+  return core().defaultTtl(kind);
+}
 
 export function lifetime(given: Lifetime | undefined): Lifetime {
   if (given === undefined) return {};

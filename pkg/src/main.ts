@@ -11,7 +11,7 @@ export { inspect } from './inspect.js';
 export { Key, KeyRing } from './key.js';
 export type { Lifetime } from './lifetime.js';
 export type { Opened } from './opened.js';
-export { type Principal, principalFromClaims } from './principal.js';
+export { anonymous, type Principal, principalFromClaims } from './principal.js';
 export type { Kind, Sealer } from './sealer.js';
 export type { Session, SessionMetadata, Sessions } from './sessions.js';
 export type { View } from './view.js';

@@ -7,8 +7,8 @@ import type { Kind } from './sealer.js';
 export let lifeOf: (opened: unknown, kind: Kind) => OpenedFacts;
 
 /**
- * What an authentic token of kind `K` held, every check passed. Only opening makes one, so what
- * is renewed has been opened. It logs as an empty object: a payload is nobody's business.
+ * What an authentic token of kind `K` held, every check passed. Only opening makes one, or sealing
+ * what it would open to, so what is renewed is authentic. It logs as an empty object: a payload is nobody's business.
  */
 export class Opened<K extends Kind = Kind> {
   readonly #kind: K;

@@ -1,27 +1,51 @@
 import { invalidArgument } from './error.js';
 import type { PrincipalParts } from './facts.js';
-import { optional, text, wrongType } from './input.js';
+import { optional, options, text, wrongType } from './input.js';
 import { core } from './module.js';
 
 /**
  * Who is authenticated, or expressly nobody.
  *
  * Take the parts from a verified credential, by one rule in every replica: of a JWT, as
- * {@link principalFromClaims} does. A server without authentication says `'anonymous'`, and then
- * whoever holds a token can use it.
+ * {@link principalFromClaims} does. A server without authentication says {@link anonymous}, and then
+ * whoever holds a token can use it. A text is no principal, for a user may be called anything.
  */
 export type Principal =
-  | 'anonymous'
+  | { readonly anonymous: true }
   | {
+      readonly anonymous?: undefined;
       readonly subject: string;
       readonly client?: string | undefined;
       readonly issuer?: string | undefined;
     }
   | {
+      readonly anonymous?: undefined;
       readonly subject?: string | undefined;
       readonly client: string;
       readonly issuer?: string | undefined;
     };
+
+/** Expressly nobody: the {@link Principal} of a server without authentication. */
+export const anonymous: { readonly anonymous: true } = Object.freeze({ anonymous: true });
+
+/**
+ * Issuer, client and subject, or `anonymous`. What the parts may be is the core's to judge.
+ *
+ * @throws `TypeError` for what is no principal; {@link SealwaxError} `invalid_argument`
+ */
+export function partsOf(principal: unknown): typeof anonymous | readonly (string | undefined)[] {
+  if (typeof principal !== 'object' || principal === null) {
+    const expected = "an object such as { subject: 'alice' }, or the constant anonymous";
+    throw wrongType('principal', expected, principal);
+  }
+  const { anonymous: nobody, ...parts } = options(principal, 'anonymous', ...PARTS);
+  const named = PARTS.map((name) => optional(text, name, parts[name]));
+  if (nobody === undefined) return named;
+  if (nobody === true && named.every((part) => part === undefined)) return anonymous;
+  throw invalidArgument('principal: expected { anonymous: true } alone, or somebody');
+}
+
+const PARTS = ['issuer', 'client', 'subject'] as const;
 
 /**
  * The principal of a verified JWT, or of what introspection tells: `iss` and `sub`, which must be

@@ -22,8 +22,10 @@ const MODULES = [
     'mcp/guard',
     'mcp/handle-kind',
     'mcp/http-sessions',
+    'mcp/ids',
     'mcp/metadata',
     'mcp/negotiated',
+    'mcp/quoted',
     'mcp/rewrite',
     'mcp/sep1359',
     'mcp/session',
@@ -76,8 +78,8 @@ test('the module is within its budget', (t) => {
   const module = readFileSync(`${INSTALLED}dist/sealwax.wasm`);
   const compressed = gzipSync(module, { level: 9 }).length;
   t.diagnostic(`${module.length} bytes, ${compressed} compressed`);
-  assert.ok(module.length < 160_000, `${module.length} bytes`);
-  assert.ok(compressed < 75_000, `${compressed} bytes compressed`);
+  assert.ok(module.length < 165_000, `${module.length} bytes`);
+  assert.ok(compressed < 77_000, `${compressed} bytes compressed`);
 });
 
 test('the declarations name every code of the core', () => {

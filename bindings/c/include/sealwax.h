@@ -233,6 +233,16 @@ typedef struct sealwax_opened {
   uint8_t token_id[16];
 } sealwax_opened;
 
+// What a token that was sealed tells.
+typedef struct sealwax_sealed {
+  // When it was sealed, in Unix seconds.
+  uint64_t issued_at;
+  // When its own lifetime ends, in Unix seconds; SEALWAX_NEVER for no expiry.
+  uint64_t expires_at;
+  // What a ledger of spent tokens will count by.
+  uint8_t token_id[16];
+} sealwax_sealed;
+
 // What a session id or a handle tells, minted or verified.
 typedef struct sealwax_identifier {
   // When it was made, in Unix milliseconds.
@@ -410,6 +420,15 @@ size_t sealwax_metadata_limit(const struct sealwax_codec *codec);
 // there is no such kind.
 const char *sealwax_kind_name(int32_t kind);
 
+// How many seconds a token of a kind lives unless told otherwise; 0 where there is no such kind.
+uint32_t sealwax_default_ttl(int32_t kind);
+
+// Checks the seconds of a lifetime, as sealing will: for options that are given once and used later.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT unless they are 1 to 4,294,967,295.
+sealwax_status sealwax_check_ttl(uint64_t ttl,
+                                 struct sealwax_error *error);
+
 // Seals a payload: a new life, of generation 0.
 //
 // The token is ASCII, fit for JSON, headers and URLs, and no longer than sealwax_token_limit
@@ -440,6 +459,22 @@ sealwax_status sealwax_renew(const struct sealwax_view *view,
                              size_t cap,
                              size_t *len,
                              struct sealwax_error *error);
+
+// Seals a payload, as sealwax_seal does, or as sealwax_renew where `before` is not NULL, and tells
+// what a ledger of spent tokens has to know: the token's id and its end.
+//
+// `lifetime` and `before` may be NULL. Fails as sealwax_seal does.
+sealwax_status sealwax_seal_token(const struct sealwax_view *view,
+                                  const struct sealwax_purpose *purpose,
+                                  const struct sealwax_lifetime *lifetime,
+                                  const struct sealwax_opened *before,
+                                  const uint8_t *payload,
+                                  size_t payload_len,
+                                  char *out,
+                                  size_t cap,
+                                  size_t *len,
+                                  struct sealwax_sealed *sealed,
+                                  struct sealwax_error *error);
 
 // Opens what came back and gives its payload, which is always shorter than the token.
 //
@@ -494,6 +529,27 @@ sealwax_status sealwax_mint_handle(const struct sealwax_view *view,
                                    struct sealwax_identifier *identifier,
                                    struct sealwax_error *error);
 
+// Mints a handle that will be good for `max_age` seconds (NULL is for as long as its key is), and
+// tells when it ends. sealwax_verify_handle must be given the same `max_age`.
+//
+// Fails as sealwax_mint_handle does.
+sealwax_status sealwax_new_handle(const struct sealwax_view *view,
+                                  const char *handle_type,
+                                  size_t handle_type_len,
+                                  const uint64_t *max_age,
+                                  char *out,
+                                  size_t cap,
+                                  size_t *len,
+                                  struct sealwax_identifier *identifier,
+                                  struct sealwax_error *error);
+
+// Checks a type of handles, as minting will: for options that are given once and used later.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT.
+sealwax_status sealwax_check_handle_type(const char *handle_type,
+                                         size_t handle_type_len,
+                                         struct sealwax_error *error);
+
 // Verifies a handle that came back. With `max_age`, in seconds, one that was made longer ago has
 // expired; NULL is none.
 //
@@ -524,6 +580,16 @@ sealwax_status sealwax_session_create(const struct sealwax_view *view,
                                       size_t cap,
                                       size_t *len,
                                       struct sealwax_error *error);
+
+// Creates a session whose state the server holds and gives its metadata: sessionId, and expiresAt,
+// when it ends at the latest. It is no longer than sealwax_metadata_limit says.
+//
+// Fails with SEALWAX_ENTROPY_UNAVAILABLE.
+sealwax_status sealwax_session_mint(const struct sealwax_view *view,
+                                    char *out,
+                                    size_t cap,
+                                    size_t *len,
+                                    struct sealwax_error *error);
 
 // Opens the metadata that a client sent, as JSON: verifies the id, then opens the state that is
 // bound to it.

@@ -109,6 +109,55 @@ pub unsafe extern "C" fn sealwax_mint_handle(
     }
 }
 
+/// Mints a handle that will be good for `max_age` seconds (NULL is for as long as its key is), and
+/// tells when it ends. sealwax_verify_handle must be given the same `max_age`.
+///
+/// Fails as sealwax_mint_handle does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_new_handle(
+    view: *const View,
+    handle_type: *const c_char,
+    handle_type_len: usize,
+    max_age: *const u64,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    identifier: *mut Identifier,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let view = input::object("view", view)?;
+            let handle_type = input::text("handle_type", handle_type, handle_type_len)?;
+            let max_age = input::seconds(max_age);
+            let out = Buffer::text(out, cap, len)?;
+            let handle = view.0.mint_handle(handle_type)?;
+            out.write(handle.as_str().as_bytes())?;
+            give(identifier, Identifier::of_handle(&handle, max_age));
+            Ok(())
+        })
+    }
+}
+
+/// Checks a type of handles, as minting will: for options that are given once and used later.
+///
+/// Fails with SEALWAX_INVALID_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_check_handle_type(
+    handle_type: *const c_char,
+    handle_type_len: usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            Handle::check_type(input::text("handle_type", handle_type, handle_type_len)?)?;
+            Ok(())
+        })
+    }
+}
+
 /// Verifies a handle that came back. With `max_age`, in seconds, one that was made longer ago has
 /// expired; NULL is none.
 ///

@@ -45,6 +45,28 @@ pub unsafe extern "C" fn sealwax_session_create(
     }
 }
 
+/// Creates a session whose state the server holds and gives its metadata: sessionId, and expiresAt,
+/// when it ends at the latest. It is no longer than sealwax_metadata_limit says.
+///
+/// Fails with SEALWAX_ENTROPY_UNAVAILABLE.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_session_mint(
+    view: *const View,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let view = input::object("view", view)?;
+            let out = Buffer::text(out, cap, len)?;
+            out.write(view.0.sessions().mint()?.to_json().as_bytes())
+        })
+    }
+}
+
 /// Opens the metadata that a client sent, as JSON: verifies the id, then opens the state that is
 /// bound to it.
 ///

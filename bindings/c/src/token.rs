@@ -94,6 +94,37 @@ pub struct Opened {
     token_id: [u8; 16],
 }
 
+/// What a token that was sealed tells.
+#[repr(C)]
+pub struct Sealed {
+    /// When it was sealed, in Unix seconds.
+    issued_at: u64,
+    /// When its own lifetime ends, in Unix seconds; SEALWAX_NEVER for no expiry.
+    expires_at: u64,
+    /// What a ledger of spent tokens will count by.
+    token_id: [u8; 16],
+}
+
+/// How many seconds a token of a kind lives unless told otherwise; 0 where there is no such kind.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwax_default_ttl(kind: i32) -> u32 {
+    self::kind(kind).map_or(0, Kind::default_ttl)
+}
+
+/// Checks the seconds of a lifetime, as sealing will: for options that are given once and used later.
+///
+/// Fails with SEALWAX_INVALID_ARGUMENT unless they are 1 to 4,294,967,295.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_check_ttl(ttl: u64, error: *mut ErrorReport) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            sealwax_core::check_ttl(Duration::from_secs(ttl))?;
+            Ok(())
+        })
+    }
+}
+
 /// Seals a payload: a new life, of generation 0.
 ///
 /// The token is ASCII, fit for JSON, headers and URLs, and no longer than sealwax_token_limit
@@ -149,6 +180,45 @@ pub unsafe extern "C" fn sealwax_renew(
             let out = Buffer::text(out, cap, len)?;
             let token = sealer.renew_from(opened.started_at, opened.generation, payload)?;
             out.write(token.as_str().as_bytes())
+        })
+    }
+}
+
+/// Seals a payload, as sealwax_seal does, or as sealwax_renew where `before` is not NULL, and tells
+/// what a ledger of spent tokens has to know: the token's id and its end.
+///
+/// `lifetime` and `before` may be NULL. Fails as sealwax_seal does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_seal_token(
+    view: *const View,
+    purpose: *const Purpose,
+    lifetime: *const Lifetime,
+    before: *const Opened,
+    payload: *const u8,
+    payload_len: usize,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    sealed: *mut Sealed,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let sealer = sealer(view, purpose, lifetime)?;
+            let payload = input::slice("payload", payload, payload_len)?;
+            let (out, slot) = (Buffer::text(out, cap, len)?, Slot::new("sealed", sealed)?);
+            let token = match before.as_ref() {
+                Some(before) => sealer.renew_from(before.started_at, before.generation, payload)?,
+                None => sealer.seal(payload)?,
+            };
+            out.write(token.as_str().as_bytes())?;
+            slot.write(Sealed {
+                issued_at: token.issued_at(),
+                expires_at: token.expires_at().unwrap_or(SEALWAX_NEVER),
+                token_id: *token.id().as_bytes(),
+            });
+            Ok(())
         })
     }
 }

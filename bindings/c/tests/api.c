@@ -311,6 +311,51 @@ static void identifiers_end_under_a_maximum_age(void) {
         SEALWAX_WRONG_PURPOSE);
 }
 
+static void a_token_tells_its_end_without_being_opened(void) {
+  const sealwax_lifetime second = {1, false}, never = {0, true};
+  sealwax_sealed sealed;
+  sealwax_opened opened;
+  uint8_t payload[8];
+  size_t len;
+  environment_stop_clock(1780000000123);
+  CHECK(sealwax_seal_token(alice, &SESSION, &second, NULL, PAYLOAD, token, sizeof token, &token_len,
+                           &sealed, NULL) == SEALWAX_OK);
+  CHECK(sealed.issued_at == 1780000000 && sealed.expires_at == 1780000001);
+  CHECK(sealwax_open(alice, &SESSION, NULL, token, token_len, payload, sizeof payload, &len,
+                     &opened, NULL) == SEALWAX_OK);
+  CHECK(memcmp(opened.token_id, sealed.token_id, sizeof sealed.token_id) == 0);
+  environment_stop_clock(1780000009000);
+  CHECK(sealwax_seal_token(alice, &SESSION, &never, &opened, PAYLOAD, token, sizeof token,
+                           &token_len, &sealed, NULL) == SEALWAX_OK);
+  CHECK(sealed.issued_at == 1780000009 && sealed.expires_at == SEALWAX_NEVER);
+  CHECK(sealwax_open(alice, &SESSION, NULL, token, token_len, payload, sizeof payload, &len,
+                     &opened, NULL) == SEALWAX_OK);
+  CHECK(opened.generation == 1 && opened.started_at == 1780000000);
+  CHECK(sealwax_seal_token(alice, &SESSION, NULL, NULL, PAYLOAD, token, sizeof token, &token_len,
+                           NULL, NULL) == SEALWAX_NULL_POINTER);
+}
+
+static void options_are_checked_by_name(void) {
+  char out[256];
+  size_t len;
+  const uint64_t hour = 3600;
+  sealwax_identifier identifier;
+  CHECK(sealwax_check_ttl(1, NULL) == SEALWAX_OK);
+  CHECK(sealwax_check_ttl(0, &error) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(strstr(error.message, "1 to 4294967295 seconds") != NULL);
+  CHECK(sealwax_check_ttl(4294967296, NULL) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_check_handle_type(TEXT("basket"), NULL) == SEALWAX_OK);
+  CHECK(sealwax_check_handle_type(TEXT("sess"), NULL) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_default_ttl(SEALWAX_KIND_REQUEST_STATE) == 600 && sealwax_default_ttl(99) == 0);
+  environment_stop_clock(1780000000123);
+  CHECK(sealwax_new_handle(alice, TEXT("basket"), &hour, out, sizeof out, &len, &identifier,
+                           NULL) == SEALWAX_OK);
+  CHECK(identifier.ends_at_ms == 1780000000123 + 3600000);
+  CHECK(sealwax_session_mint(alice, out, sizeof out, &len, NULL) == SEALWAX_OK);
+  out[len] = '\0';
+  CHECK(strstr(out, "\"expiresAt\":\"2026-06-27T20:26:40Z\"}") != NULL);
+}
+
 static void answer_is(const char *profile, sealwax_status status, const char *id,
                       const char *expected) {
   char out[SEALWAX_ANSWER_MAX];
@@ -424,6 +469,8 @@ int main(void) {
                TEST(rings_of_keys),
                TEST(sessions),
                TEST(identifiers_end_under_a_maximum_age),
+               TEST(a_token_tells_its_end_without_being_opened),
+               TEST(options_are_checked_by_name),
                TEST(answers),
                TEST(inspecting),
                TEST(requests_tell_what_they_carry_and_who_sent_them),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -213,6 +214,23 @@ def test_keys_and_rings() -> None:
     ):
         with pytest.raises(sealwax.InvalidKey):
             call()
+
+
+def test_where_there_are_no_keys_it_is_said_how_to_make_one() -> None:
+    nothing: Any = None
+    for keys in (nothing, "", " "):
+        with pytest.raises(sealwax.InvalidKey, match=r"SEALWAX_KEYS.*sealwax keygen"):
+            sealwax.Codec(keys=keys, audience="https://mcp.example.com")
+        with pytest.raises(sealwax.InvalidKey, match=r"SEALWAX_KEYS.*sealwax keygen"):
+            sealwax.KeyRing.parse(keys)
+
+
+@pytest.mark.parametrize("arguments", ['{"id":7}', 7, True])
+def test_arguments_of_a_request_are_no_text_of_json(arguments: Any) -> None:
+    with pytest.raises(sealwax.InvalidArgument, match="not as JSON within JSON"):
+        sealwax.request_context("tools/call", "x", arguments)
+    with pytest.raises(sealwax.InvalidArgument):
+        sealwax.request_context("tools/call", "x", arguments_json=json.dumps(arguments))
 
 
 def test_rings_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,9 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use sealwax::Principal;
+use sealwax::{Error, Principal};
 
-use crate::refusal::Reason;
+use crate::refusal::{Reason, said};
 use crate::{Guard, Kind};
 
 /// A token that passed every check but this one, or that ends.
@@ -21,8 +21,23 @@ pub struct Presented {
     pub id: String,
     /// Whom it was issued to, and who presents it.
     pub principal: Principal,
-    /// When it ends by itself, in Unix seconds; `None` for never.
+    /// The second, in Unix time, from which on nothing of it opens anywhere: its end rounded up to
+    /// whole seconds, plus 300, the most by which the clocks of two replicas may differ. `None`
+    /// where it never ends. What is remembered of it may be forgotten then, and not before.
     pub expires_at: Option<u64>,
+}
+
+/// The largest skew of the format, in seconds.
+const MAX_SKEW: u64 = 300;
+
+/// From when on nothing opens of what ends then, in Unix milliseconds.
+pub(crate) fn over_ms(end: u64) -> u64 {
+    over(end.div_ceil(1000))
+}
+
+/// From when on nothing opens of what ends then, in Unix seconds.
+pub(crate) fn over(end: u64) -> u64 {
+    end.saturating_add(MAX_SKEW)
 }
 
 /// Why a ledger has no answer.
@@ -55,12 +70,27 @@ impl Guard {
         }
     }
 
+    /// Whether somebody remembers what ends.
+    pub(crate) fn remembers(&self) -> bool {
+        self.settings().accept.is_some()
+    }
+
     /// Tells, if there is somebody to tell.
     pub(crate) async fn ended(&self, token: &Presented) -> Result<(), Reason> {
         match &self.settings().accept {
             Some(accept) => self.in_time(async { accept.ended(token).await }).await,
             None => Ok(()),
         }
+    }
+
+    /// For an author who ends something: that takes somebody to tell.
+    pub(crate) async fn end(&self, token: &Presented) -> Result<(), Reason> {
+        if self.remembers() {
+            return self.ended(token).await;
+        }
+        let error = "end: expected a memory, for nothing else can end a handle before its time: \
+                     give GuardBuilder::accept a SingleUse, or a store";
+        Err(Error::InvalidArgument(error.into()).into())
     }
 
     async fn in_time<T>(
@@ -71,7 +101,7 @@ impl Guard {
         let asked = AssertUnwindSafe(asked).catch_unwind();
         let unavailable = match tokio::time::timeout(limit, asked).await {
             Ok(Ok(Ok(answer))) => return Ok(answer),
-            Ok(Ok(Err(error))) => error.to_string().into(),
+            Ok(Ok(Err(error))) => said(error).into(),
             Ok(Err(_)) => "panicked".into(),
             Err(_) => format!("no answer in {limit:?}").into(),
         };

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Carried, Error, Opened, Token};
+use sealwax::{Carried, Error, Opened, Principal, Token, View};
 use serde_json::Value;
 
+use crate::accept::over;
 use crate::caller::{Caller, Known, OpenedState, ReceivedState};
-use crate::refusal::{About, Reason, error_data};
+use crate::refusal::{About, Reason, error_data, said};
 use crate::wire::{Incoming, Leaving, Outgoing};
 use crate::{Guard, Kind, Presented};
 
@@ -51,6 +52,10 @@ impl Guard {
         passage.seal(&mut answer, &caller, &asking)?;
         Ok(answer)
     }
+
+    fn anybody(&self) -> Result<View, Error> {
+        self.settings().codec.view(&Principal::anonymous())
+    }
 }
 
 /// One request, and what its tokens are bound to.
@@ -63,7 +68,7 @@ struct Passage<'a> {
 enum Purpose<'a> {
     /// Bound to the request. An error counts once there is a state to open or to seal.
     RequestState(Result<sealwax::RequestContext, Error>),
-    /// Bound to the list method.
+    /// Bound to the list method: the user's, or of a public page anybody's.
     Cursor(&'a str),
 }
 
@@ -117,13 +122,19 @@ impl Passage<'_> {
                 let context = binding.clone()?;
                 parts(known.view.request_state(&context).open(token)?)
             }
-            Purpose::Cursor(method) => parts(known.view.cursor(method).open(token)?),
+            Purpose::Cursor(method) => match known.view.cursor(method).open(token) {
+                // Or as one of a page that is everybody's.
+                Err(Error::PrincipalMismatch) => {
+                    parts(self.guard.anybody()?.cursor(method).open(token)?)
+                }
+                opened => parts(opened?),
+            },
         };
         let presented = Presented {
             kind: self.kind(),
             id: token_id.clone(),
             principal: known.principal.clone(),
-            expires_at,
+            expires_at: expires_at.map(over),
         };
         let text = String::from_utf8(payload)
             .map_err(|_| Error::Malformed("a payload that is UTF-8 text"))?;
@@ -138,13 +149,19 @@ impl Passage<'_> {
         caller: &Caller,
         context: &RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        let public = answer.is_public() && !caller.private;
+        let seal = |text: &str| match &self.purpose {
+            // A cache may hand the page to anybody, so its cursor belongs to whom the page does.
+            Purpose::Cursor(_) if public => self.seal_text(text, &self.guard.anybody()?),
+            _ => self.seal_text(text, &caller.known(context)?.view),
+        };
         let sealed = match answer.leaving(&self.carried) {
             None => Ok(()),
-            Some(Leaving::Text(text)) => self.seal_text(text, caller, context).map(|token| {
+            Some(Leaving::Text(text)) => seal(text).map(|token| {
                 *text = token;
             }),
             Some(Leaving::Json(value)) => match value.as_str() {
-                Some(text) => self.seal_text(text, caller, context).map(|token| {
+                Some(text) => seal(text).map(|token| {
                     *value = token.into();
                 }),
                 None => Err(Error::InvalidArgument(
@@ -164,13 +181,7 @@ impl Passage<'_> {
         })
     }
 
-    fn seal_text(
-        &self,
-        text: &str,
-        caller: &Caller,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<String, Error> {
-        let view = &caller.known(context)?.view;
+    fn seal_text(&self, text: &str, view: &View) -> Result<String, Error> {
         let payload = text.as_bytes();
         match &self.purpose {
             Purpose::RequestState(binding) => {
@@ -200,17 +211,19 @@ fn bind(
     request: &impl Incoming,
 ) -> Result<sealwax::RequestContext, Error> {
     let target = request.target(carried).unwrap_or_default();
+    if carried.target != Some("name") {
+        // What a resource is asked with beside its address is no part of the request.
+        return sealwax::RequestContext::new(method, target, None);
+    }
     let arguments = request
         .arguments()
-        .map(serde_json::to_string)
         .transpose()
-        .map_err(|error| Error::InvalidArgument(format!("arguments: {error}").into()))?;
+        .map_err(|error| Error::InvalidArgument(format!("arguments: {}", said(error)).into()))?;
     match guard.settings().only.get(target) {
-        // A resource has no arguments to choose from.
-        Some(names) if carried.target == Some("name") => {
+        Some(names) => {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
             sealwax::RequestContext::only(method, target, arguments.as_deref(), &names)
         }
-        _ => sealwax::RequestContext::new(method, target, arguments.as_deref()),
+        None => sealwax::RequestContext::new(method, target, arguments.as_deref()),
     }
 }

@@ -1,7 +1,7 @@
 //! What a protected server knows of the request at hand. It travels in the request's extensions,
 //! so that extractors and handles find it, and are of no use where nobody put it.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
@@ -16,7 +16,10 @@ pub(crate) struct Caller {
     /// Asked for once, by whoever needs it first.
     known: Arc<OnceLock<Result<Known, Error>>>,
     pub state: ReceivedState,
+    /// What its handler sees of a session.
     pub session: Option<Arc<InSession>>,
+    /// Whether its result is of a session, and so for nobody else.
+    pub private: bool,
 }
 
 /// The principal, and the codec for it.
@@ -47,11 +50,23 @@ pub(crate) struct InSession {
     pub id: SessionId,
     /// `None`: the server holds the state.
     pub opened: Option<sealwax::Session>,
-    /// What leaves with the result.
-    pub written: Mutex<Option<Vec<u8>>>,
+    written: Mutex<Option<Vec<u8>>>,
 }
 
 impl InSession {
+    pub(crate) fn new(id: SessionId, opened: Option<sealwax::Session>) -> Self {
+        Self {
+            id,
+            opened,
+            written: Mutex::default(),
+        }
+    }
+
+    /// What leaves with the result.
+    pub(crate) fn written(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn ulid(&self) -> String {
         hex(self.id.ulid())
     }
@@ -82,6 +97,7 @@ impl Caller {
             known: Arc::default(),
             state: ReceivedState::NotCarried,
             session: None,
+            private: false,
         }
     }
 

@@ -4,14 +4,15 @@
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HeaderValue};
 use http::request::Parts;
-use http::{Method, Response};
+use http::{Method, Response, StatusCode};
 use serde_json::Value;
 
 use crate::SessionLayer;
 use crate::message::{SESSION, add_capability, echo};
-use crate::reply::{Answered, bad_request};
+use crate::refusal::{method_not_found, rpc_error};
+use crate::reply::{Answered, bad_request, json as reply};
 use crate::rewrite::{Boxed, rewrite};
-use crate::sep1359::name;
+use crate::sep1359::{self, name};
 use crate::session_header::{HEADER, VERSION};
 
 /// The revision that has no sessions of the transport any more.
@@ -38,7 +39,7 @@ impl SessionLayer {
     ) -> Result<(Exchange, Option<String>), Answered> {
         match parts.method {
             Method::POST => {}
-            Method::DELETE => return Err(Box::new(self.delete(parts).await)),
+            Method::DELETE => return Err(self.delete(parts).await),
             _ => {
                 if self.sep1359 {
                     self.verify(parts, None, &Value::Null).await?;
@@ -80,15 +81,21 @@ impl SessionLayer {
             return Ok((begins, None));
         }
         let spoken = named.is_some();
-        let token = self.verify(parts, named, &message["id"]).await?;
-        if self.sep1359
-            && method.as_deref() == Some("session/terminate")
-            && let Some(token) = &token
+        let terminates = self.sep1359 && method.as_deref() == Some("session/terminate");
+        let id = sep1359::request_id(&message);
+        if terminates
+            && let Some(id) = id
+            && !self.tokens.guard.remembers()
         {
-            return Err(self.terminate(parts, token, &message["id"]).await);
+            let answer = rpc_error(id, &method_not_found());
+            return Err(Box::new(reply(StatusCode::OK, &answer)));
         }
-        let exchange = match token {
-            Some(token) if spoken => Exchange::Named(token),
+        let session = self.verify(parts, named, &message["id"]).await?;
+        if terminates && let Some(session) = &session {
+            return Err(self.terminate(session, spoken, id).await);
+        }
+        let exchange = match session {
+            Some(session) if spoken => Exchange::Named(session.token),
             _ => Exchange::Untouched,
         };
         Ok((exchange, echo))

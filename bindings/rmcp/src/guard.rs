@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
-use sealwax::{Codec, Error, Principal};
+use sealwax::{Codec, Error, Principal, check_ttl};
 
 use crate::sessions::SessionSettings;
 use crate::{Accept, IntoPrincipal, Protected, Refusal};
@@ -161,13 +161,12 @@ impl GuardBuilder {
             only,
             ..
         } = &self.0;
-        let bad_ttl = request_state_ttl
-            .is_some_and(|ttl| !(1..=u64::from(u32::MAX)).contains(&ttl.as_secs()));
+        if let Some(ttl) = request_state_ttl {
+            check_ttl(*ttl).map_err(|error| {
+                Error::InvalidArgument(format!("request_state_ttl: {error}").into())
+            })?;
+        }
         for (mistake, expected) in [
-            (
-                bad_ttl,
-                "request_state_ttl: expected 1 to 4294967295 seconds",
-            ),
             (accept_timeout.is_zero(), "accept_timeout: expected a time"),
             (
                 only.values().any(Vec::is_empty),

@@ -7,6 +7,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::Error;
 
+use crate::accept::over_ms;
 use crate::caller::{Caller, Known, hex};
 use crate::refusal::{About, Reason};
 use crate::{Guard, Kind, Presented, Refused};
@@ -117,12 +118,12 @@ impl Handles {
         Ok(handle)
     }
 
-    /// Ends a handle before its time: [`Accept::ended`](crate::Accept::ended) is told. Without an
-    /// `Accept` nobody remembers, and the row that is gone must do.
+    /// Ends a handle before its time: [`Accept::ended`](crate::Accept::ended) is told.
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, or if the end could not be told.
+    /// [`Refused`] for a handle that is not good, if the end could not be told, and without an
+    /// `Accept`: nobody would remember, and the row that is gone must do.
     pub async fn end(
         &self,
         context: &RequestContext<RoleServer>,
@@ -130,7 +131,7 @@ impl Handles {
     ) -> Result<(), Refused> {
         let known = self.guard.known(Kind::Handle, context)?;
         let (_, presented) = self.verify(known, handle)?;
-        let ended = self.guard.ended(&presented).await;
+        let ended = self.guard.end(&presented).await;
         ended.map_err(|reason| self.refuse(known, reason))
     }
 
@@ -144,7 +145,7 @@ impl Handles {
             kind: Kind::Handle,
             id: handle.ulid.clone(),
             principal: known.principal.clone(),
-            expires_at: self.ends_at(&verified),
+            expires_at: self.ends_at_ms(&verified).map(over_ms),
         };
         Ok((handle, presented))
     }
@@ -153,12 +154,12 @@ impl Handles {
         Handle {
             handle: handle.as_str().into(),
             ulid: hex(handle.ulid()),
-            expires_at: self.ends_at(handle).and_then(rfc3339),
+            expires_at: self.ends_at_ms(handle).and_then(|end| rfc3339(end / 1000)),
         }
     }
 
-    fn ends_at(&self, handle: &sealwax::Handle) -> Option<u64> {
-        self.max_age.map(|age| handle.ends_at_ms(age) / 1000)
+    fn ends_at_ms(&self, handle: &sealwax::Handle) -> Option<u64> {
+        self.max_age.map(|age| handle.ends_at_ms(age))
     }
 
     fn refuse(&self, known: &Known, reason: Reason) -> Refused {

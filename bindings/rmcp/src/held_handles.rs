@@ -9,9 +9,11 @@ use sealwax::{Opened, Sealer, Token, kind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::accept::over;
 use crate::caller::Known;
 use crate::handles::rfc3339;
 use crate::refusal::{About, Reason};
+use crate::sessions::json;
 use crate::{Guard, Kind, Presented, Refused};
 
 impl Guard {
@@ -89,7 +91,8 @@ impl HeldHandles {
         value: &T,
     ) -> Result<SealedHandle, Refused> {
         let known = self.guard.known(Kind::HandleState, context)?;
-        self.finish(known, self.sealer(known).seal_json(value))
+        let sealed = json(value).and_then(|payload| self.sealer(known).seal(&payload));
+        self.finish(known, sealed)
     }
 
     /// What a handle that came back holds.
@@ -104,11 +107,13 @@ impl HeldHandles {
     ) -> Result<Held<T>, Refused> {
         let known = self.guard.known(Kind::HandleState, context)?;
         let opened = self.verify(known, handle)?;
+        // First of all, for what cannot be read must not count as used.
+        let value = opened.json();
+        let value = value.map_err(|error| self.refuse(known, &error.into(), handle))?;
         let accepted = self.guard.accept(&presented(known, &opened)).await;
         accepted.map_err(|reason| self.refuse(known, &reason, handle))?;
-        let value = opened.json();
         Ok(Held {
-            value: value.map_err(|error| self.refuse(known, &error.into(), handle))?,
+            value,
             expires_at: opened.expires_at().and_then(rfc3339),
             opened,
         })
@@ -125,18 +130,17 @@ impl HeldHandles {
         held: &Held<T>,
     ) -> Result<SealedHandle, Refused> {
         let known = self.guard.known(Kind::HandleState, context)?;
-        let sealed = serde_json::to_vec(&held.value)
-            .map_err(|error| sealwax::Error::InvalidArgument(format!("payload: {error}").into()))
-            .and_then(|payload| self.sealer(known).renew(&held.opened, &payload));
+        let sealed =
+            json(&held.value).and_then(|payload| self.sealer(known).renew(&held.opened, &payload));
         self.finish(known, sealed)
     }
 
-    /// Ends a handle before its time: [`Accept::ended`](crate::Accept::ended) is told. Without an
-    /// `Accept` nobody remembers, and the handle opens until it expires.
+    /// Ends a handle before its time: [`Accept::ended`](crate::Accept::ended) is told.
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, or if the end could not be told.
+    /// [`Refused`] for a handle that is not good, if the end could not be told, and without an
+    /// `Accept`: nobody would remember, and the handle would open until it expires.
     pub async fn end(
         &self,
         context: &RequestContext<RoleServer>,
@@ -144,7 +148,7 @@ impl HeldHandles {
     ) -> Result<(), Refused> {
         let known = self.guard.known(Kind::HandleState, context)?;
         let opened = self.verify(known, handle)?;
-        let ended = self.guard.ended(&presented(known, &opened)).await;
+        let ended = self.guard.end(&presented(known, &opened)).await;
         ended.map_err(|reason| self.refuse(known, &reason, handle))
     }
 
@@ -161,18 +165,14 @@ impl HeldHandles {
         opened.map_err(|error| self.refuse(known, &error.into(), handle))
     }
 
-    /// Opens what was sealed to tell its end, which only the token itself knows for sure.
     fn finish(
         &self,
         known: &Known,
         sealed: Result<Token<kind::HandleState>, sealwax::Error>,
     ) -> Result<SealedHandle, Refused> {
-        let sealed = sealed.and_then(|token| {
-            let opened = self.sealer(known).open(&token)?;
-            Ok(SealedHandle {
-                handle: token.into_string(),
-                expires_at: opened.expires_at().and_then(rfc3339),
-            })
+        let sealed = sealed.map(|token| SealedHandle {
+            expires_at: token.expires_at().and_then(rfc3339),
+            handle: token.into_string(),
         });
         sealed.map_err(|error| self.refuse(known, &Reason::NotSealed(error), ""))
     }
@@ -192,7 +192,7 @@ fn presented(known: &Known, opened: &Opened<kind::HandleState>) -> Presented {
         kind: Kind::HandleState,
         id: opened.token_id().to_string(),
         principal: known.principal.clone(),
-        expires_at: opened.expires_at(),
+        expires_at: opened.expires_at().map(over),
     }
 }
 

@@ -1,9 +1,10 @@
 //! The client's lines on their way to rmcp: the session is verified, and rmcp does not see it.
 
+use std::io;
 use std::sync::Arc;
 
-use rmcp::model::Extensions;
-use sealwax::{Answer, Profile};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, Extensions};
+use sealwax::{Answer, Error, Principal, Profile};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, DuplexStream,
@@ -11,11 +12,12 @@ use tokio::io::{
 };
 use tokio::sync::oneshot;
 
-use crate::message::echo;
+use crate::message::{REPLAYED, echo};
 use crate::negotiated::Negotiated;
-use crate::refusal::{About, Reason, rpc_error};
-use crate::relay::{REPLAY, Relay, send};
-use crate::{Kind, sep1359};
+use crate::open_requests::{Open, Request};
+use crate::refusal::{About, Reason, error_data, method_not_found, rpc_error};
+use crate::relay::{Relay, send};
+use crate::{Kind, Presented, sep1359};
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     pub(crate) async fn incoming(
@@ -23,16 +25,14 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         read: impl AsyncRead + Unpin,
         mut rmcp: WriteHalf<DuplexStream>,
     ) {
-        let mut lines = BufReader::new(read).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            // rmcp has an answer to what is no JSON.
-            let message: Value = serde_json::from_str(&line).unwrap_or_default();
-            self.note(&message);
-            let sent = match self.streams.sep1359 && message.is_object() {
-                true => self.arrive(message, &mut rmcp).await,
-                false => send(&mut rmcp, &line).await,
+        let mut lines = BufReader::new(read).split(b'\n');
+        while let Ok(Some(line)) = lines.next_segment().await {
+            let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
+            // What is no JSON rmcp ignores as well.
+            let Ok(message) = serde_json::from_slice(line) else {
+                continue;
             };
-            if sent.is_err() {
+            if self.arrive(message, &mut rmcp).await.is_err() {
                 break;
             }
         }
@@ -44,104 +44,210 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         &self,
         mut message: Value,
         rmcp: &mut WriteHalf<DuplexStream>,
-    ) -> std::io::Result<()> {
-        let named = message
-            .as_object_mut()
-            .and_then(|it| it.remove("sessionId"));
-        // An answer of the client has it inside.
-        let inside = message.get_mut("result").and_then(Value::as_object_mut);
-        let named = named.or(inside.and_then(|result| result.remove("sessionId")));
-        let (Some(named), false) = (named, message["method"] == "initialize") else {
-            return send(rmcp, &message.to_string()).await;
-        };
-        let token = named.as_str().unwrap_or_default();
-        let ends = message["method"] == "session/terminate";
-        let negotiated = match self.verify(token, ends).await {
-            Ok(_) if ends => return self.answer(&sep1359::terminated(&message["id"])).await,
-            Ok(negotiated) => negotiated,
-            Err(answer) => return self.refuse(&message, answer).await,
-        };
-        if !self.state().begun {
-            self.replay(&negotiated, rmcp).await?;
-        }
+    ) -> io::Result<()> {
+        let mut session = None;
+        if self.streams.sep1359
+            && let Some(named) = take_session(&mut message)
+            && message["method"] != "initialize"
         {
-            let mut state = self.state();
-            state.named = Some(token.to_owned());
-            if message.get("method").is_some() && message.get("id").is_some() {
-                let id = message["id"].to_string();
-                state.open.insert(id, token.to_owned());
+            session = self.enter(&message, &named, rmcp).await?;
+            if session.is_none() {
+                return Ok(());
             }
         }
-        send(rmcp, &message.to_string()).await
-    }
-
-    /// Remembers what its answer will need.
-    fn note(&self, message: &Value) {
-        let mut state = self.state();
-        if message["method"] == "initialize" {
-            state.begun = true;
-            state.initialize = Some(message.clone());
-        }
-        let session_id = echo(&self.streams.tokens.guard, message);
-        if let (Some(id), Some(session_id)) = (message.get("id"), session_id) {
-            state.echo.insert(id.to_string(), session_id);
+        match self.deliver(message, session) {
+            Some(line) => send(rmcp, &line).await,
+            None => Ok(()),
         }
     }
 
-    /// What was negotiated by the session, which ends if it is to. Else the error to answer.
-    async fn verify(&self, token: &str, ends: bool) -> Result<Negotiated, Answer> {
+    /// The session of a message that goes on to rmcp, which is ready for it. `None`: it does not go on.
+    async fn enter(
+        &self,
+        message: &Value,
+        named: &Value,
+        rmcp: &mut WriteHalf<DuplexStream>,
+    ) -> io::Result<Option<String>> {
+        // What is no text is no token either.
+        let token = named.as_str().unwrap_or_default();
+        if message["method"] == "session/terminate" {
+            self.terminate(message, token).await?;
+            return Ok(None);
+        }
+        let (negotiated, presented) = match self.verify(token).await {
+            Ok(verified) => verified,
+            Err(answer) => return self.refuse(message, answer).await.map(|()| None),
+        };
+        if !self.state().begun && !self.replay(&negotiated, rmcp).await? {
+            let reason = Error::Malformed("a session that this server would begin").into();
+            let answer = self.refused(token, &reason, Some(&presented.principal));
+            return self.refuse(message, answer).await.map(|()| None);
+        }
+        self.state().named = Some(token.to_owned());
+        Ok(Some(token.to_owned()))
+    }
+
+    async fn terminate(&self, message: &Value, token: &str) -> io::Result<()> {
+        let guard = &self.streams.tokens.guard;
+        let id = sep1359::request_id(message);
+        if let Some(id) = id
+            && !guard.remembers()
+        {
+            return self.answer(&rpc_error(id, &method_not_found())).await;
+        }
+        let presented = match self.verify(token).await {
+            Ok((_, presented)) => presented,
+            Err(answer) => return self.refuse(message, answer).await,
+        };
+        let principal = Some(&presented.principal);
+        let Some(id) = id else {
+            self.refused(token, &sep1359::no_request(), principal);
+            return Ok(());
+        };
+        match guard.ended(&presented).await {
+            Ok(()) => {
+                self.state().named.take_if(|named| *named == token);
+                self.answer(&sep1359::terminated(id)).await
+            }
+            Err(reason) => {
+                let answer = self.refused(token, &reason, principal);
+                self.refuse(message, answer).await
+            }
+        }
+    }
+
+    /// What was negotiated by the session. Else the error to answer.
+    async fn verify(&self, token: &str) -> Result<(Negotiated, Presented), Answer> {
         let tokens = &self.streams.tokens;
         let (caller, context) = tokens.caller(Extensions::new());
-        let verified = async {
-            let known = caller.known(&context)?;
-            let (negotiated, presented) = tokens.open(token, known).await?;
-            if ends {
-                tokens.guard.ended(&presented).await?;
-            }
-            Ok::<_, Reason>(negotiated)
+        let verified = match caller.known(&context) {
+            Ok(known) => tokens.open(token, known).await,
+            Err(error) => Err(error.into()),
         };
-        verified.await.map_err(|reason| {
-            let about = About {
-                principal: caller.principal(),
-                token: Some(token),
-                token_id: None,
-            };
-            let guard = &tokens.guard;
-            guard.refuse_as(Kind::Session, Profile::Sep1359, Some(token), &reason, about)
-        })
+        verified.map_err(|reason| self.refused(token, &reason, caller.principal()))
+    }
+
+    /// Tells the log and the hook, and gives the answer.
+    fn refused(&self, token: &str, reason: &Reason, principal: Option<&Principal>) -> Answer {
+        let about = About {
+            principal,
+            token: Some(token),
+            token_id: None,
+        };
+        let guard = &self.streams.tokens.guard;
+        guard.refuse_as(Kind::Session, Profile::Sep1359, Some(token), reason, about)
     }
 
     /// A notification and an answer get none.
-    async fn refuse(&self, message: &Value, answer: Answer) -> std::io::Result<()> {
+    async fn refuse(&self, message: &Value, answer: Answer) -> io::Result<()> {
         match (message.get("method"), message.get("id")) {
-            (Some(_), Some(id)) => self.answer(&rpc_error(id, answer)).await,
+            (Some(_), Some(id)) => self.answer(&rpc_error(id, &error_data(answer))).await,
             _ => Ok(()),
         }
     }
 
-    /// Tells rmcp what another process negotiated, before anything else.
+    /// The line for rmcp, which reads here what it will read there. `None`: nothing is left to say.
+    fn deliver(&self, mut message: Value, session: Option<String>) -> Option<String> {
+        let line = message.to_string();
+        match serde_json::from_str(&line) {
+            Ok(ClientJsonRpcMessage::Request(read)) => {
+                let ours = self.register(&message, &read.request, session);
+                message["id"] = ours.into();
+            }
+            Ok(ClientJsonRpcMessage::Notification(read)) => {
+                if let ClientNotification::CancelledNotification(read) = read.notification
+                    && let Some(id) = read.params.request_id
+                {
+                    let ours = self.state().requests.cancelled(&id)?;
+                    message["params"]["requestId"] = ours.into();
+                }
+            }
+            _ => {}
+        }
+        Some(message.to_string())
+    }
+
+    /// Remembers what the answer will need. Our id for the request.
+    fn register(&self, message: &Value, read: &ClientRequest, session: Option<String>) -> i64 {
+        let mut state = self.state();
+        let begins = matches!(read, ClientRequest::InitializeRequest(_));
+        // rmcp ends over one that it does not take, so from here on it has begun.
+        state.begun |= begins;
+        let id = state.requests.next_id();
+        let request = Request {
+            id: message["id"].clone(),
+            tells_offers: begins || matches!(read, ClientRequest::DiscoverRequest(_)),
+            initialize: begins.then(|| message["params"].clone()),
+            session,
+            echo: echo(&self.streams.tokens.guard, message),
+        };
+        state.requests.insert(id, Open::Client(request));
+        id
+    }
+
+    /// Has rmcp begin with what another process agreed on, before anything else. False where it does
+    /// not want to: nothing has begun then.
     async fn replay(
         &self,
         negotiated: &Negotiated,
         rmcp: &mut WriteHalf<DuplexStream>,
-    ) -> std::io::Result<()> {
-        let (tell, told) = oneshot::channel();
-        {
-            let mut state = self.state();
-            state.begun = true;
-            state.replayed = Some(tell);
-        }
+    ) -> io::Result<bool> {
+        let (version, client) = (&negotiated.protocol_version, &negotiated.client_info);
         let params = json!({
-            "protocolVersion": negotiated.protocol_version,
+            "protocolVersion": version,
             "capabilities": negotiated.client_capabilities,
-            "clientInfo": negotiated.client_info,
+            "clientInfo": client,
         });
-        let initialize =
-            json!({"jsonrpc": "2.0", "id": REPLAY, "method": "initialize", "params": params});
-        send(rmcp, &initialize.to_string()).await?;
-        // Dropped where rmcp is gone; the next line sees that.
-        let _ = told.await;
+        // rmcp ends over an `initialize` that is refused, and goes on after this.
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": negotiated.client_capabilities,
+            "io.modelcontextprotocol/clientInfo": client,
+            REPLAYED: params,
+        });
+        let told = self
+            .ask("server/discover", json!({"_meta": meta}), rmcp)
+            .await?;
+        let versions = told["result"]["supportedVersions"].as_array();
+        if versions.is_none_or(|versions| !versions.contains(&json!(version))) {
+            return Ok(false);
+        }
+        let begun = self.ask("initialize", params, rmcp).await?;
+        if begun["result"]["protocolVersion"] != json!(version) {
+            return Ok(false);
+        }
+        self.state().begun = true;
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        send(rmcp, &initialized.to_string()).await
+        send(rmcp, &initialized.to_string()).await?;
+        Ok(true)
     }
+
+    /// A request of ours, whose answer nobody else sees. Null where rmcp is gone.
+    async fn ask(
+        &self,
+        method: &str,
+        params: Value,
+        rmcp: &mut WriteHalf<DuplexStream>,
+    ) -> io::Result<Value> {
+        let (tell, told) = oneshot::channel();
+        let id = {
+            let requests = &mut self.state().requests;
+            let id = requests.next_id();
+            requests.insert(id, Open::Ours(tell));
+            id
+        };
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        send(rmcp, &request.to_string()).await?;
+        Ok(told.await.unwrap_or_default())
+    }
+}
+
+/// Takes off the session that a message names: beside its method, or in an answer of the client
+/// inside.
+fn take_session(message: &mut Value) -> Option<Value> {
+    let message = message.as_object_mut()?;
+    message.remove("sessionId").or_else(|| {
+        let result = message.get_mut("result")?.as_object_mut()?;
+        result.remove("sessionId")
+    })
 }

@@ -24,7 +24,9 @@ const BODY_LIMIT: usize = 4 * 1024 * 1024;
 impl Guard {
     /// Gives `Mcp-Session-Id` to clients of the revisions up to 2025-11-25, and verifies it before
     /// the service inside sees a request. The id is a token that holds what was negotiated, so any
-    /// replica with the keys goes on; [`Guard::negotiated`] reads it.
+    /// replica with the keys goes on; [`Guard::negotiated`] reads it. `DELETE` ends it where
+    /// something remembers that ([`GuardBuilder::accept`](crate::GuardBuilder::accept)), and is
+    /// answered with 405 otherwise.
     ///
     /// The service inside has to be stateless (`with_legacy_session_mode(false)`). Such a server
     /// cannot ask a client of these revisions back: no elicitation, sampling or roots. Requests of
@@ -82,7 +84,8 @@ impl SessionLayer {
     }
 
     /// Also speaks SEP-1359: `sessionId` and `sessionTimeout` in the result of `initialize`,
-    /// `sessionId` on the messages of a peer that sends it, and `session/terminate`.
+    /// `sessionId` on the messages of a peer that sends it, and `session/terminate`, which is no
+    /// method where nothing remembers what ended.
     ///
     /// A session whose token another principal presents ends ([`Accept`](crate::Accept) is told):
     /// the proposal wants it so, and whoever stole a token can end the session by it.

@@ -14,6 +14,7 @@ mod layer;
 mod message;
 mod metadata;
 mod negotiated;
+mod open_requests;
 mod outgoing;
 mod principal;
 mod protected;

@@ -8,6 +8,10 @@ use crate::Guard;
 /// The member of `_meta`.
 pub(crate) const SESSION: &str = "io.modelcontextprotocol/session";
 
+/// The member of `_meta` by which a `server/discover` of ours asks whether an `initialize` would be
+/// refused: its params. To anybody else it tells what an `initialize` of his own would.
+pub(crate) const REPLAYED: &str = "sealwax/replayed";
+
 /// Says that there are sessions.
 pub(crate) fn add_capability(message: &mut Value) {
     let place = message.pointer_mut("/result/capabilities");

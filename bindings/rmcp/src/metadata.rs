@@ -61,8 +61,8 @@ macro_rules! metadata {
 }
 
 metadata! {
-    CallToolResult CompleteResult CreateTaskResult DiscoverResult GetPromptResult GetTaskResult
-    InitializeResult InputRequiredResult;
+    CallToolResult CompleteResult CreateTaskResult GetPromptResult GetTaskResult InitializeResult
+    InputRequiredResult;
     cached:
     GetSkillResult ListPromptsResult ListResourceTemplatesResult ListResourcesResult
     ListSkillsResult ListToolsResult ReadResourceResult;
@@ -70,6 +70,14 @@ metadata! {
     CallToolResponse { Complete InputRequired Task }
     GetPromptResponse { Complete InputRequired }
     ReadResourceResponse { Complete InputRequired }
+}
+
+impl Metadata for DiscoverResult {
+    fn set_meta(&mut self, key: &str, value: Value) -> bool {
+        self.cache_scope = CacheScope::Private;
+        self.ttl_ms = 0;
+        set(&mut self.meta, key, value)
+    }
 }
 
 /// An empty result, to which rmcp gives no metadata: the README names the methods.
@@ -84,6 +92,12 @@ impl Metadata for CustomResult {
         let Value::Object(result) = &mut self.0 else {
             return false;
         };
+        if let Some(scope) = result.get_mut("cacheScope") {
+            *scope = json!("private");
+        }
+        if let Some(ttl_ms) = result.get_mut("ttlMs") {
+            *ttl_ms = json!(0);
+        }
         match result.entry("_meta").or_insert_with(|| json!({})) {
             Value::Object(meta) => {
                 meta.insert(key.into(), value);

@@ -10,9 +10,13 @@ use sealwax::{Answer, Error, Inspected, Profile, Sealer, Token, kind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::accept::over;
 use crate::caller::{Caller, Known};
 use crate::refusal::{About, Reason};
 use crate::{Guard, Kind, Presented};
+
+/// The most characters of a session, for it must fit into a header.
+const LIMIT: usize = 4096;
 
 /// What a client of a revision up to 2025-11-25 and the server agreed on at `initialize`: what
 /// [`Guard::negotiated`] finds on later requests, though the server has kept nothing.
@@ -112,14 +116,12 @@ impl Tokens {
         }
     }
 
-    /// Seals what `initialize` agreed on, in as many characters as `limit` leaves to what it names.
-    /// Else the answer, in the words of `profile`.
+    /// Seals what `initialize` agreed on. Else the answer, in the words of `profile`.
     pub(crate) fn begin(
         &self,
         extensions: Extensions,
         params: &Value,
         result: &Value,
-        limit: Option<(&'static str, usize)>,
         profile: Profile,
     ) -> Result<Sealed, Answer> {
         let (caller, context) = self.caller(extensions);
@@ -127,17 +129,15 @@ impl Tokens {
             let negotiated = Negotiated::of(params, result);
             let token: Token<kind::Session> = self.sealer(known).seal_json(&negotiated)?;
             let token = token.into_string();
-            match limit {
-                Some((what, limit)) if token.len() > limit => Err(Error::TooLarge {
-                    what,
+            if token.len() > LIMIT {
+                return Err(Error::TooLarge {
+                    what: "session, with what was negotiated,",
                     found: token.len(),
-                    limit,
-                }),
-                _ => Ok(Sealed {
-                    token,
-                    lives: self.life().as_secs(),
-                }),
+                    limit: LIMIT,
+                });
             }
+            let lives = self.life().as_secs();
+            Ok(Sealed { token, lives })
         });
         sealed.map_err(|error| {
             let about = About {
@@ -168,7 +168,7 @@ impl Tokens {
             kind: Kind::Session,
             id: opened.token_id().to_string(),
             principal: known.principal.clone(),
-            expires_at: opened.expires_at(),
+            expires_at: opened.expires_at().map(over),
         };
         self.guard.accept(&presented).await?;
         Ok((negotiated, presented))
@@ -179,12 +179,14 @@ impl Tokens {
         let Ok(Inspected::Token { token_id, .. }) = sealwax::inspect(token) else {
             return Ok(());
         };
+        let limit = self.guard.settings().codec.session_max_age();
         let ended = Presented {
             kind: Kind::Session,
             id: token_id.to_string(),
             principal: known.principal.clone(),
-            // No token that lives now lives longer than one that is made now.
-            expires_at: Some(now().saturating_add(self.life().as_secs())),
+            // Of what is not opened nobody can tell, but that no session becomes older than this;
+            // and its maker's clock may be ahead of this one.
+            expires_at: Some(over(over(now().saturating_add(limit.as_secs())))),
         };
         self.guard.ended(&ended).await
     }

@@ -8,9 +8,14 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWrite, BufReader, DuplexStream, ReadHalf};
 
 use crate::message::{add_capability, put_echo};
-use crate::refusal::rpc_error;
-use crate::relay::{REPLAY, Relay};
+use crate::open_requests::{Open, Request};
+use crate::refusal::{error_data, rpc_error};
+use crate::relay::Relay;
 use crate::sep1359;
+
+/// Where rmcp repeats the id of a request.
+const TOLD_SUBSCRIPTION: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
+const ENDED_SUBSCRIPTION: &str = "/result/_meta/io.modelcontextprotocol~1subscriptionId";
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     pub(crate) async fn outgoing(self: Arc<Self>, rmcp: ReadHalf<DuplexStream>) {
@@ -19,65 +24,78 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
                 continue;
             };
-            if message["id"] == REPLAY {
-                if let Some(tell) = self.state().replayed.take() {
-                    let _ = tell.send(());
-                }
-                continue;
-            }
-            self.leave(&mut message);
-            if self.answer(&message).await.is_err() {
+            if self.leave(&mut message) && self.answer(&message).await.is_err() {
                 break;
             }
         }
-        // Nobody waits for an answer that does not come any more.
-        self.state().replayed = None;
+        self.state().requests.close();
     }
 
-    fn leave(&self, message: &mut Value) {
-        let answers = message.get("method").is_none();
+    /// Whether the message is for the client.
+    fn leave(&self, message: &mut Value) -> bool {
+        if message.get("method").is_some() {
+            self.tell(message);
+            return true;
+        }
+        let open = self.state().requests.answered(&message["id"]);
+        match open {
+            Some(Open::Client(request)) => self.finish(request, message),
+            Some(Open::Ours(tell)) => {
+                // Nobody waits any more where the client is gone.
+                let _ = tell.send(message.take());
+                return false;
+            }
+            // What rmcp found no id in is answered without one; anything else was cancelled.
+            None => return message["id"].is_null(),
+        }
+        true
+    }
+
+    /// What is no answer.
+    fn tell(&self, message: &mut Value) {
+        let state = self.state();
+        if let Some(subscription) = message.pointer_mut(TOLD_SUBSCRIPTION)
+            && let Some(id) = state.requests.client_id(subscription)
+        {
+            *subscription = id.clone();
+        }
+        if let (true, Some(token)) = (self.streams.sep1359, &state.named) {
+            sep1359::name(message, token);
+        }
+    }
+
+    /// The answer to a request of the client's.
+    fn finish(&self, request: Request, message: &mut Value) {
+        let ours = std::mem::replace(&mut message["id"], request.id.clone());
+        if let Some(subscription) = message.pointer_mut(ENDED_SUBSCRIPTION)
+            && *subscription == ours
+        {
+            *subscription = request.id;
+        }
         let guard = &self.streams.tokens.guard;
-        let result = &message["result"];
-        let offers =
-            !(result["protocolVersion"].is_null() && result["supportedVersions"].is_null());
-        if answers && offers && guard.settings().sessions.get().is_some() {
+        if request.tells_offers && guard.settings().sessions.get().is_some() {
             add_capability(message);
         }
-        let id = message["id"].to_string();
-        if answers && let Some(session_id) = self.state().echo.remove(&id) {
+        if let Some(session_id) = request.echo {
             put_echo(message, &session_id);
         }
-        if !self.streams.sep1359 {
-            return;
-        }
-        let initialize = self
-            .state()
-            .initialize
-            .take_if(|initialize| answers && initialize["id"] == message["id"]);
-        if let Some(initialize) = initialize {
-            self.begin(&initialize, message);
-            return;
-        }
-        let token = match answers {
-            true => self.state().open.remove(&id),
-            false => self.state().named.clone(),
-        };
-        if let Some(token) = token {
-            sep1359::name(message, &token);
+        match (request.initialize, request.session) {
+            (Some(params), _) if self.streams.sep1359 => self.begin(&params, message),
+            (_, Some(token)) => sep1359::name(message, &token),
+            _ => {}
         }
     }
 
     /// Gives the session to the result of `initialize`, or an error in its place.
-    fn begin(&self, initialize: &Value, message: &mut Value) {
+    fn begin(&self, params: &Value, message: &mut Value) {
         if message["result"]["protocolVersion"].is_null() {
             return;
         }
-        let (params, result) = (&initialize["params"], &message["result"]);
-        let profile = Profile::Sep1359;
+        let (result, profile) = (&message["result"], Profile::Sep1359);
         let tokens = &self.streams.tokens;
-        match tokens.begin(Extensions::new(), params, result, None, profile) {
+        match tokens.begin(Extensions::new(), params, result, profile) {
             Ok(sealed) => sep1359::begin(message, &sealed),
-            Err(answer) => *message = rpc_error(&initialize["id"], answer),
+            Err(answer) => *message = rpc_error(&message["id"], &error_data(answer)),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Who a request is from: the function that an author gives, and ready-made ones.
 
+use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
 
 use rmcp::RoleServer;
@@ -44,24 +46,27 @@ pub fn from_claims(context: &RequestContext<RoleServer>) -> Result<Principal, Er
         .and_then(|parts| parts.extensions.get::<VerifiedClaims>());
     let Some(VerifiedClaims(claims)) = claims else {
         return Err(Error::InvalidArgument(
-            "principal: expected sealwax_rmcp::VerifiedClaims in the HTTP request's extensions, put there \
-             by what authenticates it"
+            "expected sealwax_rmcp::VerifiedClaims in the HTTP request's extensions, put there by \
+             what authenticates it"
                 .into(),
         ));
     };
+    const EXPECTED: Error = Error::InvalidArgument(Cow::Borrowed(
+        "claims: expected iss and sub, and client_id or azp if there is one, as texts of 1 to 1,024 \
+         bytes",
+    ));
     let part = |name| match claims.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(part)) => Ok(Some(part.as_str())),
-        Some(_) => Err(Error::InvalidArgument(
-            format!("claims: expected {name} to be a text").into(),
-        )),
+        Some(_) => Err(EXPECTED),
     };
-    Principal::from_claims(&Claims {
+    let claims = Claims {
         iss: part("iss")?,
         sub: part("sub")?,
         client_id: part("client_id")?,
         azp: part("azp")?,
-    })
+    };
+    Principal::from_claims(&claims).map_err(|_| EXPECTED)
 }
 
 /// Nobody in particular, by name: whoever holds a token can use it.
@@ -95,8 +100,19 @@ impl IntoPrincipal for Option<Principal> {
     }
 }
 
-impl<E: fmt::Display> IntoPrincipal for Result<Principal, E> {
+/// What the error says may hold the credential that was no good, so it goes neither to the log nor to
+/// [`on_refused`](crate::GuardBuilder::on_refused), but for a constant text such as those of
+/// [`from_claims`].
+impl<E: Any> IntoPrincipal for Result<Principal, E> {
     fn into_principal(self) -> Result<Principal, Error> {
-        self.map_err(|error| Error::InvalidArgument(format!("principal: {error}").into()))
+        self.map_err(|error| {
+            let constant = match (&error as &dyn Any).downcast_ref() {
+                Some(Error::InvalidArgument(Cow::Borrowed(text))) => Some(text),
+                _ => None,
+            };
+            let why =
+                constant.unwrap_or(&"the function returned an error, whose text is not shown");
+            Error::InvalidArgument(format!("principal: {why}").into())
+        })
     }
 }

@@ -22,8 +22,11 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use sealwax::Carried;
+use serde::Deserialize as _;
+use serde_json::Value;
 
 use crate::Guard;
+use crate::message::REPLAYED;
 use crate::metadata::Metadata;
 use crate::wire::{Incoming, Outgoing};
 
@@ -47,6 +50,12 @@ impl<S> Protected<S> {
     pub fn inner(&self) -> &S {
         &self.inner
     }
+}
+
+/// The `initialize` that would follow.
+fn replayed(params: &Value) -> Result<InitializeRequestParams, ErrorData> {
+    let params = InitializeRequestParams::deserialize(params);
+    params.map_err(|_| ErrorData::invalid_params("Invalid params", None))
 }
 
 /// Methods whose messages carry tokens.
@@ -196,8 +205,13 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
         &self,
         context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
-        let handler = |context| self.inner.discover(context);
         let guard = &self.guard;
+        if let Some(params) = context.meta.get(REPLAYED) {
+            let begun = self.initialize(replayed(params)?, context).await?;
+            let versions = vec![begun.protocol_version];
+            return Ok(DiscoverResult::new(versions, begun.capabilities));
+        }
+        let handler = |context| self.inner.discover(context);
         let mut result = guard
             .in_session("server/discover", None, context, handler)
             .await?;

@@ -128,8 +128,13 @@ pub(crate) fn log(refusal: &Refusal) {
 }
 
 /// The whole message, where no rmcp sends it.
-pub(crate) fn rpc_error(id: &Value, answer: Answer) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "error": error_data(answer)})
+pub(crate) fn rpc_error(id: &Value, error: &ErrorData) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": error})
+}
+
+/// The answer to a request to end what nothing would remember to have ended.
+pub(crate) fn method_not_found() -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None)
 }
 
 /// What rmcp sends for it.
@@ -146,6 +151,25 @@ pub(crate) fn error_data(answer: Answer) -> ErrorData {
         }
         _ => ErrorData::internal_error("Internal error", None),
     }
+}
+
+/// Foreign text for a message: a JSON string of 64 characters at most, in ASCII. It may repeat what a
+/// client sent, which must neither end a line of a log nor fill it.
+pub(crate) fn said(text: impl ToString) -> String {
+    let text: String = text.to_string().chars().take(64).collect();
+    let json = Value::from(text).to_string();
+    let mut ascii = String::with_capacity(json.len());
+    for character in json.chars() {
+        if matches!(character, ' '..='~') {
+            ascii.push(character);
+        } else {
+            let units = &mut [0; 2];
+            for unit in character.encode_utf16(units) {
+                ascii.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    ascii
 }
 
 fn token_id(token: &str) -> Option<String> {

@@ -1,17 +1,14 @@
 //! Lines of JSON on their way between the client and rmcp, whose types have no place for what
 //! sessions add to them.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Locked, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, DuplexStream};
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::Mutex;
 
 use crate::Streams;
-
-/// The id of an `initialize` of ours, whose answer nobody else sees.
-pub(crate) const REPLAY: &str = "sealwax-replay";
+use crate::open_requests::OpenRequests;
 
 /// Between the client and rmcp.
 pub(crate) struct Relay<W> {
@@ -24,16 +21,9 @@ pub(crate) struct Relay<W> {
 pub(crate) struct State {
     /// Whether rmcp has seen an `initialize`.
     pub begun: bool,
-    /// The one that rmcp has not answered yet.
-    pub initialize: Option<Value>,
-    /// Told once rmcp has answered the one of ours.
-    pub replayed: Option<oneshot::Sender<()>>,
     /// The session that the client named last, for what is no answer.
     pub named: Option<String>,
-    /// The sessions of requests that rmcp has not answered yet, by their ids.
-    pub open: HashMap<String, String>,
-    /// The data-layer sessions that rmcp would leave out of their results.
-    pub echo: HashMap<String, String>,
+    pub requests: OpenRequests,
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {

@@ -1,6 +1,6 @@
 //! Answers over HTTP that no service inside gives.
 
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 use http_body_util::Full;
 use serde_json::Value;
@@ -21,6 +21,14 @@ pub(crate) fn json(status: StatusCode, json: &Value) -> Response<Boxed> {
     let kind = HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, kind);
     *response.body_mut() = boxed(Full::from(json.to_string()));
+    response
+}
+
+/// To what would end something. What is left is what a stateless service has.
+pub(crate) fn method_not_allowed() -> Response<Boxed> {
+    let mut response = bare(StatusCode::METHOD_NOT_ALLOWED);
+    let allowed = HeaderValue::from_static("POST");
+    response.headers_mut().insert(ALLOW, allowed);
     response
 }
 

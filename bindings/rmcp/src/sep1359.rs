@@ -1,8 +1,10 @@
 //! SEP-1359: what the proposal puts into messages, over HTTP and stdio alike.
 
+use sealwax::Error;
 use serde_json::{Value, json};
 
 use crate::negotiated::Sealed;
+use crate::refusal::Reason;
 
 /// Gives the session to the result of `initialize`.
 pub(crate) fn begin(message: &mut Value, sealed: &Sealed) {
@@ -21,6 +23,17 @@ pub(crate) fn name(message: &mut Value, token: &str) {
     if let Some(place) = place.and_then(Value::as_object_mut) {
         place.insert("sessionId".into(), token.into());
     }
+}
+
+/// The id of a request.
+pub(crate) fn request_id(message: &Value) -> Option<&Value> {
+    let id = &message["id"];
+    (id.is_string() || id.is_number()).then_some(id)
+}
+
+/// Why a `session/terminate` ends nothing that is a notification.
+pub(crate) fn no_request() -> Reason {
+    Error::Malformed("session/terminate as a request, with an id").into()
 }
 
 /// The answer to `session/terminate`.

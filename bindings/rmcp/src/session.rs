@@ -1,7 +1,7 @@
 //! The session of one request, as its handler has it.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
 use rmcp::service::RequestContext;
@@ -48,11 +48,7 @@ impl<T: DeserializeOwned> Session<T> {
         let Some(session) = caller.session.clone() else {
             return Ok(None);
         };
-        let written = session
-            .written
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let written = session.written().clone();
         let payload = match (&written, &session.opened) {
             (Some(written), _) => written,
             (None, Some(opened)) => opened.payload(),
@@ -119,17 +115,13 @@ impl<T> Session<T> {
             )),
         };
         let written = written.map_err(|error| self.not_sealed(error))?;
-        *self
-            .session
-            .written
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(written);
+        *self.session.written() = Some(written);
         self.value = value;
         Ok(())
     }
 
-    /// A new session that begins with the state which this request came with: its metadata, for a
-    /// result. This session goes on beside it.
+    /// A new session that begins with what this request has written, or else came with: its
+    /// metadata, for a result. This session goes on beside it.
     ///
     /// # Errors
     ///
@@ -138,7 +130,13 @@ impl<T> Session<T> {
         let forked = self.caller.known(context).and_then(|known| {
             let settings = self.caller.guard.settings().sessions.get();
             match (settings, &self.session.opened) {
-                (Some(settings), Some(opened)) => settings.of(&known.view).fork(opened),
+                (Some(settings), Some(opened)) => {
+                    let sessions = settings.of(&known.view);
+                    match &*self.session.written() {
+                        Some(written) => sessions.create(written),
+                        None => sessions.fork(opened),
+                    }
+                }
                 _ => Err(Error::InvalidArgument(
                     "Session: the server holds this state; copy its row".into(),
                 )),

@@ -1,6 +1,6 @@
 //! The way of a request through its data-layer session: opened before the handler, written after.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rmcp::model::{NotificationMetaObject, NumberOrString, ServerCapabilities};
 use rmcp::service::{NotificationContext, RequestContext};
@@ -8,11 +8,12 @@ use rmcp::{ErrorData, RoleServer};
 use sealwax::{Error, Principal, Profile, SessionId, SessionMetadata};
 use serde_json::{Value, json};
 
+use crate::accept::over_ms;
 use crate::caller::{Caller, InSession, Known};
 use crate::message::SESSION;
 use crate::metadata::Metadata;
 use crate::refusal::{About, Reason, error_data};
-use crate::sessions::SessionSettings;
+use crate::sessions::{SessionSettings, is_list};
 use crate::{Guard, Kind, Presented};
 
 impl Guard {
@@ -33,7 +34,7 @@ impl Guard {
             context.extensions.insert(caller);
             return handler(context).await;
         };
-        caller.session = match context.meta.get(SESSION) {
+        let session = match context.meta.get(SESSION) {
             Some(sent) => Some(Arc::new(
                 self.enter(settings, sent, &caller, &context).await?,
             )),
@@ -42,10 +43,13 @@ impl Guard {
             }
             None => None,
         };
+        caller.private = session.is_some();
+        // What a list shows does not depend on a session, so its handler sees none.
+        caller.session = session.clone().filter(|_| !is_list(method));
         context.extensions.insert(caller.clone());
         let asking = context.clone();
         let mut answer = handler(context).await?;
-        if let Some(session) = &caller.session {
+        if let Some(session) = &session {
             let left = caller
                 .known(&asking)
                 .and_then(|known| leave(settings, known, session, &mut answer));
@@ -94,11 +98,7 @@ impl Guard {
             return Err(Error::Malformed("a state that is JSON of the sessions' type").into());
         }
         self.accept(&presented(settings, known, &id)).await?;
-        Ok(InSession {
-            id,
-            opened,
-            written: Mutex::default(),
-        })
+        Ok(InSession::new(id, opened))
     }
 
     /// Whether a notification may pass: one with a bad session is dropped.
@@ -176,7 +176,7 @@ pub(crate) fn presented(settings: &SessionSettings, known: &Known, id: &SessionI
         kind: Kind::Session,
         id: crate::caller::hex(id.ulid()),
         principal: known.principal.clone(),
-        expires_at: Some(settings.end(id)),
+        expires_at: Some(over_ms(settings.end_ms(id))),
     }
 }
 
@@ -188,11 +188,7 @@ fn leave(
     answer: &mut impl Metadata,
 ) -> Result<(), Error> {
     let mut metadata = SessionMetadata::new(session.id.as_str(), None);
-    let written = session
-        .written
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+    let written = session.written().take();
     let was_written = written.is_some();
     if let Some(opened) = &session.opened {
         let due = opened.state().needs_renewal();

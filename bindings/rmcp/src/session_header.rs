@@ -10,23 +10,39 @@ use sealwax::{Answer, Profile};
 use serde_json::{Value, json};
 
 use crate::message::add_capability;
-use crate::refusal::{About, Reason, rpc_error};
-use crate::reply::{Answered, bad_request, bare, json as reply};
+use crate::refusal::{About, Reason, error_data, rpc_error};
+use crate::reply::{Answered, bad_request, bare, json as reply, method_not_allowed};
 use crate::rewrite::{Boxed, boxed, rewrite};
-use crate::{Kind, SessionLayer, sep1359};
+use crate::{Kind, Presented, SessionLayer, sep1359};
 
 pub(crate) const HEADER: &str = "mcp-session-id";
 pub(crate) const VERSION: &str = "mcp-protocol-version";
-const HEADER_LIMIT: usize = 4096;
+const REQUIRED: &str = "Mcp-Session-Id is required";
+
+/// A session of the transport, every check passed.
+pub(crate) struct Verified {
+    pub token: String,
+    presented: Presented,
+}
+
+impl Verified {
+    fn about(&self) -> About<'_> {
+        About {
+            principal: Some(&self.presented.principal),
+            token: Some(&self.token),
+            token_id: None,
+        }
+    }
+}
 
 impl SessionLayer {
-    /// The token, once the session is good, by the header or by the message.
+    /// The session, by the header or by the message.
     pub(crate) async fn verify(
         &self,
         parts: &mut Parts,
         named: Option<Value>,
         id: &Value,
-    ) -> Result<Option<String>, Answered> {
+    ) -> Result<Option<Verified>, Answered> {
         let header = header(parts);
         // What is no text is no token either.
         let named = named.map(|named| named.as_str().map(str::to_owned).unwrap_or_default());
@@ -36,7 +52,7 @@ impl SessionLayer {
             }
             (Some(token), _) => token,
             (None, Some(token)) => token.clone(),
-            (None, None) if self.required => return Err(bad_request("Mcp-Session-Id is required")),
+            (None, None) if self.required => return Err(bad_request(REQUIRED)),
             (None, None) => return Ok(None),
         };
         let (caller, context) = self.tokens.caller(extensions(parts));
@@ -44,7 +60,7 @@ impl SessionLayer {
             Ok(known) => self.tokens.open(&token, known).await,
             Err(error) => Err(error.into()),
         };
-        let (negotiated, _) = opened.map_err(|reason| {
+        let (negotiated, presented) = opened.map_err(|reason| {
             let about = About {
                 principal: caller.principal(),
                 token: Some(&token),
@@ -52,14 +68,21 @@ impl SessionLayer {
             };
             self.refuse(&reason, about, named.as_deref(), id)
         })?;
-        let version = parts.headers.get(VERSION);
-        if version.is_some_and(|version| version != negotiated.protocol_version.as_str()) {
-            return Err(bad_request(
-                "MCP-Protocol-Version is not what was negotiated",
-            ));
+        let version = HeaderValue::from_str(&negotiated.protocol_version);
+        match (parts.headers.get(VERSION), version) {
+            (Some(said), Ok(version)) if *said == version => {}
+            (None, Ok(version)) => {
+                // rmcp would take it for the oldest.
+                parts.headers.insert(VERSION, version);
+            }
+            _ => {
+                return Err(bad_request(
+                    "MCP-Protocol-Version is not what was negotiated",
+                ));
+            }
         }
         parts.extensions.insert(negotiated);
-        Ok(Some(token))
+        Ok(Some(Verified { token, presented }))
     }
 
     /// In the words of the header, or of SEP-1359 to a message that named its session.
@@ -80,33 +103,47 @@ impl SessionLayer {
                 Answer::HttpStatus(status) => {
                     bare(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
                 }
-                answer => reply(StatusCode::OK, &rpc_error(id, answer)),
+                answer => reply(StatusCode::OK, &rpc_error(id, &error_data(answer))),
             },
         )
     }
 
-    pub(crate) async fn delete(&self, parts: &mut Parts) -> Response<Boxed> {
-        let Some(token) = header(parts) else {
-            return *bad_request("Mcp-Session-Id is required");
+    pub(crate) async fn delete(&self, parts: &mut Parts) -> Answered {
+        if !self.tokens.guard.remembers() {
+            return Box::new(method_not_allowed());
+        }
+        let session = match self.verify(parts, None, &Value::Null).await {
+            Ok(Some(session)) => session,
+            Ok(None) => return bad_request(REQUIRED),
+            Err(answer) => return answer,
         };
-        match self.end(parts, &token).await {
-            Ok(()) => bare(StatusCode::NO_CONTENT),
-            Err(reason) => *self.refuse(&reason, About::default(), None, &Value::Null),
+        match self.tokens.guard.ended(&session.presented).await {
+            Ok(()) => Box::new(bare(StatusCode::NO_CONTENT)),
+            Err(reason) => self.refuse(&reason, session.about(), None, &Value::Null),
         }
     }
 
-    pub(crate) async fn terminate(&self, parts: &Parts, token: &str, id: &Value) -> Answered {
-        match self.end(parts, token).await {
+    /// Ends a session by the message that wants it, if it is a request.
+    pub(crate) async fn terminate(
+        &self,
+        session: &Verified,
+        named: bool,
+        id: Option<&Value>,
+    ) -> Answered {
+        let guard = &self.tokens.guard;
+        let Some(id) = id else {
+            let reason = sep1359::no_request();
+            let profile = Profile::Sep1359;
+            guard.refuse_as(Kind::Session, profile, None, &reason, session.about());
+            return Box::new(bare(StatusCode::ACCEPTED));
+        };
+        match guard.ended(&session.presented).await {
             Ok(()) => Box::new(reply(StatusCode::OK, &sep1359::terminated(id))),
-            Err(reason) => self.refuse(&reason, About::default(), Some(token), id),
+            Err(reason) => {
+                let named = named.then_some(session.token.as_str());
+                self.refuse(&reason, session.about(), named, id)
+            }
         }
-    }
-
-    async fn end(&self, parts: &Parts, token: &str) -> Result<(), Reason> {
-        let (caller, context) = self.tokens.caller(extensions(parts));
-        let known = caller.known(&context)?;
-        let (_, presented) = self.tokens.open(token, known).await?;
-        self.tokens.guard.ended(&presented).await
     }
 
     /// The answer to `initialize`, which is short, so it is read to its end.
@@ -139,12 +176,11 @@ impl SessionLayer {
         let Some(result) = result else {
             return Response::from_parts(head, boxed(Full::new(body.to_bytes())));
         };
-        let limit = Some(("Mcp-Session-Id, with what was negotiated", HEADER_LIMIT));
         let params = &request["params"];
         let profile = Profile::McpSessionId;
         let begun = self
             .tokens
-            .begin(extensions(parts), params, &result, limit, profile);
+            .begin(extensions(parts), params, &result, profile);
         let Ok(sealed) = begun else {
             return failed();
         };

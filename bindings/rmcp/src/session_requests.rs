@@ -3,14 +3,12 @@
 use rmcp::model::{CustomRequest, CustomResult, ProtocolVersion};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::SessionMetadata;
 use serde_json::{Value, json};
 
 use crate::Guard;
 use crate::caller::Caller;
-use crate::handles::rfc3339;
 use crate::message::SESSION;
-use crate::refusal::{About, Reason};
+use crate::refusal::{About, Reason, method_not_found};
 use crate::session_boundary::{presented, read};
 use crate::sessions::SessionSettings;
 
@@ -28,7 +26,8 @@ impl Guard {
                 let params = request.params.clone();
                 self.create(settings, params, &caller, context).await
             }
-            "sessions/delete" => self.delete(settings, &caller, context).await,
+            "sessions/delete" if self.remembers() => self.delete(settings, &caller, context).await,
+            "sessions/delete" => Err(method_not_found()),
             _ => return None,
         };
         Some(result.map(|mut result| {
@@ -57,11 +56,7 @@ impl Guard {
             Some(initial) => initial(context.clone(), params)
                 .await?
                 .and_then(|first| settings.of(&known.view).create(&first)),
-            None => known.view.mint_session_id().map(|id| {
-                let mut metadata = SessionMetadata::new(id.as_str(), None);
-                metadata.expires_at = rfc3339(settings.end(&id));
-                metadata
-            }),
+            None => settings.of(&known.view).mint(),
         };
         let created = created.map_err(|error| {
             let about = About {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::refusal::{About, Reason, error_data};
+use crate::refusal::{About, Reason, error_data, said};
 use crate::session::Session;
 use crate::{Guard, Kind};
 
@@ -53,24 +53,29 @@ impl SessionSettings {
         }
     }
 
-    /// When a session ends at the latest, in Unix seconds.
-    pub(crate) fn end(&self, id: &SessionId) -> u64 {
-        id.ends_at_ms(self.max_age) / 1000
+    /// When a session ends at the latest, in Unix milliseconds.
+    pub(crate) fn end_ms(&self, id: &SessionId) -> u64 {
+        id.ends_at_ms(self.max_age)
     }
 
     /// Whether a request is refused without a session.
     pub(crate) fn required(&self, method: &str, tool: Option<&str>) -> bool {
-        let free = matches!(method, "initialize" | "ping" | "server/discover")
-            || method.ends_with("/list");
+        let free = matches!(method, "initialize" | "ping" | "server/discover") || is_list(method);
         (self.all && !free)
             || self.methods.contains(method)
             || tool.is_some_and(|tool| self.tools.contains(tool))
     }
 }
 
+pub(crate) fn is_list(method: &str) -> bool {
+    method.ends_with("/list")
+}
+
 impl Guard {
     /// Data-layer sessions, which begin with what `initial` gives: from the request of
-    /// `sessions/create` and its params. Say it before the server serves.
+    /// `sessions/create` and its params. Say it before the server serves. `sessions/delete` takes
+    /// something that remembers it ([`GuardBuilder::accept`](crate::GuardBuilder::accept)), and is
+    /// no method otherwise.
     ///
     /// ```
     /// # use sealwax::{Codec, Key, KeyRing};
@@ -177,7 +182,7 @@ impl<T> SessionsBuilder<T> {
     /// [`Error::InvalidArgument`] for a lifetime of zero, or where the guard has sessions already.
     pub fn build(self) -> Result<Sessions<T>, Error> {
         let anyone = self.guard.settings().codec.view(&Principal::anonymous())?;
-        self.settings.of(&anyone).create(b"")?;
+        self.settings.of(&anyone).check()?;
         let slot = &self.guard.settings().sessions;
         if slot.set(Arc::new(self.settings)).is_err() {
             return Err(Error::InvalidArgument(
@@ -251,6 +256,9 @@ impl Guard {
 
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
     serde_json::to_vec(value).map_err(|error| {
-        Error::InvalidArgument(format!("session: expected a value that JSON holds: {error}").into())
+        let error = said(error);
+        Error::InvalidArgument(
+            format!("payload: expected a value that JSON can hold: {error}").into(),
+        )
     })
 }

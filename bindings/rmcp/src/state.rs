@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Kind;
 use crate::caller::{Caller, ReceivedState};
-use crate::refusal::{About, Reason, Refusal, error_data, log};
+use crate::refusal::{About, Reason, Refusal, error_data, log, said};
 
 /// The `requestState` of a request as a `T`, opened and checked: an argument of a tool or prompt.
 ///
@@ -118,6 +118,7 @@ impl<T> State<T> {
     /// An internal error where JSON has no such value.
     pub fn write<N: Serialize + ?Sized>(&self, value: &N) -> Result<String, ErrorData> {
         serde_json::to_string(value).map_err(|error| {
+            let error = said(error);
             tracing::error!("State: expected a value that JSON can hold: {error}");
             ErrorData::internal_error("Internal error", None)
         })

@@ -65,6 +65,10 @@ impl Streams {
     }
 
     /// What to serve in place of the two `streams`. Call it in a runtime of tokio.
+    ///
+    /// Requests reach rmcp under numbers of the wrapper's own, so that no id which a client uses
+    /// again mixes up two answers: `RequestContext::id` is such a number, and so is the
+    /// `request_id` of a cancellation.
     pub fn wrap<R, W>(
         self,
         (read, write): (R, W),

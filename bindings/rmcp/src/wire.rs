@@ -1,8 +1,8 @@
 //! Where rmcp keeps, in its own types, the members that carry a token.
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, GetPromptRequestParams,
-    GetPromptResponse, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult,
+    GetPromptRequestParams, GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceDirectoryRequestParams, ReadResourceRequestParams, ReadResourceResponse,
 };
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// The params of a request.
 pub(crate) trait Incoming {
-    /// Takes out what came back, whatever it is.
+    /// Takes out what came back, whatever it is; null is nothing.
     fn take(&mut self, carried: &Carried) -> Option<Value>;
 
     /// Puts in what the handler is to see.
@@ -22,8 +22,8 @@ pub(crate) trait Incoming {
         None
     }
 
-    /// The arguments, as they came.
-    fn arguments(&self) -> Option<&JsonObject> {
+    /// The JSON of the arguments, as they came, whatever they are.
+    fn arguments(&self) -> Option<serde_json::Result<String>> {
         None
     }
 }
@@ -32,6 +32,11 @@ pub(crate) trait Incoming {
 pub(crate) trait Outgoing {
     /// What is to leave, as the handler wrote it. `None`: there is none.
     fn leaving(&mut self, carried: &Carried) -> Option<Leaving<'_>>;
+
+    /// Whether any cache may hand it to any user, as its author said.
+    fn is_public(&self) -> bool {
+        false
+    }
 }
 
 pub(crate) enum Leaving<'a> {
@@ -54,8 +59,8 @@ macro_rules! incoming {
                 Some(&self.$target)
             }
 
-            $(fn arguments(&self) -> Option<&JsonObject> {
-                self.$arguments.as_ref()
+            $(fn arguments(&self) -> Option<serde_json::Result<String>> {
+                self.$arguments.as_ref().map(serde_json::to_string)
             })?
         }
     )*};
@@ -81,7 +86,8 @@ impl Incoming for Option<PaginatedRequestParams> {
 /// Also what fits none of rmcp's types, such as a `tools/call` whose `requestState` is a number.
 impl Incoming for CustomRequest {
     fn take(&mut self, carried: &Carried) -> Option<Value> {
-        self.params.as_mut()?.as_object_mut()?.remove(carried.param)
+        let params = self.params.as_mut()?.as_object_mut()?;
+        params.remove(carried.param).filter(|came| !came.is_null())
     }
 
     fn put(&mut self, carried: &Carried, text: String) {
@@ -94,8 +100,9 @@ impl Incoming for CustomRequest {
         self.params.as_ref()?.get(carried.target?)?.as_str()
     }
 
-    fn arguments(&self) -> Option<&JsonObject> {
-        self.params.as_ref()?.get("arguments")?.as_object()
+    fn arguments(&self) -> Option<serde_json::Result<String>> {
+        let arguments = self.params.as_ref()?.get("arguments")?;
+        Some(serde_json::to_string(arguments))
     }
 }
 
@@ -115,6 +122,10 @@ macro_rules! outgoing {
             fn leaving(&mut self, _: &Carried) -> Option<Leaving<'_>> {
                 self.next_cursor.as_mut().map(Leaving::Text)
             }
+
+            fn is_public(&self) -> bool {
+                self.cache_scope == Some(CacheScope::Public)
+            }
         })*
     };
 }
@@ -128,5 +139,9 @@ outgoing! {
 impl Outgoing for CustomResult {
     fn leaving(&mut self, carried: &Carried) -> Option<Leaving<'_>> {
         self.0.get_mut(carried.result).map(Leaving::Json)
+    }
+
+    fn is_public(&self) -> bool {
+        self.0["cacheScope"] == "public"
     }
 }

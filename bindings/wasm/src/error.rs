@@ -14,7 +14,11 @@ extern "C" {
 
 impl From<Error> for SealwaxError {
     fn from(error: Error) -> Self {
-        Self::new(error.code(), &error.to_string(), error.is_refusal())
+        let mut message = error.to_string();
+        if error == Error::EntropyUnavailable {
+            message.push_str("; a Worker has none at its global scope: do it within a handler");
+        }
+        Self::new(error.code(), &message, error.is_refusal())
     }
 }
 

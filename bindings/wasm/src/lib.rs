@@ -27,7 +27,7 @@ mod view;
 const TYPES: &str = r"
 import type { Answer } from './answer.js';
 import type { Limits } from './codec.js';
-import type { Carried, IdentifierFacts, Inspected, OpenedFacts, PrincipalParts } from './facts.js';
+import type { Carried, IdentifierFacts, Inspected, OpenedFacts, PrincipalParts, SealedFacts } from './facts.js';
 import type { Lifetime } from './lifetime.js';
 import type { SessionMetadata } from './sessions.js';
 ";

@@ -8,7 +8,10 @@ export interface Accepted {
   readonly id: string;
   /** Whose it is. */
   readonly principal: Principal;
-  /** When it expires by itself, in Unix seconds; `null` if it does not. */
+  /**
+   * From when on nothing of it opens anywhere, in whole Unix seconds: its end rounded up, and 300
+   * more, which is the most that another replica's clock may be behind. `null` if it never ends.
+   */
   readonly expiresAt: number | null;
 }
 

@@ -14,9 +14,10 @@ export function binding(
   try {
     const target = call.param(call.carried?.target ?? '');
     if (typeof target !== 'string') throw invalidArgument('request: expected a target, a text');
-    const context = requestContext(method, target, call.param('arguments'), {
-      only: only.get(target),
-    });
+    // A resource has none: whatever is there is no part of the request.
+    const [args, names] =
+      method === 'resources/read' ? [] : [call.param('arguments'), only.get(target)];
+    const context = requestContext(method, target, args, { only: names });
     return () => context;
   } catch (error) {
     return () => {

@@ -24,22 +24,29 @@ export class Caller {
   readonly context: RequestContext;
   #asked: Promise<Who> | undefined;
   #known: Who | undefined;
+  #isOver = false;
 
   constructor(checks: Checks, context: RequestContext) {
     this.checks = checks;
     this.context = context;
   }
 
-  /** The principal, if it was asked for and is there. */
-  get principal(): Principal | undefined {
-    return this.#known?.principal;
+  /** Who it is, if that was asked for and is there. */
+  get known(): Who | undefined {
+    return this.#known;
+  }
+
+  /** Whether nothing comes of it any more. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /**
    * Asks who it is, once. A function that tells at once is known at once, without a turn of the
-   * event loop: see {@link Caller.principal}.
+   * event loop: see {@link Caller.known}.
    *
-   * @throws {@link SealwaxError} `invalid_argument` where it tells nobody, or somebody impossible
+   * @throws {@link SealwaxError} `invalid_argument` where it tells nobody, or somebody impossible,
+   * or too late
    */
   who(): Promise<Who> {
     this.#asked ??= this.#ask();
@@ -59,14 +66,16 @@ export class Caller {
       throw Object.assign(invalidArgument(why), { cause });
     }
     if (principal === undefined || principal === null) {
-      throw invalidArgument("principal: expected one, or 'anonymous' by name, found nobody");
+      throw invalidArgument('principal: expected one, or the constant anonymous, found nobody');
     }
+    if (this.#isOver) throw invalidArgument('request: expected one in progress, found it is over');
     this.#known = { principal, view: viewOf(codec, principal) };
     return this.#known;
   }
 
-  /** It was answered, and the module's memory is free for others. */
+  /** It was answered or dropped, and the module's memory is free for others. */
   done(): void {
+    this.#isOver = true;
     this.#known?.view.free();
   }
 }
@@ -76,7 +85,8 @@ function viewOf(codec: Codec, principal: Principal): View {
   try {
     return codec.view(principal);
   } catch (cause) {
-    throw invalidArgument(`principal: ${cause instanceof Error ? cause.message : 'impossible'}`);
+    const why = cause instanceof Error ? cause.message : 'impossible';
+    throw invalidArgument(why.replace(/^(principal: )?/, 'principal: '));
   }
 }
 

@@ -7,6 +7,7 @@ import type { View } from '../view.js';
 import { type Accept, type Accepted, within } from './accept.js';
 import type { Caller, PrincipalOf } from './caller.js';
 import type { Negotiated } from './negotiated.js';
+import { printable } from './quoted.js';
 
 /** What was refused, or could not be sealed, for the author's eyes only. */
 export interface Refused {
@@ -37,7 +38,11 @@ class NotAccepted extends Error {
 }
 
 /** What {@link Accept} is asked for, of something opened. */
-export type Facts = Pick<Accepted, 'id' | 'expiresAt'>;
+export interface Facts {
+  readonly id: string;
+  /** In Unix seconds, and parts of one; `undefined` for no end. */
+  readonly endsAt: number | undefined;
+}
 
 /** What is known of an HTTP request whose session was opened. */
 export interface Known {
@@ -65,6 +70,11 @@ export class Checks {
     this.policy = policy;
   }
 
+  /** Whether an end is remembered. What nothing remembers is not promised. */
+  get remembers(): boolean {
+    return this.policy.accept !== undefined;
+  }
+
   /**
    * Opens what came, and asks whether it is accepted. Whoever gets its result may trust it.
    *
@@ -81,7 +91,7 @@ export class Checks {
     const opened = open(view, wire(token));
     const { accept } = this.policy;
     if (accept !== undefined) {
-      const verified = { kind, ...facts(opened), principal };
+      const verified = acceptedOf(kind, facts(opened), principal);
       const accepted = await this.#asked(verified.id, async () => {
         const said = await accept.accept(verified);
         if (typeof said !== 'boolean') throw new TypeError('accept: expected true or false');
@@ -104,7 +114,7 @@ export class Checks {
     open: (view: View, token: string) => T,
     facts: (opened: T) => Facts,
   ): Promise<void> {
-    if (this.policy.accept === undefined) {
+    if (!this.remembers) {
       throw invalidArgument('end: expected a guard with the option accept, which remembers it');
     }
     const { view } = await caller.who();
@@ -119,7 +129,7 @@ export class Checks {
   async ended(caller: Caller, kind: Accepted['kind'], facts: Facts): Promise<void> {
     const { accept } = this.policy;
     if (accept === undefined) return;
-    const verified = { kind, ...facts, principal: (await caller.who()).principal };
+    const verified = acceptedOf(kind, facts, (await caller.who()).principal);
     await this.#asked(verified.id, () => accept.ended(verified));
   }
 
@@ -159,12 +169,14 @@ export class Checks {
   }
 
   #report(caller: Caller, kind: Accepted['kind'], error: unknown, token: unknown): void {
+    // What was cancelled is no refusal.
+    if (caller.isOver) return;
     const known = error instanceof SealwaxError || error instanceof NotAccepted;
     const code = known ? error.code : 'invalid_argument';
-    const message = known ? error.message : 'failed';
+    const message = known ? printable(error.message) : 'failed';
     const cause = known ? error.cause : error;
     const tokenId = error instanceof NotAccepted ? error.tokenId : idOf(token);
-    const { principal } = caller;
+    const principal = caller.known?.principal;
     const id = tokenId === undefined ? '' : ` ${tokenId}`;
     quietly(() => this.policy.logger.warn(`sealwax: ${kind}${id}: ${code}: ${message}`));
     quietly(() =>
@@ -178,6 +190,14 @@ export class Checks {
       }),
     );
   }
+}
+
+/** The most that the clocks of two replicas may differ: `skew` of a codec is 300 at most. */
+const MOST_SKEW = 300;
+
+function acceptedOf(kind: Accepted['kind'], { id, endsAt }: Facts, principal: Principal): Accepted {
+  const expiresAt = endsAt === undefined ? null : Math.ceil(endsAt) + MOST_SKEW;
+  return { kind, id, principal, expiresAt };
 }
 
 /** Runs what must not change the answer, whatever it throws, and whenever. */

@@ -51,6 +51,8 @@ interface Requests {
   ): Promise<Result>;
 }
 
+const METHOD_NOT_FOUND = -32601;
+
 /** The parts of the draft that no schema of the SDK knows. */
 const ANYTHING = {
   '~standard': { version: 1, vendor: 'sealwax', validate: (value: unknown) => ({ value }) },
@@ -163,7 +165,10 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
     return this.#with((metadata) => this.#client.callTool(withMetadata(params, metadata), options));
   }
 
-  /** Ends it, at the server and here. That the server knows it no more is no error. */
+  /**
+   * Ends it here, and at the server, if that remembers such an end. That the server knows the
+   * session no more is no error.
+   */
   async delete(): Promise<void> {
     const client = this.#client as unknown as Requests;
     await inTurn(this.#slot, async () => {
@@ -173,7 +178,7 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
       try {
         await client.request(request, ANYTHING);
       } catch (error) {
-        if (!isOver(error)) throw error;
+        if (!isOver(error) && !isNoMethod(error)) throw error;
       }
       await this.#drop();
     });
@@ -240,6 +245,20 @@ function inTurn<R>(slot: Slot, work: () => Promise<R>): Promise<R> {
   const turn = slot.tail.then(work, work);
   slot.tail = turn.catch(() => {});
   return turn;
+}
+
+/** Nothing there remembers that a session ends. Over HTTP, the SDK throws a 404 as it came. */
+function isNoMethod(error: unknown): boolean {
+  const { code, data } = Object(error);
+  return code === METHOD_NOT_FOUND || codeOf(Object(data).text) === METHOD_NOT_FOUND;
+}
+
+function codeOf(text: unknown): unknown {
+  try {
+    return Object(Object(JSON.parse(String(text))).error).code;
+  } catch {
+    return undefined;
+  }
 }
 
 function isOver(error: unknown): boolean {

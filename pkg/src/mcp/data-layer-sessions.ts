@@ -1,7 +1,7 @@
 import { invalidArgument } from '../error.js';
 import { flag, optional, options, text, wrongType } from '../input.js';
-import { lifetime } from '../lifetime.js';
-import type { Beginning, DataLayer, SessionPolicy } from './data-layer.js';
+import { checkTtl, lifetime } from '../lifetime.js';
+import { type Beginning, type DataLayer, isList, type SessionPolicy } from './data-layer.js';
 import type { CallOf } from './handle-kind.js';
 import { SESSIONS_CREATE } from './metadata.js';
 import type { HandlerContext } from './sdk.js';
@@ -57,7 +57,8 @@ export class DataLayerSessions<T = unknown> {
   }
 
   /**
-   * The session of the request that a handler serves, if it has one.
+   * The session of the request that a handler serves, if it has one. The handler of a list sees
+   * none: a list is the same for every session, though one that is sent with it must be good.
    *
    * @throws {@link SealwaxError} `invalid_argument` outside of a protected server
    */
@@ -70,8 +71,8 @@ export class DataLayerSessions<T = unknown> {
 export function sessionPolicy(given: unknown): SessionPolicy {
   const known = options(given, 'initial', 'ttl', 'noExpiry', 'required', 'heldByServer');
   const { initial, ttl, noExpiry } = known;
+  optional(checkTtl, 'ttl', ttl);
   const life = lifetime({ ttl, noExpiry } as Parameters<typeof lifetime>[0]);
-  if (ttl === 0) throw invalidArgument('ttl: expected 1 second or more, found 0');
   if (optional(flag, 'heldByServer', known.heldByServer)) {
     if (initial !== undefined || ttl !== undefined || noExpiry !== undefined) {
       throw invalidArgument('heldByServer: expected no initial, ttl or noExpiry beside it');
@@ -99,10 +100,10 @@ function requiredOf(given: unknown): SessionPolicy['required'] {
     methods.has(method) || (method === 'tools/call' && tools.has(tool as string));
 }
 
-/** What must work for whoever has no session yet, and the lists, which are the same for all. */
+/** What must work for whoever has no session yet, and the lists. */
 function isFree(method: string): boolean {
   const always = ['initialize', 'ping', 'server/discover', SESSIONS_CREATE];
-  return always.includes(method) || method.endsWith('/list');
+  return always.includes(method) || isList(method);
 }
 
 function names(name: string, given: unknown): ReadonlySet<string> {

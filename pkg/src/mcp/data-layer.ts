@@ -17,6 +17,7 @@ import {
   SESSIONS_DELETE,
   withMetadata,
 } from './metadata.js';
+import { quoted } from './quoted.js';
 import { bytes, type Metadata, Session, type Verified } from './session.js';
 import type { Passage, RequestContext } from './transport.js';
 
@@ -36,6 +37,11 @@ export interface SessionPolicy {
 
 const DECLARING = ['initialize', 'server/discover'];
 
+/** The lists, which are the same for all. */
+export function isList(method: string): boolean {
+  return method.endsWith('/list');
+}
+
 export class DataLayer implements Gate {
   readonly #checks: Checks;
   readonly #policy: SessionPolicy;
@@ -47,15 +53,22 @@ export class DataLayer implements Gate {
     this.#policy = policy;
   }
 
-  /** What the two methods of the draft give, once they have entered. */
-  readonly methods = {
-    [SESSIONS_CREATE]: (call: Call) => ({ session: this.#created.get(call) }),
-    [SESSIONS_DELETE]: () => ({}),
-  };
+  /** What the methods of the draft give, once they have entered. */
+  get methods(): Readonly<Record<string, (call: Call) => Record<string, unknown>>> {
+    return {
+      [SESSIONS_CREATE]: (call) => ({ session: this.#created.get(call) }),
+      ...(this.#checks.remembers && { [SESSIONS_DELETE]: () => ({}) }),
+    };
+  }
 
-  /** The session of a request, if it has one. */
+  /** The session that a handler sees: lists do not depend on one, though it is verified. */
   of(call: Call): Session | undefined {
-    return this.#sessions.get(call);
+    return isList(call.request.method) ? undefined : this.#sessions.get(call);
+  }
+
+  /** Whether the result of a request has a session in it. */
+  has(call: Call): boolean {
+    return this.#sessions.has(call);
   }
 
   enter(call: Call): Passage | Promise<Passage> {
@@ -63,8 +76,8 @@ export class DataLayer implements Gate {
     const sent = metadataOf(params);
     if (method === SESSIONS_CREATE) return this.#create(call, sent);
     if (sent !== undefined) return mismatch(call, sent) ?? this.#enterWith(call, sent);
-    if (method === SESSIONS_DELETE || this.#policy.required(method, call.param('name'))) {
-      const error = new SealwaxError('malformed', `${method}: expected a session`, true);
+    if (this.#deletes(method) || this.#policy.required(method, call.param('name'))) {
+      const error = new SealwaxError('malformed', `${quoted(method)}: expected a session`, true);
       return this.#refused('data-layer-required', call, error);
     }
     return { deliver: call.request };
@@ -94,19 +107,21 @@ export class DataLayer implements Gate {
     if (initial !== undefined) {
       return this.#of(view).create(bytes(json('initial', await initial(beginning))));
     }
-    const { sessionId, endsAtMs } = this.#of(view).verify(view.mintSessionId());
-    if (endsAtMs === undefined) return { sessionId };
-    return { sessionId, expiresAt: `${new Date(endsAtMs).toISOString().slice(0, 19)}Z` };
+    return this.#of(view).mint();
   }
 
   async #enterWith(call: Call, sent: unknown): Promise<Passage> {
     try {
-      if (call.request.method === SESSIONS_DELETE) await this.#end(call, sent);
+      if (this.#deletes(call.request.method)) await this.#end(call, sent);
       else this.#sessions.set(call, await this.#admit(call, sent));
       return { deliver: call.request };
     } catch (error) {
       return this.#refused('data-layer', call, error, sent);
     }
+  }
+
+  #deletes(method: string): boolean {
+    return method === SESSIONS_DELETE && this.#checks.remembers;
   }
 
   /** Its id alone suffices: a client may have lost the state of what it wants gone. */
@@ -133,11 +148,11 @@ export class DataLayer implements Gate {
     return new Session(verified, verified.opened?.json());
   }
 
-  async leave(call: Call, response: JSONRPCResponse): Promise<JSONRPCResponse> {
+  leave(call: Call, response: JSONRPCResponse): JSONRPCResponse {
     if (!('result' in response)) return response;
     let { result } = response;
     if (DECLARING.includes(call.request.method)) result = { ...result, ...declared(result) };
-    const session = this.of(call);
+    const session = this.#sessions.get(call);
     try {
       if (session !== undefined) result = withMetadata(result, Session.seal(session));
     } catch (error) {
@@ -147,7 +162,7 @@ export class DataLayer implements Gate {
   }
 
   left(call: Call): void {
-    const session = this.of(call);
+    const session = this.#sessions.get(call);
     if (session !== undefined) Session.end(session);
   }
 
@@ -197,7 +212,7 @@ function mismatch(call: Call, sent: unknown): Passage | undefined {
 /** A session is known by its ulid, and can be had until its id has ended. */
 function facts(verified: { readonly ulid: string; readonly endsAtMs: number | undefined }): Facts {
   const { ulid: id, endsAtMs } = verified;
-  return { id, expiresAt: endsAtMs === undefined ? null : Math.ceil(endsAtMs / 1000) };
+  return { id, endsAt: endsAtMs && endsAtMs / 1000 };
 }
 
 function declared({ capabilities }: Readonly<Record<string, unknown>>) {

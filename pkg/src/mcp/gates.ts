@@ -7,13 +7,14 @@ import { Call } from './call.js';
 import { Caller } from './caller.js';
 import type { Checks } from './checks.js';
 import type { DataLayer } from './data-layer.js';
+import { metadataOf } from './metadata.js';
 import type { Requests } from './requests.js';
 import type { Boundary, Passage, RequestContext } from './transport.js';
 
 /** What one kind of token does at the boundary. */
 export interface Gate {
   enter(call: Call): Passage | Promise<Passage>;
-  leave(call: Call, response: JSONRPCResponse): Promise<JSONRPCResponse>;
+  leave(call: Call, response: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse>;
 }
 
 /**
@@ -51,9 +52,26 @@ export class Gates implements Boundary<Call> {
     return 'answer' in outside ? outside : this.#requests.enter(call);
   }
 
-  async leave(call: Call, response: JSONRPCResponse): Promise<JSONRPCResponse> {
-    const left = await this.#requests.leave(call, response);
-    return (await this.sessions?.leave(call, left)) ?? left;
+  leave(call: Call, given: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse> {
+    const response = this.#scoped(call, given);
+    const left = this.#requests.leave(call, response);
+    return left instanceof Promise
+      ? left.then((left) => this.#outside(call, left))
+      : this.#outside(call, left);
+  }
+
+  /** What has a session in it is for no cache that others share. */
+  #scoped(call: Call, response: JSONRPCResponse): JSONRPCResponse {
+    if (!('result' in response)) return response;
+    const result: Readonly<Record<string, unknown>> = response.result;
+    if (result.cacheScope !== 'public') return response;
+    if (!this.sessions?.has(call) && metadataOf(result) === undefined) return response;
+    const ttl = result.ttlMs === undefined ? {} : { ttlMs: 0 };
+    return { ...response, result: { ...result, cacheScope: 'private', ...ttl } };
+  }
+
+  #outside(call: Call, inside: JSONRPCResponse): JSONRPCResponse {
+    return this.sessions?.leave(call, inside) ?? inside;
   }
 
   left(call: Call): void {
@@ -66,12 +84,7 @@ export class Gates implements Boundary<Call> {
     return sessions?.notified(notification, () => new Caller(this.#checks, context)) ?? true;
   }
 
-  /** What was written by the guard is JSON; another's text is handed over as it is. */
-  read(_call: Call, state: string): unknown {
-    try {
-      return JSON.parse(state);
-    } catch {
-      return undefined;
-    }
+  state(call: Call): string | undefined {
+    return this.#requests.state(call);
   }
 }

@@ -1,6 +1,9 @@
 import { Codec } from '../codec.js';
-import { invalidArgument, SealwaxError } from '../error.js';
-import { count, flag, json, optional, options, text, wrongType } from '../input.js';
+import { invalidArgument } from '../error.js';
+import { count, flag, json, optional, options, text, wrongClass, wrongType } from '../input.js';
+import { checkTtl } from '../lifetime.js';
+import { core } from '../module.js';
+import { anonymous } from '../principal.js';
 import type { Accept } from './accept.js';
 import { Call } from './call.js';
 import type { PrincipalOf } from './caller.js';
@@ -62,8 +65,9 @@ export let checksOf: (guard: unknown) => Checks;
  * `nextCursor` is sealed, and what comes back is opened and checked before a handler runs.
  *
  * A `requestState` belongs to its request: the method, the target, the arguments as they came, and
- * the user. A cursor belongs to its list and the user. What is not good is answered at once, with
- * the one answer of its kind, and the handler does not run.
+ * the user. A cursor belongs to its list and the user, or to everybody if its page is public, as
+ * `cacheScope` says: caches hand that to anybody. What is not good is answered at once, with the one
+ * answer of its kind, and the handler does not run.
  *
  * A token is good as often as it comes back in its time, unless `accept` says otherwise: what
  * must happen only once needs {@link SingleUse}, or a store that all replicas share.
@@ -91,7 +95,7 @@ export class Guard {
 
   static {
     checksOf = (guard) => {
-      if (!(guard instanceof Guard)) throw wrongType('guard', 'a Guard of this package', guard);
+      if (!(guard instanceof Guard)) throw wrongClass('guard', 'Guard', guard);
       return guard.#checks;
     };
   }
@@ -101,7 +105,10 @@ export class Guard {
   #protecting = false;
   readonly #callOf = (context: HandlerContext): Call => {
     const call = callOf(context);
-    if (call instanceof Call && call.checks === this.#checks) return call;
+    if (call instanceof Call && call.checks === this.#checks) {
+      if (!call.isOver) return call;
+      throw invalidArgument('context: expected a request in progress, found it is over');
+    }
     throw invalidArgument(
       'context: expected that of a handler of a protected server; ' +
         'call guard.protect(server) before it connects',
@@ -113,7 +120,7 @@ export class Guard {
     const known = options(given, ...OPTIONS);
     const { codec } = known;
     if (!(codec instanceof Codec)) {
-      throw wrongType('codec', 'a Codec of this package, by the same module system', codec);
+      throw wrongClass('codec', 'Codec', codec);
     }
     const { accept, onRefused, logger = console } = given;
     if (onRefused !== undefined) method('onRefused', onRefused);
@@ -131,7 +138,7 @@ export class Guard {
       onRefused,
       logger,
     });
-    const ttl = optional(lifespan, 'requestStateTtl', known.requestStateTtl);
+    const ttl = optional(checkTtl, 'requestStateTtl', known.requestStateTtl);
     const requests = new Requests(this.#checks, ttl, onlyOf(known.only ?? {}));
     this.#gates = new Gates(this.#checks, requests);
   }
@@ -155,22 +162,21 @@ export class Guard {
   /**
    * A value as `requestState`, for `inputRequired` in a handler of a protected server: it is
    * sealed when the result leaves. What comes back is read by the SDK's own
-   * `ctx.mcpReq.requestState<T>()`.
+   * `ctx.mcpReq.requestState<T>()`, which gives what the guard opened and nothing else: in a method
+   * that carries none, it throws as this does.
    *
    * @throws {@link SealwaxError} `invalid_argument` outside of a protected server, in a method
    * that carries none, and for what is no JSON
    */
   state(context: HandlerContext, value: unknown): string {
-    const { carried, request } = this.#callOf(context);
-    if (carried?.kind !== 'request-state') {
-      throw invalidArgument(`context: expected a request with a state, found ${request.method}`);
-    }
+    this.#callOf(context).assertState();
     return json('state', value);
   }
 
   /**
    * Data-layer sessions, for every server that is protected from then on: the capability, the
-   * methods `sessions/create` and `sessions/delete`, and one value to each session.
+   * method `sessions/create`, and one value to each session. `sessions/delete` needs an `accept`
+   * that remembers it; without one it is no method.
    *
    * @throws {@link SealwaxError} `invalid_argument` where it is said twice, or after `protect`
    */
@@ -190,8 +196,8 @@ export class Guard {
    * negotiated, and every later request brings it back, to whichever replica. Requests of revision
    * 2026-07-28 pass as they are.
    *
-   * Without it: 400. Refused: 404, so that the client begins anew. `DELETE` ends it, which an
-   * `accept` has to remember.
+   * Without it: 400. Refused: 404, so that the client begins anew. `DELETE` ends it, if there is an
+   * `accept` to remember that: otherwise 405.
    *
    * No replica holds a connection to the client. So a tool that asks it back while it runs, by
    * elicitation, sampling or roots, fails in these revisions; in 2026-07-28 it returns
@@ -201,7 +207,7 @@ export class Guard {
     const known = options(given, 'required', 'ttl', 'sep1359');
     method('handler', handler);
     const required = optional(flag, 'required', known.required) ?? true;
-    const ttl = optional(lifespan, 'ttl', known.ttl);
+    const ttl = optional(checkTtl, 'ttl', known.ttl);
     const sep1359 = optional(flag, 'sep1359', known.sep1359) ?? false;
     return new HttpSessions(this.#checks, { required, ttl, sep1359 }).around(handler);
   }
@@ -221,13 +227,8 @@ export class Guard {
    * @param given `maxAge`: how many seconds a handle is good; as long as its key unless set
    */
   handles(type: string, given: { readonly maxAge?: number | undefined } = {}): Handles {
-    const maxAge = optional(lifespan, 'maxAge', options(given, 'maxAge').maxAge);
-    return new Handles(
-      this.#checks,
-      this.#callOf,
-      handleType(this.#checks.policy.codec, type),
-      maxAge,
-    );
+    const maxAge = optional(maxAgeOf, 'maxAge', options(given, 'maxAge').maxAge);
+    return new Handles(this.#checks, this.#callOf, handleType(type), maxAge);
   }
 
   /**
@@ -241,20 +242,15 @@ export class Guard {
     given: { readonly ttl?: number | undefined; readonly maxAge?: number | undefined } = {},
   ): HeldHandles<T> {
     const { ttl, maxAge } = options(given, 'ttl', 'maxAge');
-    return new HeldHandles<T>(
-      this.#checks,
-      this.#callOf,
-      handleType(this.#checks.policy.codec, type),
-      {
-        ttl: optional(lifespan, 'ttl', ttl),
-        maxAge: optional(lifespan, 'maxAge', maxAge),
-      },
-    );
+    return new HeldHandles<T>(this.#checks, this.#callOf, handleType(type), {
+      ttl: optional(checkTtl, 'ttl', ttl),
+      maxAge: optional(maxAgeOf, 'maxAge', maxAge),
+    });
   }
 }
 
 function principalOf(given: unknown): PrincipalOf {
-  if (given === 'anonymous') return () => 'anonymous';
+  if (given === 'anonymous') return () => anonymous;
   return method('principal', given, "a function, or 'anonymous' by name") as PrincipalOf;
 }
 
@@ -271,24 +267,17 @@ function seconds(name: string, given: unknown): number | undefined {
   throw invalidArgument(`${name}: expected more than 0 and at most 60 seconds, found ${given}`);
 }
 
-/** Seconds in which something can happen: a mistake is told now, not to the first who asks. */
-function lifespan(name: string, given: unknown): number {
+/** The most seconds since something was made: a mistake is told now, not to the first who asks. */
+function maxAgeOf(name: string, given: unknown): number {
   const seconds = count(name, given);
   if (seconds === 0) throw invalidArgument(`${name}: expected 1 second or more, found 0`);
   return seconds;
 }
 
-/** The same of a type: of what is no handle, the core tells first if its type could not be one. */
-function handleType(codec: Codec, given: unknown): string {
+/** A type of handles. */
+function handleType(given: unknown): string {
   const type = text('type', given);
-  const view = codec.view('anonymous');
-  try {
-    view.verifyHandle(type, '');
-  } catch (error) {
-    if (!(error instanceof SealwaxError && error.isRefusal)) throw error;
-  } finally {
-    view.free();
-  }
+  core().checkHandleType(type);
   return type;
 }
 

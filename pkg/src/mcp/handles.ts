@@ -40,9 +40,8 @@ export class Handles extends HandleKind<Verified> {
    * @throws {@link HandleRefused} where it cannot be made
    */
   async mint(context: HandlerContext): Promise<Handle> {
-    return handleOf(
-      await this.made(context, (view) => this.opened(view, view.mintHandle(this.#type))),
-    );
+    const life = { maxAge: this.#maxAge };
+    return handleOf(await this.made(context, (view) => view.newHandle(this.#type, life)));
   }
 
   /**
@@ -59,8 +58,7 @@ export class Handles extends HandleKind<Verified> {
   }
 
   protected facts({ ulid, endsAtMs }: Verified): Facts {
-    // Rounded up: it is to be remembered until it has ended.
-    return { id: ulid, expiresAt: endsAtMs === undefined ? null : Math.ceil(endsAtMs / 1000) };
+    return { id: ulid, endsAt: endsAtMs && endsAtMs / 1000 };
   }
 }
 

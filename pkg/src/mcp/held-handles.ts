@@ -51,9 +51,7 @@ export class HeldHandles<T = unknown> extends HandleKind<Held<T>> {
    * @throws {@link HandleRefused} where it cannot be sealed: it is too large, or no JSON
    */
   seal(context: HandlerContext, value: T): Promise<Held<T>> {
-    return this.made(context, (view) =>
-      this.opened(view, this.#sealer(view).sealJson(value, { ttl: this.#ttl })),
-    );
+    return this.made(context, (view) => this.#sealed(view, value));
   }
 
   /**
@@ -72,29 +70,35 @@ export class HeldHandles<T = unknown> extends HandleKind<Held<T>> {
    * @throws {@link HandleRefused} as {@link HeldHandles.seal}
    */
   renew(context: HandlerContext, held: Held<T>, value: T): Promise<Held<T>> {
-    return this.made(context, (view) => {
-      const payload = new TextEncoder().encode(json('value', value));
-      const life = { ttl: this.#ttl };
-      return this.opened(view, this.#sealer(view).renew(held.opened, payload, life));
-    });
+    return this.made(context, (view) => this.#sealed(view, value, held.opened));
+  }
+
+  #sealed(view: View, value: T, before?: Opened<'handle-state'>): Held<T> {
+    const payload = new TextEncoder().encode(json('value', value));
+    const life = { ttl: this.#ttl };
+    const { token, opened } = this.#sealer(view).sealToken(payload, life, before);
+    return heldOf(token, opened);
   }
 
   protected opened(view: View, handle: string): Held<T> {
-    const opened = this.#sealer(view).open(handle, { maxAge: this.#maxAge });
-    const { expiresAt } = opened;
-    return {
-      handle,
-      value: opened.json<T>(),
-      opened,
-      ...(expiresAt !== undefined && { expiresAt: readable(expiresAt) }),
-    };
+    return heldOf(handle, this.#sealer(view).open(handle, { maxAge: this.#maxAge }));
   }
 
   protected facts({ opened }: Held<T>): Facts {
-    return { id: opened.tokenId, expiresAt: opened.expiresAt ?? null };
+    return { id: opened.tokenId, endsAt: opened.expiresAt };
   }
 
   #sealer(view: View): Sealer<'handle-state'> {
     return view.handleState(this.#type);
   }
+}
+
+function heldOf<T>(handle: string, opened: Opened<'handle-state'>): Held<T> {
+  const { expiresAt } = opened;
+  return {
+    handle,
+    value: opened.json<T>(),
+    opened,
+    ...(expiresAt !== undefined && { expiresAt: readable(expiresAt) }),
+  };
 }

@@ -15,7 +15,9 @@ import {
   facts,
   greeting,
   isMessage,
+  isRequest,
   type Message,
+  noRequest,
   TERMINATE,
   takenOff,
 } from './sep1359.js';
@@ -37,7 +39,8 @@ export interface HttpSessionsOptions {
   readonly ttl?: number | undefined;
   /**
    * Serves SEP-1359 too: `initialize` is answered with `sessionId` and `sessionTimeout`, messages
-   * carry a `sessionId` both ways for a peer that sends one, and `session/terminate` ends it.
+   * carry a `sessionId` both ways for a peer that sends one, and `session/terminate` ends it, if
+   * there is an `accept` to remember that.
    *
    * As the SEP has it, a session ends once another principal sends its token, if there is an
    * `accept` to remember that: so whoever stole a token can end a session, though not use it. A
@@ -115,16 +118,15 @@ export class HttpSessions {
   async #begin(caller: Caller, body: unknown, response: Response): Promise<Response> {
     const { id, params } = Object(body);
     const { messages, again } = await whole(response);
-    const result = messages.find((message) => message.id === id)?.result;
+    const result = messages.find(isResult)?.result;
     if (result === undefined) return again();
     try {
       const { view } = await caller.who();
-      const token = sealed(view, params, result, this.#policy.ttl);
-      const greet = (message: Message) =>
-        message.id === id ? greeting(message, view, token) : message;
-      const begun = this.#policy.sep1359 ? (await whole(again(), greet)).again() : again();
-      begun.headers.set(HEADER, token);
-      return begun;
+      const begun = sealed(view, params, result, this.#policy.ttl);
+      const greet = (message: Message) => (isResult(message) ? greeting(message, begun) : message);
+      const greeted = this.#policy.sep1359 ? (await whole(again(), greet)).again() : again();
+      greeted.headers.set(HEADER, begun.sessionId);
+      return greeted;
     } catch (error) {
       this.#checks.unsealed('mcp-session-id', caller, 'session', error);
       const failure = answer('data-layer', { error: null });
@@ -136,13 +138,20 @@ export class HttpSessions {
   async #go(caller: Caller, came: Came, next: () => Promise<Response>): Promise<Response> {
     const { request, header, sent } = came;
     const token = header ?? sent;
+    const terminates = this.#policy.sep1359 && Object(came.body).method === TERMINATE;
+    if (terminates && !isRequest(came.body as Message)) {
+      errorTo(this.#checks, caller, noRequest(), token);
+      return status(202);
+    }
+    if (request.method === 'DELETE' && !this.#checks.remembers) {
+      return new Response(null, { status: 405, headers: { allow: 'POST' } });
+    }
     if (token === undefined) {
       const needed = this.#policy.required || request.method !== 'POST';
       return needed ? status(400) : next();
     }
     if (header !== undefined && sent !== undefined && header !== sent) return status(400);
-    const { method, id } = Object(came.body);
-    const ends = request.method === 'DELETE' || (this.#policy.sep1359 && method === TERMINATE);
+    const ends = request.method === 'DELETE' || (terminates && this.#checks.remembers);
     let negotiated: Negotiated;
     try {
       const opened = await admitted(this.#checks, caller, token);
@@ -153,8 +162,10 @@ export class HttpSessions {
     }
     const version = request.headers.get('mcp-protocol-version') ?? negotiated.protocolVersion;
     if (version !== negotiated.protocolVersion) return status(400);
-    if (ends && method === TERMINATE) return Response.json({ jsonrpc: '2.0', id, result: {} });
-    // As the SDK's own server answers a DELETE.
+    if (ends && terminates) {
+      const { id } = Object(came.body);
+      return Response.json({ jsonrpc: '2.0', id, result: {} });
+    }
     if (ends) return status(204);
     const { principal } = await caller.who();
     this.#checks.policy.known.set(request, { negotiated, principal });
@@ -176,6 +187,11 @@ export class HttpSessions {
     const refused = this.#checks.refused('mcp-session-id', caller, 'session', error, token);
     return status('httpStatus' in refused ? refused.httpStatus : 500);
   }
+}
+
+/** The answer to the one request: whatever else there is has a method. */
+function isResult({ result }: Message): boolean {
+  return result !== undefined;
 }
 
 function status(status: number): Response {

@@ -5,6 +5,7 @@
  * that was loaded.
  */
 
+export { anonymous } from '../principal.js';
 export type { Accept, Accepted } from './accept.js';
 export type { PrincipalOf } from './caller.js';
 export type { Refused } from './checks.js';

@@ -1,4 +1,5 @@
 import { SealwaxError } from '../error.js';
+import { json } from '../input.js';
 import type { Opened } from '../opened.js';
 import type { View } from '../view.js';
 
@@ -13,22 +14,32 @@ export interface Negotiated {
 /** What a header may have; proxies refuse more sooner or later. */
 const MOST = 4096;
 
+/** The token of a session, and how many seconds it lives. */
+export interface Begun {
+  readonly sessionId: string;
+  readonly sessionTimeout?: number;
+}
+
 /** Seals what a request and its result say, as the token of the session. */
 export function sealed(
   view: View,
   params: unknown,
   result: unknown,
   ttl: number | undefined,
-): string {
+): Begun {
   const { capabilities: clientCapabilities = {}, clientInfo } = Object(params);
   const { protocolVersion, capabilities: serverCapabilities = {} } = Object(result);
   const { name, version } = Object(clientInfo);
   const negotiated: Negotiated = {
     ...{ protocolVersion, clientCapabilities, clientInfo: { name, version }, serverCapabilities },
   };
-  const token = view.session().sealJson(negotiated, { ttl });
-  if (token.length <= MOST) return token;
-  const message = `Mcp-Session-Id: expected at most ${MOST} characters, found ${token.length}`;
+  const payload = new TextEncoder().encode(json('negotiated', negotiated));
+  const { token: sessionId, opened } = view.session().sealToken(payload, { ttl });
+  const { issuedAt, expiresAt } = opened;
+  if (sessionId.length <= MOST) {
+    return { sessionId, ...(expiresAt && { sessionTimeout: expiresAt - issuedAt }) };
+  }
+  const message = `Mcp-Session-Id: expected at most ${MOST} characters, found ${sessionId.length}`;
   throw new SealwaxError('too_large', message, false);
 }
 

@@ -5,6 +5,7 @@ import { invalidArgument, SealwaxError } from '../error.js';
 import type { Carried } from '../facts.js';
 import { text } from '../input.js';
 import type { Opened } from '../opened.js';
+import { anonymous } from '../principal.js';
 import type { Sealer } from '../sealer.js';
 import type { View } from '../view.js';
 import { binding } from './binding.js';
@@ -18,6 +19,8 @@ export class Requests implements Gate {
   readonly #ttl: number | undefined;
   readonly #only: ReadonlyMap<string, readonly string[]>;
   readonly #bindings = new WeakMap<Call, () => Uint8Array>();
+  readonly #states = new WeakMap<Call, string>();
+  #anonymous: View | undefined;
 
   constructor(
     checks: Checks,
@@ -29,19 +32,29 @@ export class Requests implements Gate {
     this.#only = only;
   }
 
+  /**
+   * The state that came with a call, if one did, as it was opened here.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` for a method that carries none
+   */
+  state(call: Call): string | undefined {
+    call.assertState();
+    return this.#states.get(call);
+  }
+
   enter(call: Call): Passage | Promise<Passage> {
-    const { carried, request } = call;
-    if (carried === undefined) return { deliver: request };
+    const { carried } = call;
+    if (carried === undefined) return { deliver: call.request };
     const token = call.param(carried.param);
+    const without = { deliver: call.requestWith(carried.param, undefined) };
     if (carried.kind === 'request-state') {
       this.#bindings.set(call, binding(call, this.#only));
       // Its handler may give a state to somebody, so it must be known who that is.
       const asked = call.who();
-      if (token === undefined && call.principal !== undefined) return { deliver: request };
+      if (token === undefined && call.known !== undefined) return without;
       return this.#open(call, carried, token, asked);
     }
-    if (token === undefined) return { deliver: request };
-    return this.#open(call, carried, token);
+    return token === undefined ? without : this.#open(call, carried, token);
   }
 
   async #open(
@@ -50,40 +63,65 @@ export class Requests implements Gate {
     token: unknown,
     asked?: Promise<unknown>,
   ): Promise<Passage> {
-    const { request } = call;
+    const { kind, param } = carried;
     try {
       await asked;
-      if (token === undefined) return { deliver: request };
+      if (token === undefined) return { deliver: call.requestWith(param, undefined) };
       const opened = await this.#checks.admit(
         call,
-        carried.kind,
+        kind,
         token,
-        (view, token) => this.#sealer(call, carried, view).open(token),
-        ({ tokenId: id, expiresAt }) => ({ id, expiresAt: expiresAt ?? null }),
+        (view, token) => this.#opened(call, carried, view, token),
+        ({ tokenId: id, expiresAt: endsAt }) => ({ id, endsAt }),
       );
-      const params = { ...request.params, [carried.param]: plain(opened) };
-      return { deliver: { ...request, params } };
+      const given = plain(opened);
+      if (kind === 'cursor') return { deliver: call.requestWith(param, given) };
+      // Its handler has it from here, and not from what the SDK makes of a message.
+      this.#states.set(call, given);
+      return { deliver: call.requestWith(param, undefined) };
     } catch (error) {
-      const refused = this.#checks.refused(carried.kind, call, carried.kind, error, token);
-      return { answer: call.refuse(refused) };
+      return { answer: call.refuse(this.#checks.refused(kind, call, kind, error, token)) };
     }
   }
 
-  async leave(call: Call, response: JSONRPCResponse): Promise<JSONRPCResponse> {
-    const { carried } = call;
+  /** A cursor is the user's, or everybody's, of a public page. */
+  #opened(call: Call, carried: Carried, view: View, token: string): Opened {
     try {
-      if (carried === undefined || !('result' in response)) return response;
-      const given = leaving(carried, response.result);
-      if (given === undefined) return response;
-      const { view } = await call.who();
-      const payload = new TextEncoder().encode(text(carried.result, given));
-      const life = carried.kind === 'request-state' ? { ttl: this.#ttl } : {};
-      const token = this.#sealer(call, carried, view).seal(payload, life);
-      return { ...response, result: { ...response.result, [carried.result]: token } };
+      return this.#sealer(call, carried, view).open(token);
     } catch (error) {
-      const kind = carried?.kind ?? 'request-state';
-      return call.refuse(this.#checks.unsealed(kind, call, kind, error));
+      const isAnothers = error instanceof SealwaxError && error.code === 'principal_mismatch';
+      if (carried.kind !== 'cursor' || !isAnothers) throw error;
+      return this.#sealer(call, carried, this.#nobody).open(token);
     }
+  }
+
+  /** Caches hand a public page to anybody: so is its cursor. */
+  get #nobody(): View {
+    this.#anonymous ??= this.#checks.policy.codec.view(anonymous);
+    return this.#anonymous;
+  }
+
+  leave(call: Call, response: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse> {
+    const { carried } = call;
+    if (carried === undefined || !('result' in response)) return response;
+    const { result } = response;
+    const given = leaving(carried, result);
+    if (given === undefined) return response;
+    const failed = (error: unknown) =>
+      call.refuse(this.#checks.unsealed(carried.kind, call, carried.kind, error));
+    const seal = (view: View) => {
+      try {
+        const payload = new TextEncoder().encode(text(carried.result, given));
+        const life = carried.kind === 'request-state' ? { ttl: this.#ttl } : {};
+        const token = this.#sealer(call, carried, view).seal(payload, life);
+        return { ...response, result: { ...result, [carried.result]: token } };
+      } catch (error) {
+        return failed(error);
+      }
+    };
+    if (carried.kind === 'cursor' && result.cacheScope === 'public') return seal(this.#nobody);
+    const asked = call.who();
+    return call.known ? seal(call.known.view) : asked.then(({ view }) => seal(view), failed);
   }
 
   #sealer(call: Call, { kind }: Carried, view: View): Sealer<'request-state' | 'cursor'> {
@@ -100,7 +138,7 @@ function leaving(
 ): unknown {
   // A complete result may have a member of this name, which is the tool's own.
   if (kind === 'request-state' && result.resultType !== 'input_required') return undefined;
-  return result[member];
+  return result[member] ?? undefined;
 }
 
 /** The text that was sealed, to the letter. */

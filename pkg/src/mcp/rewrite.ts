@@ -18,7 +18,7 @@ export function rewritten(response: Response, edit: Edit): Response {
     transform(chunk, controller) {
       rest += chunk;
       if (!stream) return;
-      const end = rest.lastIndexOf('\n') + 1;
+      const end = Math.max(rest.lastIndexOf('\n'), rest.lastIndexOf('\r')) + 1;
       if (end > 0) controller.enqueue(editedText(rest.slice(0, end), stream, edit));
       rest = rest.slice(end);
     },
@@ -46,18 +46,27 @@ export async function whole(
 
 function editedText(text: string, stream: boolean, edit: Edit): string {
   if (!stream) return editedJson(text, edit);
-  // The SDK's events have one line of data each.
-  return text.replace(/^data:(.*)$/gm, (_, data: string) => `data: ${editedJson(data, edit)}`);
+  // The SDK's events have one line of data each. Lines end by CR and LF alone, and whatever else
+  // there is passes to the letter: ids, names of events, times to retry, comments.
+  return text.replace(/(^|[\r\n])data:([^\r\n]*)/g, (line, before: string, data: string) => {
+    const edited = editedJson(data, edit);
+    return edited === data ? line : `${before}data: ${edited}`;
+  });
 }
 
 /** What is no message is none of ours. */
 function editedJson(text: string, edit: Edit): string {
+  const parsed = parsedJson(text);
+  if (typeof parsed !== 'object' || parsed === null) return text;
+  const edited = Array.isArray(parsed) ? parsed.map(edit) : edit(parsed as Message);
+  return edited === parsed ? text : JSON.stringify(edited);
+}
+
+function parsedJson(text: string): unknown {
   try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== 'object' || parsed === null) return text;
-    return JSON.stringify(Array.isArray(parsed) ? parsed.map(edit) : edit(parsed as Message));
+    return JSON.parse(text);
   } catch {
-    return text;
+    return undefined;
   }
 }
 

@@ -1,14 +1,20 @@
 /**
  * Where the official SDK is held by its insides: all that is known of them is in this file.
  *
- * Beside `connect`, which is public, two members of a server, each looked for before anything is
- * protected: `buildContext` makes the context of a handler, and `_requestStateVerify` holds the
- * option `requestState.verify`.
+ * Beside what is public, two members of a server, each looked for before anything is protected:
+ * `buildContext` makes the context of a handler, and `_requestStateVerify` holds the option
+ * `requestState.verify`.
  */
 
-import type { MessageExtraInfo, StandardSchemaV1, Transport } from '@modelcontextprotocol/server';
+import type {
+  JSONRPCRequest,
+  MessageExtraInfo,
+  RequestId,
+  StandardSchemaV1,
+  Transport,
+} from '@modelcontextprotocol/server';
 import { invalidArgument } from '../error.js';
-import { type Boundary, stand } from './transport.js';
+import { type Boundary, type Delivery, type Receiver, stand } from './transport.js';
 
 /** A server of the SDK: `McpServer`, or the low-level `Server`. */
 export interface AnyServer {
@@ -21,11 +27,20 @@ export interface HandlerContext {
   readonly mcpReq: { readonly signal: AbortSignal };
 }
 
+/** What a context is made of, as far as the guard has a say in it. */
+interface Base {
+  readonly mcpReq: { readonly id: RequestId; readonly requestState: () => unknown };
+}
+
+type Fallback = (request: JSONRPCRequest, context: HandlerContext & Base) => unknown;
+
 interface Inside {
   readonly transport: Transport | undefined;
+  fallbackRequestHandler?: Fallback | undefined;
   _requestStateVerify: ((state: string, context: HandlerContext) => unknown) | undefined;
-  buildContext(context: unknown, extra?: MessageExtraInfo): HandlerContext;
+  buildContext(context: Base, extra?: MessageExtraInfo): HandlerContext;
   connect(transport: Transport): Promise<void>;
+  assertCanSetRequestHandler(method: string): void;
   setRequestHandler(
     method: string,
     schemas: { readonly params: StandardSchemaV1 },
@@ -56,31 +71,75 @@ export function callOf(context: HandlerContext): unknown {
 export function intercept<Call>(server: AnyServer, boundary: Boundary<Call>): void {
   const inside = insideOf(server);
   const { buildContext, connect } = inside;
-  const callsByExtra = new WeakMap<MessageExtraInfo, Call>();
+  const deliveries = new WeakMap<MessageExtraInfo, Delivery<Call>>();
+  const receiver: Receiver<Call> = {
+    serves: (method) => inside.fallbackRequestHandler !== undefined || hasHandler(inside, method),
+    expect: (extra, delivery) => deliveries.set(extra, delivery),
+  };
 
+  // The text is that of `requestState` below, or, where the SDK asks the user back by itself, what
+  // the handler has just returned, which never left the server.
   inside._requestStateVerify = (state, context) => {
-    const call = callOf(context) as Call | undefined;
     // Not by way of a protected transport: then it was not opened either.
-    if (call === undefined) throw invalidArgument('requestState: did not pass the guard');
-    return boundary.read(call, state);
+    if (!isProtected(context)) throw invalidArgument('requestState: did not pass the guard');
+    return parsed(state);
   };
   inside.buildContext = function (context, extra) {
-    const built = buildContext.call(this, context, extra);
-    const call = extra && callsByExtra.get(extra);
-    if (call !== undefined) callsBySignal.set(built.mcpReq.signal, call);
+    const delivery = extra && deliveries.get(extra);
+    if (delivery === undefined) return buildContext.call(this, context, extra);
+    const { call, id } = delivery;
+    const mcpReq = { ...context.mcpReq, id, requestState: () => boundary.state(call) };
+    const built = buildContext.call(this, { ...context, mcpReq }, extra);
+    callsBySignal.set(built.mcpReq.signal, call);
+    delivery.taken(built.mcpReq.signal);
     return built;
   };
   inside.connect = async function (transport) {
     // Of a server that is connected already, the SDK's own error tells.
-    if (this.transport === undefined) {
-      stand(transport, boundary, (extra, call) => callsByExtra.set(extra, call));
-    }
+    if (this.transport === undefined) stand(transport, boundary, receiver);
     return connect.call(this, transport);
   };
+  showClientsId(inside);
   for (const [method, give] of Object.entries(boundary.methods)) {
     inside.setRequestHandler(method, { params: ANYTHING }, (_, context) =>
       give(callOf(context) as Call),
     );
+  }
+}
+
+/** The SDK hands this one handler the whole message, which has an id of ours. */
+function showClientsId(inside: Inside): void {
+  let given = inside.fallbackRequestHandler;
+  const handler: Fallback = (request, context) =>
+    given?.({ ...request, id: context.mcpReq.id }, context);
+  Object.defineProperty(inside, 'fallbackRequestHandler', {
+    ...{ configurable: true, enumerable: true },
+    get: () => given && handler,
+    set(fallback: Fallback | undefined) {
+      given = fallback;
+    },
+  });
+}
+
+function hasHandler(inside: Inside, method: string): boolean {
+  try {
+    inside.assertCanSetRequestHandler(method);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function isProtected(context: HandlerContext): boolean {
+  return callOf(context) !== undefined;
+}
+
+/** What the guard wrote is JSON; another's text is handed over as it is. */
+function parsed(state: string): unknown {
+  try {
+    return JSON.parse(state);
+  } catch {
+    return undefined;
   }
 }
 

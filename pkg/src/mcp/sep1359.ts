@@ -1,11 +1,13 @@
 /** SEP-1359: a member `sessionId` beside what a message says, which the SDK's schemas refuse. */
 
+import type { RequestId } from '@modelcontextprotocol/server';
 import { SealwaxError } from '../error.js';
 import { inspect } from '../inspect.js';
+import { defaultTtl } from '../lifetime.js';
 import type { Opened } from '../opened.js';
-import type { View } from '../view.js';
 import type { Caller } from './caller.js';
 import type { Checks, Facts } from './checks.js';
+import type { Begun } from './negotiated.js';
 
 export const TERMINATE = 'session/terminate';
 
@@ -13,6 +15,18 @@ export type Message = Readonly<Record<string, unknown>>;
 
 export function isMessage(value: unknown): value is Message {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What the SDK takes for a request, and answers. */
+export function isRequest(message: Message): message is Message & { readonly id: RequestId } {
+  const { id, method } = message;
+  return method !== undefined && (typeof id === 'string' || Number.isInteger(id));
+}
+
+/** Why a session is not ended: what nobody answers ends nothing. */
+export function noRequest(): SealwaxError {
+  const message = `${TERMINATE}: expected a request, found a notification`;
+  return new SealwaxError('malformed', message, true);
 }
 
 /** A message as the SDK takes it, and the session that it came with. */
@@ -31,10 +45,8 @@ export function carrying(message: Message, sessionId: string): Message {
 }
 
 /** The answer to `initialize`, with the session that it begins. */
-export function greeting(message: Message, view: View, sessionId: string): Message {
-  const { expiresAt } = view.session().open(sessionId);
-  const left = expiresAt && { sessionTimeout: expiresAt - now() };
-  return withResult(message, { sessionId, ...left });
+export function greeting(message: Message, begun: Begun): Message {
+  return withResult(message, { ...begun });
 }
 
 function withResult(message: Message, more: Message): Message {
@@ -51,8 +63,8 @@ export function admitted(
 }
 
 /** What `accept` knows a session by. */
-export function facts({ tokenId: id, expiresAt }: Opened<'session'>): Facts {
-  return { id, expiresAt: expiresAt ?? null };
+export function facts({ tokenId: id, expiresAt: endsAt }: Opened<'session'>): Facts {
+  return { id, endsAt };
 }
 
 /**
@@ -71,10 +83,8 @@ export async function endedByAnother(
   if (inspected.what !== 'token') return;
   try {
     // When it expires is sealed for its own principal: no later than one that is made now.
-    const session = (await caller.who()).view.session();
-    const { expiresAt = 0 } = session.open(session.seal(new Uint8Array()));
-    const end = Math.max(expiresAt, now() + (ttl ?? 0));
-    await checks.ended(caller, 'session', { id: inspected.tokenId, expiresAt: end });
+    const endsAt = Date.now() / 1000 + Math.max(ttl ?? 0, defaultTtl('session'));
+    await checks.ended(caller, 'session', { id: inspected.tokenId, endsAt });
   } catch (failure) {
     checks.unsealed('sep-1359', caller, 'session', failure);
   }
@@ -89,8 +99,4 @@ export function errorTo(
 ): ReturnType<Checks['refused']> {
   const echoed = typeof sent === 'string' ? sent : undefined;
   return checks.refused('sep-1359', caller, 'session', error, sent, echoed);
-}
-
-function now(): number {
-  return Math.floor(Date.now() / 1000);
 }

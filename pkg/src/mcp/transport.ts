@@ -12,7 +12,9 @@ import type {
   MessageExtraInfo,
   RequestId,
   Transport,
+  TransportSendOptions,
 } from '@modelcontextprotocol/server';
+import { meantBy, ownId } from './ids.js';
 
 /**
  * What is known of a request before its handler runs: of the SDK's `ServerContext` these two
@@ -37,102 +39,180 @@ export interface Boundary<Call> {
    * without a promise is delivered at once, as the SDK's transports deliver.
    */
   enter(call: Call): Passage | Promise<Passage>;
-  /** After the handler: what goes to the client. */
-  leave(call: Call, response: JSONRPCResponse): Promise<JSONRPCResponse>;
-  /** It was answered: nothing comes of it any more. */
+  /**
+   * After the handler: what goes to the client. The SDK finds an HTTP status for an error only
+   * while it delivers: so an error is given without a promise, and whatever else can be.
+   */
+  leave(call: Call, response: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse>;
+  /** Nothing comes of it any more: it was answered, or dropped. */
   left(call: Call): void;
   /** Whether a notification may pass; one that may not is dropped, for nothing answers it. */
   notified(notification: JSONRPCNotification, context: RequestContext): boolean | Promise<boolean>;
   /** The methods that the boundary has of its own: what they give, once they have entered. */
   readonly methods: Readonly<Record<string, (call: Call) => Record<string, unknown>>>;
-  /** What a handler reads of a state that has entered, or that has never left the server. */
-  read(call: Call, state: string): unknown;
+  /** The text of the state that came with a call and was opened, and of no other. */
+  state(call: Call): string | undefined;
 }
 
 export type Passage = { readonly deliver: JSONRPCRequest } | { readonly answer: JSONRPCResponse };
 
-/**
- * Stands in a transport's way, from when it starts.
- *
- * @param remember is told which call a message's `extra` belongs to, before it is delivered
- */
+/** One request at the SDK: between the message delivered and the context that it makes of it. */
+export interface Delivery<Call> {
+  readonly call: Call;
+  /** The client's own id. */
+  readonly id: RequestId;
+  /** The SDK has taken it, and answers it unless this aborts. */
+  taken(signal: AbortSignal): void;
+}
+
+/** The SDK's side of a boundary. */
+export interface Receiver<Call> {
+  /** Whether it has a handler for a method. */
+  serves(method: string): boolean;
+  /** Is told what a message's `extra` belongs to, before it is delivered. */
+  expect(extra: MessageExtraInfo, delivery: Delivery<Call>): void;
+}
+
+/** A request until it is answered or dropped. */
+interface Exchange<Call> {
+  readonly call: Call;
+  readonly id: RequestId;
+  readonly ownId: string;
+  isDelivered: boolean;
+}
+
+/** Stands in a transport's way, from when it starts. */
 export function stand<Call>(
   transport: Transport,
   boundary: Boundary<Call>,
-  remember: (extra: MessageExtraInfo, call: Call) => void,
+  receiver: Receiver<Call>,
 ): void {
   const start = transport.start.bind(transport);
   const send = transport.send.bind(transport);
-  const calls = new Map<RequestId, Call>();
+  const exchanges = new Map<RequestId, Exchange<Call>>();
+  /** Of requests with one id, the last: as the SDK has it, a cancellation means that one. */
+  const latest = new Map<RequestId, Exchange<Call>>();
 
-  const answer = (response: JSONRPCResponse) => {
-    send(response).catch((error) => transport.onerror?.(error));
+  const begin = (call: Call, id: RequestId): Exchange<Call> => {
+    const exchange = { call, id, ownId: ownId(id), isDelivered: false };
+    exchanges.set(exchange.ownId, exchange);
+    latest.set(id, exchange);
+    return exchange;
   };
+  const end = (exchange: Exchange<Call>) => {
+    exchanges.delete(exchange.ownId);
+    if (latest.get(exchange.id) === exchange) latest.delete(exchange.id);
+    boundary.left(exchange.call);
+  };
+  const failed = (error: unknown) => transport.onerror?.(error as Error);
 
-  const forget = (id: RequestId) => {
-    const call = calls.get(id);
-    if (calls.delete(id)) boundary.left(call as Call);
-  };
-  /** At once, where that can be. */
-  const after = <T>(value: T | Promise<T>, then: (value: T) => void) => {
-    if (!(value instanceof Promise)) return then(value);
-    value.then(then).catch((error) => transport.onerror?.(error));
+  const answer = (exchange: Exchange<Call>, response: JSONRPCResponse) => {
+    end(exchange);
+    send({ ...response, id: exchange.id }).catch(failed);
   };
 
   transport.start = () => {
-    const deliver = transport.onmessage;
-    transport.onmessage = (message, extra) => {
-      if (!isRequest(message)) {
-        if (!isNotification(message)) return deliver?.(message, extra);
-        return after(boundary.notified(message, contextOf(transport, extra)), (may) => {
-          if (!may) return;
-          // The SDK never answers what was cancelled.
-          if (isCancellation(message)) calls.delete(message.params.requestId);
-          deliver?.(message, extra);
-        });
-      }
-      const { id } = message;
-      // Two requests of one id at a time: an answer could be sealed for the other one.
-      if (calls.has(id)) {
-        const error = { code: -32600, message: 'Invalid request: its id is in use' };
-        return answer({ jsonrpc: '2.0', id, error });
-      }
+    const { onmessage: deliver, onclose: closed } = transport;
+
+    const request = (message: JSONRPCRequest, extra?: MessageExtraInfo) => {
       const call = boundary.call(message, contextOf(transport, extra));
-      calls.set(id, call);
+      const exchange = begin(call, message.id);
       const pass = (passage: Passage) => {
-        if (calls.get(id) !== call) return; // cancelled
-        if ('answer' in passage) {
-          forget(id);
-          return answer(passage.answer);
-        }
+        // Dropped while it waited, and what it has come to meanwhile.
+        if (!exchanges.has(exchange.ownId)) return boundary.left(call);
+        if ('answer' in passage) return answer(exchange, passage.answer);
         const linked = { ...extra };
-        remember(linked, call);
-        deliver?.(passage.deliver, linked);
+        const taken = (signal: AbortSignal) => {
+          exchange.isDelivered = true;
+          // The SDK says nothing of what it drops, such as what was cancelled.
+          signal.addEventListener('abort', () => end(exchange), { once: true });
+        };
+        receiver.expect(linked, { call, id: meantBy(exchange.id), taken });
+        try {
+          deliver?.({ ...passage.deliver, id: exchange.ownId }, linked);
+        } finally {
+          if (!exchange.isDelivered) end(exchange);
+        }
       };
-      after(boundary.enter(call), pass);
+      // What nothing serves, the SDK refuses by its name, and it needs to be at once.
+      if (!receiver.serves(message.method)) return pass({ deliver: bare(message) });
+      after(boundary.enter(call), pass, (error) => {
+        failed(error);
+        if (exchanges.has(exchange.ownId)) answer(exchange, internalError());
+      });
+    };
+
+    const notification = (message: JSONRPCNotification, extra?: MessageExtraInfo) => {
+      const exchange = isCancellation(message) ? latest.get(message.params.requestId) : undefined;
+      if (exchange === undefined) return deliver?.(message, extra);
+      if (exchange.isDelivered) return deliver?.(cancelling(message, exchange.ownId), extra);
+      // The SDK takes no other for a cancellation.
+      const { reason } = message.params ?? {};
+      if (reason === undefined || typeof reason === 'string') end(exchange);
+    };
+
+    transport.onmessage = (message, extra) => {
+      if (isRequest(message)) return request(message, extra);
+      if (!isNotification(message)) return deliver?.(message, extra);
+      const may = boundary.notified(message, contextOf(transport, extra));
+      after(may, (may) => may && notification(message, extra), failed);
+    };
+    transport.onclose = () => {
+      try {
+        closed?.();
+      } finally {
+        for (const exchange of exchanges.values()) end(exchange);
+      }
     };
     return start();
   };
 
-  transport.send = async (message, options) => {
-    if (!isResponse(message)) return send(message, options);
-    const { id } = message;
-    const call = id === undefined ? undefined : calls.get(id);
-    if (id === undefined || call === undefined) {
-      // An answer to what was cancelled: nobody waits for it, and nothing could seal it.
-      return 'error' in message ? send(message, options) : undefined;
-    }
-    const sealed = await boundary.leave(call, message);
-    if (calls.get(id) !== call) return; // cancelled
-    forget(id);
-    return send(sealed, options);
+  transport.send = (message, options) => {
+    if (!isResponse(message)) return send(message, related(options));
+    const exchange = message.id === undefined ? undefined : exchanges.get(message.id);
+    const leave = (exchange: Exchange<Call>, response: JSONRPCResponse) => {
+      if (!exchanges.has(exchange.ownId)) return Promise.resolve();
+      end(exchange);
+      return send({ ...response, id: exchange.id }, options);
+    };
+    // An answer to what was dropped: nobody waits for it, and nothing could seal it.
+    if (exchange === undefined) return Promise.resolve();
+    const left = boundary.leave(exchange.call, message);
+    return left instanceof Promise
+      ? left.then((left) => leave(exchange, left))
+      : leave(exchange, left);
   };
+}
+
+/** At once, where that can be. */
+function after<T>(
+  value: T | Promise<T>,
+  then: (value: T) => unknown,
+  failed: (error: unknown) => unknown,
+): void {
+  if (value instanceof Promise) value.then(then).catch(failed);
+  else then(value);
 }
 
 function contextOf(transport: Transport, extra: MessageExtraInfo | undefined): RequestContext {
   const { authInfo, request } = extra ?? {};
   const http = authInfo || request ? { http: { authInfo, req: request } } : {};
   return { sessionId: transport.sessionId, ...http };
+}
+
+/** What belongs to a request of ours belongs to the client's, at the transport. */
+function related(options: TransportSendOptions | undefined): TransportSendOptions | undefined {
+  const { relatedRequestId } = options ?? {};
+  if (relatedRequestId === undefined) return options;
+  return { ...options, relatedRequestId: meantBy(relatedRequestId) };
+}
+
+function bare({ jsonrpc, id, method }: JSONRPCRequest): JSONRPCRequest {
+  return { jsonrpc, id, method };
+}
+
+function internalError(): JSONRPCResponse {
+  return { jsonrpc: '2.0', error: { code: -32603, message: 'Internal error' } };
 }
 
 function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
@@ -147,9 +227,13 @@ function isResponse(message: JSONRPCMessage): message is JSONRPCResponse {
   return 'result' in message || 'error' in message;
 }
 
-function isCancellation(
-  message: JSONRPCNotification,
-): message is JSONRPCNotification & { params: { requestId: RequestId } } {
+type Cancellation = JSONRPCNotification & { params: { requestId: RequestId; reason?: unknown } };
+
+function isCancellation(message: JSONRPCNotification): message is Cancellation {
   if (message.method !== 'notifications/cancelled') return false;
   return message.params !== undefined && 'requestId' in message.params;
+}
+
+function cancelling(message: JSONRPCNotification, requestId: RequestId): JSONRPCNotification {
+  return { ...message, params: { ...message.params, requestId } };
 }

@@ -1,10 +1,12 @@
 // The manners of the package: what it takes, what it refuses and how, and what it lets be seen.
 
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { inspect as show } from 'node:util';
 
 import {
+  anonymous,
   answer,
   Codec,
   inspect,
@@ -79,6 +81,7 @@ test('a value of the wrong type is a TypeError', () => {
   const sealer = alice.session();
   for (const act of [
     () => new Codec(),
+    () => new Codec({ keys: 7, audience: 'a' }),
     () => new Codec({ keys: [key], audience: 'a' }),
     () => new Codec({ keys, audience: 1 }),
     () => new Codec({ keys, audience: 'a', skew: '60' }),
@@ -113,6 +116,37 @@ test('a value of the wrong type is a TypeError', () => {
   }
 });
 
+test('where there are no keys, it is said how to make one', () => {
+  const message = /SEALWAX_KEYS.*sealwax keygen/;
+  for (const keys of [undefined, null, '']) {
+    refused('invalid_key', () => new Codec({ keys, audience: 'a' }), message);
+    refused('invalid_key', () => KeyRing.parse(keys), message);
+    refused('invalid_key', () => new KeyRing(keys), message);
+  }
+});
+
+test('an object of another copy of the package is told as such', () => {
+  const other = createRequire(import.meta.url)('sealwax');
+  const message = /of another: load sealwax by import everywhere, or by require everywhere/;
+  const theirs = new other.KeyRing([other.Key.generate()]);
+  assert.throws(() => new Codec({ keys: theirs, audience: 'a' }), { name: 'TypeError', message });
+  assert.throws(() => new other.Codec({ keys, audience: 'a' }), { name: 'TypeError', message });
+  assert.throws(() => new KeyRing([other.Key.generate()]), { name: 'TypeError', message });
+});
+
+test('arguments of a request are no text of JSON', () => {
+  for (const args of ['{"id":7}', 7, true]) {
+    refused(
+      'invalid_argument',
+      () => requestContext('tools/call', 'x', args),
+      /not as JSON within/,
+    );
+  }
+  const text = JSON.stringify('{"id":7}');
+  refused('invalid_argument', () => requestContextFromJson('tools/call', 'x', text));
+  assert.deepEqual(requestContext('tools/call', 'x', null), requestContext('tools/call', 'x'));
+});
+
 test('a misspelt option is a TypeError', () => {
   const sealer = alice.session();
   for (const act of [
@@ -137,6 +171,8 @@ test('mistakes are the core’s to refuse', () => {
     () => codec.view(),
     () => codec.view({}),
     () => codec.view({ issuer: 'https://idp.example.com' }),
+    () => codec.view({ anonymous: false }),
+    () => codec.view({ anonymous: true, subject: 'alice' }),
     () => codec.view({ subject: '' }),
     () => sealer.seal(payload, { ttl: 0 }),
     () => sealer.seal(payload, { ttl: 2 ** 32 }),
@@ -225,6 +261,19 @@ test('only what was opened can be renewed, and only as the kind it is', () => {
   }, TypeError);
 });
 
+test('anonymous is said by a constant, and never by a text, which may be a name', () => {
+  const token = codec.view(anonymous).session().seal(payload);
+  assert.deepEqual(codec.view({ anonymous: true }).session().open(token).payload, payload);
+  const user = codec.view({ subject: 'anonymous' });
+  refused('principal_mismatch', () => user.session().open(token));
+  for (const name of ['anonymous', 'alice', '']) {
+    assert.throws(() => codec.view(name), {
+      name: 'TypeError',
+      message: /^principal: expected an object .* or the constant anonymous, found string$/,
+    });
+  }
+});
+
 test('a binding cannot be changed behind the sealer’s back', () => {
   const context = requestContext('tools/call', 'x');
   const sealer = alice.requestState(context);
@@ -237,7 +286,7 @@ test('what was freed says so, and freeing again is nothing', () => {
   const own = Key.generate();
   const ring = new KeyRing([own]);
   const service = new Codec({ keys: ring, audience: 'a' });
-  const view = service.view('anonymous');
+  const view = service.view({ anonymous: true });
   const sealer = view.session();
   const sessions = view.sessions();
   const session = sessions.open(sessions.create(payload));
@@ -252,7 +301,7 @@ test('what was freed says so, and freeing again is nothing', () => {
   view.free();
   refused('invalid_argument', () => own.id, /key: was freed/);
   refused('invalid_argument', () => ring.ids, /key ring: was freed/);
-  refused('invalid_argument', () => service.view('anonymous'), /codec: was freed/);
+  refused('invalid_argument', () => service.view({ anonymous: true }), /codec: was freed/);
   refused('invalid_argument', () => sealer.open(token), /view: was freed/);
   assert.deepEqual(session.payload, payload);
 });
@@ -317,7 +366,7 @@ test('keys rotate', () => {
   assert.equal(both.ids[1], key.id);
   assert.equal(Key.fromSecret(new Uint8Array(33)).toText(), undefined);
   const alone = new Codec({ keys: Key.generate().toText(), audience: 'a' });
-  refused('unknown_key', () => alone.view('anonymous').session().open(token));
+  refused('unknown_key', () => alone.view({ anonymous: true }).session().open(token));
 });
 
 test('the wire gets one answer for every refusal, and another for the server’s own trouble', () => {

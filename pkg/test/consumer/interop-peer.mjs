@@ -76,7 +76,7 @@ function parse(line) {
 
 function view({ ring, audience, principal }) {
   const codec = new Codec({ keys: utf8(ring), audience: utf8(audience) });
-  if (principal === 'anonymous') return codec.view('anonymous');
+  if (principal === 'anonymous') return codec.view({ anonymous: true });
   const parts = utf8(Buffer.from(principal, 'hex')).split('\0');
   const [issuer, client, subject] = parts.map((part) => part || undefined);
   return codec.view({ issuer, client, subject });

@@ -159,7 +159,7 @@ function viewOf({ Codec }, vector, file) {
   const keys = places.map((place) => file.keys[place].text).join(' ');
   const { anonymous, ...parts } = vector.principal;
   const named = Object.entries(parts).filter(([, part]) => part !== '');
-  const principal = anonymous ? 'anonymous' : Object.fromEntries(named);
+  const principal = anonymous ? { anonymous } : Object.fromEntries(named);
   return new Codec({ keys, audience: vector.audience }).view(principal);
 }
 

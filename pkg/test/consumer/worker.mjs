@@ -7,8 +7,18 @@ import more from './vectors/more.json';
 import v1 from './vectors/v1.json';
 import { runVectors } from './vectors.mjs';
 
+let scope;
+try {
+  sealwax.Key.generate();
+} catch (error) {
+  scope = error;
+}
+
 export default {
   async fetch() {
+    if (scope?.code !== 'entropy_unavailable' || !scope.message.includes('global scope')) {
+      throw new Error(`at the global scope: ${scope}`);
+    }
     guardOf(sealwax, Guard);
     return Response.json(await runVectors(sealwax, [v1, more]));
   },

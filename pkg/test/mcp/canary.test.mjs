@@ -77,16 +77,89 @@ test('buildContext gets the extra of the message, and its signal reaches the han
   assert.equal(built[0][1], contexts[0].mcpReq.signal, 'moved: the signal is another');
 });
 
+test('a context has the id and the state that buildContext was given', async () => {
+  const server = new Server(info, { capabilities: { tools: {} } });
+  const { buildContext } = server;
+  server.buildContext = function (context, extra) {
+    assert.equal(context.mcpReq.id, 1, 'moved: the id of the request');
+    assert.equal(context.mcpReq.requestState(), 'wire', 'moved: where a state comes from');
+    const mcpReq = { ...context.mcpReq, id: 'another', requestState: () => 'another' };
+    return buildContext.call(this, { ...context, mcpReq }, extra);
+  };
+  const seen = [];
+  server._requestStateVerify = async (state) => {
+    seen.push(state);
+  };
+  const { contexts } = await exchange(server, { requestState: 'wire' });
+  const { id, requestState } = contexts[0].mcpReq;
+  assert.deepEqual([id, requestState()], ['another', 'another'], 'moved: buildContext');
+  assert.deepEqual(seen, ['another'], 'moved: verify reads past the context');
+});
+
+test('what was cancelled aborts, and what is no cancellation does not', async () => {
+  for (const [params, aborted] of [
+    [{ requestId: 1 }, true],
+    [{ requestId: 1, reason: 'x' }, true],
+    [{ requestId: 1, reason: 5 }, false],
+    [{ requestId: '1' }, false],
+  ]) {
+    const server = new Server(info, { capabilities: { tools: {} } });
+    let signal;
+    let answer;
+    server.setRequestHandler('tools/call', (_, ctx) => {
+      signal = ctx.mcpReq.signal;
+      return new Promise((done) => {
+        answer = () => done({ content: [] });
+      });
+    });
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    const answers = [];
+    theirs.onmessage = (message) => answers.push(message);
+    await theirs.start();
+    await server.connect(ours);
+    ours.onmessage({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x' } });
+    await new Promise(setImmediate);
+    ours.onmessage({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    await new Promise(setImmediate);
+    const what = `moved: ${JSON.stringify(params)}`;
+    assert.equal(signal.aborted, aborted, what);
+    answer();
+    await new Promise(setImmediate);
+    assert.equal(answers.length, aborted ? 0 : 1, what);
+    await server.close();
+  }
+});
+
+test('a server tells which methods it has handlers for, and asks for the last of all by name', async () => {
+  const server = new McpServer(info);
+  const asks = (method) => () => server.server.assertCanSetRequestHandler(method);
+  assert.doesNotThrow(asks('tools/call'), 'moved: assertCanSetRequestHandler');
+  server.registerTool('x', {}, () => ({ content: [] }));
+  for (const method of ['tools/call', 'tools/list', 'ping']) {
+    assert.throws(asks(method), 'moved: assertCanSetRequestHandler');
+  }
+  const low = new Server(info);
+  const seen = [];
+  Object.defineProperty(low, 'fallbackRequestHandler', {
+    get: () => async (request) => {
+      seen.push(request.id);
+      return {};
+    },
+  });
+  await exchange(low, {}, {}, as(low), 'acme/own');
+  assert.deepEqual(seen, [1], 'moved: fallbackRequestHandler');
+});
+
 test('callbacks are set before a transport starts', async () => {
   const [ours] = InMemoryTransport.createLinkedPair();
   const start = ours.start.bind(ours);
   let was;
   ours.start = async () => {
-    was = typeof ours.onmessage;
+    was = [typeof ours.onmessage, typeof ours.onclose];
     await start();
   };
   await new Server(info).connect(ours);
-  assert.equal(was, 'function', 'moved: onmessage is set after start');
+  assert.deepEqual(was, ['function', 'function'], 'moved: callbacks are set after start');
 });
 
 test('what a tool throws becomes its message, and nothing else', async () => {

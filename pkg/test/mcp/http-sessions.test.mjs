@@ -91,7 +91,7 @@ test('revision 2026-07-28 passes as it is', async () => {
 });
 
 test('all else is refused, and the client cannot tell why', async () => {
-  const server = await serve();
+  const server = await serve({ accept: 'single' });
   const session = await begun(server);
   const view = (keys) => new Codec({ keys, audience }).view(alice);
   const late = await begun(await serve({ fetch: { ttl: 1 } }));
@@ -125,9 +125,9 @@ test('all else is refused, and the client cannot tell why', async () => {
 
 test('without it: 400, unless the author lets it be', async () => {
   for (const method of ['POST', 'GET', 'DELETE']) {
-    assert.equal((await raw(await serve(), { method })).status, 400);
+    assert.equal((await raw(await serve({ accept: 'single' }), { method })).status, 400);
   }
-  const lenient = await serve({ fetch: { required: false } });
+  const lenient = await serve({ accept: 'single', fetch: { required: false } });
   assert.equal((await raw(lenient)).status, 200);
   assert.equal((await raw(lenient, { session: 'x' })).status, 404);
   assert.equal((await raw(lenient, { method: 'DELETE' })).status, 400);

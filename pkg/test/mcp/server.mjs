@@ -13,7 +13,7 @@ export const ISSUER = 'https://idp.example.com';
 const never = new Promise(() => {});
 const accepts = {
   single: () => new SingleUse(),
-  tiny: () => new SingleUse({ capacity: 1 }),
+  small: () => new SingleUse({ capacity: 4 }),
   throws: () => ({
     accept() {
       throw new Error('the store is down');

@@ -8,9 +8,9 @@ use sealwax::Kind;
 /// Sealed, signed session tokens for MCP servers: make keys, seal, open, look.
 ///
 /// Keys come from the environment variable SEALWAX_KEYS or from --key-file, never from
-/// arguments, which every process of the machine can read. What is on stdin is taken without one
-/// line break at its end. Exit status: 0; 1 when a token is refused; 2 for wrong usage, keys or
-/// arguments.
+/// arguments, which every process of the machine can read. A payload on stdin is sealed to the
+/// byte; a token, an id, a handle or a key text may end in one line ending. Exit status: 0; 1 when a
+/// token is refused; 2 for wrong usage, keys or arguments.
 #[derive(Parser)]
 #[command(name = "sealwax", version, verbatim_doc_comment)]
 pub struct Cli {

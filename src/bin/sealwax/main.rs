@@ -263,21 +263,21 @@ fn request_context(args: &RequestArgs) -> Result<RequestContext, Error> {
     RequestContext::new(&args.method, &args.target, args.arguments.as_deref())
 }
 
-/// Stdin without one line break at its end, which is the shell's.
+/// Stdin to the byte.
 fn stdin() -> io::Result<Zeroizing<Vec<u8>>> {
     let mut input = Zeroizing::new(Vec::new());
     io::stdin().take(MAX_INPUT).read_to_end(&mut input)?;
-    if input.pop_if(|last| *last == b'\n').is_some() {
-        input.pop_if(|last| *last == b'\r');
-    }
     Ok(input)
 }
 
-/// No text of ours has a character that is not ASCII, so what is no UTF-8 may stay garbled.
+/// A token, an id, a handle or a key text: without one line ending at its end, which is the
+/// shell's. None of ours has a character that is not ASCII, so what is no UTF-8 may stay garbled.
 fn stdin_text() -> io::Result<Zeroizing<String>> {
-    Ok(Zeroizing::new(
-        String::from_utf8_lossy(&stdin()?).into_owned(),
-    ))
+    let mut input = stdin()?;
+    if input.pop_if(|last| *last == b'\n').is_some() {
+        input.pop_if(|last| *last == b'\r');
+    }
+    Ok(Zeroizing::new(String::from_utf8_lossy(&input).into_owned()))
 }
 
 fn line(text: impl std::fmt::Display) -> Vec<u8> {

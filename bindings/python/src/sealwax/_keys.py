@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._errors import InvalidKey
 from ._native import Opaque, call, call_for_bytes, call_for_text, data, ffi, lib, own, pair, text
 
 if TYPE_CHECKING:
@@ -90,6 +91,11 @@ class KeyRing(Opaque):
     @classmethod
     def parse(cls, ring_text: str) -> KeyRing:
         """Read key texts separated by commas or white space."""
+        if ring_text is None:
+            raise InvalidKey(
+                "keys: expected key texts or a KeyRing, found None: is SEALWAX_KEYS set? "
+                "`sealwax keygen` makes a key for it, as does sealwax.Key.generate().to_text()"
+            )
         written = pair(text("ring_text", ring_text))
         return cls._of(own("sealwax_ring", lib.sealwax_ring_parse, *written))
 

@@ -14,7 +14,7 @@ from carriers import plain, view
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
-from test_data_layer import KEYS, MODES, REVISIONS, SYSTEMS, Asked, Raw, served
+from test_data_layer import KEYS, MODES, REVISIONS, SYSTEMS, Asked, Raw, ask, call, served
 from test_http_sessions import Recording
 
 import sealwax
@@ -133,6 +133,24 @@ async def test_a_session_that_the_server_does_not_know_is_dropped(tmp_path: Path
             await session.call_tool("fill", {"size": 5_000})
         assert session.metadata is not None
         assert await value(session) == 1
+
+
+@REVISIONS
+@SYSTEMS
+async def test_where_nothing_remembers_an_end_it_is_forgotten_here(
+    system: str, revision: str, tmp_path: Path
+) -> None:
+    async with served(system, revision) as of:
+        sessions = ClientSessions(OnDisk(tmp_path))
+        session = await sessions.open(of.client, server="tally", user="alice")
+        kept = session.metadata
+        await session.delete()
+        assert session.metadata is None
+        assert list(tmp_path.iterdir()) == []
+        told = await ask(of.client, "sessions/delete", kept)
+        assert told["error"]["code"] == types.METHOD_NOT_FOUND
+        assert "error" not in await call(of.client, "peek", kept)
+        assert of.refusals == []
 
 
 async def test_the_header_repeats_the_session_for_proxies() -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import httpx2
 import mcp_types as types
 import pytest
 import shop
 import wire
 from carriers import CARRIERS, SURE, Cursor, Handle, HandleState, RequestState, outcome, plain
+from lone import Lone
 from mcp.server.lowlevel import Server
 
 import sealwax
@@ -65,34 +64,13 @@ async def served(
             yield Served(url, of, refusals, client)
 
 
-async def raw(url: str, method: str, params: dict[str, Any], *, name: str = "") -> dict[str, Any]:
-    """Send what no official client would."""
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    headers = {
-        "Authorization": f"Bearer {wire.bearer('alice')}",
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": "2026-07-28",
-        "Mcp-Method": method,
-        **({"Mcp-Name": name} if name else {}),
-    }
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
-    async with httpx2.AsyncClient(headers=headers) as http:
-        text = (await http.post(url, json=body)).text
-    lines = [line[6:] for line in text.splitlines() if line.startswith("data: ")]
-    answer: dict[str, Any] = json.loads(lines[-1] if lines else text)
-    return answer
-
-
-@pytest.mark.parametrize("token", [7, None, True, [], {"v": 1}, ""])
+@pytest.mark.parametrize("token", [7, True, [], {"v": 1}, ""])
 async def test_a_token_that_is_no_text_is_refused_like_any_other(token: Any) -> None:
     async with served() as of:
         call = {"name": "ask", "arguments": {"id": 7}, "requestState": token}
         answers = [
-            await raw(of.url, "tools/call", call, name="ask"),
-            await raw(of.url, "resources/list", {"cursor": token}),
+            await wire.raw(of.url, "tools/call", call, name="ask"),
+            await wire.raw(of.url, "resources/list", {"cursor": token}),
         ]
         assert [answer["error"] for answer in answers] == [
             RequestState.refusal["error"],
@@ -289,7 +267,7 @@ async def test_without_what_remembers_nothing_ends() -> None:
 
 
 async def test_single_use_that_is_full_fails_closed() -> None:
-    async with served(accept=SingleUse(capacity=2)) as of:
+    async with served(accept=SingleUse(capacity=4)) as of:
         carrier = RequestState()
         states = [await carrier.good(of.client) for _ in range(3)]
         assert carrier.taken(await carrier.present(of.client, states[0]))
@@ -299,16 +277,45 @@ async def test_single_use_that_is_full_fails_closed() -> None:
         assert of.codes == ["accept_unavailable", "not_accepted"]
 
 
-async def test_single_use_makes_room_as_tokens_expire() -> None:
-    async with served(accept=SingleUse(capacity=1), request_state_ttl=2) as of:
+async def test_a_request_state_lives_as_long_as_its_author_said() -> None:
+    async with served(request_state_ttl=1) as of:
         carrier = RequestState()
-        assert carrier.taken(await carrier.present(of.client, await carrier.good(of.client)))
-        await anyio.sleep(2.1)
         late = await carrier.good(of.client)
-        assert carrier.taken(await carrier.present(of.client, late))
-        await anyio.sleep(2.1)
+        await anyio.sleep(1.1)
         assert await carrier.present(of.client, late) == carrier.refusal
         assert of.codes == ["expired"]
+
+
+@SYSTEMS
+async def test_null_is_absent(system: str) -> None:
+    """As the SDK takes it, and clients send it."""
+    async with served(system) as of:
+        call: dict[str, Any] = {"name": "ask", "arguments": {"id": 7}}
+        read: dict[str, Any] = {"uri": "secret:///a"}
+        for method, params, name in (
+            ("tools/call", call, "ask"),
+            ("resources/read", read, "secret:///a"),
+        ):
+            told = await wire.raw(of.url, method, {**params, "requestState": None}, name=name)
+            assert told["result"]["resultType"] == "input_required"
+        told = await wire.raw(of.url, "resources/list", {"cursor": None})
+        assert told["result"]["resources"][0]["uri"] == "item:///0"
+        assert of.refusals == []
+
+
+async def test_null_reaches_a_handler_as_absent() -> None:
+    seen: list[Any] = []
+
+    async def resources(ctx: Any, _params: Any) -> types.ListResourcesResult:
+        seen.append(dict(ctx.params))
+        return types.ListResourcesResult(resources=[])
+
+    server: Server[Any] = Server("shop", on_list_resources=resources)
+    Guard(codec=shop.codec(KEYS), principal="anonymous").protect(server)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        told = await wire.raw(url, "resources/list", {"cursor": None})
+    assert "error" not in told
+    assert [sorted(params) for params in seen] == [["_meta"]]
 
 
 async def test_a_hook_that_raises_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
@@ -447,6 +454,64 @@ async def test_a_basket_goes_from_handle_to_handle(system: str) -> None:
         assert told["structuredContent"] == {"items": ["tea", "milk"], "generation": 1}
         # The first still holds what it held, and another is apart.
         assert HandleState().taken(await HandleState().present(of.client, first))
+
+
+async def test_nothing_that_is_sealed_is_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lives for a second may end before it is read; and what is checked is not sealed."""
+    codec = shop.codec(KEYS)
+
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    with monkeypatch.context() as patched:
+        for owner, name in (
+            (sealwax.Sealer, "seal"),
+            (sealwax.Sealer, "_seal_token"),
+            (sealwax.View, "mint_handle"),
+            (sealwax.View, "mint_session_id"),
+            (sealwax.Sessions, "create"),
+        ):
+            patched.setattr(owner, name, never)
+        guard = Guard(codec=codec, principal="anonymous", request_state_ttl=1)
+        forking = Guard(codec=codec, principal="anonymous")
+        held, rows = guard.held_handles("order", ttl=1), guard.handles("basket", max_age=1)
+        sessions = guard.sessions(held_by_server=True, ttl=1)
+        kept = forking.sessions(initial=lambda _ctx: 7, ttl=1)
+
+    async def it(ctx: Any) -> Any:
+        order, basket = await held.seal(ctx, 7), await rows.mint(ctx)
+        assert (order.expires_at or "")[-1] == (basket.expires_at or "")[-1] == "Z"
+        return guard.write_state(ctx, 7) if sessions.of(ctx) is None else None
+
+    async def other(ctx: Any) -> Any:
+        return None if kept.of(ctx) is None else 7
+
+    apps = [
+        one.asgi(Lone(one, tool).mcpserver(None).streamable_http_app(stateless_http=True), ttl=1)
+        for one, tool in ((guard, it), (forking, other))
+    ]
+    for app in apps:
+        with wire.listening(app) as url, monkeypatch.context() as patched:
+            for owner, name in (
+                (sealwax.Sealer, "open"),
+                (sealwax.View, "verify_handle"),
+                (sealwax.View, "verify_session_id"),
+                (sealwax.Sessions, "open"),
+                (sealwax.Sessions, "verify"),
+            ):
+                patched.setattr(owner, name, never)
+            info = {"name": "raw", "version": "0"}
+            begin = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
+            asked: dict[str, dict[str, Any]] = {
+                "tools/call": {"name": "it", "arguments": {}},
+                "sessions/create": {},
+            }
+            for method, params in asked.items():
+                told = await wire.raw(url, method, params, name=params.get("name"))
+                assert "error" not in told
+                assert not told["result"].get("isError")
+            told = await wire.raw(url, "initialize", begin, revision="2025-11-25")
+            assert "error" not in told
 
 
 @pytest.mark.parametrize(

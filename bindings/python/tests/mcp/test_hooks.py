@@ -9,15 +9,16 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
+from fastmcp import Context as FastContext
 from fastmcp import FastMCP
 from fastmcp.exceptions import FastMCPError, ToolError
 from fastmcp.server.auth.middleware import RequireAuthMiddleware as FastRequireAuth
 from fastmcp.server.low_level import FastMCPServerMiddleware
 from mcp import Client
-from mcp.server import MCPServer
+from mcp.server import MCPServer, _streamable_http_modern, runner
 from mcp.server._otel import OpenTelemetryMiddleware
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
 from mcp.server.context import ServerRequestContext
@@ -29,16 +30,24 @@ from mcp.server.request_state import (
     RequestStateSecurity,
     authenticated_principal,
 )
+from mcp.server.runner import ServerRunner
 from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types import ServerCapabilities
-from mcp_types.methods import INPUT_REQUIRED_METHODS
+from mcp.shared._context_streams import ContextSendStream
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp_types import InputResponseRequestParams, RequestParams, ServerCapabilities
+from mcp_types.methods import CLIENT_REQUESTS, INPUT_REQUIRED_METHODS, MONOLITH_REQUESTS
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import AliasChoices, AliasPath, BaseModel
 from starlette.routing import Route
 
 import sealwax
 from sealwax.mcp import Guard
 from sealwax.mcp._boundary import Boundary
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 #: With these the tests of sealwax.mcp have passed.
 PASSED_WITH = {"mcp": "2.3.0", "fastmcp": "4.1.2"}
@@ -155,6 +164,73 @@ def test_stdio_reads_and_writes_what_it_is_given() -> None:
     source = inspect.getsource(stdio_server)
     for used in ("async for line in stdin", "await stdout.write(", "await stdout.flush()"):
         assert used in source, f"stdio_server no longer uses {used}"
+
+
+def names_of(name: str, field: FieldInfo) -> set[str]:
+    """Return all names by which a model may take a field."""
+    given = field.validation_alias
+    choices = given.choices if isinstance(given, AliasChoices) else [given]
+    found = [one.path[0] if isinstance(one, AliasPath) else one for one in choices]
+    return {name, *(str(one) for one in (*found, field.alias) if one is not None)}
+
+
+def params_models(make: Any) -> dict[str, set[type[BaseModel]]]:
+    """Return the models that a server may read the params of each method by."""
+    low, found = _low(make("shop")), dict[str, set[type[BaseModel]]]()
+    for method, version in CLIENT_REQUESTS:
+        models = found.setdefault(method, {InputResponseRequestParams, RequestParams})
+        wire = CLIENT_REQUESTS[method, version].model_fields.get("params")
+        monolith = MONOLITH_REQUESTS[method].model_fields["params"]
+        for annotation in (wire and wire.annotation, monolith.annotation):
+            for one in (annotation, *get_args(annotation)):
+                if isinstance(one, type) and issubclass(one, BaseModel):
+                    models.add(one)
+        entry = low.get_request_handler(method)
+        if entry is not None:
+            models.add(entry.params_type)
+    return found
+
+
+@pytest.mark.parametrize("make", [MCPServer, Server, FastMCP])
+def test_what_is_carried_has_no_names_but_those_that_are_refused(make: Any) -> None:
+    refused = {"requestState": {"request_state"}, "cursor": set[str](), "_meta": {"meta"}}
+    seen: set[str] = set()
+    for method, models in params_models(make).items():
+        rule = sealwax.carried(method)
+        assert rule is None or rule.param in refused, f"{method} carries {rule}"
+        for model in models:
+            for name, field in model.model_fields.items():
+                names = names_of(name, field)
+                for member in refused.keys() & names:
+                    seen.add(member)
+                    found = names - {member} - refused[member]
+                    assert not found, f"{method}: {model} takes {member} as {found} too: refuse it"
+    assert seen == refused.keys(), "the SDK's models have other names for what is carried"
+
+
+def test_one_reader_of_params_takes_names_in_python() -> None:
+    """FastMCP's context; all others are told not to. It is why such names are refused."""
+    source = inspect.getsource(FastContext._input_response_params)
+    assert "InputResponseRequestParams.model_validate(dict(params))" in source
+    for reads in (ServerRunner._on_request, ServerRunner._on_notify, runner._extract_meta):
+        text = inspect.getsource(reads)
+        assert text.count("model_validate(") == text.count("by_name=False"), reads
+
+
+def test_the_wrapper_reads_bodies_as_the_sdk_does() -> None:
+    """By one parser before 2026-07-28, and by another from then on."""
+    legacy = inspect.getsource(StreamableHTTPServerTransport._handle_post_request)
+    assert "pydantic_core.from_json(body)" in legacy
+    modern = inspect.getsource(_streamable_http_modern.handle_modern_request)
+    assert "json.loads(body)" in modern
+
+
+def test_a_message_is_served_in_the_context_that_it_was_read_in() -> None:
+    """By that a session finds what leaves for it on stdio."""
+    assert "copy_context()" in inspect.getsource(ContextSendStream.send)
+    assert "sender_ctx.run(" in inspect.getsource(JSONRPCDispatcher._spawn)
+    source = inspect.getsource(JSONRPCDispatcher._handle_request)
+    assert "await self._write_result(" in source, "an answer is written by another task"
 
 
 def test_sessions_find_their_place() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ import pytest
 import tally
 import wire
 from carriers import plain, view
+from lone import Lone
 from mcp import Client, StdioServerParameters
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -34,7 +36,7 @@ from test_http_sessions import (
 )
 
 import sealwax
-from sealwax.mcp import Guard, principal_from_access_token
+from sealwax.mcp import Guard, SingleUse, principal_from_access_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,6 +138,35 @@ async def test_what_the_server_says_by_itself_has_it_too() -> None:
             assert "sessionId" not in said[1]
 
 
+#: What Unicode and `str.splitlines` take for the end of a line, and event streams do not.
+LINES = "a\u2028b\u2029c\x85d\x0be\x0cf\x1cg"
+
+
+@pytest.mark.parametrize("json_response", [True, False])
+@SYSTEMS
+async def test_the_end_of_a_line_in_a_text_is_none_in_an_event(
+    system: str, json_response: bool
+) -> None:
+    guard = Guard(codec=tally.codec(KEYS), principal=principal_from_access_token)
+
+    async def it(_ctx: Any) -> dict[str, str]:
+        return {"text": LINES}
+
+    app = wire.app(system, None, where=Lone(guard, it), json_response=json_response)
+    with wire.listening(guard.asgi(app, **SEP)) as url:
+        of = Served(url, None, [])  # type: ignore[arg-type]
+        session = await of.session()
+        for members in ({}, {"sessionId": session}):
+            response = await of.send(session=session, params={"name": "it"}, **members)
+            lines = re.split(rb"\r\n|\r|\n", response.content)
+            (said,) = [one.removeprefix(b"data: ") for one in lines if b"jsonrpc" in one]
+            result = json.loads(said)["result"]
+            assert result["structuredContent"] == {"text": LINES}
+            assert result.get("sessionId") == members.get("sessionId")
+            streams = response.headers["content-type"].startswith("text/event-stream")
+            assert streams is not json_response
+
+
 @SYSTEMS
 async def test_what_is_refused_looks_alike(system: str) -> None:
     accept = Ended()
@@ -202,7 +233,7 @@ async def test_a_session_ends_when_its_principal_changes(system: str) -> None:
         )
         assert end.expires_at is not None
         assert alice.expires_at is not None
-        assert end.expires_at >= alice.expires_at
+        assert end.expires_at >= alice.expires_at + 300
         assert (await of.send("ping", sessionId=session)).json() == refused(session)
         assert of.codes == ["principal_mismatch", "not_accepted"]
 
@@ -218,7 +249,7 @@ async def test_without_it_a_session_does_not_end_so() -> None:
 
 @SYSTEMS
 async def test_header_and_message(system: str) -> None:
-    async with served(system, **SEP) as of:
+    async with served(system, guard={"accept": SingleUse()}, **SEP) as of:
         one, other = await of.session(), await of.session()
         assert (await of.send("ping", one, sessionId=other)).status_code == 400
         assert (await of.send("ping")).status_code == 400
@@ -227,6 +258,44 @@ async def test_header_and_message(system: str) -> None:
         assert (await of.send(http="GET")).status_code == expected
         assert (await of.send(http="GET", session=one)).status_code == 405
         assert (await of.send(http="DELETE", session=one)).status_code == 204
+
+
+@SYSTEMS
+async def test_what_ends_a_session_is_a_request_that_something_remembers(system: str) -> None:
+    async with served(system, **SEP) as of:
+        session = await of.session()
+        for members in ({"sessionId": session}, {}):
+            header = None if members else session
+            told = wire.told((await of.send("session/terminate", header, **members)).text)
+            assert told["error"]["code"] == -32601
+        assert "error" not in wire.told((await of.send("ping", sessionId=session)).text)
+        assert of.codes == []
+    accept = Ended()
+    async with served(system, guard={"accept": accept}, **SEP) as of:
+        session = await of.session()
+        for members in ({"sessionId": session}, {}):
+            header = None if members else session
+            note = await of.send("session/terminate", header, identity=None, **members)
+            assert (note.status_code, note.content) == (202, b"")
+        assert "error" not in wire.told((await of.send("ping", sessionId=session)).text)
+        assert accept.ends == []
+        assert of.codes == ["malformed", "malformed"]
+        assert "found a notification" in of.refusals[0].message
+
+
+@SYSTEMS
+async def test_a_session_has_room_in_a_header(system: str) -> None:
+    """Whoever sealed it: a replica that has no proxy before it might."""
+    large = {"codec": tally.codec(KEYS, payload_limit=65_536)}
+    async with served(system, guard=large, **SEP) as of:
+        alice = view(tally.codec(KEYS, payload_limit=65_536), wire.principal("alice")).session()
+        agreed = alice.open(await of.session()).json()
+        agreed["clientInfo"]["name"] = "x" * 4_096
+        session = alice.seal_json(agreed)
+        assert len(session) > 4_096
+        assert (await of.send("ping", session)).status_code == 404
+        assert (await of.send("ping", sessionId=session)).json() == refused(session)
+        assert of.codes == ["too_large", "too_large"]
 
 
 async def test_too_much_to_negotiate() -> None:
@@ -289,8 +358,12 @@ class OnStdio:
 
 
 @contextmanager
-def on_stdio(system: str, user: str = "alice", ttl: int = 60) -> Iterator[OnStdio]:
+def on_stdio(
+    system: str, user: str = "alice", ttl: int = 60, *, remembers: bool = True
+) -> Iterator[OnStdio]:
     environment = {**os.environ, "SEALWAX_KEYS": KEYS, "SHOP_USER": user, "SEP1359": str(ttl)}
+    if not remembers:
+        environment["FORGETFUL"] = "1"
     args = [sys.executable, str(HERE / "tally.py"), system]
     pipe = subprocess.PIPE
     with subprocess.Popen(
@@ -381,6 +454,113 @@ anyio.run(guard.run_stdio, server)
         assert process.stderr is not None
         process.stdin.close()
         assert "not a message" in process.stderr.read()
+
+
+def agreed(user: str = "alice", **members: Any) -> str:
+    """Seal what a client negotiated with another process."""
+    info = {"name": "raw", "version": "0"}
+    payload = {
+        "protocolVersion": REVISION,
+        "clientCapabilities": {},
+        "clientInfo": info,
+        "serverCapabilities": {},
+        **members,
+    }
+    return view(tally.codec(KEYS), wire.principal(user)).session().seal_json(payload)
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [],
+        [{"requestId": True}],
+        [{"requestId": 1.5}, {"requestId": [1]}, {"requestId": None}, {}, [1]],
+    ],
+)
+@SYSTEMS
+def test_on_stdio_what_leaves_is_of_the_session_that_it_was_made_for(
+    system: str, between: list[Any]
+) -> None:
+    """Two requests have one id, and a client says of the first that it is cancelled, badly."""
+    environment = {**os.environ, "SEALWAX_KEYS": KEYS}
+    args = [sys.executable, str(HERE / "waiting.py"), system]
+    pipe = subprocess.PIPE
+    one, other = agreed(), agreed()
+    with subprocess.Popen(
+        args, env=environment, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        server, said = OnStdio(process), []
+
+        def call(identity: Any, session: str, token: int) -> None:
+            params = {"name": "it", "arguments": {}, "_meta": {"progressToken": token}}
+            server.tell("tools/call", id=identity, params=params, sessionId=session)
+
+        def hear() -> None:
+            assert process.stdout is not None
+            said.append(json.loads(process.stdout.readline()))
+
+        call(1, one, 1)
+        hear()
+        for params in between:
+            server.tell("notifications/cancelled", params=params, sessionId=one)
+        call(1, other, 2)
+        hear()
+        # What a server says, and answers, while another session was the last to speak.
+        call(3, other, 3)
+        call(4, one, 4)
+        for _ in range(6):
+            hear()
+        process.stdin.close()
+        assert process.wait(10) == 0
+    made_for = {1: one, 2: other, 3: other, 4: one}
+    notes = [message for message in said if message.get("method") == "notifications/progress"]
+    answers = [message["result"] for message in said if "result" in message]
+    assert sorted(note["params"]["progress"] for note in notes) == [1, 2, 11, 12]
+    for note in notes:
+        assert note["sessionId"] == made_for[note["params"]["progressToken"]]
+    assert sorted(answer["structuredContent"]["number"] for answer in answers) == [1, 2, 3, 4]
+    for answer in answers:
+        assert answer["sessionId"] == made_for[answer["structuredContent"]["number"]]
+
+
+@SYSTEMS
+def test_on_stdio_a_session_that_the_server_cannot_begin_again_is_refused(system: str) -> None:
+    bad = [
+        agreed(clientInfo={"name": 7, "version": "0"}),
+        agreed(clientCapabilities=[]),
+        agreed(clientInfo=None),
+    ]
+    with on_stdio(system) as server:
+        for session in bad:
+            assert server.ask("ping", sessionId=session) == refused(session)
+            server.tell("notifications/roots/list_changed", sessionId=session)
+        good = agreed()
+        listed = server.ask("tools/list", "sealwax-replay", sessionId=good)["result"]
+        assert (len(listed["tools"]), listed["sessionId"]) == (len(tally.TOOLS), good)
+        # Once it has begun, what another session negotiated is not asked again.
+        assert server.ask("ping", sessionId=bad[0])["result"] == {"sessionId": bad[0]}
+
+
+@SYSTEMS
+def test_on_stdio_what_ends_a_session_is_a_request(system: str) -> None:
+    with on_stdio(system) as server:
+        session = agreed()
+        server.tell("session/terminate", sessionId=session)
+        assert server.ask("ping", sessionId=session)["result"] == {"sessionId": session}
+        assert server.ask("session/terminate", sessionId=session)["result"] == {}
+        assert server.ask("ping", sessionId=session) == refused(session)
+
+
+@SYSTEMS
+def test_on_stdio_without_what_remembers_no_session_ends(system: str) -> None:
+    with on_stdio(system, remembers=False) as server:
+        session = agreed()
+        for _ in range(2):
+            told = server.ask("session/terminate", sessionId=session)
+            assert told["error"]["code"] == -32601
+        assert server.ask("ping", sessionId=session)["result"] == {"sessionId": session}
 
 
 @SYSTEMS

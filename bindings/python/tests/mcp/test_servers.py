@@ -10,7 +10,7 @@ import mcp_types as types
 import pytest
 import shop
 import wire
-from carriers import SURE, Handle, HandleState, RequestState, outcome, plain
+from carriers import SURE, Handle, HandleState, RequestState, outcome, plain, view
 from fastmcp import Context as FastContext
 from fastmcp import FastMCP
 from mcp import Client
@@ -240,6 +240,42 @@ async def test_what_a_middleware_answers_is_sealed_too(state: Any) -> None:
                 assert [refusal.code for refusal in refusals] == ["invalid_argument"]
 
 
+async def test_a_request_state_is_its_users_whatever_is_said_of_caches() -> None:
+    server: MCPServer[Any] = MCPServer("shop")
+    asks = {"resultType": "input_required", "requestState": "mine", "cacheScope": "public"}
+
+    async def answering(ctx: Any, call_next: Any) -> Any:
+        return asks if ctx.method == "resources/read" else await call_next(ctx)
+
+    server.middleware.append(answering)
+    alice = wire.principal("alice")
+    Guard(codec=shop.codec(KEYS), principal=lambda _ctx: alice).protect(server)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        told = await wire.raw(url, "resources/read", {"uri": "item:///1"}, name="item:///1")
+    context = sealwax.request_context("resources/read", "item:///1")
+    sealer = view(shop.codec(KEYS), alice).request_state(context)
+    assert sealer.open(told["result"]["requestState"]).payload == b"mine"
+
+
+@pytest.mark.parametrize("kind", ["complete", "example/other", None])
+async def test_of_a_result_that_asks_nothing_a_request_state_is_a_member_like_any_other(
+    kind: str | None,
+) -> None:
+    refusals: list[Refusal] = []
+    server: MCPServer[Any] = MCPServer("shop")
+    answer = {"content": [], "requestState": "mine", **({"resultType": kind} if kind else {})}
+
+    async def answering(ctx: Any, call_next: Any) -> Any:
+        return answer if ctx.method == "tools/call" else await call_next(ctx)
+
+    server.middleware.append(answering)
+    Guard(codec=shop.codec(KEYS), principal="anonymous", on_refused=refusals.append).protect(server)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        told = await wire.raw(url, "tools/call", {"name": "ask"}, name="ask")
+    assert told["result"] == answer
+    assert refusals == []
+
+
 async def test_a_tool_that_is_a_plain_function_runs_in_a_thread_and_is_served() -> None:
     of = shop.Shop(guard())
     server: MCPServer[Any] = MCPServer("shop")
@@ -358,6 +394,27 @@ def test_the_sdks_boundary_is_told_why() -> None:
     for token, code in ((other.seal(b"{}"), "principal_mismatch"), ("no token", "malformed")):
         with pytest.raises(InvalidRequestState, match=code):
             envelope.unseal(token)
+
+
+@pytest.mark.parametrize("principal", ["alice", None, {"subject": "alice"}])
+def test_an_envelope_is_nobodys_by_name_only(principal: Any) -> None:
+    with pytest.raises(sealwax.InvalidArgument, match="expected a Principal"):
+        EnvelopeCodec(codec=shop.codec(KEYS), principal=principal)
+
+
+async def test_without_a_guard_fastmcp_takes_a_state_that_nobody_opened() -> None:
+    """A fault of FastMCP 4.1: if this fails it is mended, and EnvelopeCodec need not warn of it."""
+    codec = EnvelopeCodec(codec=shop.codec(KEYS), principal="anonymous")
+    server: FastMCP[Any] = FastMCP("s", request_state_security=RequestStateSecurity(codec=codec))
+
+    async def ask(ctx: FastContext) -> str:
+        return f"state: {ctx.request_state}"
+
+    server.tool(ask)
+    forged = {"name": "ask", "arguments": {}, "request_state": "forged"}
+    with wire.listening(server.http_app(stateless_http=True)) as url:
+        told = await wire.raw(url, "tools/call", forged, name="ask")
+    assert told["result"]["content"][0]["text"] == "state: forged"
 
 
 @pytest.mark.parametrize("make", [MCPServer, FastMCP])

@@ -102,16 +102,19 @@ async def raw(
     *,
     revision: str = "2026-07-28",
     identity: int | None = 1,
+    name: str | None = None,
 ) -> dict[str, Any]:
     """Send what no official client would, as alice."""
     headers = {
         "Authorization": f"Bearer {bearer('alice')}",
         "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json",
         "MCP-Protocol-Version": revision,
-        "Mcp-Method": method,
     }
     body: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
     if revision == "2026-07-28":
+        headers["Mcp-Method"] = method
+        headers.update({} if name is None else {"Mcp-Name": name})
         envelope = {
             "io.modelcontextprotocol/protocolVersion": revision,
             "io.modelcontextprotocol/clientCapabilities": {},
@@ -120,7 +123,7 @@ async def raw(
     if identity is not None:
         body["id"] = identity
     async with httpx2.AsyncClient(headers=headers) as http:
-        response = await http.post(url, json=body)
+        response = await http.post(url, content=json.dumps(body))
     return told(response.text)
 
 

@@ -1,7 +1,7 @@
 //! What is asked before a token is accepted, and what becomes of it when nobody answers.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -16,14 +16,14 @@ use crate::server::*;
 
 /// Answers as it is told to, and remembers what it was asked.
 #[derive(Clone)]
-struct Ledger {
+pub struct Ledger {
     answer: fn() -> BoxFuture<'static, Result<bool, BoxError>>,
-    asked: Arc<Mutex<Vec<Presented>>>,
-    ended: Arc<Mutex<Vec<Presented>>>,
+    pub asked: Arc<Mutex<Vec<Presented>>>,
+    pub ended: Arc<Mutex<Vec<Presented>>>,
 }
 
 impl Ledger {
-    fn new(answer: fn() -> BoxFuture<'static, Result<bool, BoxError>>) -> Self {
+    pub fn new(answer: fn() -> BoxFuture<'static, Result<bool, BoxError>>) -> Self {
         let (asked, ended) = Default::default();
         Self {
             answer,
@@ -45,7 +45,7 @@ impl Accept for Ledger {
     }
 }
 
-fn yes() -> BoxFuture<'static, Result<bool, BoxError>> {
+pub fn yes() -> BoxFuture<'static, Result<bool, BoxError>> {
     async { Ok(true) }.boxed()
 }
 
@@ -172,43 +172,96 @@ async fn no_answer_is_the_servers_trouble() {
     }
 }
 
+pub fn unix_seconds() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    since.as_secs()
+}
+
+/// Where a handle's own end falls into a second, nothing of it opens from the next one on.
+pub fn end_of(ulid: &str, seconds: u64) -> Option<u64> {
+    let created_ms = u64::from_str_radix(&ulid[..12], 16).unwrap();
+    Some((created_ms + seconds * 1000).div_ceil(1000) + 300)
+}
+
+/// The end in whole seconds, rounded up, and 300 for clocks that differ.
 #[tokio::test]
-async fn single_use_refuses_rather_than_forget_and_forgets_what_expired() {
-    let server = start(|guard| {
-        guard
-            .accept(SingleUse::with_capacity(1))
-            .request_state_ttl(Duration::from_secs(2))
-    })
-    .await;
+async fn is_told_from_when_on_nothing_opens_anywhere() {
+    let ledger = Ledger::new(yes);
+    let server = start(|guard| guard.accept(ledger.clone())).await;
+    let alice = client(&server.uri, "alice").await;
+    let begin = unix_seconds();
+    present_each(&alice).await;
+    let end = unix_seconds();
+    let asked = std::mem::take(&mut *ledger.asked.lock().unwrap());
+    for token in &asked {
+        let lives = match token.kind {
+            Kind::RequestState => 600,
+            Kind::Cursor | Kind::HandleState => 24 * 3600,
+            _ => continue,
+        };
+        let expires_at = token.expires_at.unwrap();
+        let expected = begin + lives + 300..=end + lives + 300;
+        assert!(expected.contains(&expires_at), "{token:?}");
+    }
+    let handle = asked.iter().find(|token| token.kind == Kind::Handle);
+    let handle = handle.unwrap();
+    assert_eq!(handle.expires_at, end_of(&handle.id, 3600));
+}
+
+#[tokio::test]
+async fn single_use_refuses_rather_than_forget() {
+    let server = start(|guard| guard.accept(SingleUse::with_capacity(1))).await;
     let alice = client(&server.uri, "alice").await;
     let count = || call("count", json!({}));
     let [one, two] = [state(&alice, count()).await, state(&alice, count()).await];
     state(&alice, count().with_request_state(&one)).await;
 
     // It is full. The good token is not thrown away, the used one is known.
-    let full = json_of(
-        alice
-            .call_tool_once(count().with_request_state(&two))
-            .await
-            .map(|_| ()),
-    );
-    assert_eq!(full, Err(internal(Profile::RequestState)));
-    assert_eq!(server.refusals.code(), "accept_unavailable");
-    let used = json_of(
-        alice
-            .call_tool_once(count().with_request_state(&one))
-            .await
-            .map(|_| ()),
-    );
-    assert_eq!(used, Err(refusal(Profile::RequestState)));
-    assert_eq!(server.refusals.code(), "not_accepted");
-    let minted = tool(&alice, "mint", json!({})).await["structuredContent"]["handle"].clone();
-    let not_ended = tool(&alice, "end", json!({ "handle": minted })).await;
-    assert_eq!(not_ended, internal(Profile::Handle));
-    assert_eq!(server.refusals.code(), "accept_unavailable");
+    for (token, answer, code) in [
+        (&two, internal(Profile::RequestState), "accept_unavailable"),
+        (&one, refusal(Profile::RequestState), "not_accepted"),
+    ] {
+        let again = alice.call_tool_once(count().with_request_state(token));
+        assert_eq!(json_of(again.await.map(|_| ())), Err(answer));
+        assert_eq!(server.refusals.code(), code);
+    }
+}
 
-    tokio::time::sleep(Duration::from_millis(3100)).await;
-    let three = state(&alice, count()).await;
-    state(&alice, count().with_request_state(&three)).await;
-    assert!(server.refusals.take().is_empty());
+/// Spends states until one is not taken, and counts those that were.
+async fn spend(client: &Client) -> usize {
+    for spent in 0.. {
+        let one = state(client, call("count", json!({}))).await;
+        let again = call("count", json!({})).with_request_state(one);
+        if let Err(full) = json_of(client.call_tool_once(again).await.map(|_| ())) {
+            assert_eq!(full, internal(Profile::RequestState));
+            return spent;
+        }
+    }
+    0
+}
+
+#[tokio::test]
+async fn one_user_cannot_fill_single_use_for_all() {
+    let server = start(|guard| guard.accept(SingleUse::with_capacity(8))).await;
+    let users = ["alice", "mallory", "bob", "carol"];
+    for (user, room) in users.into_iter().zip([4, 2, 1, 1]) {
+        let user = client(&server.uri, user).await;
+        assert_eq!(spend(&user).await, room);
+        assert_eq!(server.refusals.code(), "accept_unavailable");
+    }
+    // What ends has a budget of its own.
+    for (user, room) in users.into_iter().zip([4, 2, 1, 1]) {
+        let user = client(&server.uri, user).await;
+        for ended in 0..=room {
+            let minted = tool(&user, "mint", json!({})).await;
+            let handle = json!({"handle": minted["structuredContent"]["handle"]});
+            let answer = tool(&user, "end", handle).await;
+            if ended < room {
+                assert_eq!(answer["content"][0]["text"], "ended");
+            } else {
+                assert_eq!(answer, internal(Profile::Handle));
+                assert_eq!(server.refusals.code(), "accept_unavailable");
+            }
+        }
+    }
 }

@@ -110,6 +110,28 @@ fn no_other_type_carries_a_state_or_a_cursor() {
 }
 
 #[test]
+fn no_member_of_a_request_has_another_name() {
+    let (version, root) = rmcp();
+    let mut files: Vec<_> = std::fs::read_dir(root.join("model"))
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    files.push(root.join("model.rs"));
+    let mut aliases = vec![];
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let lines = text.lines().filter(|line| line.contains("alias = \""));
+        aliases.extend(lines.map(|line| line.trim().to_owned()));
+    }
+    // Of the schema of a question, which the server asks.
+    assert_eq!(
+        aliases,
+        [r#"#[serde(rename = "anyOf", alias = "oneOf")]"#],
+        "rmcp {version} reads a member by another name: is it one that carries a token?"
+    );
+}
+
+#[test]
 fn a_list_drops_a_cursor_that_is_no_text_and_a_call_falls_back_to_custom() {
     use rmcp::model::ClientRequest;
     let parsed = |json: &str| serde_json::from_str::<ClientRequest>(json).unwrap();

@@ -206,12 +206,32 @@ async fn over_http_the_transport_has_a_session_of_its_own() {
             "capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
     );
     let begun = begun.await.unwrap();
-    assert!(
-        begun.headers()["mcp-session-id"]
-            .to_str()
-            .unwrap()
-            .starts_with("sw1.")
-    );
+    let session = begun.headers()["mcp-session-id"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    assert!(session.starts_with("sw1."));
     let said = begun.text().await.unwrap();
     assert!(said.contains(r#""sessions":{}"#), "{said}");
+    let delete = async || {
+        let delete = reqwest::Client::new().delete(&server.uri);
+        let ended = delete.header("mcp-session-id", &session).send().await;
+        ended.unwrap().status().as_u16()
+    };
+    assert_eq!((delete().await, delete().await), (204, 404));
+}
+
+#[tokio::test]
+async fn a_session_that_was_deleted_is_over() {
+    let server = http(&key());
+    for alice in [
+        client(&server.uri, "any").await,
+        legacy(&server.uri, "any").await,
+    ] {
+        let session = create(&alice).await;
+        let meta = json!({"_meta": {SESSION: {"sessionId": session["sessionId"]}}});
+        raw(&alice, "sessions/delete", meta).await.unwrap();
+        let over = call_in(&alice, "count", json!({}), &session).await;
+        assert_eq!(over.unwrap_err()["code"], -32043);
+    }
 }

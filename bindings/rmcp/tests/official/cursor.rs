@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use rmcp::model::*;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::{Key, Principal, Profile};
-use sealwax_rmcp::Kind;
+use sealwax_rmcp::{Guard, Kind, from_claims};
 use serde_json::{Value, json};
 
 use crate::clients::*;
 use crate::server::*;
+use crate::session::{SESSION, create};
 
 const LISTS: [&str; 6] = [
     "tools/list",
@@ -106,11 +109,6 @@ async fn an_expired_cursor_is_refused_in_the_same_words() {
     let view = codec.view(&who).unwrap();
     let sealer = view.cursor("tools/list").ttl(Duration::from_secs(1));
     let sealed = sealer.seal(b"page 2").unwrap();
-    assert!(
-        list(&alice, "tools/list", Some(sealed.as_str()))
-            .await
-            .is_ok()
-    );
     tokio::time::sleep(Duration::from_millis(2100)).await;
     let late = list(&alice, "tools/list", Some(sealed.as_str())).await;
     assert_eq!(late, Err(refusal(Profile::Cursor)));
@@ -151,4 +149,130 @@ async fn a_typed_list_without_params_is_a_first_page() {
     let next = PaginatedRequestParams::default().with_cursor(first.next_cursor);
     let last = alice.list_resources(Some(next)).await.unwrap();
     assert_eq!(last.next_cursor, None);
+}
+
+#[tokio::test]
+async fn null_is_absent() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    for method in LISTS {
+        let first = raw(&alice, method, json!({"cursor": null})).await.unwrap();
+        assert!(first["nextCursor"].is_string(), "{method}: {first}");
+    }
+    assert!(server.refusals.take().is_empty());
+}
+
+/// Lists of two pages: of resources, in the session of the request if it has one, and of notes. Any
+/// cache may hand `public` ones to any user.
+#[derive(Clone)]
+struct Pages(Option<CacheScope>);
+
+impl ServerHandler for Pages {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_resources().build())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        if cursor.as_deref().is_some_and(|it| it != "page 2") {
+            return Err(ErrorData::invalid_request(
+                "a cursor of somebody else",
+                None,
+            ));
+        }
+        let mut page = ListResourcesResult::with_all_items(vec![]);
+        page.next_cursor = cursor.is_none().then(|| "page 2".into());
+        page.cache_scope = self.0;
+        Ok(page)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let mut page = json!({"resultType": "complete", "cacheScope": self.0});
+        if request
+            .params
+            .is_none_or(|params| params["cursor"].is_null())
+        {
+            page["nextCursor"] = json!("page 2");
+        }
+        Ok(CustomResult::new(page))
+    }
+}
+
+async fn pages(scope: Option<CacheScope>) -> Running {
+    let refusals = Refusals::default();
+    let guard = Guard::builder(codec(&[&Key::generate().unwrap()]), from_claims)
+        .on_refused(refusals.hook())
+        .build()
+        .unwrap();
+    guard.sessions(|_, _| async { Ok(0) }).build().unwrap();
+    let uri = serve(guard.protect(Pages(scope))).await;
+    Running { uri, refusals }
+}
+
+#[tokio::test]
+async fn a_cursor_belongs_to_whom_its_page_belongs() {
+    let open = pages(Some(CacheScope::Public)).await;
+    let [alice, mallory] = [
+        client(&open.uri, "alice").await,
+        client(&open.uri, "mallory").await,
+    ];
+    for (method, another) in [
+        ("resources/list", "notes/list"),
+        ("notes/list", "resources/list"),
+    ] {
+        let public = cursor(&alice, method).await;
+        for anybody in [&alice, &mallory] {
+            assert!(list(anybody, method, Some(&public)).await.is_ok());
+        }
+        let refused = list(&alice, another, Some(&public)).await;
+        assert_eq!(refused, Err(refusal(Profile::Cursor)));
+        assert_eq!(open.refusals.code(), "unauthentic");
+    }
+    // The first page needs nobody, and what comes back somebody.
+    let nobody = client(&open.uri, "nobody").await;
+    let public = cursor(&nobody, "resources/list").await;
+    assert!(list(&alice, "resources/list", Some(&public)).await.is_ok());
+    let refused = list(&nobody, "resources/list", Some(&public)).await;
+    assert_eq!(refused, Err(internal(Profile::Cursor)));
+    assert_eq!(open.refusals.code(), "invalid_argument");
+
+    for scope in [None, Some(CacheScope::Private)] {
+        let closed = pages(scope).await;
+        let alice = client(&closed.uri, "alice").await;
+        let mallory = client(&closed.uri, "mallory").await;
+        for method in ["resources/list", "notes/list"] {
+            let own = cursor(&alice, method).await;
+            let refused = list(&mallory, method, Some(&own)).await;
+            assert_eq!(refused, Err(refusal(Profile::Cursor)));
+            assert_eq!(closed.refusals.code(), "principal_mismatch");
+            assert!(list(&alice, method, Some(&own)).await.is_ok());
+        }
+    }
+}
+
+/// Its metadata makes the page the user's, whatever its author said.
+#[tokio::test]
+async fn in_a_session_every_cursor_is_of_the_user() {
+    let open = pages(Some(CacheScope::Public)).await;
+    let alice = client(&open.uri, "alice").await;
+    let mallory = client(&open.uri, "mallory").await;
+    let session = create(&alice).await;
+    for method in ["resources/list", "notes/list"] {
+        let page = raw(&alice, method, json!({"_meta": {SESSION: session}})).await;
+        let page = page.unwrap();
+        assert_eq!(page["cacheScope"], "private", "{method}");
+        let own = page["nextCursor"].as_str().unwrap();
+        let refused = list(&mallory, method, Some(own)).await;
+        assert_eq!(refused, Err(refusal(Profile::Cursor)));
+        assert_eq!(open.refusals.code(), "principal_mismatch");
+        assert!(list(&alice, method, Some(own)).await.is_ok());
+    }
 }

@@ -132,6 +132,18 @@ async fn tour(session: &Session, deletes: bool) {
     let mut notes = pages.iter().flat_map(|page| &page.resources);
     assert_eq!(notes.clone().any(|it| it.uri == "note:///7"), !deletes);
     assert!(notes.any(|it| it.uri == "note:///25"));
+    for (note, exists) in [("25", true), ("7", !deletes), ("26", false), ("x", false)] {
+        let uri = format!("note:///{note}");
+        let read = session.read_resource(ReadResourceRequestParams::new(&uri));
+        let read = json_of(read.await);
+        if exists {
+            let text = format!("This is note {note}.");
+            let text = json!([{"uri": uri, "mimeType": "text/plain", "text": text}]);
+            assert_eq!(read.unwrap()["contents"], text);
+        } else {
+            assert_eq!(read.unwrap_err()["message"], "no such note");
+        }
+    }
 }
 
 #[tokio::test]

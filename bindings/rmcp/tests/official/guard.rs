@@ -6,17 +6,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rmcp::RoleServer;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use rmcp::model::*;
 use rmcp::service::RequestContext;
-use sealwax::{Key, Principal, Profile};
-use sealwax_rmcp::{Guard, Kind, anonymous, from_claims};
+use rmcp::{ErrorData, RoleServer};
+use sealwax::hazmat::{self, Environment, System};
+use sealwax::{Codec, Key, KeyRing, Principal, Profile};
+use sealwax_rmcp::{Accept, BoxError, Guard, Kind, Presented, State, anonymous, from_claims};
 use serde_json::json;
 
 use crate::clients::*;
 use crate::handle::tool;
 use crate::server::*;
 
-fn a_codec() -> sealwax::Codec {
+fn a_codec() -> Codec {
     codec(&[&Key::generate().unwrap()])
 }
 
@@ -68,6 +72,163 @@ async fn a_function_that_finds_none_fails_or_panics_refuses() {
         let called = json_of(alice.call_tool(call("delete", json!({}))).await);
         assert_eq!(called, Err(internal(Profile::RequestState)));
         assert_eq!(server.refusals.code(), "invalid_argument");
+    }
+}
+
+/// It may hold the credential that was no good.
+#[tokio::test]
+async fn what_the_authors_function_says_goes_neither_to_the_hook_nor_to_the_log() {
+    fn text(_: &RequestContext<RoleServer>) -> Result<Principal, String> {
+        Err("no user of Bearer hunter2".into())
+    }
+    fn error(_: &RequestContext<RoleServer>) -> Result<Principal, io::Error> {
+        Err(io::Error::other("no user of Bearer hunter2"))
+    }
+    fn ours(_: &RequestContext<RoleServer>) -> Result<Principal, sealwax::Error> {
+        let credential = "hunter2";
+        let why = format!("no user of Bearer {credential}");
+        Err(sealwax::Error::InvalidArgument(why.into()))
+    }
+    for builder in [
+        Guard::builder(a_codec(), text),
+        Guard::builder(a_codec(), error),
+        Guard::builder(a_codec(), ours),
+    ] {
+        let server = start_as(builder, |guard| guard).await;
+        let alice = client(&server.uri, "alice").await;
+        let called = json_of(alice.call_tool(call("delete", json!({}))).await);
+        assert_eq!(called, Err(internal(Profile::RequestState)));
+        let told = server.refusals.take();
+        assert_eq!((told.len(), told[0].code), (1, "invalid_argument"));
+        assert!(!format!("{told:?}").contains("hunter2"), "{told:?}");
+        assert!(told[0].message.starts_with("principal: "), "{told:?}");
+    }
+}
+
+/// A store may repeat what a client sent.
+#[tokio::test]
+async fn foreign_text_stands_in_a_message_as_json_of_one_line_and_cut() {
+    struct Store;
+    fn trouble() -> BoxFuture<'static, BoxError> {
+        let sent = format!("no row \u{1b}[2J\r\n\u{2028}é \"{}", "x".repeat(10_000));
+        async { sent.into() }.boxed()
+    }
+    impl Accept for Store {
+        fn accept<'a>(&'a self, _: &'a Presented) -> BoxFuture<'a, Result<bool, BoxError>> {
+            trouble().map(Err).boxed()
+        }
+        fn ended<'a>(&'a self, _: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>> {
+            trouble().map(Err).boxed()
+        }
+    }
+    let server = start(|guard| guard.accept(Store)).await;
+    let alice = client(&server.uri, "alice").await;
+    let sealed = state(&alice, call("count", json!({}))).await;
+    let again = call("count", json!({})).with_request_state(sealed);
+    assert!(alice.call_tool_once(again).await.is_err());
+    let told = server.refusals.take();
+    let said = told[0].message.strip_prefix("accept: ").unwrap();
+    assert!(
+        said.bytes().all(|byte| (b' '..=b'~').contains(&byte)),
+        "{said}"
+    );
+    let text: String = serde_json::from_str(said).unwrap();
+    assert!(
+        text.starts_with("no row \u{1b}[2J\r\n\u{2028}é \"x"),
+        "{text}"
+    );
+    assert_eq!(text.chars().count(), 64);
+}
+
+/// rmcp hands such a call on as a method of the server's own.
+#[tokio::test]
+async fn a_tool_whose_name_is_no_text_gets_a_json_rpc_error() {
+    #[derive(Clone)]
+    struct Plain;
+    impl rmcp::ServerHandler for Plain {}
+    let refusals = Refusals::default();
+    let guard = Guard::builder(a_codec(), from_claims).on_refused(refusals.hook());
+    let guard = guard.build().unwrap();
+    let sessions = guard.sessions(|_, _| async { Ok(0) });
+    sessions.require_tools(["delete"]).build().unwrap();
+    let alice = client(&serve(guard.protect(Plain)).await, "alice").await;
+    for name in [
+        json!(["delete"]),
+        json!(7),
+        json!({"delete": 1}),
+        json!(true),
+    ] {
+        let error = raw(&alice, "tools/call", json!({"name": name})).await;
+        assert_eq!(error.unwrap_err()["code"], -32601, "{name}");
+        let state = json!({"name": name, "requestState": "x"});
+        let error = raw(&alice, "tools/call", state).await.unwrap_err();
+        assert_eq!(error["code"], -32603, "{name}");
+        assert_eq!(refusals.code(), "invalid_argument");
+    }
+}
+
+#[derive(Clone)]
+struct Elsewhere;
+
+impl Elsewhere {
+    fn read<T>(context: &RequestContext<RoleServer>) -> Result<T, ErrorData> {
+        let state = State::<serde_json::Value>::of(context)?;
+        let read = state.into_inner();
+        Err(ErrorData::invalid_request("read and could write", read))
+    }
+}
+
+impl rmcp::ServerHandler for Elsewhere {
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Self::read(&context)
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Self::read(&context)
+    }
+
+    async fn on_custom_request(
+        &self,
+        _: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Self::read(&context)
+    }
+}
+
+#[tokio::test]
+async fn where_none_is_carried_a_state_is_neither_read_nor_written() {
+    let refusals = Refusals::default();
+    let guard = Guard::builder(a_codec(), from_claims).on_refused(refusals.hook());
+    let guard = guard.build().unwrap();
+    let alice = client(&serve(guard.protect(Elsewhere)).await, "alice").await;
+    let mut requests = vec![(
+        "completion/complete",
+        json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": ""}}),
+    )];
+    for method in ["tools/list", "notes/list", "notes/state", "tools/CALL"] {
+        requests.push((method, json!({})));
+    }
+    for (method, params) in requests {
+        for forged in [json!(null), json!("{}"), json!({"asked": 8}), json!(5)] {
+            let mut params = params.clone();
+            params["requestState"] = forged.clone();
+            params["name"] = json!("delete");
+            // To write one takes a State, which nobody gets here.
+            let refused = raw(&alice, method, params).await;
+            assert_eq!(refused, Err(internal(Profile::RequestState)), "{method}");
+            let told = refusals.take();
+            assert_eq!((told.len(), told[0].code), (1, "invalid_argument"));
+            assert!(told[0].message.starts_with("State: "), "{told:?}");
+        }
     }
 }
 
@@ -254,6 +415,33 @@ fn mistakes_in_the_options_are_said_at_once() {
         let error = built.unwrap_err();
         assert_eq!(error.code(), "invalid_argument");
         assert!(error.to_string().starts_with(named), "{error}");
+    }
+}
+
+/// They are checked by what they say: nothing is sealed to try them.
+#[test]
+fn options_are_read_without_randomness() {
+    struct Dry;
+    impl Environment for Dry {
+        fn now_ms(&self) -> u64 {
+            System.now_ms()
+        }
+        fn fill(&self, _: &mut [u8]) -> Result<(), sealwax::Error> {
+            Err(sealwax::Error::EntropyUnavailable)
+        }
+    }
+    let guard = || {
+        let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
+        let builder = Codec::builder(ring, "https://mcp.example.com");
+        let codec = hazmat::build(builder, Box::new(Dry)).unwrap();
+        let guard = Guard::builder(codec, anonymous).request_state_ttl(Duration::from_secs(1));
+        guard.build().unwrap()
+    };
+    assert!(guard().sessions_held_by_server().build().is_ok());
+    for (ttl, good) in [(1000, true), (999, false)] {
+        let sessions = guard().sessions(|_, _| async { Ok(0) });
+        let built = sessions.ttl(Duration::from_millis(ttl)).build();
+        assert_eq!(built.is_ok(), good);
     }
 }
 

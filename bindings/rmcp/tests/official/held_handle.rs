@@ -1,9 +1,14 @@
 //! Handles that hold their state.
 
-use sealwax::{Key, Profile};
-use sealwax_rmcp::{Kind, SingleUse};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use sealwax::hazmat::{self, Environment, System};
+use sealwax::{Codec, Error, Key, KeyRing, Principal, Profile};
+use sealwax_rmcp::{Guard, Kind, SingleUse, from_claims};
 use serde_json::{Value, json};
 
+use crate::accept::{Ledger, yes};
 use crate::clients::*;
 use crate::handle::tool;
 use crate::server::*;
@@ -81,4 +86,69 @@ async fn what_is_too_large_to_seal_is_the_servers_trouble() {
     let failed: Value = tool(&alice, "hold", json!({"bytes": 5000})).await;
     assert_eq!(failed, internal(Profile::Handle));
     assert_eq!(server.refusals.code(), "too_large");
+}
+
+/// A store must not be told that a handle was used which the tool then never sees.
+#[tokio::test]
+async fn what_a_handle_holds_is_read_before_anybody_is_asked() {
+    let ledger = Ledger::new(yes);
+    let codec = codec(&[&Key::generate().unwrap()]);
+    let server = start_with(codec.clone(), |guard| guard.accept(ledger.clone())).await;
+    let alice = client(&server.uri, "alice").await;
+    let who = Principal::subject("alice")
+        .with_issuer("https://idp.example.com")
+        .with_client("cli");
+    let view = codec.view(&who).unwrap();
+    let other = view.handle_state("cart").seal_json(&7).unwrap();
+    let refused = tool(&alice, "add", json!({"handle": other.as_str()})).await;
+    assert_eq!(refused, refusal(Profile::Handle));
+    assert_eq!(server.refusals.code(), "malformed");
+    assert!(ledger.asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_end_that_nobody_remembers_is_an_error_of_the_authors() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    for (make, end, kind) in [
+        ("mint", "end", Kind::Handle),
+        ("hold", "release", Kind::HandleState),
+    ] {
+        let made = tool(&alice, make, json!({"bytes": 1})).await["structuredContent"].clone();
+        let failed = tool(&alice, end, json!({"handle": made["handle"]})).await;
+        assert_eq!(failed, internal(Profile::Handle));
+        let told = server.refusals.take();
+        assert_eq!((told.len(), told[0].code), (1, "invalid_argument"));
+        assert_eq!(told[0].kind, kind);
+        assert!(told[0].message.contains("GuardBuilder::accept"), "{told:?}");
+    }
+}
+
+/// A clock that is seconds later each time it is asked, as on a machine with much else to do.
+struct Late(AtomicU64);
+
+impl Environment for Late {
+    fn now_ms(&self) -> u64 {
+        self.0.fetch_add(2000, Ordering::SeqCst)
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        System.fill(bytes)
+    }
+}
+
+#[tokio::test]
+async fn a_handle_is_sealed_though_it_ends_at_once() {
+    let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
+    let builder = Codec::builder(ring, "https://mcp.example.com");
+    let late = Late(AtomicU64::new(1_700_000_000_000));
+    let codec = hazmat::build(builder, Box::new(late)).unwrap();
+    let guard = Guard::builder(codec, from_claims).build().unwrap();
+    let held = guard.held_handles("cart").ttl(Duration::from_secs(1));
+    let handles = guard.handles("basket");
+    let uri = serve(guard.protect(Server { handles, held })).await;
+    let alice = client(&uri, "alice").await;
+    let made = tool(&alice, "hold", json!({"bytes": 1})).await;
+    let made = &made["structuredContent"];
+    assert_eq!(made["expiresAt"], "2023-11-14T22:13:21Z", "{made}");
 }

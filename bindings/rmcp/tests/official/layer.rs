@@ -24,9 +24,12 @@ use sealwax_rmcp::{
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
+use crate::accept::{Ledger, unix_seconds, yes};
 use crate::clients::*;
-use crate::server::{Refusals, authenticate, codec};
+use crate::server::{Refusals, authenticate, codec, text};
 use crate::session::SESSION;
+
+const LINE_ENDS: &str = "a\u{2028}b\u{2029}c\u{85}d\u{b}e\u{c}f\r\ng\rh\n\ndata: i";
 
 #[derive(Clone)]
 struct Server(Guard);
@@ -43,7 +46,13 @@ impl Server {
                 json!("asked"),
             ))
             .await;
-        CallToolResult::structured(json!({"negotiated": self.0.negotiated(&context)}))
+        let (negotiated, version) = (self.0.negotiated(&context), context.protocol_version());
+        CallToolResult::structured(json!({"negotiated": negotiated, "version": version}))
+    }
+
+    #[tool(description = "What some take for the end of a line")]
+    async fn ends(&self) -> CallToolResult {
+        text(LINE_ENDS)
     }
 }
 
@@ -137,6 +146,7 @@ fn fresh() -> Codec {
 
 struct Answer {
     status: u16,
+    allow: Option<String>,
     session: Option<String>,
     body: String,
 }
@@ -144,7 +154,11 @@ struct Answer {
 impl Answer {
     /// The last message, of JSON or events.
     fn message(&self) -> Value {
-        let last = self.body.lines().rfind(|line| !line.is_empty()).unwrap();
+        let last = self
+            .body
+            .split('\n')
+            .rfind(|line| !line.is_empty())
+            .unwrap();
         serde_json::from_str(last.strip_prefix("data: ").unwrap_or(last)).unwrap()
     }
 }
@@ -173,11 +187,14 @@ async fn send(
         request = request.body(body.to_string());
     }
     let response = request.send().await.unwrap();
-    let session = response.headers().get("mcp-session-id");
-    let session = session.map(|session| session.to_str().unwrap().to_owned());
+    let header = |name: &str| {
+        let value = response.headers().get(name)?;
+        Some(value.to_str().unwrap().to_owned())
+    };
     Answer {
         status: response.status().as_u16(),
-        session,
+        allow: header("allow"),
+        session: header("mcp-session-id"),
         body: response.text().await.unwrap(),
     }
 }
@@ -350,10 +367,6 @@ async fn an_expired_session_is_refused_in_the_same_words() {
         begin(&own.uri, "alice").await,
         begin(&codecs.uri, "alice").await,
     ];
-    for (fleet, token) in [&own, &codecs].into_iter().zip(&tokens) {
-        let soon = post(&fleet.uri, "alice", Some(token), who()).await;
-        assert_eq!(soon.status, 200);
-    }
     tokio::time::sleep(Duration::from_millis(2300)).await;
     for (fleet, token) in [&own, &codecs].into_iter().zip(&tokens) {
         let late = post(&fleet.uri, "alice", Some(token), who()).await;
@@ -367,7 +380,7 @@ async fn an_expired_session_is_refused_in_the_same_words() {
 
 #[tokio::test]
 async fn the_headers_have_their_rules() {
-    let strict = fleet(fresh(), |it| it, |it| it).await;
+    let strict = fleet(fresh(), shared_memory(), |it| it).await;
     let absent = post(&strict.uri, "alice", None, who()).await;
     assert_eq!(absent.status, 400);
     let absent = send("DELETE", &strict.uri, "alice", None, &[], None).await;
@@ -402,6 +415,113 @@ async fn the_headers_have_their_rules() {
     assert_eq!(post(&lax.uri, "alice", None, who()).await.status, 200);
     let small = fleet(fresh(), |it| it, |it| it.body_limit(10)).await;
     assert_eq!(post(&small.uri, "alice", None, who()).await.status, 413);
+}
+
+#[tokio::test]
+async fn a_missing_version_is_what_was_negotiated() {
+    let fleet = fleet(fresh(), |it| it, |it| it).await;
+    let token = begin(&fleet.uri, "alice").await;
+    for headers in [&[][..], &[("mcp-protocol-version", "2025-06-18")]] {
+        for _ in 0..2 {
+            let body = Some(who());
+            let seen = send("POST", &fleet.uri, "alice", Some(&token), headers, body).await;
+            let seen = &seen.message()["result"]["structuredContent"];
+            assert_eq!(seen["version"], "2025-06-18", "{headers:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_version_that_differs_ends_nothing() {
+    let fleet = fleet(fresh(), shared_memory(), |it| it).await;
+    let token = begin(&fleet.uri, "alice").await;
+    let delete = async |version| {
+        let version = [("mcp-protocol-version", version)];
+        let ended = send("DELETE", &fleet.uri, "alice", Some(&token), &version, None).await;
+        ended.status
+    };
+    assert_eq!(delete("2025-03-26").await, 400);
+    let goes_on = post(&fleet.uri, "alice", Some(&token), who()).await;
+    assert_eq!(goes_on.status, 200);
+    assert_eq!(delete("2025-06-18").await, 204);
+    let ended = post(&fleet.uri, "alice", Some(&token), who()).await;
+    assert_eq!(ended.status, 404);
+}
+
+fn terminate() -> Value {
+    json!({"jsonrpc": "2.0", "id": 9, "method": "session/terminate"})
+}
+
+#[tokio::test]
+async fn without_a_memory_nothing_ends() {
+    let fleet = fleet(fresh(), |it| it, SessionLayer::sep1359).await;
+    let token = begin(&fleet.uri, "alice").await;
+    for session in [Some(token.as_str()), Some("other"), None] {
+        let gone = send("DELETE", &fleet.uri, "alice", session, &[], None).await;
+        assert_eq!((gone.status, gone.allow.as_deref()), (405, Some("POST")));
+    }
+    let not_found = json!({"jsonrpc": "2.0", "id": 9,
+        "error": {"code": -32601, "message": "Method not found"}});
+    for (session, message) in [
+        (None, named(terminate(), &token)),
+        (Some(token.as_str()), terminate()),
+    ] {
+        let answer = post(&fleet.uri, "alice", session, message).await;
+        assert_eq!((answer.status, answer.message()), (200, not_found.clone()));
+    }
+    let goes_on = post(&fleet.uri, "alice", Some(&token), who()).await;
+    assert_eq!(goes_on.status, 200);
+    assert!(fleet.refusals.take().is_empty());
+}
+
+#[tokio::test]
+async fn a_termination_that_is_no_request_ends_nothing() {
+    let fleet = fleet(fresh(), shared_memory(), SessionLayer::sep1359).await;
+    let token = begin(&fleet.uri, "alice").await;
+    let mut notification = terminate();
+    notification.as_object_mut().unwrap().remove("id");
+    for (session, message) in [
+        (None, named(notification.clone(), &token)),
+        (Some(token.as_str()), notification),
+    ] {
+        let dropped = post(&fleet.uri, "alice", session, message).await;
+        assert_eq!((dropped.status, dropped.body.as_str()), (202, ""));
+        let told = fleet.refusals.take();
+        assert_eq!((told.len(), told[0].code), (1, "malformed"));
+        assert!(told[0].message.contains("session/terminate"), "{told:?}");
+        let goes_on = post(&fleet.uri, "alice", Some(&token), who()).await;
+        assert_eq!(goes_on.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_store_is_asked_once_and_told_from_when_on_nothing_opens() {
+    const LIFE: u64 = 30 * 24 * 3600;
+    let ledger = Ledger::new(yes);
+    let remembers = |it: GuardBuilder| it.accept(ledger.clone());
+    let fleet = fleet(fresh(), remembers, SessionLayer::sep1359).await;
+    let since = unix_seconds();
+    let [first, second] = [
+        begin(&fleet.uri, "alice").await,
+        begin(&fleet.uri, "alice").await,
+    ];
+    let deleted = send("DELETE", &fleet.uri, "alice", Some(&first), &[], None).await;
+    assert_eq!(deleted.status, 204);
+    let ended = post(&fleet.uri, "alice", None, named(terminate(), &second)).await;
+    assert_eq!(ended.message()["result"], json!({}));
+    let [asked, told] =
+        [&ledger.asked, &ledger.ended].map(|it| std::mem::take(&mut *it.lock().unwrap()));
+    assert_eq!((asked.len(), told.len()), (2, 2));
+    for (asked, told) in asked.iter().zip(&told) {
+        assert_eq!((&asked.id, asked.expires_at), (&told.id, told.expires_at));
+        let expected = since + LIFE + 300..=unix_seconds() + LIFE + 300;
+        assert!(expected.contains(&told.expires_at.unwrap()), "{told:?}");
+    }
+    // Of what another presents only the id is known.
+    let third = begin(&fleet.uri, "alice").await;
+    post(&fleet.uri, "mallory", None, named(who(), &third)).await;
+    let stolen = ledger.ended.lock().unwrap().pop().unwrap();
+    assert!(stolen.expires_at.unwrap() >= unix_seconds() + LIFE + 300);
 }
 
 #[tokio::test]
@@ -526,6 +646,20 @@ async fn sep_1359_names_the_session_both_ways() {
     assert_eq!(post(&fleet.uri, "alice", None, who()).await.status, 400);
     let stream = send("GET", &fleet.uri, "alice", None, &[], None).await;
     assert_eq!(stream.status, 400);
+}
+
+#[tokio::test]
+async fn sep_1359_changes_nothing_in_a_text() {
+    let fleet = fleet(fresh(), |it| it, SessionLayer::sep1359).await;
+    let token = begin_1359(&fleet.uri, "alice").await;
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "ends"}});
+    for _ in 0..2 {
+        let seen = post(&fleet.uri, "alice", None, named(call.clone(), &token)).await;
+        let result = &seen.message()["result"];
+        assert_eq!(result["content"][0]["text"], LINE_ENDS);
+        assert_eq!(result["sessionId"], token.as_str());
+    }
 }
 
 #[tokio::test]

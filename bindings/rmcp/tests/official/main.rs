@@ -4,6 +4,7 @@
 
 mod accept;
 mod canary;
+mod cancelled;
 mod clients;
 mod counter;
 mod cursor;

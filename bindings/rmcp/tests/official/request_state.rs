@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rmcp::model::*;
 use sealwax::{Key, Profile};
-use sealwax_rmcp::{Kind, SingleUse};
+use sealwax_rmcp::{GuardBuilder, Kind, SingleUse};
 use serde_json::{Value, json};
 
 use crate::clients::*;
@@ -100,12 +100,9 @@ async fn prompts_and_resources_carry_it_too() {
 async fn the_client_cannot_tell_why_it_was_refused() {
     let [old, new] = [Key::generate().unwrap(), Key::generate().unwrap()];
     let before = start_with(codec(&[&old]), |guard| guard).await;
-    let server = start_with(codec(&[&new]), |guard| {
-        guard
-            .accept(SingleUse::default())
-            .request_state_ttl(Duration::from_secs(1))
-    })
-    .await;
+    let server = start_with(codec(&[&new]), |guard| guard.accept(SingleUse::default())).await;
+    let a_second = |guard: GuardBuilder| guard.request_state_ttl(Duration::from_secs(1));
+    let short = start_with(codec(&[&new]), a_second).await;
     let alice = client(&server.uri, "alice").await;
     let mallory = client(&server.uri, "mallory").await;
     let retired = state(&client(&before.uri, "alice").await, delete(json!(8))).await;
@@ -154,7 +151,7 @@ async fn the_client_cannot_tell_why_it_was_refused() {
     let twice = state8().await;
     assert!(retry(&alice, delete(json!(8)), &twice).await.is_ok());
     refused(&alice, delete(json!(8)), &twice, "not_accepted").await;
-    let late = state8().await;
+    let late = state(&client(&short.uri, "alice").await, delete(json!(8))).await;
     tokio::time::sleep(Duration::from_millis(2100)).await;
     refused(&alice, delete(json!(8)), &late, "expired").await;
 
@@ -267,4 +264,90 @@ async fn an_older_client_gets_no_state() {
     let error = json_of(alice.call_tool(delete(json!(8))).await).unwrap_err();
     assert_eq!(error["code"], -32600);
     assert!(!error.to_string().contains("asked\""));
+}
+
+/// rmcp knows the member by one name, and the guard gives what it opened itself.
+#[tokio::test]
+async fn an_alias_of_the_state_shows_a_handler_nothing() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let sealed = state(&alice, delete(json!(8))).await;
+    let requests = [
+        (
+            "tools/call",
+            json!({"name": "delete", "arguments": {"id": 8}}),
+        ),
+        ("tools/call", json!({"name": "raw", "arguments": {}})),
+        ("prompts/get", json!({"name": "greet"})),
+        ("resources/read", json!({"uri": "note:///1"})),
+    ];
+    for (method, params) in requests {
+        for alias in ["request_state", "RequestState", "requeststate", "state"] {
+            for forged in [json!(r#"{"asked":8}"#), json!({"asked": 8})] {
+                let mut params = params.clone();
+                params[alias] = forged;
+                let first = raw(&alice, method, params.clone()).await.unwrap();
+                assert_eq!(first["resultType"], "input_required", "{method}: {alias}");
+                params["_meta"] = json!({alias: params[alias], "requestState": params[alias]});
+                let first = raw(&alice, method, params).await.unwrap();
+                assert_eq!(first["resultType"], "input_required", "{method}: {alias}");
+            }
+        }
+    }
+    // Beside a good one it changes nothing.
+    let params = json!({"name": "delete", "arguments": {"id": 8}, "requestState": sealed,
+        "request_state": r#"{"asked":9}"#});
+    let done = raw(&alice, "tools/call", params).await;
+    assert_eq!(said(done), "deleted 8, asked for 8");
+    assert!(server.refusals.take().is_empty());
+}
+
+/// What makes the params fit none of rmcp's types sends them another way.
+fn unfit(mut params: Value) -> Value {
+    params["inputResponses"] = json!(5);
+    params
+}
+
+#[tokio::test]
+async fn arguments_of_a_resource_bind_nothing() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let typed: fn(Value) -> Value = |params| params;
+    for fit in [typed, unfit] {
+        let asked = fit(json!({"uri": "note:///1", "arguments": {"n": 9_007_199_254_740_993_u64}}));
+        let first = raw(&alice, "resources/read", asked).await.unwrap();
+        let sealed = first["requestState"].as_str().unwrap();
+        assert!(sealed.starts_with("sw1."), "{first}");
+        for arguments in [json!(null), json!({"n": 2}), json!("no object")] {
+            let again = fit(json!({"uri": "note:///1", "arguments": arguments,
+                "requestState": sealed}));
+            let done = raw(&alice, "resources/read", again).await;
+            assert_eq!(done.unwrap()["resultType"], "complete", "{arguments}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_object_are_not_taken_for_none() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let sealed = state(&alice, CallToolRequestParams::new("delete")).await;
+    for arguments in [json!([8]), json!("8"), json!(8), json!(true)] {
+        let params = json!({"name": "delete", "arguments": arguments, "requestState": sealed});
+        let refused = raw(&alice, "tools/call", params).await;
+        assert!(refused.is_err(), "{arguments}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn null_is_absent() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let typed: fn(Value) -> Value = |params| params;
+    for fit in [typed, unfit] {
+        let params = fit(json!({"uri": "note:///1", "requestState": null}));
+        let first = raw(&alice, "resources/read", params).await;
+        assert_eq!(first.unwrap()["resultType"], "input_required");
+    }
+    assert!(server.refusals.take().is_empty());
 }

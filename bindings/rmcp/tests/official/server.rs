@@ -257,7 +257,7 @@ impl ServerHandler for Server {
     }
 
     /// Lists of the server's own: `notes/list`, `empty/list`, and `bad/list`, whose cursor is no
-    /// text; and a method that carries nothing, `notes/state`.
+    /// text; a method that carries nothing, `notes/state`; and what fits none of rmcp's types.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -265,6 +265,15 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         if request.method == "notes/state" {
             State::<Asked>::of(&context)?;
+        }
+        if request.method == "resources/read" {
+            let saw = request
+                .params
+                .and_then(|it| it.get("requestState").cloned());
+            return Ok(CustomResult::new(match saw {
+                None => json!({"resultType": "input_required", "requestState": "kept"}),
+                saw => json!({"resultType": "complete", "saw": saw}),
+            }));
         }
         if request.method == "empty/list" {
             return Ok(CustomResult::new(json!({"resultType": "complete"})));
@@ -299,6 +308,10 @@ impl Refusals {
 
     pub fn take(&self) -> Vec<Refusal> {
         std::mem::take(&mut *self.0.lock().unwrap())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().unwrap().is_empty()
     }
 
     /// The only code since the last time.

@@ -15,6 +15,7 @@ use sealwax_rmcp::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::accept::{Ledger, end_of, yes};
 use crate::clients::*;
 use crate::server::{Refusals, codec, serve, text};
 
@@ -31,6 +32,12 @@ struct Write {
     /// What follows the write: `error` or `isError`.
     #[serde(default)]
     then: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Fork {
+    /// What is written before.
+    write: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -96,9 +103,13 @@ impl Server {
     #[tool(description = "Another session that begins as this one is")]
     async fn fork(
         &self,
-        session: Session<String>,
+        mut session: Session<String>,
+        Parameters(Fork { write }): Parameters<Fork>,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
+        if let Some(write) = write {
+            session.write(write)?;
+        }
         let forked = session.fork(&context)?;
         Ok(CallToolResult::structured(json!({ "session": forked })))
     }
@@ -123,12 +134,37 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        if self.sessions.of(&context)?.is_some() {
+            return Err(ErrorData::invalid_request("a list saw a session", None));
+        }
         let mut list = ListResourcesResult::with_all_items(vec![]);
         list.cache_scope = Some(CacheScope::Public);
         list.ttl_ms = Some(60_000);
         Ok(list)
+    }
+
+    /// A list and another method of the server's own, which any cache may serve.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let session = self.sessions.of(&context)?;
+        if session.is_some() != (request.method == "notes/count") {
+            return Err(ErrorData::invalid_request("a list saw a session", None));
+        }
+        let public = json!({"resultType": "complete", "cacheScope": "public", "ttlMs": 60_000});
+        Ok(CustomResult::new(public))
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        let result = DiscoverResult::from_server_info(versions, self.get_info());
+        Ok(result
+            .with_cache_scope(CacheScope::Public)
+            .with_ttl_ms(60_000))
     }
 
     fn get_info(&self) -> ServerConfig {
@@ -210,7 +246,7 @@ fn not_found(session: &Value) -> Value {
 
 #[tokio::test]
 async fn a_session_is_made_read_written_and_deleted() {
-    let server = start().await;
+    let server = start_with(fresh(), |it| it.accept(SingleUse::default()), |it| it).await;
     for revision in ["2026-07-28", "2025-11-25"] {
         let alice = connect(revision, &server.uri, "alice").await;
         let made = raw(&alice, "sessions/create", json!({"begin": "hello"}))
@@ -318,6 +354,9 @@ async fn a_session_is_needed_where_it_was_said() {
     let session = create(&alice).await;
     let free = call_in(&alice, "free", json!({}), &session).await.unwrap();
     assert_eq!(free["content"][0]["text"], "Some(\"new\")");
+
+    let remembers = start_with(fresh(), |it| it.accept(SingleUse::default()), |it| it).await;
+    let alice = client(&remembers.uri, "alice").await;
     let deleted = raw(&alice, "sessions/delete", json!({})).await;
     assert_eq!(deleted, Err(required.clone()));
 
@@ -416,7 +455,6 @@ async fn an_idle_and_an_old_session_are_refused_in_the_same_words() {
     for server in [&idle, &old] {
         let alice = client(&server.uri, "alice").await;
         let session = create(&alice).await;
-        assert!(call_in(&alice, "read", json!({}), &session).await.is_ok());
         sessions.push((server, alice, session));
     }
     tokio::time::sleep(Duration::from_millis(2300)).await;
@@ -585,17 +623,114 @@ async fn no_cache_serves_a_result_of_a_session_to_others() {
     let server = start().await;
     let alice = client(&server.uri, "alice").await;
     let session = create(&alice).await;
-    for (meta, scope, ttl) in [
-        (json!({}), "public", 60_000),
-        (json!({ SESSION: session }), "private", 0),
-    ] {
-        let list = raw(&alice, "resources/list", json!({ "_meta": meta })).await;
-        let list = list.unwrap();
-        assert_eq!(
-            (&list["cacheScope"], &list["ttlMs"]),
-            (&json!(scope), &json!(ttl))
-        );
+    let methods = [
+        "resources/list",
+        "notes/list",
+        "notes/count",
+        "server/discover",
+    ];
+    for method in methods {
+        for (meta, scope, ttl) in [
+            (json!({}), "public", 60_000),
+            (json!({ SESSION: session }), "private", 0),
+        ] {
+            if method == "notes/count" && scope == "public" {
+                continue;
+            }
+            let list = raw(&alice, method, json!({ "_meta": meta })).await;
+            let list = list.unwrap();
+            assert_eq!(
+                (&list["cacheScope"], &list["ttlMs"]),
+                (&json!(scope), &json!(ttl)),
+                "{method}"
+            );
+        }
     }
+}
+
+/// It is verified all the same, and goes back.
+#[tokio::test]
+async fn a_list_does_not_see_the_session_of_its_request() {
+    let server = start().await;
+    let alice = client(&server.uri, "alice").await;
+    let session = create(&alice).await;
+    for method in ["resources/list", "notes/list"] {
+        let meta = json!({"_meta": {SESSION: session}});
+        let list = raw(&alice, method, meta).await.unwrap();
+        let left = &list["_meta"][SESSION];
+        assert_eq!(left, &json!({"sessionId": session["sessionId"]}));
+    }
+    assert!(server.refusals.take().is_empty());
+}
+
+/// rmcp knows the members by one name each.
+#[tokio::test]
+async fn an_alias_shows_a_handler_no_session() {
+    let server = start().await;
+    let alice = client(&server.uri, "alice").await;
+    let session = create(&alice).await;
+    let mut snake = session.clone();
+    snake["session_id"] = snake["sessionId"].take();
+    for params in [
+        json!({"meta": {SESSION: session}}),
+        json!({"Meta": {SESSION: session}}),
+        json!({SESSION: session}),
+        json!({"session": session}),
+        json!({"_meta": {"session": session}}),
+        json!({"arguments": {"_meta": {SESSION: session}}}),
+    ] {
+        let mut params = params;
+        params["name"] = json!("read");
+        let refused = raw(&alice, "tools/call", params.clone()).await;
+        assert_eq!(refused.unwrap_err()["message"], "Session required");
+        assert_eq!(server.refusals.code(), "malformed");
+    }
+    let refused = call_in(&alice, "read", json!({}), &snake).await;
+    assert_eq!(refused.unwrap_err()["message"], "Session not found");
+    assert_eq!(server.refusals.code(), "malformed");
+}
+
+#[tokio::test]
+async fn a_fork_begins_with_what_was_written() {
+    let server = start().await;
+    let alice = client(&server.uri, "alice").await;
+    let session = create(&alice).await;
+    for write in [json!({}), json!({"write": "written"})] {
+        let forked = call_in(&alice, "fork", write.clone(), &session).await;
+        let forked = &forked.unwrap()["structuredContent"]["session"];
+        let read = call_in(&alice, "read", json!({}), forked).await.unwrap();
+        let seen = &read["structuredContent"];
+        let began_with = write["write"].as_str().unwrap_or("new");
+        assert_eq!(seen["value"], began_with);
+        assert_eq!(seen["generation"], 0);
+    }
+}
+
+#[tokio::test]
+async fn without_a_memory_there_is_no_deletion() {
+    let server = start().await;
+    for revision in ["2026-07-28", "2025-11-25"] {
+        let alice = connect(revision, &server.uri, "alice").await;
+        let session = create(&alice).await;
+        for params in [json!({}), json!({"_meta": {SESSION: session}})] {
+            let refused = raw(&alice, "sessions/delete", params).await;
+            let expected = json!({"code": -32601, "message": "Method not found"});
+            assert_eq!(refused, Err(expected), "{revision}");
+        }
+        assert!(call_in(&alice, "read", json!({}), &session).await.is_ok());
+    }
+    assert!(server.refusals.take().is_empty());
+}
+
+#[tokio::test]
+async fn a_store_is_told_from_when_on_nothing_of_a_session_opens() {
+    let ledger = Ledger::new(yes);
+    let server = start_with(fresh(), |it| it.accept(ledger.clone()), |it| it).await;
+    let alice = client(&server.uri, "alice").await;
+    let session = create(&alice).await;
+    call_in(&alice, "read", json!({}), &session).await.unwrap();
+    let asked = ledger.asked.lock().unwrap().pop().unwrap();
+    assert_eq!(asked.expires_at, end_of(&asked.id, 30 * 24 * 3600));
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock, Mutex as Locked};
 use std::time::Duration;
 
 use rmcp::model::*;
-use rmcp::service::NotificationContext;
-use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use sealwax::{Codec, Key, KeyRing, Principal};
 use sealwax_rmcp::{Guard, GuardBuilder, Kind, SingleUse, Streams};
 use serde_json::{Value, json};
@@ -16,19 +16,68 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
 use tokio::process::{Child, ChildStdin, Command};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 
 use crate::clients::*;
 use crate::example::{built, key};
 use crate::server::{Refusals, codec};
 use crate::session::SESSION;
 
-/// Counts notifications.
-struct Server(Arc<AtomicU32>);
+/// Counts notifications, waits where it is told to, and lets not everybody in.
+#[derive(Clone, Default)]
+struct Server {
+    progress: Arc<AtomicU32>,
+    /// What ends the wait of `wait/a` and of `wait/b`, whoever has cancelled it.
+    go_on: Arc<[Notify; 2]>,
+}
 
 impl ServerHandler for Server {
     async fn on_progress(&self, _: ProgressNotificationParam, _: NotificationContext<RoleServer>) {
-        self.0.fetch_add(1, Ordering::SeqCst);
+        self.progress.fetch_add(1, Ordering::SeqCst);
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        match request.method.as_str() {
+            "wait/a" => self.go_on[0].notified().await,
+            "wait/b" => self.go_on[1].notified().await,
+            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "none", None)),
+        }
+        Ok(CustomResult::new(json!({"waited": request.method})))
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        if request.client_info.name == "mallory" {
+            return Err(ErrorData::invalid_request("not here", None));
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        asked: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(asked.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let told = context.sink().notify_tool_list_changed().await;
+        told.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        self.go_on[0].notified().await;
+        Ok(())
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        let offers = ServerCapabilities::builder().enable_tools();
+        ServerConfig::new(offers.enable_tool_list_changed().build())
     }
 }
 
@@ -39,7 +88,7 @@ struct Pipe {
     refusals: Refusals,
     /// Whether alice is not there.
     mallory: Arc<AtomicBool>,
-    progress: Arc<AtomicU32>,
+    server: Server,
 }
 
 type Change = fn(Streams) -> Streams;
@@ -56,9 +105,9 @@ fn pipe(codec: Codec, options: impl FnOnce(GuardBuilder) -> GuardBuilder, change
     guard.sessions(|_, _| async { Ok(0) }).build().unwrap();
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let streams = change(guard.streams()).wrap(tokio::io::split(theirs));
-    let progress = Arc::new(AtomicU32::new(0));
-    let server = guard.protect(Server(progress.clone()));
-    tokio::spawn(async move { server.serve(streams).await.unwrap().waiting().await });
+    let server = Server::default();
+    let protected = guard.protect(server.clone());
+    tokio::spawn(async move { protected.serve(streams).await.unwrap().waiting().await });
     let (read, write) = tokio::io::split(ours);
     let read = BufReader::new(read).lines();
     Pipe {
@@ -66,7 +115,7 @@ fn pipe(codec: Codec, options: impl FnOnce(GuardBuilder) -> GuardBuilder, change
         read,
         refusals,
         mallory,
-        progress,
+        server,
     }
 }
 
@@ -78,8 +127,13 @@ impl Pipe {
 
     async fn ask(&mut self, message: Value) -> Value {
         self.send(message).await;
-        let line = tokio::time::timeout(Duration::from_secs(10), self.read.next_line());
-        serde_json::from_str(&line.await.unwrap().unwrap().unwrap()).unwrap()
+        self.next().await
+    }
+
+    async fn next(&mut self) -> Value {
+        let line = tokio::time::timeout(Duration::from_secs(60), self.read.next_line());
+        let line = line.await.expect("no answer").unwrap();
+        serde_json::from_str(&line.expect("the server ended")).unwrap()
     }
 
     async fn begin(&mut self) -> String {
@@ -94,6 +148,17 @@ impl Pipe {
         .await;
         token
     }
+}
+
+/// Waits for what other tasks do.
+pub async fn until(done: impl Fn() -> bool) {
+    let waited = async {
+        while !done() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let limit = Duration::from_secs(60);
+    tokio::time::timeout(limit, waited).await.expect("in time");
 }
 
 fn fresh() -> Codec {
@@ -127,9 +192,6 @@ async fn sep_1359_names_the_session_of_who_names_it() {
     let pong = alice.ask(named(ping(), &token)).await;
     assert_eq!(pong["result"], json!({"sessionId": token}));
     assert_eq!(alice.ask(ping()).await["result"], json!({}));
-    let terminate = json!({"jsonrpc": "2.0", "id": 2, "method": "session/terminate"});
-    let done = alice.ask(named(terminate, &token)).await;
-    assert_eq!(done, json!({"jsonrpc": "2.0", "id": 2, "result": {}}));
     assert!(alice.refusals.take().is_empty());
 }
 
@@ -202,9 +264,7 @@ async fn sep_1359_ends_by_its_own_time_and_by_the_codecs() {
     ];
     let mut tokens = vec![];
     for pipe in &mut pipes {
-        let token = pipe.begin().await;
-        assert!(pipe.ask(named(ping(), &token)).await["result"].is_object());
-        tokens.push(token);
+        tokens.push(pipe.begin().await);
     }
     tokio::time::sleep(Duration::from_millis(2300)).await;
     for (pipe, token) in pipes.iter_mut().zip(tokens) {
@@ -235,16 +295,283 @@ async fn a_notification_with_a_bad_data_layer_session_is_dropped() {
     };
     let mut bad = session.clone();
     bad["state"] = json!(altered(session["state"].as_str().unwrap()));
-    for (meta, seen) in [
+    let mut seen = 0;
+    for (meta, passes) in [
         (json!({}), 1),
-        (json!({ SESSION: session }), 2),
-        (json!({ SESSION: bad }), 2),
+        (json!({ SESSION: session }), 1),
+        (json!({ SESSION: bad }), 0),
     ] {
         alice.send(progress(meta)).await;
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        assert_eq!(alice.progress.load(Ordering::SeqCst), seen);
+        seen += passes;
+        let told = || alice.server.progress.load(Ordering::SeqCst) == seen;
+        let dropped = || passes == 1 || !alice.refusals.is_empty();
+        until(|| told() && dropped()).await;
     }
     assert_eq!(alice.refusals.code(), "unauthentic");
+    assert_eq!(alice.server.progress.load(Ordering::SeqCst), 2);
+}
+
+fn wait(id: Value, which: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": format!("wait/{which}")})
+}
+
+fn cancelled(id: Value, reason: Value) -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": {"requestId": id, "reason": reason}})
+}
+
+/// Whatever a client does with its ids.
+#[tokio::test]
+async fn an_answer_leaves_with_the_session_of_its_own_request() {
+    let codec = fresh();
+    let mut other = pipe(codec.clone(), |it| it, Streams::sep1359);
+    let there = other.begin().await;
+    let mut alice = pipe(codec, |it| it, Streams::sep1359);
+    let here = alice.begin().await;
+    // An id is used again: at once, after a cancellation, and after one that rmcp does not take up.
+    for (cancel, answers) in [
+        (None, true),
+        (Some(json!("late")), false),
+        (Some(json!(5)), true),
+    ] {
+        alice.send(named(wait(json!(7), "a"), &here)).await;
+        if let Some(reason) = &cancel {
+            alice.send(cancelled(json!(7), reason.clone())).await;
+        }
+        alice.send(named(wait(json!(7), "b"), &there)).await;
+        // Both are under way.
+        alice.ask(ping()).await;
+        alice.server.go_on[0].notify_one();
+        if answers {
+            let first = json!({"waited": "wait/a", "sessionId": here});
+            let expected = json!({"jsonrpc": "2.0", "id": 7, "result": first});
+            assert_eq!(alice.next().await, expected, "{cancel:?}");
+        }
+        assert_eq!(alice.ask(ping()).await["id"], "p", "{cancel:?}");
+        alice.server.go_on[1].notify_one();
+        let second = json!({"waited": "wait/b", "sessionId": there});
+        let expected = json!({"jsonrpc": "2.0", "id": 7, "result": second});
+        assert_eq!(alice.next().await, expected, "{cancel:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_cancellation_reaches_the_request_that_it_names_and_no_other() {
+    let mut alice = pipe(fresh(), |it| it, |it| it);
+    alice.ask(hello()).await;
+    // Of these numbers some are rmcp's for another request.
+    for id in [
+        json!("1"),
+        json!(1),
+        json!(2),
+        json!(3),
+        json!(4),
+        json!(-1),
+        json!("x"),
+    ] {
+        alice.send(cancelled(id, json!("none is"))).await;
+    }
+    alice.send(wait(json!("a"), "a")).await;
+    for id in [
+        json!(1),
+        json!(2),
+        json!(3),
+        json!(4),
+        json!("A"),
+        json!(null),
+    ] {
+        alice.send(cancelled(id, json!("another"))).await;
+    }
+    alice.send(wait(json!("b"), "b")).await;
+    alice.send(cancelled(json!("b"), json!("it is"))).await;
+    alice.ask(ping()).await;
+    alice.server.go_on[1].notify_one();
+    alice.server.go_on[0].notify_one();
+    assert_eq!(alice.next().await["id"], "a");
+    assert_eq!(alice.ask(ping()).await["id"], "p");
+}
+
+#[tokio::test]
+async fn every_request_is_answered_under_its_own_id() {
+    for change in [(|it| it) as Change, Streams::sep1359] {
+        let mut alice = pipe(fresh(), |it| it, change);
+        alice.ask(hello()).await;
+        for id in [
+            json!("sealwax-replay"),
+            json!(""),
+            json!("1"),
+            json!(1),
+            json!(0),
+            json!(-1),
+            json!(i64::MAX),
+            json!("\u{2028}\""),
+        ] {
+            let pong = alice
+                .ask(json!({"jsonrpc": "2.0", "id": id, "method": "ping"}))
+                .await;
+            assert_eq!(pong, json!({"jsonrpc": "2.0", "id": id, "result": {}}));
+        }
+        // rmcp answers these, and has no id to do it under.
+        for id in [json!(null), json!(1.5), json!([1]), json!({}), json!(true)] {
+            let odd = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+            let refused = alice.ask(odd).await;
+            assert_eq!(
+                (&refused["id"], &refused["error"]["code"]),
+                (&json!(null), &json!(-32600))
+            );
+        }
+        alice
+            .write
+            .write_all(b"{\"id\":\xff}\nno JSON\n[]\n")
+            .await
+            .unwrap();
+        assert_eq!(alice.next().await["error"]["code"], -32600);
+        assert_eq!(alice.ask(ping()).await["id"], "p");
+    }
+}
+
+#[tokio::test]
+async fn a_subscription_is_told_by_the_id_of_its_request() {
+    const ID: &str = "io.modelcontextprotocol/subscriptionId";
+    let mut alice = pipe(fresh(), |it| it, Streams::sep1359);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    let discover = json!({"jsonrpc": "2.0", "id": "d", "method": "server/discover",
+        "params": {"_meta": meta}});
+    alice.ask(discover).await;
+    let filter = json!({"toolsListChanged": true});
+    let listen = json!({"jsonrpc": "2.0", "id": "news", "method": "subscriptions/listen",
+        "params": {"_meta": meta, "notifications": filter}});
+    let accepted = alice.ask(listen).await;
+    assert_eq!(
+        accepted["method"],
+        "notifications/subscriptions/acknowledged"
+    );
+    assert_eq!(accepted["params"]["_meta"][ID], "news");
+    let news = alice.next().await;
+    assert_eq!(news["method"], "notifications/tools/list_changed");
+    assert_eq!(news["params"]["_meta"][ID], "news");
+    alice.server.go_on[0].notify_one();
+    let over = alice.next().await;
+    assert_eq!(
+        (&over["id"], &over["result"]["_meta"][ID]),
+        (&json!("news"), &json!("news"))
+    );
+}
+
+/// What another server agreed on with its client, as a token that opens here.
+fn agreed_elsewhere(codec: &Codec, version: &str, capabilities: &Value, client: &str) -> String {
+    let alice = codec.view(&Principal::subject("alice")).unwrap();
+    let negotiated = json!({"protocolVersion": version, "clientCapabilities": capabilities,
+        "clientInfo": {"name": client, "version": "1"}, "serverCapabilities": {}});
+    alice
+        .session()
+        .seal_json(&negotiated)
+        .unwrap()
+        .into_string()
+}
+
+#[tokio::test]
+async fn sep_1359_refuses_a_session_that_rmcp_would_not_begin_and_goes_on() {
+    let codec = fresh();
+    let mut alice = pipe(codec.clone(), |it| it, Streams::sep1359);
+    let none = json!({});
+    for (version, capabilities, client) in [
+        ("2025-11-25", &json!(null), "t"),
+        ("2025-11-25", &json!("all"), "t"),
+        ("2025-11-25", &json!({"elicitation": 5}), "t"),
+        ("1999-01-01", &none, "t"),
+        ("2026-07-28", &none, "t"),
+        ("", &none, "t"),
+        ("2025-11-25", &none, "mallory"),
+    ] {
+        let token = agreed_elsewhere(&codec, version, capabilities, client);
+        let lost = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        alice.send(named(lost, &token)).await;
+        let refused = alice.ask(named(ping(), &token)).await;
+        assert_eq!(
+            refused,
+            invalid(&token),
+            "{version} {capabilities} {client}"
+        );
+        let told = alice.refusals.take();
+        assert_eq!((told.len(), told[0].code), (2, "malformed"), "{told:?}");
+    }
+    // Nothing has begun, and everything still can: by another session, or anew.
+    let good = agreed_elsewhere(&codec, "2025-06-18", &json!({"elicitation": {}}), "t");
+    let mut another = pipe(codec, |it| it, Streams::sep1359);
+    for pipe in [&mut alice, &mut another] {
+        let pong = pipe.ask(named(ping(), &good)).await;
+        assert_eq!(pong["result"], json!({"sessionId": good}));
+    }
+    let token = alice.begin().await;
+    let pong = alice.ask(named(ping(), &token)).await;
+    assert_eq!(pong["result"], json!({"sessionId": token}));
+}
+
+#[tokio::test]
+async fn after_a_session_that_was_refused_a_client_begins_anew() {
+    let codec = fresh();
+    let mut alice = pipe(codec.clone(), |it| it, Streams::sep1359);
+    let token = agreed_elsewhere(&codec, "2025-11-25", &json!({}), "mallory");
+    assert_eq!(alice.ask(named(ping(), &token)).await, invalid(&token));
+    let token = alice.begin().await;
+    let pong = alice.ask(named(ping(), &token)).await;
+    assert_eq!(pong["result"], json!({"sessionId": token}));
+}
+
+#[tokio::test]
+async fn sep_1359_ends_by_a_request_alone_and_where_that_is_remembered() {
+    let terminate = json!({"jsonrpc": "2.0", "id": 2, "method": "session/terminate"});
+    let mut forgets = pipe(fresh(), |it| it, Streams::sep1359);
+    let token = forgets.begin().await;
+    let not_found = json!({"code": -32601, "message": "Method not found"});
+    for session in [&token, "other"] {
+        let answer = forgets.ask(named(terminate.clone(), session)).await;
+        assert_eq!(
+            answer,
+            json!({"jsonrpc": "2.0", "id": 2, "error": not_found})
+        );
+    }
+    assert_eq!(
+        forgets.ask(named(ping(), &token)).await["result"]["sessionId"],
+        token.as_str()
+    );
+    assert!(forgets.refusals.take().is_empty());
+
+    let mut alice = pipe(
+        fresh(),
+        |it| it.accept(SingleUse::default()),
+        Streams::sep1359,
+    );
+    let token = alice.begin().await;
+    let notification = json!({"jsonrpc": "2.0", "method": "session/terminate"});
+    alice.send(named(notification, &token)).await;
+    assert_eq!(
+        alice.ask(named(ping(), &token)).await["result"]["sessionId"],
+        token.as_str()
+    );
+    let told = alice.refusals.take();
+    assert_eq!((told.len(), told[0].code), (1, "malformed"));
+    assert!(told[0].message.contains("session/terminate"), "{told:?}");
+    assert!(alice.ask(named(terminate, &token)).await["result"].is_object());
+    assert_eq!(alice.ask(named(ping(), &token)).await, invalid(&token));
+}
+
+#[tokio::test]
+async fn sep_1359_names_no_session_of_more_than_4096_characters() {
+    let codec = fresh();
+    let mut alice = pipe(codec, |it| it, Streams::sep1359);
+    let mut long = hello();
+    long["params"]["capabilities"] = json!({"experimental": {"pad": {"pad": "x".repeat(3500)}}});
+    let failed = alice.ask(long).await;
+    let internal = json!({"code": -32603, "message": "Internal error"});
+    assert_eq!(
+        failed,
+        json!({"jsonrpc": "2.0", "id": 1, "error": internal})
+    );
+    assert_eq!(alice.refusals.code(), "too_large");
 }
 
 static SERVER: LazyLock<PathBuf> = LazyLock::new(|| built("sep1359-stdio"));

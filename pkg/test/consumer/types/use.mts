@@ -1,6 +1,7 @@
 // What compiles, and what must not. The .cts file beside it is the same for CommonJS.
 
 import {
+  anonymous,
   answer,
   Codec,
   KeyRing,
@@ -25,9 +26,10 @@ alice.custom('x', { context: requestContext('tools/call', 'x') }).sealJson({ pag
 
 const session = alice.sessions().open({ anything: 'that came' });
 alice.state(session.id).renew(session, payload);
-const principal: Principal = 'anonymous';
-using anonymous = codec.view(principal);
-anonymous.mintSessionId();
+const principal: Principal = anonymous;
+using nobody = codec.view(principal);
+codec.view({ anonymous: true });
+nobody.mintSessionId();
 answer('cursor', { error: new Error('any') });
 
 declare const error: unknown;
@@ -50,6 +52,10 @@ alice.requestState();
 alice.cursor();
 // @ts-expect-error an issuer alone is nobody
 codec.view({ issuer: 'https://idp.example.com' });
+// @ts-expect-error a text is no principal
+codec.view('anonymous');
+// @ts-expect-error anonymous, or somebody
+codec.view({ anonymous: true, subject: 'alice' });
 // @ts-expect-error there is no default principal
 codec.view();
 // @ts-expect-error a codec has an audience

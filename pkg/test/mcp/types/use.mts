@@ -7,6 +7,7 @@ import { Codec, type Principal, principalFromClaims } from 'sealwax';
 import {
   type Accept,
   type Accepted,
+  anonymous,
   type FetchHandler,
   Guard,
   type Held,
@@ -23,7 +24,7 @@ import { sessionStreams } from 'sealwax/mcp/stdio';
 const codec = new Codec({ keys: '', audience: 'a' });
 const store: Accept = {
   accept: async ({ kind, id, principal, expiresAt }: Accepted) =>
-    `${kind}${id}${principal === 'anonymous'}${expiresAt ?? 0}`.length > 0,
+    `${kind}${id}${principal.anonymous === true}${expiresAt ?? 0}`.length > 0,
   ended() {},
 };
 const guard = new Guard({
@@ -62,6 +63,9 @@ low.setRequestHandler('tools/call', async (_, ctx) =>
 new Guard({ codec });
 // @ts-expect-error anonymous is so by name
 new Guard({ codec, principal: 'alice' });
+// @ts-expect-error a text is no principal
+new Guard({ codec, principal: () => 'anonymous' });
+new Guard({ codec, principal: () => anonymous });
 // @ts-expect-error a principal is somebody
 new Guard({ codec, principal: () => ({ issuer: 'i' }) });
 // @ts-expect-error misspelt

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .. import Principal
 
 
+#: The most that the clocks of two replicas may differ by, in seconds, whatever their codecs allow.
+LARGEST_SKEW = 300
+
+
 @dataclass(frozen=True, slots=True)
 class Presented:
     """A token that was verified, as `accept` knows it."""
@@ -27,12 +31,15 @@ class Presented:
     id: str
     #: Whose it is; ``None`` is anonymous.
     principal: Principal | None
-    #: When nobody needs to remember it any longer, in Unix seconds; ``None`` is never.
+    #: From when on nothing of it opens anywhere, so that nobody needs to remember it: its end in
+    #: Unix seconds, rounded up, plus 300, which is the largest skew. ``None`` where it never ends.
     expires_at: int | None
 
 
 class Accept(Protocol):
     """Asked before a token is accepted, and told when something ends.
+
+    What is remembered is remembered until the `expires_at` that it came with, and not shorter.
 
     Both functions may be asynchronous, and those that wait must be. One that raises, or takes
     longer than the guard's `accept_timeout`, has the request refused as the server's own failure,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from mcp.server.request_state import InvalidRequestState
 
-from .. import SealwaxError
+from .. import InvalidArgument, Principal, SealwaxError
 
 if TYPE_CHECKING:
-    from .. import Codec, Principal
+    from .. import Codec
     from ._principal import Anonymous
 
 _LABEL = "mcp-request-state-envelope"
@@ -25,6 +25,10 @@ class EnvelopeCodec:
     cursors and handles are not its business. What it adds is the keys of ``SEALWAX_KEYS``, their
     rotation, and a limit on the size.
 
+    Not for FastMCP: ``ctx.request_state`` of FastMCP 4.1 is whatever a client sends under the name
+    ``request_state``, which the SDK's boundary does not open, so that anybody can forge it. Behind
+    a :class:`Guard` such a request is refused.
+
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
     >>> from mcp.server.request_state import RequestStateSecurity
@@ -36,7 +40,9 @@ class EnvelopeCodec:
     """
 
     def __init__(self, *, codec: Codec, principal: Principal | Anonymous) -> None:
-        if isinstance(principal, str):
+        if principal != "anonymous" and not isinstance(principal, Principal):
+            raise InvalidArgument('principal: expected a Principal, or "anonymous" by that name')
+        if principal == "anonymous":
             view = codec.view(anonymous=True)
         else:
             view = codec.view(**principal._asdict())

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 
 from .. import InvalidArgument, Principal, Refused, SealwaxError, View
-from ._accept import Presented, ask, tell
+from ._accept import LARGEST_SKEW, Presented, ask, tell
 from ._principal import checked
 from ._refusal import (
     HandleRefused,
@@ -48,16 +50,23 @@ class Exchange:
     ) -> None:
         self.guard = guard
         self.principal: Principal | None = None
-        #: The data-layer session of the request.
+        #: The data-layer session of the request, where its handler may see it.
         self.session: Session | None = None
-        self._ctx = ctx
+        #: Whether the response says of a data-layer session, so that it is for its user alone.
+        self.answers_session = False
+        self._carries_state = False
+        self._state: str | None = None
+        self._over = False
+        self._ctx: Any = ctx
         self._handle_refused = handle_refused
         self._view: View | SealwaxError | None = None
-        self._asking = anyio.Lock()
+        # Taken without a turn of the event loop: a handler begins as soon as without a guard.
+        self._asking = anyio.Lock(fast_acquire=True)
 
     async def view(self) -> View:
         """Return the codec's view for the request's principal, who is asked for once."""
         async with self._asking:
+            self._expect_served()
             if self._view is None:
                 try:
                     self._view = await self._known() or await self._identify()
@@ -75,6 +84,19 @@ class Exchange:
         view = await outer[0].view()
         self.principal = outer[0].principal
         return view
+
+    def opened_state(self, state: str | None) -> None:
+        """Keep what was opened of the request's ``requestState``, for its method carries one."""
+        self._carries_state, self._state = True, state
+
+    def state(self) -> str | None:
+        """Return the ``requestState`` that was opened: never what the SDK has of it."""
+        if not self._carries_state:
+            raise InvalidArgument(
+                "ctx: expected a request that carries a requestState, as those of tools/call, "
+                "prompts/get and resources/read do, found another"
+            )
+        return self._state
 
     def negotiated(self) -> Negotiated | None:
         """Return what was negotiated when the request's session began."""
@@ -101,17 +123,25 @@ class Exchange:
         self.principal = principal
         return view
 
-    async def accept(self, kind: Kind, identity: str, expires_at: int | None) -> None:
-        """Raise unless what was verified is accepted."""
-        presented = Presented(kind, identity, self.principal, expires_at)
+    async def accept(
+        self, kind: Kind, identity: str, end: float | None, *, anybodys: bool = False
+    ) -> None:
+        """Raise unless what was verified is accepted; `end` is its own, in Unix seconds."""
+        presented = self._presented(kind, identity, end)
+        if anybodys:
+            presented = replace(presented, principal=None)
         await ask(self.guard.accept, presented, timeout=self.guard.accept_timeout)
 
-    async def ended(self, kind: Kind, identity: str, expires_at: int | None) -> None:
-        """Tell what accepts that something ended."""
+    async def ended(self, kind: Kind, identity: str, end: float | None) -> None:
+        """Tell what accepts that something ended; `end` is as for :meth:`accept`."""
         if self.guard.accept is None:
             raise InvalidArgument("end: expected a Guard with accept=, which remembers what ended")
-        presented = Presented(kind, identity, self.principal, expires_at)
+        presented = self._presented(kind, identity, end)
         await tell(self.guard.accept, presented, timeout=self.guard.accept_timeout)
+
+    def _presented(self, kind: Kind, identity: str, end: float | None) -> Presented:
+        over = None if end is None else math.ceil(end) + LARGEST_SKEW
+        return Presented(kind, identity, self.principal, over)
 
     def refuse(self, kind: Kind, error: SealwaxError, token: object = None) -> NoReturn:
         """Answer a request whose token was not good, or could not be judged."""
@@ -152,6 +182,13 @@ class Exchange:
         refusal = Refusal(error.code, kind, str(error), identity, self.principal)
         report(self.guard.on_refused, refusal)
 
+    def _expect_served(self) -> None:
+        if self._over:
+            raise InvalidArgument(
+                "ctx: expected the context of a request that is being served, found one that was "
+                "answered or cancelled"
+            )
+
     @contextmanager
     def served(self) -> Iterator[None]:
         """Be the exchange of what handlers run within."""
@@ -160,6 +197,14 @@ class Exchange:
             yield
         finally:
             _current.reset(before)
+
+    def close(self) -> None:
+        """End with the request, answered or cancelled: nothing is opened or sealed for it later."""
+        if self.session is not None:
+            self.session._over = True
+        # What a handler left behind may hold the context, and so this, for as long as it likes.
+        self._over, self._ctx = True, None
+        self.session = self._view = self._state = None
 
 
 def session_of(request: Any, guard: Guard) -> tuple[Exchange, Negotiated | None] | None:
@@ -176,6 +221,8 @@ def exchange_of(guard: Guard, ctx: Any) -> Exchange:
     handler calls in its own process from being taken for a protected one.
     """
     exchange = _current.get()
+    if exchange is not None and exchange.guard is guard:
+        exchange._expect_served()
     if (
         exchange is None
         or exchange.guard is not guard

@@ -6,6 +6,8 @@ import inspect
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import Codec, InvalidArgument, _json, request_context
+from .._codec import check_handle_type
+from .._sealer import check_ttl
 from . import _http, _stdio
 from ._exchange import exchange_of
 from ._handles import HeldHandles, ServerHandles
@@ -64,7 +66,7 @@ class Guard:
             raise InvalidArgument(f"accept_timeout: expected over 0 s, found {accept_timeout}")
         # What the core would say of these when a request comes, said now.
         if request_state_ttl is not None:
-            codec.view(anonymous=True).custom("ttl").seal(b"", ttl=request_state_ttl)
+            check_ttl(request_state_ttl)
         for target, names in (only or {}).items():
             request_context("tools/call", target, dict.fromkeys(names), only=names)
         self.codec = codec
@@ -92,22 +94,19 @@ class Guard:
         """Return what :meth:`write_state` was given in the round before; ``None`` in the first.
 
         `ctx` is the context that the handler was given: of ``MCPServer``, of FastMCP, or of the
-        low-level server. A state of plain text is in the SDK's own ``ctx.request_state``.
+        low-level server. A state of plain text is in the SDK's own ``ctx.request_state``. Raises
+        :class:`InvalidArgument` in a request that carries no ``requestState``, such as a list.
         """
-        exchange_of(self, ctx)
-        if hasattr(ctx, "request_state"):
-            state = ctx.request_state
-        else:
-            state = (ctx.params or {}).get("requestState")
+        state = exchange_of(self, ctx).state()
         return None if state is None else _json.loads(state.encode())
 
     def write_state(self, ctx: Any, value: Any) -> str:
         """Return a value of JSON as the `request_state` of an ``InputRequiredResult``.
 
         It is sealed when the result leaves. Raises :class:`InvalidArgument` where nothing would
-        seal it, for the server is not protected.
+        seal it: the server is not protected, or the request carries no ``requestState``.
         """
-        exchange_of(self, ctx)
+        exchange_of(self, ctx).state()
         return _json.dumps("state", value).decode()
 
     def handles(self, handle_type: str, *, max_age: int | None = None) -> ServerHandles:
@@ -115,7 +114,7 @@ class Guard:
 
         They live for `max_age` seconds, or as long as their key is in the ring.
         """
-        self.codec.view(anonymous=True).mint_handle(handle_type)
+        check_handle_type(handle_type)
         return ServerHandles(self, handle_type, max_age=max_age)
 
     def held_handles(self, handle_type: str, *, ttl: int | None = None) -> HeldHandles:
@@ -123,7 +122,9 @@ class Guard:
 
         They live for `ttl` seconds, 24 hours unless set.
         """
-        self.codec.view(anonymous=True).handle_state(handle_type).seal(b"", ttl=ttl)
+        check_handle_type(handle_type)
+        if ttl is not None:
+            check_ttl(ttl)
         return HeldHandles(self, handle_type, ttl=ttl)
 
     def sessions(
@@ -145,7 +146,8 @@ class Guard:
         ``ping``, ``server/discover``, lists, and ``sessions/create``. With `held_by_server` the
         session is its id alone, and what it stands for is in the server's own rows, by ulid.
 
-        A session that ended is refused from then on if `accept` remembers it.
+        A session that ended is refused from then on, for `accept` remembers it; without `accept`
+        none can be ended, and ``sessions/delete`` is a method that the server does not know.
         """
         if self.data_layer is not None:
             raise InvalidArgument("sessions: expected to be called once, found a second time")

@@ -77,7 +77,7 @@ class ServerHandles:
         exchange = exchange_of(self._guard, ctx)
         try:
             view = await exchange.view()
-            return self._told(await self._verified(exchange, view.mint_handle(self._type)))
+            return self._told(view._new_handle(self._type, max_age=self._max_age))
         except SealwaxError as error:
             exchange.fail_handle("handle", error)
 
@@ -87,7 +87,7 @@ class ServerHandles:
         try:
             found = await self._verified(exchange, handle)
             ulid = found.ulid
-            await exchange.accept("handle", ulid, _seconds(found.ends_at_ms))
+            await exchange.accept("handle", ulid, _end(found))
             return self._told(found)
         except SealwaxError as error:
             exchange.refuse_handle("handle", error, handle, ulid)
@@ -98,7 +98,7 @@ class ServerHandles:
         try:
             found = await self._verified(exchange, handle)
             ulid = found.ulid
-            await exchange.ended("handle", ulid, _seconds(found.ends_at_ms))
+            await exchange.ended("handle", ulid, _end(found))
         except SealwaxError as error:
             exchange.refuse_handle("handle", error, handle, ulid)
 
@@ -107,7 +107,9 @@ class ServerHandles:
         return view.verify_handle(self._type, _text(handle), max_age=self._max_age)
 
     def _told(self, found: Handle) -> ServerHandle:
-        return ServerHandle(found.handle, found.ulid, _rfc3339(_seconds(found.ends_at_ms)))
+        end = _end(found)
+        # Rounded down: what the model is told is good until then.
+        return ServerHandle(found.handle, found.ulid, _rfc3339(None if end is None else int(end)))
 
 
 class HeldHandles:
@@ -169,11 +171,8 @@ class HeldHandles:
         payload = _json.dumps("value", value)
         try:
             sealer = (await exchange.view()).handle_state(self._type)
-            if before is None:
-                handle = sealer.seal(payload, ttl=self._ttl)
-            else:
-                handle = sealer.renew(before, payload, ttl=self._ttl)
-            return HeldHandle(handle, _rfc3339(sealer.open(handle).expires_at))
+            token = sealer._seal_token(payload, ttl=self._ttl, before=before)
+            return HeldHandle(token.text, _rfc3339(token.expires_at))
         except SealwaxError as error:
             exchange.fail_handle("handle-state", error)
 
@@ -184,8 +183,8 @@ def _text(handle: object) -> str:
     return handle
 
 
-def _seconds(milliseconds: int | None) -> int | None:
-    return None if milliseconds is None else milliseconds // 1000
+def _end(found: Handle) -> float | None:
+    return None if found.ends_at_ms is None else found.ends_at_ms / 1000
 
 
 def _rfc3339(seconds: int | None) -> str | None:

@@ -21,6 +21,7 @@ from ._events import Events
 from ._exchange import SCOPE_KEY
 from ._negotiated import (
     ABSENT,
+    TERMINATE,
     Negotiated,
     SelfContained,
     put_session,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from ._exchange import Exchange
 
 _HEADER = MCP_SESSION_ID_HEADER
-_TERMINATE = "session/terminate"
+_ANOTHER_VERSION = "expected MCP-Protocol-Version to be the negotiated"
 
 
 def install(app: Any, sessions: SelfContained, *, required: bool, limit: int) -> Any:
@@ -88,7 +89,7 @@ class SessionsOverHttp:
         elif scope["method"] == "GET":
             await self._get(scope, receive, send, sent)
         else:
-            await self._delete(scope, receive, send, sent[0] if sent else None)
+            await self._delete(scope, receive, send, sent[0] if sent else None, version)
 
     async def _of_today(self, scope: Scope, receive: Receive, send: Send, sent: list[str]) -> None:
         """Let a request of revision 2026-07-28 pass, whose session is not the transport's.
@@ -102,7 +103,7 @@ class SessionsOverHttp:
         if body is None:
             await Response(status_code=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)(scope, receive, send)
             return
-        session = _data_layer(read_message(body))
+        session = _data_layer(_read_today(body))
         if session is not ABSENT and any(session != one for one in sent):
             await _bad("expected Mcp-Session-Id and _meta to name one session")(
                 scope, receive, send
@@ -112,21 +113,33 @@ class SessionsOverHttp:
 
     async def _get(self, scope: Scope, receive: Receive, send: Send, sent: list[str]) -> None:
         """Refuse to stream: a stateless server has nothing to say unasked."""
-        if self._sessions.sep1359 and not sent:
+        if self._required and not sent:
             response = _bad("expected the header Mcp-Session-Id")
         else:
-            allow = {"Allow": "POST, DELETE"}
-            response = Response(status_code=HTTPStatus.METHOD_NOT_ALLOWED, headers=allow)
+            response = self._not_allowed()
         await response(scope, receive, send)
 
-    async def _delete(self, scope: Scope, receive: Receive, send: Send, token: str | None) -> None:
+    def _not_allowed(self) -> Response:
+        allow = {"Allow": "POST, DELETE" if self._sessions.can_end else "POST"}
+        return Response(status_code=HTTPStatus.METHOD_NOT_ALLOWED, headers=allow)
+
+    async def _delete(
+        self, scope: Scope, receive: Receive, send: Send, token: str | None, version: str | None
+    ) -> None:
+        if not self._sessions.can_end:
+            await self._not_allowed()(scope, receive, send)
+            return
         exchange = self._sessions.exchange(None, Request(scope))
         if token is None:
             await _bad("expected the header Mcp-Session-Id")(scope, receive, send)
             return
         try:
-            await self._sessions.end(exchange, await self._sessions.open(exchange, token))
-            response = Response(status_code=HTTPStatus.NO_CONTENT)
+            session = await self._sessions.open(exchange, token)
+            if version is not None and version != session.protocol_version:
+                response = _bad(_ANOTHER_VERSION)
+            else:
+                await self._sessions.end(exchange, session)
+                response = Response(status_code=HTTPStatus.NO_CONTENT)
         except SealwaxError as error:
             response = _refused(exchange, error, token)
         await response(scope, receive, send)
@@ -164,13 +177,16 @@ class SessionsOverHttp:
         try:
             session = await self._sessions.open(exchange, token)
             if version is not None and version != session.protocol_version:
-                told = "expected MCP-Protocol-Version to be the negotiated"
-                await _bad(told)(scope, receive, send)
+                await _bad(_ANOTHER_VERSION)(scope, receive, send)
                 return
-            ends = self._sessions.sep1359 and asks and message["method"] == _TERMINATE
-            if ends and identity is not None:
+            ends = self._sessions.sep1359 and asks and message["method"] == TERMINATE
+            if ends and identity is None:
+                self._sessions.not_asked(exchange, session)
+                await Response(status_code=HTTPStatus.ACCEPTED)(scope, receive, send)
+                return
+            if ends and self._sessions.can_end:
                 await self._sessions.end(exchange, session)
-                done = {"jsonrpc": "2.0", "id": identity, "result": {}}
+                done: dict[str, Any] = {"jsonrpc": "2.0", "id": identity, "result": {}}
                 await _json(done)(scope, receive, send)
                 return
         except SealwaxError as error:
@@ -296,6 +312,14 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay
+
+
+def _read_today(body: bytes) -> Any:
+    """Read JSON as the SDK does in revision 2026-07-28, by another parser than before."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _data_layer(message: Any) -> Any:

@@ -23,17 +23,19 @@ from .. import (
     TooLarge,
     answer,
 )
+from .._native import lib
+from .._sealer import check_ttl, default_ttl
 from ._exchange import Exchange
 from ._refusal import token_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .. import Sealer
     from ._guard import Guard
 
-#: Of a header with its session, which servers and proxies must take.
+#: Characters at most of a session, for servers and proxies must take it as a header.
 HEADER_LIMIT = 4_096
+TERMINATE = "session/terminate"
 ABSENT: Any = object()
 
 
@@ -59,10 +61,10 @@ class SelfContained:
     def __init__(self, guard: Guard, *, ttl: int | None, sep1359: bool) -> None:
         self.guard, self.sep1359 = guard, sep1359
         self._ttl = ttl
-        # What the core would say of it when a request comes, said now.
-        sealer = guard.codec.view(anonymous=True).session()
-        sealer.seal(b"", ttl=ttl)
-        self._life = ttl or _life(sealer)
+        if ttl is not None:
+            # What the core would say of it when a request comes, said now.
+            check_ttl(ttl)
+        self._life = ttl or default_ttl(lib.SEALWAX_KIND_SESSION)
 
     def exchange(self, message: Any, request: Any = None) -> Exchange:
         """Return the exchange of a message that the SDK has not seen."""
@@ -94,7 +96,7 @@ class SelfContained:
         }
         token = (await exchange.view()).session().seal_json(negotiated, ttl=self._ttl)
         if len(token) > HEADER_LIMIT:
-            raise TooLarge(f"expected a header of at most {HEADER_LIMIT} bytes, found {len(token)}")
+            raise TooLarge(f"expected a session of at most {HEADER_LIMIT}, found {len(token)}")
         return token
 
     async def open(self, exchange: Exchange, token: object) -> Negotiated:
@@ -102,32 +104,37 @@ class SelfContained:
         sealer = (await exchange.view()).session()
         if not isinstance(token, str):
             raise Malformed(f"session: expected a text, found {type(token).__name__}")
+        if len(token) > HEADER_LIMIT:
+            raise TooLarge(f"expected a session of at most {HEADER_LIMIT}, found {len(token)}")
         try:
             opened = sealer.open(token)
         except PrincipalMismatch:
             if self.sep1359 and self.guard.accept is not None:
                 # It is authentic, so that its id is, but it was not opened: it ends by then.
-                end = int(time.time()) + self._life
+                end = time.time() + self._life
                 await exchange.ended("session", token_id(token) or "", end)
             raise
         found = _read(opened.json(), opened.token_id, opened.expires_at, token)
         await exchange.accept("session", opened.token_id, opened.expires_at)
         return found
 
+    @property
+    def can_end(self) -> bool:
+        """Whether an end would be remembered: else it is not offered."""
+        return self.guard.accept is not None
+
     async def end(self, exchange: Exchange, session: Negotiated) -> None:
-        """Have the end of a session remembered, where something remembers."""
-        if self.guard.accept is not None:
-            await exchange.ended("session", session.id, session.expires_at)
+        """Have the end of a session remembered."""
+        await exchange.ended("session", session.id, session.expires_at)
+
+    def not_asked(self, exchange: Exchange, session: Negotiated) -> None:
+        """Report an end that no answer could confirm: it is dropped, and the session goes on."""
+        error = Malformed(f"{TERMINATE}: expected a request, found a notification")
+        exchange.report("session", error, session.id)
 
     def timeout(self) -> int:
         """Return how many seconds a session that begins now has."""
         return self._life
-
-
-def _life(sealer: Sealer) -> int:
-    """Return how many seconds a session lives unless told otherwise, which is the core's to say."""
-    trial = sealer.open(sealer.seal(b""))
-    return 0 if trial.expires_at is None else trial.expires_at - trial.issued_at
 
 
 def _read(value: Any, identity: str, expires_at: int | None, token: str) -> Negotiated:

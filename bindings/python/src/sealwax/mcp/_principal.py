@@ -47,6 +47,12 @@ def principal_from_access_token(_ctx: ServerRequestContext[Any, Any]) -> Princip
 
 def checked(found: object) -> Principal:
     """Return what an author's function gave, if it names anybody."""
+    if isinstance(found, str):
+        raise InvalidArgument(
+            "principal: expected the function to return a Principal, found a text: name a user as "
+            'Principal(subject=...); a server without authentication has principal="anonymous" in '
+            "place of a function"
+        )
     if not isinstance(found, Principal):
         raise InvalidArgument(
             f"principal: expected the function to return a Principal, found {type(found).__name__}"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypedDict
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData, RequestParams
+from mcp_types.methods import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METHODS
 from pydantic import BaseModel
 
 from .. import InvalidArgument, Malformed, SealwaxError, SessionId, _json
+from .._sealer import check_ttl, lifetime
 from ._exchange import Exchange, exchange_of
 from ._refusal import session_required
 
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from .. import Session as Opened
-    from .. import SessionMetadata, View
+    from .. import SessionMetadata
     from .. import Sessions as Sealed
     from ._guard import Guard
 
 #: Where a message carries the metadata of its session, in ``_meta``.
 SESSION_META_KEY = "io.modelcontextprotocol/session"
 CREATE, DELETE = "sessions/create", "sessions/delete"
+#: Whose params the SDK's models read; those of the author's own methods may have a ``meta``.
+_OF_SDK_MODELS = SPEC_CLIENT_METHODS | SPEC_CLIENT_NOTIFICATION_METHODS | {CREATE, DELETE}
 _ABSENT = object()
 
 #: Gives the first value of a new session, from the context of the request that creates it.
@@ -54,17 +57,16 @@ class Session:
         identity: SessionId,
         view: Sealed,
         opened: Opened | None,
-        mint: Callable[[], SessionMetadata],
         *,
         answered: bool,
     ) -> None:
         self._identity = identity
         self._view = view
         self._opened = opened
-        self._mint = mint
         self._answered = answered
         self._value = None if opened is None else opened.json()
         self._written: bytes | None = None
+        self._over = False
 
     @property
     def id(self) -> str:
@@ -88,11 +90,7 @@ class Session:
 
     def write(self, value: Any) -> None:
         """Have a value of JSON leave with the response, if that is no JSON-RPC error."""
-        if self._opened is None:
-            raise InvalidArgument(
-                "write: expected a session that holds its value, found held_by_server: keep it "
-                "in a row by session.ulid"
-            )
+        self._holding("write")
         if not self._answered:
             raise InvalidArgument(
                 "write: expected a request, found a notification: it has no answer"
@@ -105,11 +103,24 @@ class Session:
 
         It is for the client to send with requests of that session: hand it out in a result.
         """
-        if self._opened is None:
-            return self._mint()
+        opened = self._holding("fork")
         if self._written is not None:
             return self._view.create(self._written)
-        return self._view.fork(self._opened)
+        return self._view.fork(opened)
+
+    def _holding(self, act: str) -> Opened:
+        """Return what was opened, or raise where nothing was, or nothing can be done any more."""
+        if self._over:
+            raise InvalidArgument(
+                f"{act}: expected a request that is being served, found one that was answered or "
+                "cancelled"
+            )
+        if self._opened is None:
+            raise InvalidArgument(
+                f"{act}: expected a session that holds its value, found held_by_server: keep it "
+                "in a row by session.ulid"
+            )
+        return self._opened
 
     def _leaving(self) -> SessionMetadata | dict[str, str]:
         """Return what the response says of the session."""
@@ -127,9 +138,10 @@ class Session:
 class Sessions:
     """The data-layer sessions of a guard, as the draft of that name has them. Made by a guard.
 
-    Clients create them with ``sessions/create`` and delete them with ``sessions/delete``. Whatever
-    request says that it is of a session is refused unless it is good, whether or not its handler
-    looks at it. Lists never depend on a session: in a ``*/list`` method there is none.
+    Clients create them with ``sessions/create``, and delete them with ``sessions/delete`` where the
+    guard has an `accept` to remember it. Whatever request says that it is of a session is refused
+    unless it is good, whether or not its handler looks at it. Lists never depend on a session: in a
+    ``*/list`` method there is none.
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -167,7 +179,9 @@ class Sessions:
         self._life: dict[str, Any] = {"ttl": ttl, "no_expiry": no_expiry}
         self._needed = _needed(required)
         # What the core would say of these when a request comes, said now.
-        guard.codec.view(anonymous=True).sessions(**self._life).create(b"")
+        lifetime(ttl, no_expiry=no_expiry)
+        if ttl is not None:
+            check_ttl(ttl)
 
     def of(self, ctx: Any) -> Session | None:
         """Return the session of a handler's request, if it has one.
@@ -180,7 +194,9 @@ class Sessions:
         for method, handler in ((CREATE, self._create), (DELETE, self._delete)):
             if server.get_request_handler(method) is not None:
                 raise InvalidArgument(f"server: expected none that serves {method}, found one")
-            server.add_request_handler(method, RequestParams, handler)
+            # Nothing would remember an end: it is not offered.
+            if method == CREATE or self._guard.accept is not None:
+                server.add_request_handler(method, RequestParams, handler)
         server.middleware.insert(0, advertise)
 
     async def _serve(
@@ -188,6 +204,13 @@ class Sessions:
     ) -> HandlerResult:
         """Serve one message within its session."""
         metadata = _metadata(ctx)
+        if (ctx.params or {}).get("meta") is not None and ctx.method in _OF_SDK_MODELS:
+            # The name of the field in Python, by which a model would take it unopened.
+            aliased = Malformed("_meta: expected by that name, found meta")
+            if ctx.request_id is None:
+                exchange.report("session", aliased)
+                return None
+            exchange.refuse_session(aliased, None, None)
         if ctx.method == DELETE:
             return await call_next(ctx)
         if ctx.method == CREATE:
@@ -197,7 +220,7 @@ class Sessions:
             return await call_next(ctx)
         if metadata is _ABSENT:
             if ctx.request_id is not None and self._needed(ctx):
-                raise session_required()
+                _refuse_without(exchange)
             return await call_next(ctx)
         ulid = None
         try:
@@ -209,6 +232,7 @@ class Sessions:
                 exchange.report("session", error, ulid)
                 return None
             exchange.refuse_session(error, metadata, ulid)
+        exchange.answers_session = True
         if not ctx.method.endswith("/list"):
             exchange.session = session
         result = await call_next(ctx)
@@ -219,6 +243,9 @@ class Sessions:
         except SealwaxError as error:
             exchange.fail_session(error, session.ulid)
         sent = _wire(result)
+        if sent.get("cacheScope") == "public":
+            # What it says of the session is for its user alone, and not for a cache to repeat.
+            sent = {**sent, "cacheScope": "private", **({"ttlMs": 0} if "ttlMs" in sent else {})}
         return {**sent, "_meta": {**(sent.get("_meta") or {}), SESSION_META_KEY: leaving}}
 
     async def _verified(self, exchange: Exchange, metadata: object) -> SessionId:
@@ -236,12 +263,16 @@ class Sessions:
         ctx: ServerRequestContext[Any, Any],
     ) -> Session:
         view = await self._view(exchange)
-        core = await exchange.view()
+        opened = None
+        if self._initial is not None:
+            state = metadata.get("state")
+            if not isinstance(state, str):
+                raise Malformed(f"state: expected a text, found {type(state).__name__}")
+            opened = view.open({"sessionId": metadata["sessionId"], "state": state})
         session = Session(
             identity,
             view,
-            None if self._initial is None else view.open(metadata),
-            lambda: _minted(core, view),
+            opened,
             answered=ctx.request_id is not None,
         )
         await exchange.accept("session", identity.ulid, _end(identity))
@@ -253,9 +284,9 @@ class Sessions:
     async def _create(self, ctx: Any, _params: Any) -> dict[str, Any]:
         exchange = exchange_of(self._guard, ctx)
         try:
-            core, view = await exchange.view(), await self._view(exchange)
+            view = await self._view(exchange)
             if self._initial is None:
-                return {"session": _minted(core, view)}
+                return {"session": view._mint()}
             return {"session": view.create(await self._first(ctx))}
         except SealwaxError as error:
             exchange.fail_session(error)
@@ -276,13 +307,12 @@ class Sessions:
     async def _delete(self, ctx: Any, _params: Any) -> dict[str, Any]:
         exchange, metadata, ulid = exchange_of(self._guard, ctx), _metadata(ctx), None
         if metadata is _ABSENT:
-            raise session_required()
+            _refuse_without(exchange)
         try:
             identity = await self._verified(exchange, metadata)
             ulid = identity.ulid
             await exchange.accept("session", ulid, _end(identity))
-            if self._guard.accept is not None:
-                await exchange.ended("session", ulid, _end(identity))
+            await exchange.ended("session", ulid, _end(identity))
         except SealwaxError as error:
             exchange.refuse_session(error, metadata, ulid)
         return {}
@@ -299,6 +329,12 @@ async def advertise(ctx: ServerRequestContext[Any, Any], call_next: CallNext) ->
     return {**sent, "capabilities": {**before, "experimental": experimental, "sessions": {}}}
 
 
+def _refuse_without(exchange: Exchange) -> NoReturn:
+    """Answer a request that needs a session and has none."""
+    exchange.report("session", Malformed("expected a session, which this request needs"))
+    raise session_required()
+
+
 def _wire(result: HandlerResult) -> dict[str, Any]:
     """Return a result as JSON: a middleware within may return a model, or nothing."""
     if isinstance(result, BaseModel):
@@ -311,17 +347,8 @@ def _metadata(ctx: Any) -> object:
     return meta.get(SESSION_META_KEY, _ABSENT) if isinstance(meta, Mapping) else _ABSENT
 
 
-def _minted(core: View, view: Sealed) -> Any:
-    session_id = core.mint_session_id()
-    end = _end(view.verify(session_id))
-    if end is None:
-        return {"sessionId": session_id}
-    ends = datetime.fromtimestamp(end, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {"sessionId": session_id, "expiresAt": ends}
-
-
 def _end(identity: SessionId) -> int | None:
-    """Return the second after which nobody needs to remember it: rounded up."""
+    """Return when it ends, in Unix seconds, rounded up."""
     return None if identity.ends_at_ms is None else -(-identity.ends_at_ms // 1000)
 
 
@@ -343,7 +370,8 @@ def _needed(required: Any) -> Callable[[Any], bool]:
     def needed(ctx: Any) -> bool:
         if ctx.method in named["methods"]:
             return True
-        return ctx.method == "tools/call" and (ctx.params or {}).get("name") in named["tools"]
+        name = (ctx.params or {}).get("name") if ctx.method == "tools/call" else None
+        return isinstance(name, str) and name in named["tools"]
 
     return needed
 

@@ -5,20 +5,31 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections import deque
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 import anyio
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from mcp_types import PROTOCOL_VERSION_META_KEY
+from mcp_types.jsonrpc import (
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
+from pydantic import Field
 
-from .. import InternalError, SealwaxError
+from .. import InternalError, Malformed, SealwaxError
 from ._negotiated import (
     ABSENT,
+    TERMINATE,
     Negotiated,
     SelfContained,
-    put_session,
     read_message,
     refused_answer,
     take_session,
@@ -26,140 +37,183 @@ from ._negotiated import (
 from ._refusal import token_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncGenerator, Iterator
 
     from mcp.server.lowlevel import Server
+    from mcp.shared._stream_protocols import WriteStream
+
+    from ._exchange import Exchange
+
+_INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """The message that something is done for."""
+
+    session_id: str | None = None
+    #: What was asked, if it was an ``initialize``.
+    initialize: dict[str, Any] | None = None
+    #: Whether the SDK was told what a client had said to another process.
+    replayed: bool = False
+
+
+# The SDK serves each message in the context that it was read in. So whatever leaves is known by
+# what it was made for, and not by an id that a client chooses and may use twice.
+_origin: ContextVar[_Origin | None] = ContextVar("sealwax_origin", default=None)
 
 
 async def run(server: Server[Any], sessions: SelfContained) -> None:
     """Serve stdio until the client leaves."""
     with _standard_streams() as (stdin, stdout):
-        lines = Lines(sessions, anyio.wrap_file(stdin), anyio.wrap_file(stdout))
-        one: Any = lines
-        async with stdio_server(stdin=one, stdout=one) as (reads, writes):
-            await server.run(reads, writes, server.create_initialization_options())
+        conversation = _Conversation(sessions)
+        async with aclosing(conversation.lines(anyio.wrap_file(stdin))) as lines:
+            read: Any = lines
+            async with stdio_server(stdin=read, stdout=anyio.wrap_file(stdout)) as (reads, writes):
+                conversation.writes = writes
+                sent: Any = conversation
+                await server.run(reads, sent, server.create_initialization_options())
 
 
-class Lines:
-    """Both of the files that the SDK reads from and writes to, a message to a line."""
+class _Conversation:
+    """What a client says, line by line, and the stream that the SDK writes to."""
 
-    def __init__(self, sessions: SelfContained, stdin: Any, stdout: Any) -> None:
-        self._sessions, self._stdin, self._stdout = sessions, stdin, stdout
-        self._writing = anyio.Lock()
-        self._ready: deque[str] = deque()
+    #: Where messages leave.
+    writes: WriteStream[SessionMessage]
+
+    def __init__(self, sessions: SelfContained) -> None:
+        self._sessions = sessions
         self._initialized = False
-        #: What is asked by those that wait for an answer: initialize, and requests of a session.
-        self._initializing: dict[Any, dict[str, Any]] = {}
-        self._asked: dict[Any, str] = {}
+        self._replayed = anyio.Event()
         self._last: str | None = None
-        self._replay = f"sealwax-{secrets.token_hex(8)}"
 
-    def __aiter__(self) -> Lines:
-        return self
+    async def lines(self, stdin: Any) -> AsyncGenerator[str, None]:
+        """Give the lines that the SDK is to see."""
+        while line := await stdin.readline():
+            _origin.set(_Origin())
+            message = read_message(line)
+            if not isinstance(message, dict) or not _plain(message) or _of_today(message):
+                yield line
+                continue
+            session_id = take_session(message)
+            if message.get("method") == "initialize":
+                self._initialized = True
+                _origin.set(_Origin(initialize=message))
+            elif session_id is not ABSENT:
+                exchange = self._sessions.exchange(message)
+                try:
+                    session = await self._opened(exchange, message, session_id)
+                    if session is None:
+                        continue
+                    if not self._initialized:
+                        _origin.set(_Origin(replayed=True))
+                        yield self._initialize(session)
+                        await self._replayed.wait()
+                        if not self._initialized:
+                            raise Malformed("session: expected what this server can negotiate")
+                        yield json.dumps(_INITIALIZED)
+                except SealwaxError as error:
+                    exchange.report("session", error, token_id(session_id))
+                    if _asks(message):
+                        await self._answer(refused_answer(message["id"], error, session_id))
+                    continue
+                self._last = session_id
+                _origin.set(_Origin(session_id))
+            # Not the line: the SDK is to read what was judged.
+            yield json.dumps(message)
 
-    async def __anext__(self) -> str:
-        """Return the next line that the SDK is to see."""
-        while not self._ready:
-            line = await self._stdin.readline()
-            if not line:
-                raise StopAsyncIteration
-            await self._read(line)
-        return self._ready.popleft()
+    async def _opened(
+        self, exchange: Exchange, message: dict[str, Any], session_id: object
+    ) -> Negotiated | None:
+        """Return the session of a message, or nothing where that is the end of both."""
+        session = await self._sessions.open(exchange, session_id)
+        if message.get("method") == TERMINATE:
+            if not _asks(message):
+                self._sessions.not_asked(exchange, session)
+                return None
+            if self._sessions.can_end:
+                await self._sessions.end(exchange, session)
+                await self._answer({"jsonrpc": "2.0", "id": message["id"], "result": {}})
+                return None
+        return session
 
-    async def _read(self, line: str) -> None:
-        message = read_message(line)
-        if not isinstance(message, dict) or not _plain(message) or _of_today(message):
-            self._ready.append(line)
-            return
-        session_id, identity = take_session(message), message.get("id")
-        if message.get("method") == "initialize":
-            self._initialized = True
-            self._initializing[identity] = message
-        elif session_id is not ABSENT:
-            exchange = self._sessions.exchange(message)
-            asks = "method" in message and identity is not None
-            try:
-                session = await self._sessions.open(exchange, session_id)
-                if asks and message["method"] == "session/terminate":
-                    await self._sessions.end(exchange, session)
-                    await self._send({"jsonrpc": "2.0", "id": identity, "result": {}})
-                    return
-            except SealwaxError as error:
-                exchange.report("session", error, token_id(session_id))
-                if asks:
-                    await self._send(refused_answer(identity, error, session_id))
-                return
-            self._last = session_id
-            if message.get("method") == "notifications/cancelled":
-                self._forget(message.get("params"))
-            if asks:
-                self._asked[identity] = session_id
-            self._begin_again(session)
-        self._ready.append(line if session_id is ABSENT else json.dumps(message))
-
-    def _forget(self, params: Any) -> None:
-        """Expect no answer to a request that was cancelled."""
-        cancelled = params.get("requestId") if isinstance(params, dict) else None
-        if isinstance(cancelled, str | int):
-            self._asked.pop(cancelled, None)
-
-    def _begin_again(self, session: Negotiated) -> None:
-        """Tell an SDK that was not there what was negotiated."""
-        if self._initialized:
-            return
-        self._initialized = True
+    def _initialize(self, session: Negotiated) -> str:
+        """Return what tells an SDK that was not there what was negotiated."""
         params = {
             "protocolVersion": session.protocol_version,
             "capabilities": session.client_capabilities,
             "clientInfo": session.client_info,
         }
-        initialize = {"id": self._replay, "method": "initialize", "params": params}
-        for message in (initialize, {"method": "notifications/initialized"}):
-            self._ready.append(json.dumps({"jsonrpc": "2.0", **message}))
+        self._replayed = anyio.Event()
+        # Of an id that no client can cancel.
+        identity = secrets.token_hex(16)
+        asked = {"jsonrpc": "2.0", "id": identity, "method": "initialize", "params": params}
+        return json.dumps(asked)
 
-    async def write(self, text: str) -> None:
-        """Write what the SDK says, with its session."""
-        message = read_message(text)
-        if not isinstance(message, dict):
-            await self._write(text)
+    async def send(self, item: SessionMessage) -> None:
+        """Send what the SDK says, with its session."""
+        origin, message = _origin.get(), item.message
+        answers = isinstance(message, JSONRPCResponse | JSONRPCError)
+        if origin is not None and origin.replayed and answers:
+            self._initialized = isinstance(message, JSONRPCResponse)
+            self._replayed.set()
             return
-        if "method" in message:
-            if self._last is not None:
-                put_session(message, self._last)
-        elif message.get("id") == self._replay:
-            return
+        if origin is not None and origin.initialize and isinstance(message, JSONRPCResponse):
+            message = await self._begun(origin.initialize, message)
         else:
-            await self._answer(message)
-        await self._send(message)
+            # What a server says by itself is of the session that it was last spoken to in.
+            session_id = self._last if origin is None else origin.session_id
+            message = message if session_id is None else _of_session(message, session_id)
+        await self.writes.send(SessionMessage(message, item.metadata))
 
-    async def _answer(self, message: dict[str, Any]) -> None:
-        identity = message.get("id")
-        asked = self._initializing.pop(identity, None)
-        session_id = self._asked.pop(identity, None)
-        if session_id is not None:
-            put_session(message, session_id)
-        if asked is None or not isinstance(message.get("result"), dict):
-            return
+    async def _begun(self, asked: dict[str, Any], message: JSONRPCResponse) -> JSONRPCMessage:
         exchange = self._sessions.exchange(asked)
         try:
-            token = await self._sessions.seal(exchange, asked.get("params"), message["result"])
-            more = {"sessionId": token, "sessionTimeout": self._sessions.timeout()}
-            message["result"].update(more)
+            token = await self._sessions.seal(exchange, asked.get("params"), message.result)
         except SealwaxError as error:
             exchange.report("session", error)
-            message.pop("result")
-            message.update(refused_answer(identity, InternalError(), None))
+            internal = refused_answer(message.id, InternalError(), None)
+            return jsonrpc_message_adapter.validate_python(internal)
+        more = {"sessionId": token, "sessionTimeout": self._sessions.timeout()}
+        return message.model_copy(update={"result": {**message.result, **more}})
 
-    async def _send(self, message: dict[str, Any]) -> None:
-        await self._write(json.dumps(message, separators=(",", ":")) + "\n")
+    async def _answer(self, message: dict[str, Any]) -> None:
+        answer = jsonrpc_message_adapter.validate_python(message)
+        await self.writes.send(SessionMessage(answer))
 
-    async def _write(self, text: str) -> None:
-        async with self._writing:
-            await self._stdout.write(text)
-            await self._stdout.flush()
+    async def aclose(self) -> None:
+        """Close where messages leave."""
+        await self.writes.aclose()
 
-    async def flush(self) -> None:
-        """Do nothing: each line is flushed as it is written."""
+    async def __aenter__(self) -> _Conversation:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class _Request(JSONRPCRequest):
+    session_id: str = Field(alias="sessionId")
+
+
+class _Notification(JSONRPCNotification):
+    session_id: str = Field(alias="sessionId")
+
+
+def _of_session(message: JSONRPCMessage, session_id: str) -> JSONRPCMessage:
+    """Return a message with its session: in its result, or at the top of what has a method."""
+    if isinstance(message, JSONRPCResponse):
+        return message.model_copy(update={"result": {**message.result, "sessionId": session_id}})
+    sent = {**message.model_dump(exclude_unset=True), "sessionId": session_id}
+    if isinstance(message, JSONRPCRequest):
+        return _Request.model_validate(sent)
+    if isinstance(message, JSONRPCNotification):
+        return _Notification.model_validate(sent)
+    return message
+
+
+def _asks(message: dict[str, Any]) -> bool:
+    return "method" in message and "id" in message
 
 
 def _plain(message: dict[str, Any]) -> bool:

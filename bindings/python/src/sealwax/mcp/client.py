@@ -212,7 +212,8 @@ class ClientSession:
             try:
                 await self._client.session.send_request(request, _ANYTHING)
             except MCPError as error:
-                if error.error.code != SESSION_NOT_FOUND:
+                # Where nothing would remember the end, servers do not know the method.
+                if error.error.code not in (SESSION_NOT_FOUND, types.METHOD_NOT_FOUND):
                     raise
             await self._held.remove()
 

@@ -1,0 +1,127 @@
+//! The requests that rmcp has not answered yet. They reach it under ids of ours, so an answer belongs
+//! to its request whatever ids the client chooses, uses again or cancels.
+
+use std::collections::HashMap;
+
+use rmcp::model::RequestId;
+use serde::Deserialize as _;
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+/// By ids of ours: 1, 2 and so on.
+#[derive(Default)]
+pub(crate) struct OpenRequests {
+    last: i64,
+    open: HashMap<i64, Open>,
+}
+
+pub(crate) enum Open {
+    Client(Request),
+    /// One of ours, whose answer nobody else sees.
+    Ours(oneshot::Sender<Value>),
+}
+
+/// One of the client's, and what its answer will need.
+pub(crate) struct Request {
+    /// The client's.
+    pub id: Value,
+    /// Whether its result tells what the server offers.
+    pub tells_offers: bool,
+    /// The params of an `initialize`.
+    pub initialize: Option<Value>,
+    /// The session that it named.
+    pub session: Option<String>,
+    /// The data-layer session that rmcp would leave out of the result.
+    pub echo: Option<String>,
+}
+
+impl OpenRequests {
+    /// An id for what is inserted next.
+    pub(crate) fn next_id(&mut self) -> i64 {
+        self.last += 1;
+        self.last
+    }
+
+    pub(crate) fn insert(&mut self, id: i64, open: Open) {
+        self.open.insert(id, open);
+    }
+
+    /// What rmcp answers, once.
+    pub(crate) fn answered(&mut self, id: &Value) -> Option<Open> {
+        self.open.remove(&id.as_i64()?)
+    }
+
+    /// The client's id for ours.
+    pub(crate) fn client_id(&self, id: &Value) -> Option<&Value> {
+        match self.open.get(&id.as_i64()?)? {
+            Open::Client(request) => Some(&request.id),
+            Open::Ours(_) => None,
+        }
+    }
+
+    /// Our id for the request that the client cancels: the last by that id. Its answer, if one is on
+    /// its way, is let go. An `initialize` cannot be cancelled.
+    pub(crate) fn cancelled(&mut self, id: &RequestId) -> Option<i64> {
+        let names = |open: &Open| match open {
+            Open::Client(it) if it.initialize.is_none() => {
+                RequestId::deserialize(&it.id).is_ok_and(|found| found == *id)
+            }
+            _ => false,
+        };
+        let named = self.open.iter().filter(|(_, open)| names(open));
+        let last = named.map(|(ours, _)| *ours).max()?;
+        self.open.remove(&last);
+        Some(last)
+    }
+
+    /// Nobody answers any more.
+    pub(crate) fn close(&mut self) {
+        self.open.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::RequestId;
+    use serde_json::{Value, json};
+
+    use super::{Open, OpenRequests, Request};
+
+    fn request(id: Value) -> Open {
+        Open::Client(Request {
+            id,
+            tells_offers: false,
+            initialize: None,
+            session: None,
+            echo: None,
+        })
+    }
+
+    #[test]
+    fn a_cancelled_request_is_let_go() {
+        let mut requests = OpenRequests::default();
+        for _ in 0..1000 {
+            let ours = requests.next_id();
+            requests.insert(ours, request(json!("x")));
+            assert_eq!(requests.cancelled(&RequestId::String("y".into())), None);
+            let cancelled = requests.cancelled(&RequestId::String("x".into()));
+            assert_eq!(cancelled, Some(ours));
+            assert!(requests.answered(&json!(ours)).is_none());
+        }
+        assert!(requests.open.is_empty());
+    }
+
+    #[test]
+    fn ids_are_those_that_rmcp_reads() {
+        let mut requests = OpenRequests::default();
+        for id in [json!(1), json!("1"), json!(1.0)] {
+            let ours = requests.next_id();
+            requests.insert(ours, request(id));
+        }
+        assert_eq!(requests.client_id(&json!(3)), Some(&json!(1.0)));
+        assert_eq!(requests.cancelled(&RequestId::Number(1)), Some(3));
+        assert_eq!(requests.cancelled(&RequestId::Number(1)), Some(1));
+        assert_eq!(requests.cancelled(&RequestId::Number(1)), None);
+        assert!(requests.answered(&json!(2)).is_some());
+    }
+}

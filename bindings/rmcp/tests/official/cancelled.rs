@@ -1,0 +1,116 @@
+//! A request that its client cancels: what it held is let go, and what is written later is lost.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rmcp::model::*;
+use rmcp::service::{PeerRequestOptions, RequestContext};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router,
+};
+use sealwax::{Key, Principal};
+use sealwax_rmcp::{Guard, Session};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::server::{Refusals, codec};
+use crate::session::{SESSION, call_in, create};
+use crate::streams::until;
+
+/// How many values of a session there are.
+static ALIVE: AtomicUsize = AtomicUsize::new(0);
+
+#[derive(Serialize)]
+struct Counted(u32);
+
+impl<'de> Deserialize<'de> for Counted {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        u32::deserialize(from).map(Self::new)
+    }
+}
+
+impl Counted {
+    fn new(value: u32) -> Self {
+        ALIVE.fetch_add(1, Ordering::SeqCst);
+        Self(value)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        ALIVE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[derive(Clone, Default)]
+struct Server {
+    begun: Arc<Notify>,
+    /// A session that outlives its request.
+    kept: Arc<Mutex<Option<Session<Counted>>>>,
+}
+
+#[tool_router]
+impl Server {
+    #[tool(description = "Writes once it is cancelled")]
+    async fn linger(
+        &self,
+        mut session: Session<Counted>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<String, ErrorData> {
+        self.begun.notify_one();
+        context.ct.cancelled().await;
+        session.write(Counted::new(7))?;
+        *self.kept.lock().unwrap() = Some(session);
+        self.begun.notify_one();
+        Ok("nobody hears it".into())
+    }
+
+    #[tool(description = "What the session holds")]
+    async fn read(&self, session: Session<Counted>) -> CallToolResult {
+        CallToolResult::structured(json!([session.value().0, session.generation()]))
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Server {}
+
+#[tokio::test]
+async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_lost() {
+    let refusals = Refusals::default();
+    let principal = |_: &_| Principal::subject("alice");
+    let codec = codec(&[&Key::generate().unwrap()]);
+    let guard = Guard::builder(codec, principal).on_refused(refusals.hook());
+    let guard = guard.build().unwrap();
+    let sessions = guard.sessions(|_, _| async { Ok(Counted::new(1)) });
+    sessions.build().unwrap();
+    let server = Server::default();
+    let protected = guard.protect(server.clone());
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let streams = guard.streams().wrap(tokio::io::split(theirs));
+    tokio::spawn(async move { protected.serve(streams).await.unwrap().waiting().await });
+    let client = ClientConfig::default()
+        .serve(tokio::io::split(ours))
+        .await
+        .unwrap();
+    let session = create(&client).await;
+    for _ in 0..20 {
+        let params = json!({"name": "linger", "_meta": {SESSION: session}});
+        let call =
+            ClientRequest::CallToolRequest(Request::new(serde_json::from_value(params).unwrap()));
+        let options = PeerRequestOptions::no_options();
+        let request = client
+            .send_cancellable_request(call, options)
+            .await
+            .unwrap();
+        server.begun.notified().await;
+        request.cancel(Some("enough".into())).await.unwrap();
+        server.begun.notified().await;
+        let mut kept = server.kept.lock().unwrap().take().unwrap();
+        kept.write(Counted::new(8)).unwrap();
+    }
+    let read = call_in(&client, "read", json!({}), &session).await.unwrap();
+    assert_eq!(read["structuredContent"], json!([1, 0]));
+    until(|| ALIVE.load(Ordering::SeqCst) == 0).await;
+    assert!(refusals.take().is_empty());
+}

@@ -1,0 +1,343 @@
+// What is remembered: how long, how much of it, and what is said where nothing remembers.
+
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { anonymous, answer, Key } from 'sealwax';
+import { SingleUse } from 'sealwax/mcp';
+import { ClientSessions } from 'sealwax/mcp/client';
+import { bearer, during, LEGACY, MODERN, told, transports } from './client.mjs';
+import { codec, factoryOf, guardOf, modern, overHttp, requestOf, text } from './wire.mjs';
+
+const META = 'io.modelcontextprotocol/session';
+const keys = Key.generate().toText();
+const { now } = Date;
+const closing = [];
+afterEach(async () => {
+  Date.now = now;
+  await Promise.all(closing.splice(0).map((server) => server.close()));
+});
+
+async function serve(config, transport = 'http') {
+  const server = await transports[transport]({ keys, ...config });
+  closing.push(server);
+  return server;
+}
+
+// ---- how long ----
+
+/** An `accept` that tells what it was asked. */
+function recorder() {
+  const asked = [];
+  const tell = (token) => {
+    asked.push(token);
+    return true;
+  };
+  return { asked, accept: tell, ended: tell };
+}
+
+test('an id is remembered until nothing of it opens on any clock', async () => {
+  const accept = recorder();
+  const guard = guardOf({ accept, requestStateTtl: 60 });
+  const rows = guard.handles('row', { maxAge: 60 });
+  const [rowsOfKeys, baskets, basketsWithoutEnd] = [
+    guard.handles('key'),
+    guard.heldHandles('basket', { ttl: 60 }),
+    guard.heldHandles('endless'),
+  ];
+  guard.sessions({ initial: () => 0, ttl: 60 });
+  const factory = factoryOf(
+    {
+      'tools/call': async (_, ctx) => {
+        const [row, key] = [await rows.mint(ctx), await rowsOfKeys.mint(ctx)];
+        const basket = await baskets.seal(ctx, 0);
+        await rows.check(ctx, row.handle);
+        await rows.end(ctx, row.handle);
+        await rowsOfKeys.check(ctx, key.handle);
+        await baskets.open(ctx, basket.handle);
+        await baskets.end(ctx, basket.handle);
+        return { ...text('made'), handle: row.handle, end: basket.opened.expiresAt };
+      },
+    },
+    guard,
+  );
+  const call = { name: 'x', arguments: {} };
+  const [{ result }] = (await overHttp(factory, ...modern(1, 'tools/call', call))).messages;
+  const { endsAtMs } = codec.view(anonymous).verifyHandle('row', result.handle, { maxAge: 60 });
+  assert.notEqual(basketsWithoutEnd, baskets);
+  const ofRow = Math.ceil(endsAtMs / 1000) + 300;
+  const ofBasket = result.end + 300;
+  assert.deepEqual(
+    accept.asked.splice(0).map(({ kind, expiresAt }) => [kind, expiresAt]),
+    [
+      ['handle', ofRow],
+      ['handle', ofRow],
+      ['handle', null],
+      ['handle-state', ofBasket],
+      ['handle-state', ofBasket],
+    ],
+  );
+
+  const [created] = (await overHttp(factory, ...modern(2, 'sessions/create'))).messages;
+  const { sessionId } = created.result.session;
+  const ends = codec.view(anonymous).sessions().verify(sessionId).endsAtMs;
+  const _meta = { [META]: { sessionId } };
+  await overHttp(factory, ...modern(3, 'sessions/delete', { _meta }));
+  assert.deepEqual(
+    accept.asked.map(({ kind, expiresAt }) => [kind, expiresAt]),
+    [1, 2].map(() => ['session', Math.ceil(ends / 1000) + 300]),
+  );
+});
+
+// ---- how much ----
+
+const by =
+  (subject) =>
+  (kind, id, expiresAt = null) => ({
+    ...{ kind, id, expiresAt },
+    principal: subject === undefined ? anonymous : { subject },
+  });
+
+/** How many are taken before one is refused. */
+function taken(take) {
+  for (let count = 0; ; count += 1) {
+    try {
+      take(count);
+    } catch (error) {
+      assert.match(error.message, /larger capacity/);
+      return count;
+    }
+  }
+}
+
+test('single use remembers by kind, without an end where there is none', () => {
+  const once = new SingleUse({ capacity: 4 });
+  const of = by();
+  assert.equal(once.accept(of('request-state', '1')), true);
+  assert.equal(once.accept(of('request-state', '1')), false);
+  assert.equal(once.accept(of('handle', '1')), true);
+  assert.equal(once.accept(of('handle', '1')), true);
+  once.ended(of('handle', '1'));
+  once.ended(of('handle', '1')); // takes no more room
+  assert.equal(once.accept(of('handle', '1')), false);
+  assert.equal(once.accept(of('session', '1')), true);
+  assert.throws(() => new SingleUse({ size: 3 }), TypeError);
+  assert.throws(() => new SingleUse({ capacity: 0 }), { code: 'invalid_argument' });
+});
+
+test('one principal fills half at most, and leaves room for others', () => {
+  const once = new SingleUse({ capacity: 12 });
+  const use = (subject) =>
+    taken((id) => once.accept(by(subject)('request-state', `${subject}${id}`)));
+  assert.equal(use('mallory'), 6);
+  assert.equal(use('alice'), 3);
+  assert.equal(use(undefined), 2); // anonymous is one too
+  assert.equal(use('anonymous'), 1);
+  assert.equal(use('late'), 0);
+  // What ends has room of its own, for whoever has used up theirs.
+  const end = (subject) => taken((id) => once.ended(by(subject)('session', `${subject}${id}`)));
+  assert.deepEqual([end('mallory'), end('alice')], [6, 3]);
+  // What is known is known, full or not.
+  assert.equal(once.accept(by('mallory')('request-state', 'mallory0')), false);
+  assert.equal(once.accept(by('mallory')('session', 'mallory0')), false);
+  once.ended(by('mallory')('session', 'mallory0'));
+});
+
+test('what two fill equally is a third each', () => {
+  const once = new SingleUse({ capacity: 12 });
+  let full = 0;
+  for (let id = 0; full < 2; id += 1) {
+    full = 0;
+    for (const subject of ['alice', 'bob']) {
+      try {
+        once.ended(by(subject)('handle', `${subject}${id}`));
+      } catch {
+        full += 1;
+      }
+    }
+    if (full === 2) assert.equal(id, 4);
+  }
+});
+
+test('what is over is forgotten before anybody is refused', () => {
+  const once = new SingleUse({ capacity: 4 });
+  let at = 1_000_000;
+  Date.now = () => at * 1000;
+  const use = (subject, end) =>
+    taken((id) => once.accept(by(subject)('request-state', `${subject}${at}${id}`, end)));
+  assert.equal(use('mallory', at + 10), 2);
+  assert.equal(use('alice', at + 20), 1);
+  at += 9;
+  assert.equal(use('mallory', at + 10), 0);
+  at += 1; // to the second
+  assert.equal(use('mallory', at + 10), 2);
+  at += 10;
+  assert.equal(use('alice', at + 10), 2);
+
+  // An end that is told again later is the later one, and counts once.
+  const ending = new SingleUse({ capacity: 2 });
+  ending.ended(by('alice')('session', '1', at + 5));
+  ending.ended(by('mallory')('session', '1', at + 50));
+  ending.ended(by('mallory')('session', '1', at + 5));
+  at += 49;
+  assert.equal(ending.accept(by('alice')('session', '1')), false);
+  assert.equal(
+    taken((id) => ending.ended(by('alice')('session', `a${id}`, at + 1))),
+    0,
+  );
+  at += 1;
+  assert.equal(
+    taken((id) => ending.ended(by('alice')('session', `a${id}`, at + 1))),
+    1,
+  );
+  assert.equal(ending.accept(by('alice')('session', '1')), true);
+});
+
+test('who ends many sessions uses up nobody else’s single use, nor their ends', async () => {
+  const server = await serve({ accept: 'small', sessions: {} });
+  const [alice, mallory] = [await server.connect('alice'), await server.connect('mallory')];
+  const end = async (client) => {
+    const { sessionId } = (await client.send('sessions/create', {})).result.session;
+    return client.send('sessions/delete', { _meta: { [META]: { sessionId } } });
+  };
+  for (const _ of [1, 2]) assert.ok((await end(mallory)).result);
+  const { result, events } = await during(server.events, () => end(mallory));
+  assert.deepEqual(result.error, answer('data-layer', { error: null }).error);
+  assert.equal(events.find(({ code }) => code).code, 'accept_unavailable');
+
+  assert.ok((await end(alice)).result);
+  for (const client of [alice, mallory]) {
+    const { requestState } = (await client.call('ask', { id: 7 })).result;
+    const retried = await client.call('ask', { id: 7 }, { requestState });
+    assert.equal(told(retried).asked, 7);
+  }
+});
+
+test('a state is forgotten when no clock opens it any more, and not before', async () => {
+  const server = await serve({ accept: 'small', ttl: 2 });
+  const alice = await server.connect('alice');
+  const ask = async () => {
+    const { requestState } = (await alice.call('ask', { id: 7 })).result;
+    return alice.call('ask', { id: 7 }, { requestState });
+  };
+  for (const _ of [1, 2]) assert.ok((await ask()).result);
+  const internal = { jsonrpc: '2.0', error: answer('request-state', { error: null }).error };
+  assert.deepEqual(await ask(), internal);
+  Date.now = () => now() + 290_000;
+  assert.deepEqual(await ask(), internal);
+  Date.now = () => now() + 400_000;
+  assert.ok((await ask()).result);
+});
+
+// ---- where nothing remembers ----
+
+test('HTTP: DELETE is no method where nothing remembers that a session ends', async () => {
+  const server = await serve({ fetch: {} });
+  const client = await server.connect('alice', LEGACY);
+  const { transport } = client.client;
+  const headers = { authorization: await bearer('alice'), 'mcp-session-id': transport.sessionId };
+  for (const sent of [
+    headers,
+    { ...headers, 'mcp-session-id': 'x' },
+    { authorization: headers.authorization },
+  ]) {
+    const response = await fetch(server.url, { method: 'DELETE', headers: sent });
+    assert.equal(response.status, 405);
+    assert.equal(response.headers.get('allow'), 'POST');
+    assert.equal(await response.text(), '');
+  }
+  // The official client takes it for a server that ends none.
+  await transport.terminateSession();
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+  const still = await fetch(server.url, {
+    ...{ method: 'POST', body },
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+  });
+  assert.match(await still.text(), /"result"/);
+  const remembering = await serve({ fetch: {}, accept: 'single' });
+  const other = await remembering.connect('alice', LEGACY);
+  const ended = { ...headers, 'mcp-session-id': other.client.transport.sessionId };
+  const response = await fetch(remembering.url, { method: 'DELETE', headers: ended });
+  assert.equal(response.status, 204);
+});
+
+for (const transport of ['http', 'stdio']) {
+  for (const era of [MODERN, LEGACY]) {
+    test(`${transport}, ${era}: sessions/delete is no method where nothing remembers`, async () => {
+      const server = await serve({ sessions: {} }, transport);
+      const client = await server.connect('alice', era);
+      assert.deepEqual(client.client.getServerCapabilities().experimental.sessions, {});
+      const { session } = (await client.send('sessions/create', {})).result;
+      const { sessionId, state } = session;
+      for (const _meta of [{ [META]: { sessionId } }, { [META]: { sessionId: 'x' } }, {}]) {
+        const { error } = await client.send('sessions/delete', { _meta }).catch(({ data }) => {
+          assert.equal(data.status, 404); // which the client of the later revision throws
+          return JSON.parse(data.text);
+        });
+        assert.deepEqual(error, { code: -32601, message: 'Method not found' });
+      }
+      const _meta = { [META]: { sessionId, state } };
+      assert.ok((await client.send('tools/call', { name: 'read', arguments: {}, _meta })).result);
+    });
+
+    test(`${transport}, ${era}: the client forgets a session that nothing remembers`, async () => {
+      const server = await serve({ sessions: {} }, transport);
+      const { client } = await server.connect('alice', era);
+      const kept = new Map();
+      const store = {
+        load: (key) => kept.get(key),
+        save: (key, metadata) => void kept.set(key, metadata),
+        remove: (key) => void kept.delete(key),
+      };
+      const sessions = new ClientSessions(store);
+      const session = await sessions.open(client, { server: 'test', user: 'alice' });
+      assert.equal(kept.size, 1);
+      await session.delete();
+      assert.equal(kept.size, 0);
+      await assert.rejects(session.callTool({ name: 'count' }), /open it anew/);
+    });
+  }
+}
+
+test('HTTP, SEP-1359: session/terminate is a request, and needs a memory', async () => {
+  const initialize = {
+    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    params: {
+      ...{ protocolVersion: LEGACY, capabilities: {} },
+      clientInfo: { name: 'x', version: '1' },
+    },
+  };
+  const terminate = { jsonrpc: '2.0', method: 'session/terminate' };
+  for (const accept of [undefined, new SingleUse()]) {
+    const events = [];
+    const guard = guardOf({ onRefused: (event) => events.push(event), ...(accept && { accept }) });
+    const factory = factoryOf({ 'tools/list': () => ({ tools: [] }) }, guard);
+    const handler = guard.fetch(createMcpHandler(factory).fetch, { sep1359: true });
+    const begun = await handler(requestOf(initialize));
+    await begun.text();
+    const sessionId = begun.headers.get('mcp-session-id');
+    const post = async (message) => {
+      const response = await handler(requestOf({ ...message, sessionId }));
+      return { status: response.status, text: await response.text() };
+    };
+    // Without an id it is a notification, which ends nothing.
+    for (const id of [undefined, null]) {
+      assert.deepEqual(await post({ ...terminate, id }), { status: 202, text: '' });
+      assert.equal(events.at(-1).code, 'malformed');
+      assert.match(events.at(-1).message, /expected a request, found a notification/);
+    }
+    const ping = { jsonrpc: '2.0', id: 2, method: 'ping' };
+    assert.match((await post(ping)).text, /"result"/);
+    const ended = await post({ ...terminate, id: 3 });
+    assert.equal(ended.status, 200);
+    if (accept) assert.deepEqual(JSON.parse(ended.text), { jsonrpc: '2.0', id: 3, result: {} });
+    else assert.match(ended.text, /"error":\{"code":-32601,"message":"Method not found"\}/);
+    const after = (await post(ping)).text;
+    assert.match(after, accept ? /"code":-32003/ : /"result"/);
+  }
+});
