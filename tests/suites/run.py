@@ -54,8 +54,8 @@ def mirror(source: Path, target: Path) -> None:
 class PythonSuite:
     """The tests in a source package on PyPI."""
 
-    def __init__(self, name: str, folder: Path, wheel: Path, left_out: list[str]) -> None:
-        self.name, self._folder, self._left_out = name, folder / name, left_out
+    def __init__(self, name: str, folder: Path, wheel: Path) -> None:
+        self.name, self._folder = name, folder / name
         self._python = self._folder / "venv/bin/python"
         requirements = HERE / f"{name}.txt"
         version = re.search(rf"^{name}\S*==(\S+)$", requirements.read_text(), re.MULTILINE)[1]
@@ -73,7 +73,7 @@ class PythonSuite:
                 package.extractall(self._folder, filter="data")
 
     def outcomes(self, count: Path | None) -> Outcomes:
-        return self._pytest("all", count, "tests", *(f"--ignore={path}" for path in self._left_out), "-n", str(AT_ONCE))
+        return self._pytest("all", count, "tests", "-n", str(AT_ONCE))
 
     def alone(self, tests: list[str], count: Path | None) -> Outcomes:
         """Run each test in a process of its own: one that fails may take others of its module with it."""
@@ -88,6 +88,7 @@ class PythonSuite:
         file.unlink(missing_ok=True)
         # Source lines in tracebacks: Python 3.11.7 fails to parse some.
         options = ["-p", "no:cacheprovider", "--tb=native", "--color=no", "-p", "protected", "--outcomes", file]
+        options += OPTIONS[self.name]
         said = run(
             *[self._python, "-m", "pytest", "-q", *options, *which],
             **{"cwd": self._source, "env": environment(count, PYTHONPATH=f"{HERE}:{self._source / 'examples'}")},
@@ -218,19 +219,21 @@ def differing(bare: Outcomes, protected: Outcomes) -> list[str]:
     return [name for name in sorted(bare | protected) if bare.get(name) != protected.get(name)]
 
 
-#: Tests of the packages' own repositories, and of what is no server.
-LEFT_OUT = {
-    "mcp": ["tests/docs"],
+#: What is left out are tests of the packages' own repositories, and of what is no server.
+OPTIONS = {
+    "mcp": ["--ignore=tests/docs"],
     "fastmcp": [
-        "tests/cli",
-        "tests/conformance",
-        "tests/downstream",
-        "tests/fs",
-        "tests/scripts",
-        "tests/server/auth",
-        "tests/test_issue_ranking.py",
-        "tests/test_maintenance_status.py",
-        "tests/utilities",
+        # Five seconds are theirs.
+        "--timeout=60",
+        "--ignore=tests/cli",
+        "--ignore=tests/conformance",
+        "--ignore=tests/downstream",
+        "--ignore=tests/fs",
+        "--ignore=tests/scripts",
+        "--ignore=tests/server/auth",
+        "--ignore=tests/test_issue_ranking.py",
+        "--ignore=tests/test_maintenance_status.py",
+        "--ignore=tests/utilities",
     ],
 }
 
@@ -238,10 +241,9 @@ LEFT_OUT = {
 def main(folder: str, wheel: str, *names: str) -> int:
     exceptions = tomllib.loads((HERE / "differ.toml").read_text())["differ"]
     wrong = []
-    for name in names or [*LEFT_OUT, "rmcp"]:
-        where = Path(folder).resolve()
-        left_out = LEFT_OUT.get(name)
-        suite = RustSuite(where) if left_out is None else PythonSuite(name, where, Path(wheel).resolve(), left_out)
+    where = Path(folder).resolve()
+    for name in names or [*OPTIONS, RustSuite.name]:
+        suite = RustSuite(where) if name == RustSuite.name else PythonSuite(name, where, Path(wheel).resolve())
         wrong += compare(suite, exceptions)
     print(f"{len(names) or 3} suites: {len(wrong)} differences that are not expected")
     return 1 if wrong else 0

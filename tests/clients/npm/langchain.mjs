@@ -11,7 +11,7 @@ await errand({
     const result = await tools.find((tool) => tool.name === name).invoke(args);
     return typeof result === 'string' ? result : result.text;
   },
-  // It follows the cursors by itself, or stops at the first page.
+  // It gives no cursor.
   resources: async () => ({ uris: (await client.listResources('it')).it }),
   read: async (uri) => (await client.readResource('it', uri))[0].text,
 });
