@@ -191,6 +191,7 @@ impl Presented {
             item,
             id: opened.token_id().to_string(),
             until: until(opened.expires_at()),
+            public: false,
         }
     }
 
@@ -200,6 +201,7 @@ impl Presented {
             item,
             id: hex(ulid),
             until: until(ends_at_ms.map(|end| end.div_ceil(1000))),
+            public: false,
         }
     }
 }

@@ -208,6 +208,7 @@ impl Passage {
             item: Item::Session,
             id,
             until: until(ends),
+            public: false,
         }))
     }
 

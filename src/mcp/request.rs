@@ -323,14 +323,16 @@ impl Request {
             return read(Item::RequestState, opened);
         }
         let method = self.method.as_str();
-        let opened = match view.cursor(method).open(token) {
+        match view.cursor(method).open(token) {
             // Of a public page, which any cache may have handed to anybody.
             Err(Error::PrincipalMismatch) => {
-                context.guard.settings().public.cursor(method).open(token)?
+                let public = &context.guard.settings().public;
+                let (text, token) = read(Item::Cursor, public.cursor(method).open(token)?)?;
+                let public = true;
+                Ok((text, Presented { public, ..token }))
             }
-            opened => opened?,
-        };
-        read(Item::Cursor, opened)
+            opened => read(Item::Cursor, opened?),
+        }
     }
 
     fn deliver(&mut self, deliver: Deliver) -> Step {

@@ -88,6 +88,9 @@ pub struct Presented {
     /// From this second on nothing of it opens anywhere, in Unix seconds: its end rounded up, and the
     /// largest skew of a replica's clock. `None` where it never ends.
     pub until: Option<u64>,
+    /// Whether it is anybody's, and not of who presents it: a cursor of a page that any cache may hand to
+    /// any user.
+    pub public: bool,
 }
 
 /// A message on its way to the SDK.

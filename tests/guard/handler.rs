@@ -179,6 +179,7 @@ impl Found {
                 };
                 for presented in &asked[..heard] {
                     self.asked.push(format!("accept {}", presented.item));
+                    self.anybodys.push(presented.public);
                 }
                 match verdict {
                     Ok(()) => Verdict::Yes,

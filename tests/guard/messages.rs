@@ -15,6 +15,8 @@ const SESSION: &str = "io.modelcontextprotocol/session";
 #[derive(Debug, Default)]
 pub struct Found {
     pub asked: Vec<String>,
+    /// Whether each that was accepted or not is anybody's.
+    pub anybodys: Vec<bool>,
     pub delivered: Value,
     pub did: Vec<Value>,
     pub answered: Value,

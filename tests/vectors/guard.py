@@ -24,6 +24,7 @@ event      via       request: at the SDK's handlers; http, stdio: through the wr
                      ["return", result], ["throw"]]
            during    events that happen while the handler runs
 expected   asked     principal, begin, accept KIND, end KIND, in order
+           anybodys  of each `accept`, where it matters: whether it is nobody's in particular
            delivered whether a handler ran, and `state`, `cursor`, `session` as it saw them
            did       what came of each operation: a value, or {"error": code} for the author's mistake, or {"refused": true} or
                      {"failed": true} for a handle
@@ -783,6 +784,29 @@ case(
     ),
     settings={"accept": "no"},
     fault="cursors pass",
+)
+case(
+    "accept: a cursor of a public page is anybody's, and one of a private page is not",
+    event(
+        "tools/list",
+        params={"cursor": cursor_token(**{"as": "anonymous"})},
+        asked=["principal", "accept cursor"],
+        anybodys=[True],
+        handler=[["return", {"tools": []}]],
+        delivered={"cursor": "page 2"},
+        answered={"result": {}},
+    ),
+    event(
+        "tools/list",
+        params={"cursor": cursor_token()},
+        asked=["principal", "accept cursor"],
+        anybodys=[False],
+        handler=[["return", {"tools": []}]],
+        delivered={"cursor": "page 2"},
+        answered={"result": {}},
+    ),
+    settings={"accept": "yes"},
+    fault="what is anybody's is counted as of who asks",
 )
 case(
     "accept: a state is used once, a cursor as often as anybody likes",
