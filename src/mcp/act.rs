@@ -7,7 +7,7 @@ use core::time::Duration;
 use super::context::{About, Context, Reason};
 use super::input::Kept;
 use super::session::json;
-use super::{Before, Event, Item, Made, Presented, Question, Sent, Step};
+use super::{Before, Event, Item, Made, Presented, Question, Reply, RpcError, Sent, Step};
 use crate::sessions::rfc3339;
 use crate::{Error, Handle, Sealer, Token, View, kind};
 
@@ -253,6 +253,14 @@ impl Acting {
             token: self.handle.sent().text(),
             ..About::new(self.item())
         };
-        context.reply(reason, about)
+        let reason = reason.into();
+        let code = if reason.is_refusal() { -32602 } else { -32603 };
+        let reply = Reply::from(context.refuse(reason, about));
+        let error = reply.tool.as_ref().map(|tool| RpcError {
+            code,
+            message: tool.content[0].text,
+            data: None,
+        });
+        Step::Reply(Reply { error, ..reply })
     }
 }

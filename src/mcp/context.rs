@@ -54,7 +54,7 @@ impl Reason {
         }
     }
 
-    fn is_refusal(&self) -> bool {
+    pub fn is_refusal(&self) -> bool {
         match self {
             Self::Error(error) => error.is_refusal(),
             Self::NotAccepted => true,

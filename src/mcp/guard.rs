@@ -181,10 +181,13 @@ impl GuardBuilder {
         ] {
             check(name, ttl)?;
         }
-        if let Some((target, _)) = self.only.iter().find(|(_, names)| names.is_empty()) {
-            return Err(Error::argument(format!(
-                "only: expected names of arguments for {target}, found none"
-            )));
+        for (target, names) in &self.only {
+            // What a request would say of it, said now.
+            let arguments: Map<_, _> = names.iter().map(|name| (name.clone(), Null)).collect();
+            let arguments = Value::Object(arguments).to_string();
+            let names: Vec<_> = names.iter().map(String::as_str).collect();
+            RequestContext::only("tools/call", target, Some(&arguments), &names)
+                .map_err(|error| Error::argument(format!("only: {error}")))?;
         }
         if let Some(sessions) = &self.sessions {
             sessions.check()?;
@@ -225,7 +228,7 @@ impl SessionSettings {
         match self.required.methods.iter().find(|method| is_free(method)) {
             None => Ok(()),
             Some(free) => Err(Error::argument(format!(
-                "required: {free} never depends on a session; leave it out"
+                "required: expected methods that may depend on a session, found {free}: leave it out"
             ))),
         }
     }

@@ -128,7 +128,8 @@ pub enum Event<'a> {
     Principal(Result<Principal, Failed>),
     /// Whether it is accepted, or the end remembered; of [`Step::Ask`](super::Step::Ask).
     Answer(Verdict),
-    /// The first value of a session as JSON; of [`Step::Begin`](super::Step::Begin).
+    /// The first value of a session as JSON; of [`Step::Begin`](super::Step::Begin). Or a failure of
+    /// [`Step::Deliver`](super::Step::Deliver): the SDK refuses to begin again what was negotiated.
     Begun(Result<&'a str, Failed>),
     /// What the SDK is about to send; of [`Step::Deliver`](super::Step::Deliver).
     Left(Head<'a>),

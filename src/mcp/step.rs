@@ -158,7 +158,7 @@ pub struct Reply {
     pub error: Option<RpcError>,
     /// Whether a JSON-RPC result `{}` answers the request.
     pub done: bool,
-    /// The result of a tool whose handle was refused.
+    /// The result of a tool whose handle was refused. Elsewhere than in a tool it is `error`.
     pub tool: Option<ToolResult>,
 }
 

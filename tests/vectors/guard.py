@@ -23,6 +23,7 @@ event      via       request: at the SDK's handlers; http, stdio: through the wr
                      ["seal", type, value, options], ["open", type, handle, options], ["renew", type, handle, value], ["end", type, handle, options],
                      ["return", result], ["throw"]]
            during    events that happen while the handler runs
+           again     false: the SDK cannot begin again what the session negotiated
 expected   asked     principal, begin, accept KIND, end KIND, in order
            anybodys  of each `accept`, where it matters: whether it is nobody's in particular
            delivered whether a handler ran, and `state`, `cursor`, `session` as it saw them
@@ -2246,6 +2247,20 @@ case(
     line(CALL, inside=session_token(), **ON_STDIO),
     settings=SEP,
     fault="a restart ends it",
+)
+case(
+    "stdio: a session that the server cannot begin again is refused",
+    line(
+        CALL,
+        inside=session_token(payload=json.dumps({**NEGOTIATED, "clientInfo": {"name": 7, "version": "1"}})),
+        again=False,
+        asked=["principal"],
+        answered={"error": SEP_ERROR},
+        reported=report("malformed", "session"),
+    ),
+    line(CALL, inside=session_token(), **ON_STDIO),
+    settings=SEP,
+    fault="a client waits for an answer that never comes",
 )
 for name, code, change in [
     ("of another user", "principal_mismatch", {"as": "bob"}),
