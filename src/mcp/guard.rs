@@ -44,7 +44,7 @@ pub struct SessionSettings {
 /// What needs a session.
 #[derive(Clone, Debug, Default)]
 pub struct Required {
-    /// Every method but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
+    /// Every request but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
     pub all: bool,
     /// Methods.
     pub methods: Vec<String>,

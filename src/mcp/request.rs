@@ -151,7 +151,9 @@ impl Request {
                 self.phase = Phase::Beginning;
                 return Ok(Step::Begin);
             }
-            let required = sessions.required.by(&self.method, self.target.as_deref());
+            // Nothing could tell the client of a notification that it needs one.
+            let required = !self.notification
+                && sessions.required.by(&self.method, self.target.as_deref());
             if required || self.method == DELETE {
                 let about = About {
                     profile: Profile::DataLayerRequired,

@@ -1341,6 +1341,19 @@ case(
     fault="everything is refused",
 )
 case(
+    "session required: everything but a notification",
+    event(
+        "notifications/demo",
+        params={},
+        notification=True,
+        handler=[["session"]],
+        did=[None],
+        delivered={"session": None},
+    ),
+    settings={"sessions": {"initial": 0, "required": True}},
+    fault="a notification is lost, and its client cannot know why",
+)
+case(
     "session delete: without a memory there is no such method",
     create(),
     event("sessions/delete", params={}, session={"$session": "s"}, answered={"error": NO_METHOD}),
