@@ -1,15 +1,17 @@
 //! What an author says once.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use serde_json::{Map, Value};
+
 use super::exchange::Exchange;
 use super::{Message, Step, Transport};
-use crate::{Codec, Error, Principal, View, check_ttl};
+use crate::{Codec, Error, Principal, RequestContext, View, check_ttl};
 
 /// The rules of a server's guard: a codec and settings. It never changes, clones cheaply and is shared
 /// freely between threads. See the [module](super) for how an adapter uses it.
@@ -183,7 +185,10 @@ impl GuardBuilder {
         }
         for (target, names) in &self.only {
             // What a request would say of it, said now.
-            let arguments: Map<_, _> = names.iter().map(|name| (name.clone(), Null)).collect();
+            let arguments: Map<_, _> = names
+                .iter()
+                .map(|name| (name.clone(), Value::Null))
+                .collect();
             let arguments = Value::Object(arguments).to_string();
             let names: Vec<_> = names.iter().map(String::as_str).collect();
             RequestContext::only("tools/call", target, Some(&arguments), &names)

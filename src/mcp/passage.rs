@@ -102,9 +102,10 @@ impl Passage {
                 _ => self.refuse(context, Error::PrincipalMismatch),
             }),
             (Phase::Delivered, Event::Left(head)) => Some(self.left(context, &head)),
-            (Phase::Continued, Event::Begun(Err(_))) => {
-                Some(self.refuse(context, Error::Malformed("what this server can begin again")))
-            }
+            (Phase::Continued, Event::Begun(Err(_))) => Some(self.refuse(
+                context,
+                Error::Malformed("what this server can begin again"),
+            )),
             (phase, _) => {
                 self.phase = phase;
                 None
@@ -237,8 +238,9 @@ impl Passage {
             declare: self.declares(context),
             ..Leave::default()
         };
+        let begins = self.http.is_some() || context.guard.settings().front.sep1359;
         let result: Value = match (self.method.as_deref(), head.initialized) {
-            (Some("initialize"), Some(result)) => {
+            (Some("initialize"), Some(result)) if begins => {
                 serde_json::from_slice(result.as_bytes()).unwrap_or_default()
             }
             _ => Value::Null,

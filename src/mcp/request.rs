@@ -152,8 +152,8 @@ impl Request {
                 return Ok(Step::Begin);
             }
             // Nothing could tell the client of a notification that it needs one.
-            let required = !self.notification
-                && sessions.required.by(&self.method, self.target.as_deref());
+            let required =
+                !self.notification && sessions.required.by(&self.method, self.target.as_deref());
             if required || self.method == DELETE {
                 let about = About {
                     profile: Profile::DataLayerRequired,

@@ -1,8 +1,8 @@
 //! The part of an adapter: messages taken apart for the engine, and its steps carried out.
 
 use sealwax::mcp::{
-    Carried, Event, Failed, Head, Leave, Message, Outcome, Refused, Reply, Scope, Sent, SentSession, Step,
-    Transport,
+    Carried, Event, Failed, Head, Leave, Message, Outcome, Refused, Reply, Scope, Sent,
+    SentSession, Step, Transport,
 };
 use serde_json::{Value, json};
 

@@ -2242,6 +2242,17 @@ BEGUN = line(
 )
 case("stdio: initialize begins a session", BEGUN, settings=SEP, fault="none begins")
 case(
+    "stdio: without SEP-1359 none begins, and nobody is asked",
+    line(
+        INITIALIZE,
+        who="nobody",
+        delivered={},
+        answered={"result": {"protocolVersion": "2025-11-25", "$absent": ["sessionId", "sessionTimeout"]}},
+    ),
+    fault="one begins that no message can bring back",
+    not_={sdk: "its wrapper of stdio is there for SEP-1359 alone" for sdk in ("typescript", "python")},
+)
+case(
     "stdio: a message brings it back, and its answer has it",
     BEGUN,
     line(CALL, inside={"$token": "t"}, **{**ON_STDIO, "answered": {"result": {"sessionId": {"$token": "t"}}}}),
