@@ -70,6 +70,7 @@ test: lint test-core test-faults test-published test-c test-npm test-python test
 	test-conformance test-bench
 
 test-core:
+	python3 tests/vectors/guard.py --check
 	$(CARGO_TEST) --all-features
 	@# Another crate of a program may turn these on, and nothing may change.
 	$(CARGO_TEST) --features serde_json/arbitrary_precision --lib --test vectors --test properties
