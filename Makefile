@@ -3,6 +3,7 @@
 #   make demo    the main job: one session through four languages, and a fleet of MCP servers in three
 #   make test    every test, and the linters
 #   make bench   speed, beside the peers; make bench-quick in two minutes
+#   make test-suites test-clients    other people's suites and clients
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder.
 
@@ -17,7 +18,7 @@ CARGO_TEST := cargo test --quiet -p sealwax
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -7
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -8
 
 # ---- what is built, as its users install it ----
 
@@ -69,6 +70,7 @@ test: lint test-core test-faults test-published test-c test-npm test-python test
 	test-conformance test-bench
 
 test-core:
+	python3 tests/vectors/guard.py --check
 	$(CARGO_TEST) --all-features
 	@# Another crate of a program may turn these on, and nothing may change.
 	$(CARGO_TEST) --features serde_json/arbitrary_precision --lib --test vectors --test properties
@@ -109,16 +111,28 @@ test-interop: demo
 		c=$(BUILD)/c/interop_peer python="$(PYTHON) bindings/python/tests/interop_peer.py" \
 		typescript="node $(CONSUMER)/interop-peer.mjs"
 
-# The official conformance suite, which needs Node 22 or later.
+# The official conformance suite, which needs Node 22 or later, with the guards and without.
 CONFORMANCE := $(BUILD)/conformance
-test-conformance: cli servers
+test-conformance: servers
 	mkdir -p $(CONFORMANCE)
 	cp tests/conformance/package.json tests/conformance/package-lock.json $(CONFORMANCE)
 	cd $(CONFORMANCE) && npm ci --silent --no-audit --no-fund
-	python3 tests/conformance/run.py target/release/sealwax pkg/node_modules/node-22/bin/node $(CONFORMANCE) \
+	python3 tests/conformance/run.py pkg/node_modules/node-22/bin/node $(CONFORMANCE) \
 		typescript="node $(CONSUMER_MCP)/conformance.js" \
 		python="$(PYTHON_MCP) tests/conformance/server.py" \
 		rust=target/debug/examples/conformance-server
+
+# ---- other people's suites and clients: minutes, and not part of `make test` ----
+
+.PHONY: test-suites test-clients
+# Those that the packages of mcp, FastMCP and rmcp ship, with every server protected; and those that differ.
+test-suites: wheel
+	python3 tests/suites/run.py $(BUILD)/suites $(BUILD)/python/*.whl
+
+# Against the examples; mcporter needs Node 24.
+test-clients: cli servers
+	python3 tests/clients/run.py target/release/sealwax pkg/node_modules/node-24/bin/node $(BUILD)/clients \
+		typescript="node $(CONSUMER_MCP)/{}.js" python="$(PYTHON_MCP) examples/{}.py" rust="target/debug/examples/{}"
 
 # ---- speed, beside the peers ----
 
@@ -165,7 +179,7 @@ lint:
 	$(BUILD)/venv/bin/ruff check demo tests benches
 	$(BUILD)/venv/bin/ruff format --check demo tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
-	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node
+	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm
 
 .PHONY: clean
 clean:

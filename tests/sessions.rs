@@ -334,6 +334,33 @@ fn a_token_knows_its_id_and_its_end_and_needs_no_opening_for_it() {
 }
 
 #[test]
+fn a_token_is_a_value_that_is_read_as_its_text_and_logged_by_its_length() {
+    let clock = Clock::new();
+    let token = clock
+        .view("alice")
+        .cursor("tools/list")
+        .seal(b"page 2")
+        .unwrap();
+    let text = token.to_string();
+    assert!(text.starts_with("sw1."));
+    assert_eq!(
+        (token.as_str(), token.as_ref()),
+        (text.as_str(), text.as_str())
+    );
+    assert_eq!(token.clone(), token);
+    assert_eq!(
+        format!("{token:?}"),
+        format!("Token({} characters)", text.len())
+    );
+    #[cfg(feature = "serde")]
+    assert_eq!(
+        json!({ "nextCursor": token }),
+        json!({ "nextCursor": text })
+    );
+    assert_eq!(String::from(token), text);
+}
+
+#[test]
 fn a_session_of_the_servers_is_an_id_and_its_end() {
     let clock = Clock::new();
     let alice = clock.view("alice");

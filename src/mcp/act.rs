@@ -8,7 +8,7 @@ use super::asking::{self, Ask, Asking};
 use super::context::{About, Context, Reason};
 use super::input::Kept;
 use super::session::json;
-use super::{Before, Event, Item, Made, Presented, Sent, Step};
+use super::{Before, Event, Item, Made, Presented, Reply, RpcError, Sent, Step};
 use crate::sessions::rfc3339;
 use crate::{Error, Handle, Sealer, Token, View, kind};
 
@@ -320,7 +320,15 @@ impl Acting {
             token: self.handle.sent().text(),
             ..About::new(self.item())
         };
-        context.reply(reason, about)
+        let reason = reason.into();
+        let code = if reason.is_refusal() { -32602 } else { -32603 };
+        let reply = Reply::from(context.refuse(reason, about));
+        let error = reply.tool.as_ref().map(|tool| RpcError {
+            code,
+            message: tool.content[0].text,
+            data: None,
+        });
+        Step::Reply(Reply { error, ..reply })
     }
 }
 

@@ -77,7 +77,7 @@ impl Reason {
         }
     }
 
-    fn is_refusal(&self) -> bool {
+    pub fn is_refusal(&self) -> bool {
         match self {
             Self::Error(error) => error.is_refusal(),
             Self::NotAccepted | Self::Ledger(..) | Self::Stale(_) => true,
@@ -233,6 +233,7 @@ impl Presented {
             item,
             id: opened.token_id().to_string(),
             until: until(opened.expires_at()),
+            public: false,
         }
     }
 
@@ -242,6 +243,7 @@ impl Presented {
             item,
             id: hex(ulid),
             until: until(ends_at_ms.map(|end| end.div_ceil(1000))),
+            public: false,
         }
     }
 }

@@ -413,7 +413,12 @@ impl Told {
 }
 
 fn presented(token: &Presented) -> Value {
-    json!({"kind": token.item.name(), "id": token.id, "until": token.until})
+    let mut told = Told(Map::new());
+    told.put("kind", token.item.name());
+    told.put("id", token.id.as_str());
+    told.put("until", token.until);
+    told.flag("public", token.public);
+    Value::Object(told.0)
 }
 
 fn refused(one: Refused) -> Value {

@@ -1,16 +1,18 @@
 //! What an author says once.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use serde_json::{Map, Value};
+
 use super::exchange::Exchange;
 use super::{Message, Step, Transport};
 use crate::ledger::{Command, Namespace};
-use crate::{Codec, Error, Principal, View, check_ttl};
+use crate::{Codec, Error, Principal, RequestContext, View, check_ttl};
 
 /// The rules of a server's guard: a codec and settings. It never changes, clones cheaply and is shared
 /// freely between threads. See the [module](super) for how an adapter uses it.
@@ -85,7 +87,7 @@ pub struct SessionSettings {
 /// What needs a session.
 #[derive(Clone, Debug, Default)]
 pub struct Required {
-    /// Every method but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
+    /// Every request but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
     pub all: bool,
     /// Methods.
     pub methods: Vec<String>,
@@ -261,10 +263,16 @@ impl GuardBuilder {
         ] {
             check(name, ttl)?;
         }
-        if let Some((target, _)) = self.only.iter().find(|(_, names)| names.is_empty()) {
-            return Err(Error::argument(format!(
-                "only: expected names of arguments for {target}, found none"
-            )));
+        for (target, names) in &self.only {
+            // What a request would say of it, said now.
+            let arguments: Map<_, _> = names
+                .iter()
+                .map(|name| (name.clone(), Value::Null))
+                .collect();
+            let arguments = Value::Object(arguments).to_string();
+            let names: Vec<_> = names.iter().map(String::as_str).collect();
+            RequestContext::only("tools/call", target, Some(&arguments), &names)
+                .map_err(|error| Error::argument(format!("only: {error}")))?;
         }
         if let Some(sessions) = &self.sessions {
             sessions.check()?;
@@ -315,7 +323,7 @@ impl SessionSettings {
         match self.required.methods.iter().find(|method| is_free(method)) {
             None => Ok(()),
             Some(free) => Err(Error::argument(format!(
-                "required: {free} never depends on a session; leave it out"
+                "required: expected methods that may depend on a session, found {free}: leave it out"
             ))),
         }
     }

@@ -134,7 +134,8 @@ pub enum Event<'a> {
     /// What the author's functions made of the latest value, as JSON; of
     /// [`Step::Update`](super::Step::Update).
     Updated(Result<&'a str, Failed>),
-    /// The first value of a session as JSON; of [`Step::Begin`](super::Step::Begin).
+    /// The first value of a session as JSON; of [`Step::Begin`](super::Step::Begin). Or a failure of
+    /// [`Step::Deliver`](super::Step::Deliver): the SDK refuses to begin again what was negotiated.
     Begun(Result<&'a str, Failed>),
     /// What the SDK is about to send; of [`Step::Deliver`](super::Step::Deliver).
     Left(Head<'a>),

@@ -1,4 +1,103 @@
 //! The protocol: what messages carry, what clients are told, and the rules of a guard.
+//!
+//! A *guard* stands between a server's handlers and its clients: what leaves is sealed, what comes back is
+//! opened, and a handler sees plain values. Its rules stand here, once. They read no socket and no clock but
+//! the codec's, and never wait. An *adapter* connects them to an SDK, a gateway or another language;
+//! `sealwax-rmcp`, `sealwax/mcp` and `sealwax.mcp` are three.
+//!
+//! # Writing an adapter
+//!
+//! One [`Exchange`] serves one message. [`Guard::message`] begins that of a message at the SDK's handlers,
+//! [`Guard::transport`] that of a message around HTTP or stdio. It gives a [`Step`]; the adapter does it and
+//! reports what came of it by [`Exchange::on`], until a step ends the exchange. Dropping an exchange cancels
+//! it. This serves `requestState` and cursors for any handler of JSON:
+//!
+//! ```
+//! use sealwax::mcp::{Carried, Event, Guard, Head, Message, Outcome, Sent, Step};
+//! use sealwax::{Codec, Error, Key, KeyRing, Principal};
+//! use serde_json::{Value, json};
+//!
+//! fn serve(
+//!     guard: &Guard,
+//!     user: &str,
+//!     mut request: Value,
+//!     handler: impl Fn(&Value) -> Value,
+//! ) -> Result<Value, Error> {
+//!     let params = &request["params"];
+//!     let method = request["method"].as_str().unwrap_or_default();
+//!     let carried = Carried::by(method);
+//!     // JSON's null is absent. What is no text is told as such, and refused.
+//!     let sent = |object: &Value, member: Option<&str>| match member.map(|name| object[name].clone()) {
+//!         None | Some(Value::Null) => None,
+//!         Some(value) => Some(value.as_str().map(str::to_owned)),
+//!     };
+//!     let arguments = params["arguments"].to_string();
+//!     let came = sent(params, carried.map(|carried| carried.param));
+//!     let (mut exchange, mut step) = guard.message(Message {
+//!         method,
+//!         target: carried.and_then(|carried| params[carried.target?].as_str()),
+//!         arguments: Some(&arguments),
+//!         carried: came.as_ref().map_or(Sent::Absent, |text| text.as_deref().map_or(Sent::Other, Sent::Text)),
+//!         ..Message::default()
+//!     });
+//!     let mut result = Value::Null;
+//!     loop {
+//!         step = match step {
+//!             Step::Identify => exchange.on(Event::Principal(Ok(Principal::subject(user))))?,
+//!             Step::Deliver(deliver) => {
+//!                 if let (Some(carried), Some(opened)) = (carried, deliver.carried) {
+//!                     request["params"][carried.param] = opened.into();
+//!                 }
+//!                 result = handler(&request);
+//!                 let left = sent(&result, carried.map(|carried| carried.result));
+//!                 exchange.on(Event::Left(Head {
+//!                     outcome: match result["resultType"].as_str() {
+//!                         Some("input_required") => Outcome::InputRequired,
+//!                         _ => Outcome::Complete,
+//!                     },
+//!                     token: left.as_ref().map_or(Sent::Absent, |text| text.as_deref().map_or(Sent::Other, Sent::Text)),
+//!                     ..Head::default()
+//!                 }))?
+//!             }
+//!             Step::Leave(leave) => {
+//!                 if let (Some(carried), Some(token)) = (carried, leave.token) {
+//!                     result[carried.result] = token.into();
+//!                 }
+//!                 return Ok(json!({ "result": result }));
+//!             }
+//!             Step::Reply(reply) => return Ok(json!({ "error": reply.error })),
+//!             // Nothing was told to ask, and no sessions.
+//!             _ => return Err(Error::InvalidArgument("a guard with neither".into())),
+//!         };
+//!         for refused in exchange.refused() {
+//!             eprintln!("{}: {}", refused.code, refused.message); // for the server's log alone
+//!         }
+//!     }
+//! }
+//!
+//! let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+//! let guard = Guard::builder(codec).build()?;
+//! let call = json!({"method": "tools/call", "params": {"name": "delete_note", "arguments": {"id": 7}}});
+//! let asked = serve(&guard, "alice", call.clone(), |_| {
+//!     json!({"resultType": "input_required", "requestState": "asked"})
+//! })?;
+//!
+//! // The client brings it back, and the handler sees what it wrote.
+//! let mut again = call;
+//! again["params"]["requestState"] = asked["result"]["requestState"].clone();
+//! let handler = |request: &Value| json!({"saw": request["params"]["requestState"]});
+//! assert_eq!(serve(&guard, "alice", again.clone(), handler)?["result"]["saw"], "asked");
+//! assert_eq!(serve(&guard, "mallory", again, handler)?["error"]["code"], -32602);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! An adapter gives an author only what the engine opened, kept with the exchange: it never reads a value
+//! back through its SDK, and never finds an exchange by an id that a client chose. It waits only where a
+//! function of the author's does, with one deadline for a request; what fails there is a [`Failed`], in words
+//! of the adapter's own.
+//!
+//! [`document`] gives the same engine by JSON documents, for other languages: `docs/engine.md` has their form.
+//! `tests/vectors/guard.json` holds what must happen, message by message, for any adapter to be tried with.
 
 #[cfg(feature = "jcs")]
 mod act;

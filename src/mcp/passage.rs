@@ -45,8 +45,10 @@ enum Phase {
     Ending,
     /// The same, because another principal sent it.
     EndingForAnother,
-    /// The SDK has it; `initialize` begins a session.
+    /// The SDK has it: an `initialize`, or what has no session.
     Delivered,
+    /// The SDK has it, and may have to begin its session again.
+    Continued,
     /// This was negotiated; who asked may still have to be found out.
     Leaving(String),
 }
@@ -100,6 +102,10 @@ impl Passage {
                 _ => self.refuse(context, Error::PrincipalMismatch),
             }),
             (Phase::Delivered, Event::Left(head)) => Some(self.left(context, &head)),
+            (Phase::Continued, Event::Begun(Err(_))) => Some(self.refuse(
+                context,
+                Error::Malformed("what this server can begin again"),
+            )),
             (phase, _) => {
                 self.phase = phase;
                 None
@@ -190,7 +196,10 @@ impl Passage {
     }
 
     fn deliver(&mut self, deliver: Deliver) -> Step {
-        self.phase = Phase::Delivered;
+        self.phase = match deliver.negotiated {
+            Some(_) => Phase::Continued,
+            None => Phase::Delivered,
+        };
         Step::Deliver(Box::new(deliver))
     }
 
@@ -208,6 +217,7 @@ impl Passage {
             item: Item::Session,
             id,
             until: until(ends),
+            public: false,
         }))
     }
 
@@ -228,8 +238,9 @@ impl Passage {
             declare: self.declares(context),
             ..Leave::default()
         };
+        let begins = self.http.is_some() || context.guard.settings().front.sep1359;
         let result: Value = match (self.method.as_deref(), head.initialized) {
-            (Some("initialize"), Some(result)) => {
+            (Some("initialize"), Some(result)) if begins => {
                 serde_json::from_slice(result.as_bytes()).unwrap_or_default()
             }
             _ => Value::Null,

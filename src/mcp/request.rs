@@ -151,7 +151,9 @@ impl Request {
                 self.phase = Phase::Beginning;
                 return Ok(Step::Begin);
             }
-            let required = sessions.required.by(&self.method, self.target.as_deref());
+            // Nothing could tell the client of a notification that it needs one.
+            let required =
+                !self.notification && sessions.required.by(&self.method, self.target.as_deref());
             if required || self.method == DELETE {
                 let about = About {
                     profile: Profile::DataLayerRequired,
@@ -323,14 +325,16 @@ impl Request {
             return read(Item::RequestState, opened);
         }
         let method = self.method.as_str();
-        let opened = match view.cursor(method).open(token) {
+        match view.cursor(method).open(token) {
             // Of a public page, which any cache may have handed to anybody.
             Err(Error::PrincipalMismatch) => {
-                context.guard.settings().public.cursor(method).open(token)?
+                let public = &context.guard.settings().public;
+                let (text, token) = read(Item::Cursor, public.cursor(method).open(token)?)?;
+                let public = true;
+                Ok((text, Presented { public, ..token }))
             }
-            opened => opened?,
-        };
-        read(Item::Cursor, opened)
+            opened => read(Item::Cursor, opened?),
+        }
     }
 
     fn deliver(&mut self, deliver: Deliver) -> Step {

@@ -94,6 +94,9 @@ pub struct Presented {
     /// From this second on nothing of it opens anywhere, in Unix seconds: its end rounded up, and the
     /// largest skew of a replica's clock. `None` where it never ends.
     pub until: Option<u64>,
+    /// Whether it is anybody's, and not of who presents it: a cursor of a page that any cache may hand to
+    /// any user.
+    pub public: bool,
 }
 
 /// A message on its way to the SDK.
@@ -161,7 +164,8 @@ pub struct Reply {
     pub error: Option<RpcError>,
     /// Whether a JSON-RPC result `{}` answers the request.
     pub done: bool,
-    /// The result of a tool: its handle was refused, or its session's state is not the latest one.
+    /// The result of a tool whose handle was refused, or whose session's state is not the latest one.
+    /// Elsewhere than in a tool it is `error`.
     pub tool: Option<ToolResult>,
 }
 

@@ -1,135 +1,249 @@
-//! The server of the official conformance suite's `input-required-result-*` scenarios, on rmcp
-//! with our guard. It prints `listening on http://127.0.0.1:…/mcp` to stderr. To start it:
+//! A server of all that the official conformance suite asks for, as `features.json` has it. It
+//! prints `listening on http://127.0.0.1:…/mcp` to stderr. To start it:
 //!
 //! ```sh
 //! PORT=0 cargo run -p sealwax-rmcp --example conformance-server
 //! ```
 //!
-//! Its key is its own: it makes one.
+//! With `--bare` no guard protects it; with `--stateless` it keeps no sessions for older
+//! revisions, and the guard does. Its key is its own: it makes one.
 
+// Logs and questions to the client are of the revisions to 2025-11-25.
+#![allow(deprecated)]
+
+use std::collections::HashMap;
 use std::env;
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use rmcp::model::*;
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSink};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::{Codec, Key, KeyRing};
-use sealwax_rmcp::{Guard, State, anonymous};
+use sealwax_rmcp::{Guard, SingleUse, State, anonymous};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+#[expect(clippy::expect_used, reason = "the file is beside this one")]
+static FEATURES: LazyLock<Value> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("features.json")).expect("JSON in features.json")
+});
+
+/// The tools that do more than to return what `features.json` says, or to ask.
+const TOOLS: [&str; 7] = [
+    "test_tool_with_logging",
+    "test_logging_tool",
+    "test_tool_with_progress",
+    "test_reconnection",
+    "test_missing_capability",
+    "test_trigger_tool_change",
+    "test_trigger_prompt_change",
+];
+const SOON: Duration = Duration::from_millis(50);
+const TTL_MS: u64 = 60_000;
 
 #[derive(Clone)]
-struct Conformance;
-
-/// What a tool of the suite asks in each of its rounds, and whether it keeps a state meanwhile.
-fn rounds(tool: &str, context: &RequestContext<RoleServer>) -> Option<(bool, Vec<Value>)> {
-    let name = || form("user_name", "What is your name?", "name", "string");
-    let sampling = |key: &str, text: &str| {
-        let messages = json!([{"role": "user", "content": {"type": "text", "text": text}}]);
-        let params = json!({"messages": messages, "maxTokens": 100});
-        json!({key: {"method": "sampling/createMessage", "params": params}})
-    };
-    let roots = || json!({"client_roots": {"method": "roots/list", "params": {}}});
-    let confirm = || form("confirm", "Please confirm", "ok", "boolean");
-    Some(match tool.strip_prefix("test_input_required_result_")? {
-        "elicitation" => (false, vec![name()]),
-        "sampling" => (
-            false,
-            vec![sampling(
-                "capital_question",
-                "What is the capital of France?",
-            )],
-        ),
-        "list_roots" => (false, vec![roots()]),
-        "request_state" | "tampered_state" => (true, vec![confirm()]),
-        "multiple_inputs" => {
-            let parts = [name(), sampling("greeting", "Generate a greeting"), roots()];
-            let all = parts.into_iter().filter_map(|part| match part {
-                Value::Object(part) => Some(part),
-                _ => None,
-            });
-            (true, vec![Value::Object(all.flatten().collect())])
-        }
-        "multi_round" => {
-            let step1 = form("step1", "Step 1: What is your name?", "name", "string");
-            let step2 = form(
-                "step2",
-                "Step 2: What is your favorite color?",
-                "color",
-                "string",
-            );
-            (true, vec![step1, step2])
-        }
-        // Only what the client has declared.
-        "capabilities" if elicits(context) => (false, vec![name()]),
-        "capabilities" => (false, vec![sampling("sample", "Say something")]),
-        "prompt" => {
-            let message = "What context should the prompt use?";
-            (
-                false,
-                vec![form("user_context", message, "context", "string")],
-            )
-        }
-        _ => return None,
-    })
+struct Conformance {
+    bare: bool,
+    stateless: bool,
+    subscribers: Arc<Mutex<HashMap<String, SubscriptionSink>>>,
 }
 
-fn elicits(context: &RequestContext<RoleServer>) -> bool {
-    let declared = context.client_capabilities();
-    declared.is_some_and(|declared| declared.elicitation.is_some())
+/// The parts of an object of `features.json`.
+fn each(value: &'static Value) -> impl Iterator<Item = (&'static String, &'static Value)> {
+    value.as_object().into_iter().flatten()
 }
 
-fn form(key: &str, message: &str, property: &str, of: &str) -> Value {
-    let properties = json!({property: {"type": of}});
-    let schema = json!({"type": "object", "properties": properties, "required": [property]});
-    let params = json!({"mode": "form", "message": message, "requestedSchema": schema});
-    json!({key: {"method": "elicitation/create", "params": params}})
+/// A type of rmcp, from its JSON.
+fn made<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(value)
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
-/// The next question, or nothing more to ask. The state is the number of the rounds that are over.
-fn next(
-    tool: &str,
-    answers: Option<InputResponses>,
-    context: &RequestContext<RoleServer>,
-) -> Result<Option<InputRequiredResult>, ErrorData> {
-    let unknown = || ErrorData::invalid_params("no such tool or prompt", None);
-    let (stateful, rounds) = rounds(tool, context).ok_or_else(unknown)?;
-    let state = State::<usize>::of(context)?;
-    let answers = answers.unwrap_or_default();
-    let answered = |round: &Value| {
-        let keys = round.as_object().into_iter().flatten();
-        keys.map(|(key, _)| key)
-            .all(|key| answers.get(key).is_some_and(Value::is_object))
-    };
-    let asked = if stateful {
-        state.get().copied()
-    } else {
-        Some(0)
-    };
-    let over = match asked.and_then(|round| Some((round, rounds.get(round)?))) {
-        Some((round, asked)) if answered(asked) => round + 1,
-        Some((round, _)) => round,
-        None => 0,
-    };
-    let Some(questions) = rounds.get(over) else {
-        return Ok(None);
-    };
-    let questions = serde_json::from_value(questions.clone())
-        .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-    let state = stateful.then(|| state.write(&over)).transpose()?;
-    Ok(Some(InputRequiredResult::new(Some(questions), state)))
+/// What `features.json` has, with what its texts leave open.
+fn filled(template: &Value, values: &JsonObject) -> Value {
+    match template {
+        Value::String(text) => {
+            let fill = |text: String, (name, value): (&String, &Value)| {
+                text.replace(&format!("{{{name}}}"), value.as_str().unwrap_or_default())
+            };
+            Value::String(values.iter().fold(text.clone(), fill))
+        }
+        Value::Array(items) => items.iter().map(|item| filled(item, values)).collect(),
+        Value::Object(members) => {
+            let fill = |(name, value): (&String, &Value)| (name.clone(), filled(value, values));
+            Value::Object(members.iter().map(fill).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn text(text: impl Into<String>) -> CallToolResult {
+    CallToolResult::success(vec![ContentBlock::text(text)])
+}
+
+fn unknown() -> ErrorData {
+    ErrorData::invalid_params("no such tool or prompt", None)
+}
+
+impl Conformance {
+    /// Asks round by round, and only for what the client has declared.
+    fn next(
+        &self,
+        name: &str,
+        sent: Option<&str>,
+        answers: Option<InputResponses>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Option<InputRequiredResult>, ErrorData> {
+        let feature = FEATURES["rounds"].get(name).ok_or_else(unknown)?;
+        let stateful = feature["state"] == true;
+        let rounds = feature["ask"].as_array().ok_or_else(unknown)?;
+        let declared = serde_json::to_value(context.client_capabilities()).unwrap_or_default();
+        let answers = answers.unwrap_or_default();
+        let answered = |key: &Value| {
+            let answer = key.as_str().and_then(|key| answers.get(key));
+            answer.is_some_and(Value::is_object)
+        };
+
+        // Sealed by the guard, or else as anybody could write it.
+        let state = (stateful && !self.bare)
+            .then(|| State::<usize>::of(context))
+            .transpose()?;
+        let over = match &state {
+            Some(state) => state.get().copied(),
+            None if stateful => sent.and_then(|sent| sent.parse().ok()),
+            None => Some(0),
+        };
+        let asked = over.and_then(|over| rounds.get(over)?.as_array());
+        let done = asked.is_some_and(|keys| keys.iter().all(answered));
+        let next = over.unwrap_or(0) + usize::from(done);
+        let Some(keys) = rounds.get(next) else {
+            return Ok(None);
+        };
+        let requests = keys.as_array().into_iter().flatten().filter_map(|key| {
+            let (key, request) = (key.as_str()?, &FEATURES["asked"][key.as_str()?]);
+            let (needed, _) = request["method"].as_str()?.split_once('/')?;
+            declared.get(needed)?;
+            Some((key.to_owned(), request.clone()))
+        });
+        let requests = made(Value::Object(requests.collect()))?;
+        let state = match state {
+            Some(state) => Some(state.write(&next)?),
+            None => stateful.then(|| next.to_string()),
+        };
+        Ok(Some(InputRequiredResult::new(Some(requests), state)))
+    }
+
+    async fn tool(
+        &self,
+        name: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        match name {
+            "test_tool_with_logging" => {
+                for said in ["started", "in the midst of it", "completed"] {
+                    log(context, LoggingLevel::Info, said).await;
+                    tokio::time::sleep(SOON).await;
+                }
+            }
+            "test_logging_tool" => {
+                if let Some(level) = context.meta.log_level() {
+                    log(context, level, "for a client that asks for logs").await;
+                }
+            }
+            "test_tool_with_progress" => {
+                for progress in [0.0, 50.0, 100.0] {
+                    if let Some(token) = context.meta.get_progress_token() {
+                        let progress = ProgressNotificationParam::new(token, progress);
+                        let told = progress.with_total(100.0);
+                        context.peer.notify_progress(told).await.ok();
+                    }
+                    tokio::time::sleep(SOON).await;
+                }
+            }
+            "test_missing_capability" => {
+                let declared = context.client_capabilities().unwrap_or_default();
+                if declared.sampling.is_none() {
+                    let needed = ClientCapabilities::builder().enable_sampling().build();
+                    return Err(ErrorData::missing_required_client_capability(needed));
+                }
+            }
+            // A tool of rmcp cannot close its stream.
+            "test_reconnection" => tokio::time::sleep(SOON).await,
+            "test_trigger_tool_change" => {
+                for subscriber in self.subscribers.lock().await.values() {
+                    subscriber.notify_tool_list_changed().await.ok();
+                }
+            }
+            "test_trigger_prompt_change" => {
+                for subscriber in self.subscribers.lock().await.values() {
+                    subscriber.notify_prompt_list_changed().await.ok();
+                }
+            }
+            _ => return Err(unknown()),
+        }
+        Ok(text("done"))
+    }
+}
+
+async fn log(context: &RequestContext<RoleServer>, level: LoggingLevel, said: &str) {
+    let message = LoggingMessageNotificationParam::new(level, json!(said));
+    context.peer.notify_logging_message(message).await.ok();
+}
+
+fn tool(name: &str, about: &Value) -> Tool {
+    let schema = about.get("inputSchema").and_then(Value::as_object).cloned();
+    let none = || JsonObject::from_iter([("type".to_owned(), json!("object"))]);
+    let description = about["description"].as_str().unwrap_or("Asks first");
+    Tool::new(
+        name.to_owned(),
+        description.to_owned(),
+        schema.unwrap_or_else(none),
+    )
+}
+
+fn tools() -> impl Iterator<Item = Tool> {
+    let rounds = each(&FEATURES["rounds"]).filter(|(name, _)| !name.ends_with("_prompt"));
+    let others = TOOLS.map(|name| tool(name, &json!({"description": name.replace('_', " ")})));
+    each(&FEATURES["tools"])
+        .chain(each(&FEATURES["questions"]))
+        .chain(rounds)
+        .map(|(name, about)| tool(name, about))
+        .chain(others)
 }
 
 impl ServerHandler for Conformance {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(
-            ServerCapabilities::builder()
-                .enable_tools()
-                .enable_prompts()
-                .build(),
-        )
+        let offers = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_completions()
+            .enable_logging()
+            .build();
+        ServerConfig::new(offers).with_server_info(Implementation::new("conformance", "1.0.0"))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools().find(|tool| tool.name == name)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools().collect())
+            .with_ttl_ms(TTL_MS)
+            .with_cache_scope(CacheScope::Public))
     }
 
     async fn call_tool(
@@ -137,9 +251,53 @@ impl ServerHandler for Conformance {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let question = next(&request.name, request.input_responses, &context)?;
-        let done = || CallToolResult::success(vec![ContentBlock::text("state-ok")]).into();
-        Ok(question.map_or_else(done, Into::into))
+        let name = &*request.name;
+        if let Some(tool) = FEATURES["tools"].get(name) {
+            let content = made(tool["result"]["content"].clone())?;
+            let failed = tool["result"]["isError"] == true;
+            let new = [CallToolResult::success, CallToolResult::error][usize::from(failed)];
+            return Ok(new(content).into());
+        }
+        if let Some(question) = FEATURES["questions"].get(name) {
+            // It would wait for an answer that cannot come.
+            if self.stateless {
+                let why = "a stateless server cannot ask";
+                return Ok(CallToolResult::error(vec![ContentBlock::text(why)]).into());
+            }
+            let arguments = request.arguments.unwrap_or_default();
+            let question = made(filled(&question["request"], &arguments))?;
+            let answer = context.peer.send_request(question).await;
+            return Ok(answer.map_or_else(
+                |error| CallToolResult::error(vec![ContentBlock::text(error.to_string())]).into(),
+                |answer| text(format!("the client answered {}", json!(answer))).into(),
+            ));
+        }
+        if TOOLS.contains(&name) {
+            return Ok(self.tool(name, &context).await?.into());
+        }
+        let (state, answers) = (request.request_state.as_deref(), request.input_responses);
+        let question = self.next(name, state, answers, &context)?;
+        Ok(question.map_or_else(|| text("state-ok").into(), Into::into))
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let fixed = each(&FEATURES["prompts"]).map(|(name, about)| {
+            let names = about["arguments"].as_array().into_iter().flatten();
+            let argument = |name: &str| PromptArgument::new(name).with_required(true);
+            let arguments = names.filter_map(Value::as_str).map(argument).collect();
+            Prompt::new(name, about["description"].as_str(), Some(arguments))
+        });
+        let asking = each(&FEATURES["rounds"])
+            .filter(|(name, _)| name.ends_with("_prompt"))
+            .map(|(name, _)| Prompt::new(name, Some("Asks first"), None));
+        let prompts = fixed.chain(asking).collect();
+        Ok(ListPromptsResult::with_all_items(prompts)
+            .with_ttl_ms(TTL_MS)
+            .with_cache_scope(CacheScope::Public))
     }
 
     async fn get_prompt(
@@ -147,27 +305,165 @@ impl ServerHandler for Conformance {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let question = next(&request.name, request.input_responses, &context)?;
-        let message = PromptMessage::new_text(Role::User, "Do as the context says.");
-        let done = || GetPromptResult::new(vec![message]).into();
-        Ok(question.map_or_else(done, Into::into))
+        if let Some(prompt) = FEATURES["prompts"].get(&request.name) {
+            let arguments = request.arguments.unwrap_or_default();
+            let messages = made(filled(&prompt["messages"], &arguments))?;
+            return Ok(GetPromptResult::new(messages).into());
+        }
+        let (state, answers) = (request.request_state.as_deref(), request.input_responses);
+        let question = self.next(&request.name, state, answers, &context)?;
+        let message = PromptMessage::new_text(Role::User, "with that context");
+        let last = || GetPromptResult::new(vec![message]).into();
+        Ok(question.map_or_else(last, Into::into))
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let resource = |(uri, content): (&String, &Value)| {
+            let mime = content["mimeType"].as_str().unwrap_or_default();
+            Resource::new(uri, uri).with_mime_type(mime)
+        };
+        let resources = each(&FEATURES["resources"]).map(resource).collect();
+        Ok(ListResourcesResult::with_all_items(resources)
+            .with_ttl_ms(TTL_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let uri = FEATURES["template"]["uriTemplate"].as_str();
+        let template = ResourceTemplate::new(uri.unwrap_or_default(), "template");
+        let all = ListResourceTemplatesResult::with_all_items(vec![template]);
+        Ok(all.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = &request.uri;
+        let id = uri.strip_prefix("test://template/");
+        let id = id.and_then(|rest| rest.strip_suffix("/data"));
+        let content = match (FEATURES["resources"].get(uri), id) {
+            (Some(content), _) => content.clone(),
+            (None, Some(id)) => {
+                let id = JsonObject::from_iter([("id".to_owned(), json!(id))]);
+                filled(&FEATURES["template"], &id)
+            }
+            (None, None) => {
+                let data = json!({ "uri": uri });
+                return Err(ErrorData::resource_not_found(
+                    "no such resource",
+                    Some(data),
+                ));
+            }
+        };
+        let mut content = content;
+        content["uri"] = json!(uri);
+        let read = ReadResourceResult::new(vec![made(content)?]).with_ttl_ms(TTL_MS);
+        Ok(read.with_cache_scope(CacheScope::Public).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let values = vec![format!("{}is", request.argument.value)];
+        let values = CompletionInfo::new(values);
+        let values = values.map_err(|error| ErrorData::internal_error(error, None))?;
+        Ok(CompleteResult::new(values))
+    }
+
+    async fn set_level(
+        &self,
+        _: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        _: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        _: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.supported_by(&self.get_info().capabilities))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let id = format!("{:p}", &context);
+        let sink = context.sink().clone();
+        self.subscribers.lock().await.insert(id.clone(), sink);
+        context.cancelled().await;
+        self.subscribers.lock().await.remove(&id);
+        Ok(())
+    }
+}
+
+/// The service of a server, with the SDK's own sessions for older revisions or without.
+fn routes<S>(server: S, stateless: bool) -> axum::Router
+where
+    S: ServerHandler + Clone,
+{
+    let config = StreamableHttpServerConfig::default().with_legacy_session_mode(!stateless);
+    let new = move || Ok(server.clone());
+    if stateless {
+        let none = Arc::<NeverSessionManager>::default();
+        let service = StreamableHttpService::new(new, none, config);
+        axum::Router::new().route_service("/mcp", service)
+    } else {
+        let sessions = Arc::<LocalSessionManager>::default();
+        let service = StreamableHttpService::new(new, sessions, config);
+        axum::Router::new().route_service("/mcp", service)
     }
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let ring = KeyRing::new([Key::generate()?])?;
-    let codec = Codec::new(ring, "https://conformance.example.com")?;
-    let server = Guard::builder(codec, anonymous)
-        .build()?
-        .protect(Conformance);
-    let mcp = StreamableHttpService::new(
-        move || Ok(server.clone()),
-        Arc::new(NeverSessionManager::default()),
-        StreamableHttpServerConfig::default().with_legacy_session_mode(false),
-    );
+    let has = |flag| env::args().any(|argument| argument == flag);
+    let (bare, stateless) = (has("--bare"), has("--stateless"));
+    let codec = Codec::new(
+        KeyRing::new([Key::generate()?])?,
+        "https://conformance.example.com",
+    )?;
+    let guard = Guard::builder(codec, anonymous)
+        .accept(SingleUse::default())
+        .build()?;
+    let server = Conformance {
+        bare,
+        stateless,
+        subscribers: Arc::default(),
+    };
+    let app = match (bare, stateless) {
+        (true, _) => routes(server, stateless),
+        (false, true) => routes(guard.protect(server), true).layer(guard.layer()),
+        (false, false) => routes(guard.protect(server), false),
+    };
     let port = env::var("PORT").unwrap_or_default().parse().unwrap_or(0);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    Ok(axum::serve(listener, axum::Router::new().route_service("/mcp", mcp)).await?)
+    Ok(axum::serve(listener, app).await?)
 }

@@ -1,134 +1,285 @@
 /**
- * What the official conformance suite asks of a server, for its scenarios
- * `input-required-result-*`: each state goes through a guard.
+ * A server of all that the official conformance suite asks for, as `features.json` has it.
  *
  * `make -C pkg build` makes a program of it beside the official SDK, and
- * `PORT=0 node build/npm/mcp/conformance.js` starts that; its URL is on stderr.
+ * `PORT=0 node build/npm/mcp/conformance.js` starts that; its URL is on stderr. With `--bare` no
+ * guard protects it; with `--stateless` it keeps no sessions for older revisions, and the guard does.
  */
 
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { toNodeHandler } from '@modelcontextprotocol/node';
+import { localhostHostValidation, toNodeHandler } from '@modelcontextprotocol/node';
 import {
-  acceptedContent,
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
-  type ClientCapabilities,
   createMcpHandler,
+  type EventStore,
+  fromJsonSchema,
+  type GetPromptResult,
   type InputRequests,
   type InputRequiredResult,
   inputRequired,
   inputResponse,
+  isLegacyRequest,
+  type JSONRPCMessage,
+  type JsonSchemaType,
   McpServer,
+  ResourceTemplate,
   type ServerContext,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { Codec, Key, KeyRing } from 'sealwax';
-import { Guard } from 'sealwax/mcp';
+import { Guard, SingleUse } from 'sealwax/mcp';
+import { z } from 'zod';
+
+/** What `features.json` has, by name. */
+interface Features {
+  tools: Record<
+    string,
+    { description: string; inputSchema?: JsonSchemaType; result: CallToolResult }
+  >;
+  questions: Record<string, { description: string; argument?: string; request: Question }>;
+  rounds: Record<string, { state: boolean; ask: string[][] }>;
+  asked: InputRequests;
+  prompts: Record<
+    string,
+    { description: string; arguments: string[]; messages: GetPromptResult['messages'] }
+  >;
+  resources: Record<string, { mimeType: string; text: string }>;
+  template: { uriTemplate: string; mimeType: string; text: string };
+}
+interface Question {
+  method: 'elicitation/create' | 'sampling/createMessage';
+  params: Record<string, unknown>;
+}
+
+const features: Features = JSON.parse(
+  readFileSync(new URL('features.json', import.meta.url), 'utf8'),
+);
+const bare = process.argv.includes('--bare');
+const stateless = process.argv.includes('--stateless');
 
 const codec = new Codec({ keys: new KeyRing([Key.generate()]), audience: 'conformance' });
-const guard = new Guard({ codec, principal: 'anonymous' });
+const guard = new Guard({ codec, principal: 'anonymous', accept: new SingleUse() });
 
-interface State {
-  readonly round: number;
+/** How many rounds are over: sealed by the guard, or else as anybody could write it. */
+function roundsOver(ctx: ServerContext): number | undefined {
+  const state = ctx.mcpReq.requestState<number | string>();
+  return state === undefined ? undefined : Number(state);
 }
 
-/** A question with one answer. */
-function ask(
-  message: string,
-  name: string,
-  schema: { type: 'string' } | { type: 'boolean' } = { type: 'string' },
-) {
-  return inputRequired.elicit({
-    message,
-    requestedSchema: { type: 'object', properties: { [name]: schema }, required: [name] },
-  });
+function stateOf(ctx: ServerContext, rounds: number): string {
+  return bare ? String(rounds) : guard.state(ctx, rounds);
 }
 
-function said(text: string) {
-  return { content: [{ type: 'text' as const, text }] };
+const said = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
+const soon = () => new Promise((resolve) => setTimeout(resolve, 50));
+
+/** A text of `features.json`, or what is made of such, with what it leaves open. */
+function filled<T>(template: T, values: Record<string, unknown>): T {
+  return JSON.parse(JSON.stringify(template), (_, value) =>
+    typeof value === 'string'
+      ? value.replace(/\{(\w+)\}/g, (all, name) => String(values[name] ?? all))
+      : value,
+  );
 }
 
-const sampling = inputRequired.createMessage({
-  messages: [{ role: 'user', content: { type: 'text', text: 'Generate a greeting' } }],
-  maxTokens: 50,
-});
+/** Asks round by round, and only for what the client has declared. */
+function inRounds<T>(name: string, ctx: ServerContext, last: T): T | InputRequiredResult {
+  const { state, ask } = features.rounds[name] ?? { state: false, ask: [] };
+  const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
+  const declared = Object(envelope[CLIENT_CAPABILITIES_META_KEY]);
+  const over = state ? roundsOver(ctx) : 0;
+  const answered = (key: string) =>
+    inputResponse(ctx.mcpReq.inputResponses, key).kind !== 'missing';
+  const next = over === undefined ? 0 : ask[over]?.every(answered) ? over + 1 : over;
+  const keys = ask[next];
+  if (keys === undefined) return last;
+  const inputRequests: InputRequests = {};
+  for (const key of keys) {
+    const request = features.asked[key];
+    const [needed = ''] = request?.method.split('/') ?? [];
+    if (request && needed in declared) inputRequests[key] = request;
+  }
+  return inputRequired({ inputRequests, ...(state && { requestState: stateOf(ctx, next) }) });
+}
 
-/** What each tool does, by the end of its name. */
-const tools: Record<string, (ctx: ServerContext) => CallToolResult | InputRequiredResult> = {
-  elicitation({ mcpReq }) {
-    const answer = acceptedContent(mcpReq.inputResponses, 'user_name');
-    if (typeof answer?.name === 'string') return said(`Hello, ${answer.name}!`);
-    return inputRequired({ inputRequests: { user_name: ask('What is your name?', 'name') } });
+/** The tools that do more than to return what `features.json` says. */
+const tools: Record<
+  string,
+  (ctx: ServerContext) => Promise<CallToolResult> | CallToolResult | InputRequiredResult
+> = {
+  async test_tool_with_logging({ mcpReq }) {
+    for (const text of ['Tool execution started', 'Tool processing data']) {
+      await mcpReq.log('info', text);
+      await soon();
+    }
+    await mcpReq.log('info', 'Tool execution completed');
+    return said('logged');
   },
-  sampling({ mcpReq }) {
-    const answered = inputResponse(mcpReq.inputResponses, 'capital').kind === 'sampling';
-    return answered ? said('Paris') : inputRequired({ inputRequests: { capital: sampling } });
+  async test_logging_tool({ mcpReq }) {
+    await mcpReq.log('info', 'for a client that asks for logs');
+    return said('logged');
   },
-  list_roots({ mcpReq }) {
-    const answered = inputResponse(mcpReq.inputResponses, 'client_roots').kind === 'roots';
-    if (answered) return said('roots');
-    return inputRequired({ inputRequests: { client_roots: inputRequired.listRoots() } });
+  async test_tool_with_progress({ mcpReq }) {
+    const { progressToken } = mcpReq._meta ?? {};
+    for (const progress of [0, 50, 100]) {
+      if (progressToken !== undefined) {
+        const params = { progressToken, progress, total: 100 };
+        await mcpReq.notify({ method: 'notifications/progress', params });
+      }
+      await soon();
+    }
+    return said('done');
   },
-  request_state(ctx) {
-    if (ctx.mcpReq.requestState<State>()?.round === 1) return said('state-ok');
-    const inputRequests = { confirm: ask('Please confirm', 'ok', { type: 'boolean' }) };
-    return inputRequired({ inputRequests, requestState: guard.state(ctx, { round: 1 }) });
+  async test_reconnection({ http }) {
+    http?.closeSSE?.();
+    await soon();
+    return said('this came after the stream was closed');
   },
-  multiple_inputs(ctx) {
-    if (ctx.mcpReq.requestState<State>()?.round === 1) return said('all three');
-    return inputRequired({
-      inputRequests: {
-        user_name: ask('What is your name?', 'name'),
-        greeting: sampling,
-        client_roots: inputRequired.listRoots(),
-      },
-      requestState: guard.state(ctx, { round: 1 }),
-    });
+  test_missing_capability() {
+    const { greeting } = features.asked;
+    return inputRequired({ inputRequests: { ...(greeting && { greeting }) } });
   },
-  multi_round(ctx) {
-    const { round } = ctx.mcpReq.requestState<State>() ?? { round: 0 };
-    if (round === 2) return said('done');
-    const [step1, step2] = ['Step 1: What is your name?', 'Step 2: What is your favorite color?'];
-    return inputRequired({
-      inputRequests: round === 0 ? { step1: ask(step1, 'name') } : { step2: ask(step2, 'color') },
-      requestState: guard.state(ctx, { round: round + 1 }),
-    });
+  test_trigger_tool_change() {
+    modern.notify.toolsChanged();
+    return said('told');
   },
-  tampered_state(ctx) {
-    if (ctx.mcpReq.requestState<State>()?.round === 1) return said('state-ok');
-    const inputRequests = { confirm: ask('Please confirm', 'ok', { type: 'boolean' }) };
-    return inputRequired({ inputRequests, requestState: guard.state(ctx, { round: 1 }) });
-  },
-  capabilities(ctx) {
-    const envelope: Record<string, unknown> = { ...ctx.mcpReq.envelope };
-    const declared = envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
-    const inputRequests: InputRequests = {
-      ...(declared?.sampling !== undefined && { greeting: sampling }),
-      ...(declared?.elicitation !== undefined && { user_name: ask('What is your name?', 'name') }),
-    };
-    return inputRequired({ inputRequests, requestState: guard.state(ctx, { round: 1 }) });
+  test_trigger_prompt_change() {
+    modern.notify.promptsChanged();
+    return said('told');
   },
 };
 
 function conformanceServer(): McpServer {
-  const server = guard.protect(new McpServer({ name: 'conformance', version: '1.0.0' }));
-  for (const [name, handler] of Object.entries(tools)) {
-    server.registerTool(`test_input_required_result_${name}`, {}, handler);
-  }
-  server.registerPrompt('test_input_required_result_prompt', {}, ({ mcpReq }) => {
-    const context = acceptedContent(mcpReq.inputResponses, 'user_context')?.context;
-    if (typeof context === 'string') {
-      return { messages: [{ role: 'user', content: { type: 'text', text: context } }] };
+  const server = new McpServer(
+    { name: 'conformance', version: '1.0.0' },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { subscribe: true },
+        completions: {},
+        logging: {},
+      },
+    },
+  );
+  if (!bare) guard.protect(server);
+
+  for (const [name, tool] of Object.entries(features.tools)) {
+    const { description, inputSchema, result } = tool;
+    if (!inputSchema) server.registerTool(name, { description }, () => result);
+    else {
+      const schema = fromJsonSchema(inputSchema);
+      server.registerTool(name, { description, inputSchema: schema }, () => result);
     }
-    const user_context = ask('What context should the prompt use?', 'context');
-    return inputRequired({ inputRequests: { user_context } });
-  });
+  }
+  for (const [name, { description, argument, request }] of Object.entries(features.questions)) {
+    const inputSchema = z.object(argument ? { [argument]: z.string() } : {});
+    server.registerTool(name, { description, inputSchema }, async (given, { mcpReq }) => {
+      // It would wait for an answer that cannot come.
+      if (stateless) throw new Error('a stateless server cannot ask');
+      const answer = await mcpReq.send(filled(request, given));
+      return said(`the client answered ${JSON.stringify(answer)}`);
+    });
+  }
+  for (const name of Object.keys(features.rounds)) {
+    if (name.endsWith('_prompt')) {
+      const last: GetPromptResult = {
+        messages: [{ role: 'user', content: { type: 'text', text: 'with that context' } }],
+      };
+      const description = 'Asks first';
+      server.registerPrompt(name, { description }, (ctx) => inRounds(name, ctx, last));
+    } else {
+      const description = 'Asks first';
+      server.registerTool(name, { description }, (ctx) => inRounds(name, ctx, said('state-ok')));
+    }
+  }
+  for (const [name, handler] of Object.entries(tools)) {
+    server.registerTool(name, { description: name.replaceAll('_', ' ') }, handler);
+  }
+
+  for (const [name, { description, arguments: names, messages }] of Object.entries(
+    features.prompts,
+  )) {
+    const argsSchema = z.object(Object.fromEntries(names.map((it) => [it, z.string()])));
+    server.registerPrompt(name, { description, argsSchema }, (given) =>
+      filled({ messages }, given),
+    );
+  }
+
+  for (const [uri, { mimeType, ...content }] of Object.entries(features.resources)) {
+    server.registerResource(uri, uri, { mimeType }, () => ({
+      contents: [{ uri, mimeType, ...content }],
+    }));
+  }
+  const { uriTemplate, mimeType, text } = features.template;
+  const template = new ResourceTemplate(uriTemplate, { list: undefined });
+  server.registerResource('template', template, { mimeType }, (uri, { id }) => ({
+    contents: [{ uri: uri.href, mimeType, text: filled(text, { id }) }],
+  }));
+
+  server.server.setRequestHandler('completion/complete', ({ params }) => ({
+    completion: { values: [`${params.argument.value}is`], total: 1, hasMore: false },
+  }));
+  server.server.setRequestHandler('resources/subscribe', () => ({}));
+  server.server.setRequestHandler('resources/unsubscribe', () => ({}));
   return server;
 }
 
-const handle = toNodeHandler(createMcpHandler(conformanceServer));
-const http = createServer((req, res) => void handle(req, res));
+/** What was sent in the streams of one session, for who comes back. */
+class Events implements EventStore {
+  readonly #sent: { stream: string; message: JSONRPCMessage }[] = [];
+
+  async storeEvent(stream: string, message: JSONRPCMessage) {
+    return String(this.#sent.push({ stream, message }) - 1);
+  }
+
+  async replayEventsAfter(
+    last: string,
+    { send }: { send: (id: string, message: JSONRPCMessage) => Promise<void> },
+  ) {
+    const stream = this.#sent[Number(last)]?.stream ?? '';
+    for (const [id, sent] of this.#sent.entries()) {
+      const missed = id > Number(last) && sent.stream === stream;
+      if (missed && 'jsonrpc' in sent.message) await send(String(id), sent.message);
+    }
+    return stream;
+  }
+}
+
+const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
+
+/** Serves the older revisions with the SDK's own sessions. */
+async function stateful(request: Request): Promise<Response> {
+  const id = request.headers.get('mcp-session-id');
+  const known = sessions.get(id ?? '');
+  if (known) return known.handleRequest(request);
+  if (id) return new Response(null, { status: 404 });
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+    eventStore: new Events(),
+    retryInterval: 500,
+    onsessioninitialized: (id) => void sessions.set(id, transport),
+    onsessionclosed: (id) => void sessions.delete(id),
+  });
+  await conformanceServer().connect(transport);
+  return transport.handleRequest(request);
+}
+
+const modern = createMcpHandler(conformanceServer);
+
+async function fetch(request: Request): Promise<Response> {
+  const own = !stateless && (await isLegacyRequest(request));
+  return own ? stateful(request) : modern.fetch(request);
+}
+
+const handle = toNodeHandler({ fetch: stateless && !bare ? guard.fetch(fetch) : fetch });
+const local = localhostHostValidation();
+const http = createServer((req, res) => void (local(req, res) && handle(req, res)));
 http.listen(Number(process.env.PORT ?? 0), '127.0.0.1', () => {
   const { port } = http.address() as AddressInfo;
   console.error(`listening on http://127.0.0.1:${port}/mcp`);

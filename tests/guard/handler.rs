@@ -140,12 +140,14 @@ fn drive(
             Step::Ask(question) => Event::Answer(found.answer(world, question)),
             Step::Done(made) => break Ok(*made),
             Step::Reply(reply) => {
-                let text = reply.tool.unwrap().content[0].text;
-                let kind = if text.starts_with("This handle is not valid") {
-                    "refused"
+                let (text, elsewhere) = (reply.tool.unwrap().content[0].text, reply.error.unwrap());
+                assert_eq!(elsewhere.message, text);
+                let (kind, code) = if text.starts_with("This handle is not valid") {
+                    ("refused", -32602)
                 } else {
-                    "failed"
+                    ("failed", -32603)
                 };
+                assert_eq!(elsewhere.code, code);
                 break Err(json!({kind: true}));
             }
             other => panic!("an act gives no {other:?}"),
@@ -179,6 +181,7 @@ impl Found {
                 };
                 for presented in &asked[..heard] {
                     self.asked.push(format!("accept {}", presented.item));
+                    self.anybodys.push(presented.public);
                 }
                 match verdict {
                     Ok(()) => Verdict::Yes,

@@ -17,6 +17,9 @@ pub fn compare(world: &mut World, event: &Value, found: &Found) -> Result<(), St
     };
     equal("reported", &json!(found.reported), &event["reported"])?;
     equal("asked", &json!(found.asked), &event["asked"])?;
+    if let Some(anybodys) = event.get("anybodys") {
+        equal("anybodys", &json!(found.anybodys), anybodys)?;
+    }
     match (&event["delivered"], &found.delivered) {
         (Value::Null, Value::Null) => {}
         (Value::Object(expected), Value::Object(delivered)) => {

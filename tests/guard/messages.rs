@@ -1,8 +1,8 @@
 //! The part of an adapter: messages taken apart for the engine, and its steps carried out.
 
 use sealwax::mcp::{
-    Carried, Event, Head, Leave, Message, Outcome, Refused, Reply, Scope, Sent, SentSession, Step,
-    Transport,
+    Carried, Event, Failed, Head, Leave, Message, Outcome, Refused, Reply, Scope, Sent,
+    SentSession, Step, Transport,
 };
 use serde_json::{Value, json};
 
@@ -15,6 +15,8 @@ const SESSION: &str = "io.modelcontextprotocol/session";
 #[derive(Debug, Default)]
 pub struct Found {
     pub asked: Vec<String>,
+    /// Whether each that was accepted or not is anybody's.
+    pub anybodys: Vec<bool>,
     pub delivered: Value,
     pub did: Vec<Value>,
     pub answered: Value,
@@ -225,6 +227,11 @@ fn around(
                 if event["era"] != "modern" && deliver.negotiated.is_some() {
                     let version = headers["mcp-protocol-version"].as_str();
                     assert_eq!(deliver.version.is_some(), version.is_none());
+                }
+                if event["again"] == false {
+                    let failed = Failed("initialize: refused".into());
+                    step = exchange.on(Event::Begun(Err(failed))).unwrap();
+                    continue;
                 }
                 if message.is_null() {
                     break Around::Dropped;

@@ -23,7 +23,9 @@ event      via       request: at the SDK's handlers; http, stdio: through the wr
                      ["seal", type, value, options], ["open", type, handle, options], ["renew", type, handle, value], ["end", type, handle, options],
                      ["return", result], ["throw"]]
            during    events that happen while the handler runs
+           again     false: the SDK cannot begin again what the session negotiated
 expected   asked     principal, begin, accept KIND, end KIND, in order
+           anybodys  of each `accept`, where it matters: whether it is nobody's in particular
            delivered whether a handler ran, and `state`, `cursor`, `session` as it saw them
            did       what came of each operation: a value, or {"error": code} for the author's mistake, or {"refused": true} or
                      {"failed": true} for a handle
@@ -785,6 +787,29 @@ case(
     fault="cursors pass",
 )
 case(
+    "accept: a cursor of a public page is anybody's, and one of a private page is not",
+    event(
+        "tools/list",
+        params={"cursor": cursor_token(**{"as": "anonymous"})},
+        asked=["principal", "accept cursor"],
+        anybodys=[True],
+        handler=[["return", {"tools": []}]],
+        delivered={"cursor": "page 2"},
+        answered={"result": {}},
+    ),
+    event(
+        "tools/list",
+        params={"cursor": cursor_token()},
+        asked=["principal", "accept cursor"],
+        anybodys=[False],
+        handler=[["return", {"tools": []}]],
+        delivered={"cursor": "page 2"},
+        answered={"result": {}},
+    ),
+    settings={"accept": "yes"},
+    fault="what is anybody's is counted as of who asks",
+)
+case(
     "accept: a state is used once, a cursor as often as anybody likes",
     event(
         "tools/call",
@@ -1314,6 +1339,19 @@ case(
     ),
     settings={"sessions": {"initial": 0, "required": True}},
     fault="everything is refused",
+)
+case(
+    "session required: everything but a notification",
+    event(
+        "notifications/demo",
+        params={},
+        notification=True,
+        handler=[["session"]],
+        did=[None],
+        delivered={"session": None},
+    ),
+    settings={"sessions": {"initial": 0, "required": True}},
+    fault="a notification is lost, and its client cannot know why",
 )
 case(
     "session delete: without a memory there is no such method",
@@ -2204,6 +2242,17 @@ BEGUN = line(
 )
 case("stdio: initialize begins a session", BEGUN, settings=SEP, fault="none begins")
 case(
+    "stdio: without SEP-1359 none begins, and nobody is asked",
+    line(
+        INITIALIZE,
+        who="nobody",
+        delivered={},
+        answered={"result": {"protocolVersion": "2025-11-25", "$absent": ["sessionId", "sessionTimeout"]}},
+    ),
+    fault="one begins that no message can bring back",
+    not_={sdk: "its wrapper of stdio is there for SEP-1359 alone" for sdk in ("typescript", "python")},
+)
+case(
     "stdio: a message brings it back, and its answer has it",
     BEGUN,
     line(CALL, inside={"$token": "t"}, **{**ON_STDIO, "answered": {"result": {"sessionId": {"$token": "t"}}}}),
@@ -2222,6 +2271,20 @@ case(
     line(CALL, inside=session_token(), **ON_STDIO),
     settings=SEP,
     fault="a restart ends it",
+)
+case(
+    "stdio: a session that the server cannot begin again is refused",
+    line(
+        CALL,
+        inside=session_token(payload=json.dumps({**NEGOTIATED, "clientInfo": {"name": 7, "version": "1"}})),
+        again=False,
+        asked=["principal"],
+        answered={"error": SEP_ERROR},
+        reported=report("malformed", "session"),
+    ),
+    line(CALL, inside=session_token(), **ON_STDIO),
+    settings=SEP,
+    fault="a client waits for an answer that never comes",
 )
 for name, code, change in [
     ("of another user", "principal_mismatch", {"as": "bob"}),

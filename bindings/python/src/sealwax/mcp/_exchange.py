@@ -60,7 +60,7 @@ class Exchange:
         self._ctx: Any = ctx
         self._handle_refused = handle_refused
         self._view: View | SealwaxError | None = None
-        # Free, it is taken without a turn of the event loop: a handler begins as soon as without it.
+        # Taken without a turn of the event loop: a handler begins as soon as without a guard.
         self._asking = anyio.Lock(fast_acquire=True)
 
     async def view(self) -> View:
