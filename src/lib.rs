@@ -19,6 +19,7 @@ mod handle;
 pub mod hazmat;
 mod inspect;
 pub mod kind;
+pub mod ledger;
 mod principal;
 mod ring;
 mod sealer;

@@ -241,12 +241,6 @@ impl<'v, K> Sealer<'v, K> {
         Ok(Opened::new(contents, clock.now()))
     }
 
-    /// When what is sealed at `now` ends.
-    pub(crate) fn ends_after(&self, now: u64) -> Result<Option<u64>, Error> {
-        let ttl = self.ttl_seconds()?;
-        Ok((ttl != 0).then(|| now.saturating_add(ttl.into())))
-    }
-
     pub(crate) fn now(&self) -> u64 {
         self.view.codec().clock().now()
     }

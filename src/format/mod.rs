@@ -25,7 +25,7 @@ pub(crate) mod holder;
 #[cfg(feature = "jcs")]
 mod json;
 pub(crate) mod key;
-mod pae;
+pub(crate) mod pae;
 pub(crate) mod purpose;
 pub(crate) mod sealed;
 pub(crate) mod session_id;

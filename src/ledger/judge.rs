@@ -46,6 +46,7 @@ impl Command {
             writes: Vec::new(),
         };
         let verdict = match self.script {
+            _ if !self.is_whole(values.len()) => Err(one("unsupported")),
             Script::Open => case.open(),
             Script::Admit => case.admit(),
             Script::Commit => case.commit(),
@@ -54,6 +55,17 @@ impl Command {
         let reply = verdict.unwrap_or_else(|refusal| refusal);
         let writes = case.writes;
         Judgement { reply, writes }
+    }
+
+    fn is_whole(&self, values: usize) -> bool {
+        let (keys, args) = (self.keys.len(), self.args.len());
+        values == keys
+            && match self.script {
+                Script::Open => keys == 2,
+                Script::Admit => keys >= 3 && keys % 2 == 1 && args == 3 + (keys - 3) / 2 * 7,
+                Script::Commit => (keys, args) == (2, 5),
+                Script::Revoke => (keys, args) == (1, 1),
+            }
     }
 }
 
@@ -138,8 +150,8 @@ impl<'c> Case<'c> {
         if issued > self.now.saturating_add(allowance) {
             return Err(refuse("ahead"));
         }
-        let forgotten = issued <= fence.began.saturating_add(allowance)
-            && !(adopt != 0 && issued >= adopt);
+        let forgotten =
+            issued <= fence.began.saturating_add(allowance) && !(adopt != 0 && issued >= adopt);
         match mode {
             "once" => match self.values[state] {
                 Some(by) if by == attempt => {}

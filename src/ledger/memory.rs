@@ -1,7 +1,7 @@
 //! A ledger in the memory of one process.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::borrow::ToOwned as _;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;

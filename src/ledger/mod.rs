@@ -13,7 +13,7 @@ mod namespace;
 pub mod sqlite;
 
 pub use command::{Command, Script};
+pub(crate) use command::{Commit, Mode, Subject};
 pub use judge::{Judgement, Write};
 pub use memory::Memory;
-pub(crate) use command::{Commit, Mode, Subject};
 pub(crate) use namespace::{Namespace, Tag};

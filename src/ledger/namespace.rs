@@ -59,7 +59,7 @@ impl Namespace {
             Some(parts) => {
                 let [issuer, client, subject] =
                     [parts.issuer, parts.client, parts.subject].map(Option::unwrap_or_default);
-                digest(&["principal", issuer, client, subject])
+                digest::<16>(&["principal", issuer, client, subject])
             }
         };
         format!("{}:p:{digest}", self.0)

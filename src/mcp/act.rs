@@ -1,7 +1,6 @@
 //! What a handler does with handles that a language model carries.
 
 use alloc::string::String;
-use alloc::vec;
 use core::time::Duration;
 
 use super::asking::{self, Ask, Asking};
@@ -89,7 +88,9 @@ enum Work {
     Open {
         once: bool,
     },
-    End { held: bool },
+    End {
+        held: bool,
+    },
 }
 
 impl Acting {
@@ -178,7 +179,9 @@ impl Acting {
                 once,
             } => {
                 let before = before.as_ref();
-                let made = self.seal(view, value, *ttl, before).map_err(Reason::Unsealed)?;
+                let made = self
+                    .seal(view, value, *ttl, before)
+                    .map_err(Reason::Unsealed)?;
                 (made, before.filter(|_| *once).map(spent))
             }
             Work::End { .. } if !settings.remembers() => {
@@ -339,6 +342,7 @@ fn spent(before: &Before) -> asking::Token {
             item: Item::HandleState,
             id: before.id.clone(),
             until: before.until,
+            public: false,
         },
         ask: Ask::Once,
         issued_at: before.issued_at,

@@ -6,8 +6,8 @@ use core::str::FromStr;
 
 use serde::Serialize;
 
-use crate::{Error, SessionMetadata};
 use crate::format::text::FIELD_LIMIT;
+use crate::{Error, SessionMetadata};
 
 /// Which part of the protocol a refused token came by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -173,8 +173,12 @@ impl Asking {
         };
         let refused = match reply.first().map(String::as_str) {
             Some("ok") => {
-                return confirmed(context, reply, self.tokens.first().map(|one| &one.presented))
-                    .map_err(|reason| (0, reason));
+                return confirmed(
+                    context,
+                    reply,
+                    self.tokens.first().map(|one| &one.presented),
+                )
+                .map_err(|reason| (0, reason));
             }
             Some("used") => Reason::Ledger("used", "it was used already"),
             Some("ended") => Reason::Ledger("ended", "it has ended"),
@@ -224,9 +228,11 @@ pub(super) fn confirmed(
 pub(super) fn failure(reply: &[String]) -> String {
     let [word, about] = [0, 1].map(|at| reply.get(at).map_or("", String::as_str));
     match word {
-        "ahead" => "ledger: expected a token of the past: this replica's clock is ahead of the ledger's \
+        "ahead" => {
+            "ledger: expected a token of the past: this replica's clock is ahead of the ledger's \
                     by more than the allowance"
-            .into(),
+                .into()
+        }
         "full" => "ledger: no room".into(),
         "lost" => "ledger: it has forgotten what it admitted".into(),
         "broken" => format!("ledger: found what is not ours under {about}"),

@@ -72,7 +72,10 @@ impl Reason {
             Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
             Self::Ledger(_, why) => why.into(),
             Self::Stale(latest) => {
-                alloc::format!("state: expected the latest one, of generation {}", latest[1])
+                alloc::format!(
+                    "state: expected the latest one, of generation {}",
+                    latest[1]
+                )
             }
         }
     }
@@ -179,7 +182,9 @@ impl Context {
         let ledger = settings.ledger.as_ref();
         self.who = Some(Who {
             view: Arc::new(settings.codec.view(&principal)?),
-            mark: ledger.map_or_else(String::new, |ledger| ledger.names.mark(&principal)).into(),
+            mark: ledger
+                .map_or_else(String::new, |ledger| ledger.names.mark(&principal))
+                .into(),
         });
         Ok(())
     }

@@ -11,10 +11,11 @@ use core::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Act, Before, ErrorData, Event, Exchange, Failed, Front, Guard, Head, Made, Message, Outcome,
-    Presented, Question, Refused, Required, RpcError, Scope, Sent, SentSession, SessionSettings,
-    Step, Transport, Verdict, Watch, What,
+    Act, Before, ErrorData, Event, Exchange, Failed, Front, Guard, Head, LedgerSettings, Made,
+    Message, Outcome, Presented, Question, Refused, Required, RpcError, Scope, Sent, SentSession,
+    SessionSettings, StaleMeta, Step, Transport, Verdict, Watch, What,
 };
+use crate::ledger::{Command, Judgement, Memory, Script};
 use crate::{Codec, Error, Principal};
 
 /// A guard by its settings.
@@ -49,9 +50,20 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     builder.front = Front {
         required: front["required"] != false,
         ttl: seconds(&front["ttl"]),
+        idle: seconds(&front["idle"]),
         sep1359: front["sep1359"] == true,
         declares: front["declares"] == true,
     };
+    let ledger = &settings["ledger"];
+    if ledger.is_object() {
+        let allowance = seconds(&ledger["allowance"]);
+        builder.ledger = Some(LedgerSettings {
+            label: text(&ledger["label"]).into(),
+            allowance: allowance.unwrap_or(LedgerSettings::default().allowance),
+            adopt: ledger["adopt"].as_u64(),
+            reusable_request_state: ledger["reusableRequestState"] == true,
+        });
+    }
     builder.build()
 }
 
@@ -128,6 +140,15 @@ pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Resul
             (_, Some(failed)) => Verdict::Unavailable(failed),
             _ => Verdict::No(place(&told["no"])?),
         }),
+        "ledger" => Event::Ledger(match failed(told) {
+            Some(failed) => Err(failed),
+            None => Ok(texts(told)),
+        }),
+        "updated" => Event::Updated(match (failed(told), value) {
+            (Some(failed), _) => Err(failed),
+            (None, Some(value)) => Ok(value),
+            (None, None) => return Err(NO_DOCUMENT),
+        }),
         "begun" => Event::Begun(match (failed(told), value) {
             (Some(failed), _) => Err(failed),
             (None, Some(value)) => Ok(value),
@@ -167,6 +188,7 @@ pub fn act(
     let handle = sent(&document["handle"]);
     let max_age = seconds(&document["maxAge"]);
     let before = &document["before"];
+    let once = document["once"] == true;
     let what = match document["do"].as_str() {
         Some("mint") => What::Mint { max_age },
         Some("check") => What::Check { handle, max_age },
@@ -176,9 +198,17 @@ pub fn act(
             before: before["startedAt"].as_u64().map(|started_at| Before {
                 started_at,
                 generation: number(&before["generation"]),
+                id: text(&before["id"]).into(),
+                issued_at: before["issuedAt"].as_u64().unwrap_or_default(),
+                until: before["until"].as_u64(),
             }),
+            once,
         },
-        Some("open") => What::Open { handle, max_age },
+        Some("open") => What::Open {
+            handle,
+            max_age,
+            once,
+        },
         Some("end") => What::End {
             handle,
             max_age,
@@ -288,6 +318,8 @@ fn tell(exchange: &mut Exchange, step: Step) -> String {
             told.put("accept", tokens);
         }
         Step::Ask(Question::End(token)) => told.put("end", presented(&token)),
+        Step::Ledger(command) => told.command(*command),
+        Step::Update(value) => told.put("value", value),
         Step::Deliver(deliver) => {
             told.text("carried", deliver.carried);
             told.text("own", deliver.own);
@@ -337,7 +369,13 @@ fn tell(exchange: &mut Exchange, step: Step) -> String {
             told.flag("done", reply.done);
             if let Some(tool) = reply.tool {
                 let content = json!([{"type": "text", "text": tool.content[0].text}]);
-                told.put("tool", json!({"content": content, "isError": true}));
+                let mut result = Told(Map::new());
+                result.put("content", content);
+                result.put("isError", true);
+                if let Some(meta) = tool.meta {
+                    result.put("_meta", stale_meta(meta));
+                }
+                told.put("tool", result.0);
             }
         }
         Step::Done(made) => told.made(*made),
@@ -358,6 +396,8 @@ impl Told {
         let name = match step {
             Step::Identify => "identify",
             Step::Ask(_) => "ask",
+            Step::Ledger(_) => "ledger",
+            Step::Update(_) => "update",
             Step::Begin => "begin",
             Step::Deliver(_) => "deliver",
             Step::Leave(_) => "leave",
@@ -403,12 +443,20 @@ impl Told {
         self.text("expiresAt", made.expires_at);
         self.text("value", made.value);
         if let Some(before) = made.before {
-            let (started_at, generation) = (before.started_at, before.generation);
-            self.put(
-                "before",
-                json!({"startedAt": started_at, "generation": generation}),
-            );
+            let mut told = Self(Map::new());
+            told.put("startedAt", before.started_at);
+            told.put("generation", before.generation);
+            told.put("id", before.id);
+            told.put("issuedAt", before.issued_at);
+            told.put("until", before.until);
+            self.put("before", told.0);
         }
+    }
+
+    fn command(&mut self, command: Command) {
+        self.put("script", command.script.name());
+        self.put("keys", command.keys);
+        self.put("args", command.args);
     }
 }
 
@@ -445,9 +493,93 @@ fn error(error: RpcError) -> Value {
     match error.data {
         Some(ErrorData::SessionId(id)) => told.put("data", json!({"sessionId": id})),
         Some(ErrorData::Reason(reason)) => told.put("data", json!({"reason": reason})),
+        Some(ErrorData::Stale(stale)) => {
+            let mut data = Told(Map::new());
+            data.put("ran", stale.ran);
+            data.put("session", metadata(stale.session).0);
+            told.put("data", data.0);
+        }
         None => {}
     }
     Value::Object(told.0)
+}
+
+fn stale_meta(meta: StaleMeta) -> Map<String, Value> {
+    let mut told = Told(Map::new());
+    let stale = json!({ "ran": meta.stale.ran });
+    told.put("io.modelcontextprotocol/session", metadata(meta.session).0);
+    told.put("io.github.sealwax/stale", stale);
+    told.0
+}
+
+/// The command that opens the ledger of a guard.
+///
+/// # Errors
+///
+/// As [`Guard::open_ledger`].
+pub fn open_ledger(guard: &Guard) -> Result<String, Error> {
+    let mut told = Told(Map::new());
+    told.command(guard.open_ledger()?);
+    Ok(told.written())
+}
+
+/// The command that revokes whatever of a principal began until now. `lives` is in seconds.
+///
+/// # Errors
+///
+/// As [`Guard::revoke`], and [`Error::InvalidArgument`] for a document that is no principal.
+pub fn revoke(guard: &Guard, document: &str, lives: Option<u64>) -> Result<String, Error> {
+    let principal = principal(&Value::Object(object(document)?.0))?;
+    let mut told = Told(Map::new());
+    told.command(guard.revoke(&principal, lives.map(Duration::from_secs))?);
+    Ok(told.written())
+}
+
+/// Judges a command in a store's transaction: see [`Command::judge`]. `values` is an array of texts and nulls.
+///
+/// # Errors
+///
+/// [`Error::InvalidArgument`] for a document that is no command, and for other values than of its keys.
+pub fn judge(document: &str, now: u64, values: &str) -> Result<String, Error> {
+    let command = command(document)?;
+    let values: Vec<Value> = match serde_json::from_slice(values.as_bytes()) {
+        Ok(Value::Array(values)) if values.len() == command.keys.len() => values,
+        _ => return Err(NO_DOCUMENT),
+    };
+    let values: Vec<_> = values.iter().map(Value::as_str).collect();
+    let Judgement { reply, writes } = command.judge(now, &values);
+    let writes = writes.into_iter().map(|write| {
+        let mut told = Told(Map::new());
+        told.put("key", write.key);
+        told.put("value", write.value);
+        told.put("until", write.until);
+        Value::Object(told.0)
+    });
+    let mut told = Told(Map::new());
+    told.put("reply", reply);
+    told.put("writes", writes.collect::<Vec<_>>());
+    Ok(told.written())
+}
+
+/// Has a ledger in memory do a command, at `now` in Unix seconds: its reply, as a JSON array.
+///
+/// # Errors
+///
+/// [`Error::InvalidArgument`] for a document that is no command.
+pub fn run(memory: &mut Memory, document: &str, now: u64) -> Result<String, Error> {
+    let reply = memory.run(&command(document)?, now);
+    Ok(Value::from(reply).to_string())
+}
+
+fn command(document: &str) -> Result<Command, Error> {
+    let document = object(document)?;
+    let name = text(&document["script"]);
+    let script = Script::ALL.into_iter().find(|one| one.name() == name);
+    Ok(Command {
+        script: script.ok_or(NO_DOCUMENT)?,
+        keys: texts(&document["keys"]),
+        args: texts(&document["args"]),
+    })
 }
 
 /// The text of a session's metadata, for a result.

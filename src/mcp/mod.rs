@@ -102,6 +102,8 @@
 #[cfg(feature = "jcs")]
 mod act;
 mod answer;
+#[cfg(feature = "jcs")]
+mod asking;
 mod carried;
 #[cfg(feature = "jcs")]
 mod context;
@@ -124,12 +126,14 @@ mod step;
 
 #[cfg(feature = "jcs")]
 pub use act::{Act, What};
-pub use answer::{Answer, ErrorData, Profile, RpcError, TextContent, ToolResult};
+pub use answer::{
+    Answer, ErrorData, Profile, Ran, RpcError, Stale, StaleMeta, TextContent, ToolResult,
+};
 pub use carried::Carried;
 #[cfg(feature = "jcs")]
 pub use exchange::Exchange;
 #[cfg(feature = "jcs")]
-pub use guard::{Front, Guard, GuardBuilder, Required, SessionSettings};
+pub use guard::{Front, Guard, GuardBuilder, LedgerSettings, Required, SessionSettings};
 #[cfg(feature = "jcs")]
 pub use input::{
     Event, Failed, Head, Message, Outcome, Scope, Sent, SentSession, Transport, Verdict,

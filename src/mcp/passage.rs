@@ -4,16 +4,15 @@
 use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
 use alloc::string::String;
-use alloc::vec;
 use core::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::asking::{Ask, Asking, Refusal, Token};
 use super::context::{About, Context, Reason, token_id, until};
 use super::input::Kept;
 use super::{
-    Deliver, Event, Head, Item, Leave, Presented, Profile, Question, Reply, Sent, Step, Transport,
-    Watch,
+    Deliver, Event, Head, Item, Leave, Presented, Profile, Reply, Sent, Step, Transport, Watch,
 };
 use crate::format::text::at_most;
 use crate::{Error, Kind, View};
@@ -36,21 +35,23 @@ pub(super) struct Passage {
 
 enum Phase {
     Entering,
-    /// `accept` is asked; then this is delivered, or the session ends.
-    Asking {
-        then: Box<Deliver>,
-        ends: Option<Presented>,
-    },
-    /// `accept` is told that the session ends, as its principal wants.
-    Ending,
-    /// The same, because another principal sent it.
-    EndingForAnother,
+    /// What it brought is asked about; then this follows.
+    Asking(Asking, Then),
     /// The SDK has it: an `initialize`, or what has no session.
     Delivered,
     /// The SDK has it, and may have to begin its session again.
     Continued,
     /// This was negotiated; who asked may still have to be found out.
     Leaving(String),
+}
+
+/// What follows once nothing is asked any more.
+enum Then {
+    Deliver(Box<Deliver>),
+    /// The session has ended, as its principal wants.
+    Ended,
+    /// The same, because another principal sent it.
+    EndedForAnother,
 }
 
 impl Passage {
@@ -79,28 +80,14 @@ impl Passage {
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
         let phase = core::mem::replace(&mut self.phase, Phase::Entering);
         match (phase, event) {
-            (Phase::Asking { then, ends }, Event::Answer(verdict)) => {
-                Some(match (verdict.judged(), ends) {
-                    (Err((_, reason)), _) => self.refuse(context, reason),
-                    (Ok(()), None) => self.deliver(*then),
-                    (Ok(()), Some(ends)) => {
-                        self.phase = Phase::Ending;
-                        Step::Ask(Question::End(ends))
-                    }
-                })
+            (Phase::Asking(mut asking, then), event) => {
+                let asked = asking.take(context, event);
+                let Some(asked) = asked else {
+                    self.phase = Phase::Asking(asking, then);
+                    return None;
+                };
+                Some(self.asked(context, asking, then, asked))
             }
-            (Phase::Ending, Event::Answer(verdict)) => Some(match verdict.judged() {
-                Err((_, reason)) => self.refuse(context, reason),
-                Ok(()) => Step::Reply(Reply {
-                    status: self.deletes().then_some(204),
-                    done: !self.deletes(),
-                    ..Reply::default()
-                }),
-            }),
-            (Phase::EndingForAnother, Event::Answer(verdict)) => Some(match verdict.judged() {
-                Err((_, reason @ Reason::AcceptUnavailable(_))) => self.refuse(context, reason),
-                _ => self.refuse(context, Error::PrincipalMismatch),
-            }),
             (Phase::Delivered, Event::Left(head)) => Some(self.left(context, &head)),
             (Phase::Continued, Event::Begun(Err(_))) => Some(self.refuse(
                 context,
@@ -126,7 +113,7 @@ impl Passage {
 impl Passage {
     fn enter(&mut self, context: &mut Context) -> Result<Step, Step> {
         let settings = context.guard.settings();
-        let (front, asks) = (settings.front, settings.asks);
+        let (front, remembers) = (settings.front, settings.remembers());
         if self.modern || self.method.as_deref() == Some("initialize") {
             let watch = match self.method.as_deref() {
                 Some("initialize") => Watch::Always,
@@ -140,7 +127,7 @@ impl Passage {
         }
         let terminates = front.sep1359 && self.method.as_deref() == Some(TERMINATE);
         let ends = self.deletes() || terminates;
-        if ends && !asks {
+        if ends && !remembers {
             return Ok(self.not_offered());
         }
         let token = match (self.header.sent(), self.inside.sent()) {
@@ -165,9 +152,9 @@ impl Passage {
             return Ok(self.bad(context, "session/terminate as a request", told));
         }
         let view = context.view()?;
-        let (negotiated, presented) = match open(&view, token) {
+        let (negotiated, opened) = match open(&view, token) {
             Ok(opened) => opened,
-            Err(Error::PrincipalMismatch) if front.sep1359 && asks => {
+            Err(Error::PrincipalMismatch) if front.sep1359 && remembers => {
                 let id = token.text().and_then(token_id);
                 return Ok(self.end_for_another(context, &view, id));
             }
@@ -179,20 +166,50 @@ impl Passage {
             return Ok(self.bad(context, "the version that was negotiated", told));
         }
         let then = Deliver {
-            token_id: Some(presented.id.clone()),
+            token_id: Some(opened.presented.id.clone()),
             version: version.is_none().then_some(negotiated.protocol_version),
             negotiated: Some(negotiated.json),
             stamp: self.inside.sent().text().map(Into::into),
             ..Deliver::default()
         };
-        if !asks {
-            return Ok(self.deliver(then));
-        }
-        self.phase = Phase::Asking {
-            then: Box::new(then),
-            ends: ends.then(|| presented.clone()),
+        let (ask, then) = match front.idle {
+            _ if ends => (Ask::End, Then::Ended),
+            Some(idle) => (Ask::Idle(idle), Then::Deliver(then.into())),
+            None => (Ask::Live, Then::Deliver(then.into())),
         };
-        Ok(Step::Ask(Question::Accept(vec![presented])))
+        let asking = Asking::of_transport(Token { ask, ..opened });
+        Ok(self.ask(context, asking, then))
+    }
+
+    fn ask(&mut self, context: &mut Context, mut asking: Asking, then: Then) -> Step {
+        let asked = asking.step(context);
+        self.asked(context, asking, then, asked)
+    }
+
+    fn asked(
+        &mut self,
+        context: &mut Context,
+        asking: Asking,
+        then: Then,
+        asked: Result<Option<Step>, Refusal>,
+    ) -> Step {
+        match (asked, then) {
+            (Ok(Some(step)), then) => {
+                self.phase = Phase::Asking(asking, then);
+                step
+            }
+            (Ok(None), Then::Deliver(deliver)) => self.deliver(*deliver),
+            (Ok(None), Then::Ended) => Step::Reply(Reply {
+                status: self.deletes().then_some(204),
+                done: !self.deletes(),
+                ..Reply::default()
+            }),
+            (Err((_, reason)), Then::EndedForAnother) if !reason.is_refusal() => {
+                self.refuse(context, reason)
+            }
+            (_, Then::EndedForAnother) => self.refuse(context, Error::PrincipalMismatch),
+            (Err((_, reason)), _) => self.refuse(context, reason),
+        }
     }
 
     fn deliver(&mut self, deliver: Deliver) -> Step {
@@ -212,13 +229,19 @@ impl Passage {
         // When it ends is sealed for its own principal: by the codec's limit, and a clock may be ahead.
         let limit = view.codec().session_max_age().as_secs();
         let ends = until(Some(view.codec().clock().now().saturating_add(limit)));
-        self.phase = Phase::EndingForAnother;
-        Step::Ask(Question::End(Presented {
-            item: Item::Session,
-            id,
-            until: until(ends),
-            public: false,
-        }))
+        let token = Token {
+            presented: Presented {
+                item: Item::Session,
+                id,
+                until: until(ends),
+                public: false,
+            },
+            ask: Ask::Force,
+            issued_at: 0,
+            started_at: 0,
+        };
+        let asking = Asking::of_transport(token).told_only();
+        self.ask(context, asking, Then::EndedForAnother)
     }
 
     fn deletes(&self) -> bool {
@@ -337,7 +360,7 @@ struct Negotiated {
 }
 
 /// What a token of a session holds, and what `accept` is asked of it.
-fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Presented), Error> {
+fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Token), Error> {
     const EXPECTED: Error = Error::Malformed("what initialize settled");
     let token = token
         .text()
@@ -345,7 +368,7 @@ fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Presented), Error> 
     at_most("session", token.len(), LIMIT)?;
     let max_age = view.codec().session_max_age();
     let opened = view.session().max_age(max_age).open(token)?;
-    let presented = Presented::token(Item::Session, &opened);
+    let token = Token::new(Item::Session, &opened, Ask::Live);
     let json = String::from_utf8(opened.into_payload()).map_err(|_| EXPECTED)?;
     let value: Value = serde_json::from_slice(json.as_bytes()).map_err(|_| EXPECTED)?;
     let protocol_version = value["protocolVersion"].as_str().ok_or(EXPECTED)?.into();
@@ -354,7 +377,7 @@ fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Presented), Error> 
             json,
             protocol_version,
         },
-        presented,
+        token,
     ))
 }
 

@@ -7,15 +7,17 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::asking::{self, Ask, Asking};
 use super::context::{About, Context, Reason};
 use super::exchange::OUT_OF_ORDER;
 use super::guard::{SessionSettings, is_list};
 use super::input::Kept;
-use super::session::{self, json};
+use super::session::{self, Written, json};
 use super::{
-    Carried, Deliver, Event, Item, Leave, Message, Outcome, Presented, Profile, Question, Reply,
-    Scope, Sent, Session, Step, Watch,
+    Carried, Deliver, Event, Failed, Item, Leave, Message, Outcome, Profile, Reply, Scope, Sent,
+    Session, Stale, Step, Watch,
 };
+use crate::ledger::{Command, Commit};
 use crate::{Error, Kind, Opened, RequestContext, SessionMetadata, View};
 
 const CREATE: &str = "sessions/create";
@@ -40,18 +42,41 @@ pub(super) struct Request {
 enum Phase {
     /// Nothing is decided yet.
     Entering,
-    /// `accept` is asked; then this is delivered, or ends first.
-    Asking {
-        then: Box<Deliver>,
-        ends: Option<Presented>,
-    },
+    /// What it brought is asked about; then this is delivered.
+    Asking { asking: Asking, then: Box<Deliver> },
     /// The author is asked for the first value of a session.
     Beginning,
     /// The handler runs.
     Delivered,
     /// It has run; who asks may still have to be found out.
-    Leaving(Kept, Outcome, Option<Scope>, bool),
+    Leaving(Left),
+    /// The ledger is told of the new state.
+    Committing(Box<Committing>),
+    /// The author is asked what to make of somebody else's state.
+    Updating(Left),
 }
+
+/// What the handler gave.
+struct Left {
+    token: Kept,
+    outcome: Outcome,
+    scope: Option<Scope>,
+    no_meta: bool,
+    /// How often somebody else's state came in between.
+    updates: u8,
+}
+
+/// What leaves once the ledger has the session's new state.
+struct Committing {
+    left: Left,
+    leave: Leave,
+    command: Command,
+    /// Whether it was tried once, and nobody answered.
+    tried: bool,
+}
+
+/// How often a function of the author's is applied to a state that came in between.
+const MAX_UPDATES: u8 = 32;
 
 impl Request {
     pub fn new(message: Message<'_>) -> Self {
@@ -89,15 +114,13 @@ impl Request {
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
         let phase = core::mem::replace(&mut self.phase, Phase::Entering);
         match (phase, event) {
-            (Phase::Asking { then, ends }, Event::Answer(verdict)) => {
-                if let Err((at, reason)) = verdict.judged() {
-                    return Some(self.refuse(context, at, reason));
-                }
-                if let Some(ends) = ends {
-                    self.phase = Phase::Asking { then, ends: None };
-                    return Some(Step::Ask(Question::End(ends)));
-                }
-                Some(self.deliver(*then))
+            (Phase::Asking { mut asking, then }, event) => {
+                let asked = asking.take(context, event);
+                let Some(asked) = asked else {
+                    self.phase = Phase::Asking { asking, then };
+                    return None;
+                };
+                Some(self.asked(context, asking, then, asked))
             }
             (Phase::Beginning, Event::Begun(first)) => {
                 let first = first.map_err(|failed| Error::argument(failed.0));
@@ -105,9 +128,20 @@ impl Request {
                 Some(self.created(context, created))
             }
             (Phase::Delivered, Event::Left(head)) => {
-                self.phase =
-                    Phase::Leaving(head.token.owned(), head.outcome, head.scope, head.no_meta);
+                self.phase = Phase::Leaving(Left {
+                    token: head.token.owned(),
+                    outcome: head.outcome,
+                    scope: head.scope,
+                    no_meta: head.no_meta,
+                    updates: 0,
+                });
                 Some(self.advance(context))
+            }
+            (Phase::Committing(committing), Event::Ledger(reply)) => {
+                Some(self.committed(context, *committing, reply))
+            }
+            (Phase::Updating(left), Event::Updated(value)) => {
+                Some(self.updated(context, left, value))
             }
             (phase, _) => {
                 self.phase = phase;
@@ -137,7 +171,7 @@ impl Request {
         context: &mut Context,
         sessions: &SessionSettings,
     ) -> Result<Step, Step> {
-        if self.method == DELETE && !context.guard.settings().asks {
+        if self.method == DELETE && !context.guard.settings().remembers() {
             // Never promise what nothing keeps.
             return Ok(reply(-32601, "Method not found"));
         }
@@ -228,15 +262,12 @@ impl Request {
         match verified {
             Ok(id) => {
                 let presented = session::presented(view, &id);
+                let token = asking::Token::made(presented, id.created_at_ms(), Ask::End);
                 let then = Deliver {
                     own: Some("{}".into()),
                     ..Deliver::default()
                 };
-                self.phase = Phase::Asking {
-                    then: Box::new(then),
-                    ends: Some(presented.clone()),
-                };
-                Step::Ask(Question::Accept(vec![presented]))
+                self.ask(context, vec![token], then)
             }
             Err(error) => self.refuse_session(context, error),
         }
@@ -268,9 +299,11 @@ impl Request {
             watch: self.watch(sessions),
             ..Deliver::default()
         };
-        let mut presented = Vec::new();
-        if let (Some(session), Some(view)) = (&self.session, context.known()) {
-            presented.push(session.presented(&view));
+        let mut tokens = Vec::new();
+        if let (Some(session), Some(view), Some((_, state))) =
+            (&self.session, context.known(), &self.sent_session)
+        {
+            tokens.push(session.asked(&view, state.sent()));
         }
         let came = !self.sent.is_absent();
         // A handler that may write a state must not run for nobody.
@@ -282,20 +315,38 @@ impl Request {
                 match self.open(context, carries, &view) {
                     Ok((text, token)) => {
                         deliver.carried = Some(text);
-                        presented.push(token);
+                        tokens.push(token);
                     }
                     Err(error) => return Ok(self.refuse_carried(context, carries, error)),
                 }
             }
         }
-        if context.guard.settings().asks && !presented.is_empty() {
-            self.phase = Phase::Asking {
-                then: Box::new(deliver),
-                ends: None,
-            };
-            return Ok(Step::Ask(Question::Accept(presented)));
+        Ok(self.ask(context, tokens, deliver))
+    }
+
+    /// Delivers a message once all that it brought is good.
+    fn ask(&mut self, context: &mut Context, tokens: Vec<asking::Token>, then: Deliver) -> Step {
+        let mut asking = Asking::new(tokens);
+        let asked = asking.step(context);
+        self.asked(context, asking, Box::new(then), asked)
+    }
+
+    fn asked(
+        &mut self,
+        context: &mut Context,
+        asking: Asking,
+        then: Box<Deliver>,
+        asked: Result<Option<Step>, asking::Refusal>,
+    ) -> Step {
+        match asked {
+            Ok(Some(step)) => {
+                self.phase = Phase::Asking { asking, then };
+                step
+            }
+            Ok(None) => self.deliver(*then),
+            Err((_, Reason::Stale(latest))) => self.stale(context, false, &latest),
+            Err((at, reason)) => self.refuse(context, at, reason),
         }
-        Ok(self.deliver(deliver))
     }
 
     fn watch(&self, sessions: Option<&SessionSettings>) -> Watch {
@@ -316,24 +367,30 @@ impl Request {
         context: &Context,
         carries: Carried,
         view: &Arc<View>,
-    ) -> Result<(String, Presented), Error> {
+    ) -> Result<(String, asking::Token), Error> {
         let Sent::Text(token) = self.sent.sent() else {
             return Err(Error::Malformed("a token that is a text"));
         };
         if carries.kind == Kind::RequestState {
             let opened = view.request_state(&self.binding(context)?).open(token)?;
-            return read(Item::RequestState, opened);
+            let ledger = context.ledger().map(|(ledger, _)| &ledger.settings);
+            let ask = match ledger {
+                Some(settings) if settings.reusable_request_state => Ask::Live,
+                _ => Ask::Once,
+            };
+            return read(Item::RequestState, opened, ask);
         }
         let method = self.method.as_str();
         match view.cursor(method).open(token) {
             // Of a public page, which any cache may have handed to anybody.
             Err(Error::PrincipalMismatch) => {
                 let public = &context.guard.settings().public;
-                let (text, token) = read(Item::Cursor, public.cursor(method).open(token)?)?;
-                let public = true;
-                Ok((text, Presented { public, ..token }))
+                let opened = public.cursor(method).open(token)?;
+                let (text, mut token) = read(Item::Cursor, opened, Ask::Rule)?;
+                token.presented.public = true;
+                Ok((text, token))
             }
-            opened => read(Item::Cursor, opened?),
+            opened => read(Item::Cursor, opened?, Ask::Rule),
         }
     }
 
@@ -365,29 +422,29 @@ impl Request {
         }
     }
 
-    fn leave(&self, context: &mut Context) -> Result<Step, Step> {
-        let Phase::Leaving(token, outcome, scope, no_meta) = &self.phase else {
+    fn leave(&mut self, context: &mut Context) -> Result<Step, Step> {
+        let Phase::Leaving(left) = &self.phase else {
             return Ok(Step::Drop);
         };
         let guard = context.guard.clone();
         let sessions = guard.settings().sessions.as_ref();
         let mut leave = Leave::default();
-        if *outcome == Outcome::Error {
+        if left.outcome == Outcome::Error {
             return Ok(Step::Leave(Box::new(leave)));
         }
         leave.private = self.session.is_some();
         leave.declare = sessions.is_some() && declares(&self.method);
         if let Some(carries) = self.carries
-            && !token.is_absent()
+            && !left.token.is_absent()
             // A complete result may have a member of this name, which is the tool's own.
-            && (carries.kind == Kind::Cursor || *outcome == Outcome::InputRequired)
+            && (carries.kind == Kind::Cursor || left.outcome == Outcome::InputRequired)
         {
-            let public = *scope == Some(Scope::Public) && !leave.private;
+            let public = left.scope == Some(Scope::Public) && !leave.private;
             let view = match carries.kind {
                 Kind::Cursor if public => None,
                 _ => Some(context.view()?),
             };
-            match self.seal(context, carries, view.as_deref(), token.sent()) {
+            match self.seal(context, carries, view.as_deref(), left.token.sent()) {
                 Ok(token) => leave.token = Some(token),
                 Err(error) => {
                     let about = About::new(item(carries));
@@ -396,20 +453,159 @@ impl Request {
             }
         }
         if let (Some(session), Some(sessions)) = (&self.session, sessions) {
-            let left = if *no_meta && session.is_written() {
+            // The next round sends the same state again, so nothing may take its place.
+            let asks_back =
+                left.outcome == Outcome::InputRequired && guard.settings().ledger.is_some();
+            let sealed = if left.no_meta && session.is_written() {
                 Err(Error::argument(
                     "session: the SDK gives this method's result no metadata, so what was written \
                      would be lost; write it in another",
                 ))
+            } else if asks_back {
+                Ok(session.unchanged())
             } else {
-                session.leave(sessions, &*context.view()?)
+                session.leave(sessions, &*context.view()?, !left.no_meta)
             };
-            match left {
-                Ok(metadata) => leave.metadata = Some(metadata),
+            let sealed = match sealed {
+                Ok(sealed) => sealed,
                 Err(error) => return Ok(self.refuse_session(context, Reason::Unsealed(error))),
+            };
+            let command = commit(context, session, &sealed);
+            leave.metadata = Some(sealed.metadata);
+            if let Some(command) = command {
+                return Ok(self.committing(leave, command));
             }
         }
         Ok(Step::Leave(Box::new(leave)))
+    }
+
+    fn committing(&mut self, leave: Leave, command: Command) -> Step {
+        let Phase::Leaving(left) = core::mem::replace(&mut self.phase, Phase::Entering) else {
+            return Step::Drop;
+        };
+        let step = Step::Ledger(Box::new(command.clone()));
+        self.phase = Phase::Committing(Box::new(Committing {
+            left,
+            leave,
+            command,
+            tried: false,
+        }));
+        step
+    }
+
+    /// The ledger took the new state, or not.
+    fn committed(
+        &mut self,
+        context: &mut Context,
+        mut committing: Committing,
+        reply: Result<Vec<String>, Failed>,
+    ) -> Step {
+        let lost = match reply {
+            Err(_) if !committing.tried => {
+                // The same again is no second write.
+                committing.tried = true;
+                let step = Step::Ledger(Box::new(committing.command.clone()));
+                self.phase = Phase::Committing(Box::new(committing));
+                return step;
+            }
+            Err(Failed(why)) => Reason::LedgerUnavailable(why),
+            Ok(reply) => match (reply.first().map(String::as_str), &reply[..]) {
+                (Some("ok"), _) => match asking::confirmed(context, &reply, None) {
+                    Ok(()) => return Step::Leave(Box::new(committing.leave)),
+                    Err(reason) => reason,
+                },
+                (Some("ended"), _) => Reason::Ledger("ended", "it has ended"),
+                // After a try that nobody answered: it may have been ours that somebody wrote upon.
+                (Some("stale"), [_, token, generation, state]) if !committing.tried => {
+                    Reason::Stale(Box::new([token, generation, state].map(Clone::clone)))
+                }
+                _ => Reason::LedgerUnavailable(asking::failure(&reply)),
+            },
+        };
+        let session = self.session.as_ref();
+        if session.is_some_and(|session| !session.is_written()) {
+            return self.not_renewed(context, committing.leave, lost);
+        }
+        match lost {
+            Reason::Stale(latest) => self.overtaken(context, committing.left, &latest),
+            lost => self.refuse_session(context, lost),
+        }
+    }
+
+    /// A renewal that does not come about never refuses a read.
+    fn not_renewed(&self, context: &mut Context, mut leave: Leave, lost: Reason) -> Step {
+        leave.metadata = self
+            .session
+            .as_ref()
+            .map(|session| session.unchanged().metadata);
+        if let Reason::LedgerUnavailable(_) = lost {
+            let about = About {
+                id: self.session.as_ref().map(Session::ulid),
+                ..About::new(Item::Session)
+            };
+            context.refuse(lost, about);
+        }
+        Step::Leave(Box::new(leave))
+    }
+
+    /// Somebody else wrote the session in the meantime.
+    fn overtaken(&mut self, context: &mut Context, left: Left, latest: &[String; 3]) -> Step {
+        let updates = self.session.as_ref().is_some_and(Session::is_updated);
+        if !updates || left.updates == MAX_UPDATES {
+            return self.stale(context, true, latest);
+        }
+        match self.adopt(context, latest) {
+            Ok(_) => {
+                let value = self.session.as_ref().and_then(Session::value);
+                let value = value.unwrap_or_default().into();
+                self.phase = Phase::Updating(Left {
+                    updates: left.updates + 1,
+                    ..left
+                });
+                Step::Update(value)
+            }
+            Err(error) => self.refuse_session(context, error),
+        }
+    }
+
+    /// The author's functions were applied to the state that came in between.
+    fn updated(&mut self, context: &mut Context, left: Left, value: Result<&str, Failed>) -> Step {
+        let value = value.map_err(|Failed(why)| Error::argument(why));
+        let session = self.session.as_mut().ok_or(NO_SESSION);
+        let written = value.and_then(|value| session?.write(value, Written::Again));
+        match written {
+            Ok(()) => {
+                self.phase = Phase::Leaving(left);
+                self.advance(context)
+            }
+            Err(error) => self.refuse_session(context, Reason::Unsealed(error)),
+        }
+    }
+
+    /// The answer to a state that is not the latest one: it, for the client is honest.
+    fn stale(&mut self, context: &mut Context, ran: bool, latest: &[String; 3]) -> Step {
+        let adopted = match self.adopt(context, latest) {
+            Ok(adopted) => adopted,
+            Err(error) => return self.refuse_session(context, error),
+        };
+        let about = About {
+            id: self.session.as_ref().map(Session::ulid),
+            ..About::new(Item::Session)
+        };
+        context.refuse(Reason::Stale(Box::new(latest.clone())), about);
+        Step::Reply(Stale::new(ran, adopted).answer(&self.method).into())
+    }
+
+    fn adopt(&mut self, context: &Context, latest: &[String; 3]) -> Result<SessionMetadata, Error> {
+        let guard = context.guard.clone();
+        let (Some(sessions), Some(view), Some(session)) = (
+            &guard.settings().sessions,
+            context.known(),
+            &mut self.session,
+        ) else {
+            return Err(OUT_OF_ORDER);
+        };
+        session.adopt(sessions, &view, &latest[2])
     }
 
     /// `view` is `None` for what may be handed to any user.
@@ -482,7 +678,7 @@ impl Request {
         self.session.as_ref().filter(|_| running)
     }
 
-    pub fn write(&mut self, json: &str) -> Result<(), Error> {
+    pub fn write(&mut self, json: &str, how: Written) -> Result<(), Error> {
         if self.notification {
             return Err(Error::argument(
                 "write: expected a request, found a notification, which has no answer",
@@ -491,7 +687,7 @@ impl Request {
         if self.session().is_none() {
             return Err(NO_SESSION);
         }
-        self.session.as_mut().ok_or(NO_SESSION)?.write(json)
+        self.session.as_mut().ok_or(NO_SESSION)?.write(json, how)
     }
 
     pub fn fork(&self, context: &Context) -> Result<SessionMetadata, Error> {
@@ -508,11 +704,28 @@ const NO_SESSION: Error = Error::InvalidArgument(alloc::borrow::Cow::Borrowed(
     "session: expected a request that has one, before its answer has left",
 ));
 
-fn read<K>(item: Item, opened: Opened<K>) -> Result<(String, Presented), Error> {
-    let presented = Presented::token(item, &opened);
+fn read<K>(item: Item, opened: Opened<K>, ask: Ask) -> Result<(String, asking::Token), Error> {
+    let token = asking::Token::new(item, &opened, ask);
     let text = String::from_utf8(opened.into_payload());
     let text = text.map_err(|_| Error::Malformed("a payload that is UTF-8"))?;
-    Ok((text, presented))
+    Ok((text, token))
+}
+
+/// What the ledger is told of a session that leaves with a new state.
+fn commit(context: &Context, session: &Session, sealed: &session::Left) -> Option<Command> {
+    let (ledger, _) = context.ledger()?;
+    let (seen, generation) = session.seen()?;
+    let (token, until) = sealed.token.as_ref()?;
+    Some(Command::commit(
+        &ledger.names,
+        &Commit {
+            session: &session.ulid(),
+            seen: (&seen, generation),
+            token,
+            until: *until,
+            state: sealed.metadata.state.as_deref()?,
+        },
+    ))
 }
 
 fn item(carries: Carried) -> Item {

@@ -139,10 +139,15 @@ impl Session {
                     token: Some((token.id().to_string(), until(ends))),
                 })
             }
-            _ => Ok(Left {
-                metadata: SessionMetadata::new(self.id(), None),
-                token: None,
-            }),
+            _ => Ok(self.unchanged()),
+        }
+    }
+
+    /// What goes back where nothing takes the place of what came.
+    pub(super) fn unchanged(&self) -> Left {
+        Left {
+            metadata: SessionMetadata::new(self.id(), None),
+            token: None,
         }
     }
 
