@@ -82,7 +82,6 @@ impl Exchange {
                 Ok(()) => self.advance(),
                 Err(error) => self.unidentified(error),
             },
-            _ if context.is_identifying() => return Err(OUT_OF_ORDER),
             event => {
                 let taken = match &mut self.flow {
                     Flow::Request(request) => request.take(context, event),
