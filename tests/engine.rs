@@ -8,11 +8,14 @@ use common::{AUDIENCE, ring};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use sealwax::ledger::{Command, Memory};
 use sealwax::mcp::{
-    Carried, Event, Exchange, Failed, Guard, Head, Message, Outcome, Question, Required, Scope,
-    Sent, SentSession, SessionSettings, Step, Verdict,
+    Carried, Event, Exchange, Failed, Guard, Head, LedgerSettings, Message, Outcome, Question,
+    Required, Scope, Sent, SentSession, SessionSettings, Step, Verdict,
 };
-use sealwax::{Codec, Kind, Principal, RequestContext, SessionMetadata, View};
+use sealwax::{
+    Codec, Environment as _, Kind, Principal, RequestContext, SessionMetadata, System, View,
+};
 
 const METHODS: [&str; 9] = [
     "tools/call",
@@ -50,6 +53,7 @@ struct Case {
     session: Option<(&'static str, bool)>,
     who: Option<&'static str>,
     asks: bool,
+    has_ledger: bool,
     verdicts: Vec<u8>,
     has_sessions: bool,
     requires_all: bool,
@@ -85,7 +89,7 @@ fn case() -> impl Strategy<Value = Case> {
         proptest::option::weighted(0.9, who()),
     );
     let rest = (
-        any::<[bool; 5]>(),
+        any::<[bool; 6]>(),
         vec(0..4_u8, 4),
         0..3_u8,
         token(),
@@ -106,6 +110,7 @@ fn case() -> impl Strategy<Value = Case> {
                 requires_all: settings[2],
                 public: settings[3],
                 writes: settings[4],
+                has_ledger: settings[5],
                 verdicts,
                 outcome,
                 left,
@@ -113,6 +118,10 @@ fn case() -> impl Strategy<Value = Case> {
             }
         },
     )
+}
+
+fn now() -> u64 {
+    System.now_ms() / 1000
 }
 
 fn codec() -> Codec {
@@ -148,10 +157,28 @@ fn made(by: &str, method: &str) -> String {
 struct Played<'c> {
     case: &'c Case,
     asked: usize,
+    ledger: Memory,
+    /// How often the ledger was asked.
+    ledger_asked: usize,
+    /// It said what makes no sense.
+    garbled: bool,
     delivered: bool,
 }
 
 impl Played<'_> {
+    fn ledger(&mut self, command: &Command) -> Result<Vec<String>, Failed> {
+        let verdict = self.case.verdicts[self.ledger_asked % self.case.verdicts.len()];
+        self.ledger_asked += 1;
+        match verdict {
+            0 | 1 => Ok(self.ledger.run(command, now())),
+            2 => {
+                self.garbled = true;
+                Ok(vec!["stale".into(), "99".into()])
+            }
+            _ => Err(Failed("down".into())),
+        }
+    }
+
     fn verdict(&mut self) -> Verdict {
         let verdict = self.case.verdicts[self.asked % self.case.verdicts.len()];
         self.asked += 1;
@@ -183,6 +210,10 @@ proptest! {
                 required: Required { all: case.requires_all, ..Required::default() },
                 ..SessionSettings::default()
             });
+        }
+        if case.has_ledger {
+            // It is older than what is made here.
+            builder = builder.ledger(LedgerSettings::default());
         }
         let guard = builder.build().unwrap();
         let text = |token: &Token| match token {
@@ -216,11 +247,11 @@ proptest! {
             session,
             principal: None,
         });
-        let mut played = Played { case: &case, asked: 0, delivered: false };
+        let mut played = Played { case: &case, asked: 0, ledger: Memory::new(Memory::ROOM, now() - 60), ledger_asked: 0, garbled: false, delivered: false };
         let left_text = text(&case.left);
         let mut identified = false;
         for at in 0.. {
-            prop_assert!(at < 8, "every exchange ends");
+            prop_assert!(at < 12, "every exchange ends");
             if case.disorder == Some(at) {
                 disturb(&mut exchange, &step);
             }
@@ -239,6 +270,11 @@ proptest! {
                     }
                     Event::Answer(played.verdict())
                 }
+                Step::Ledger(command) => {
+                    prop_assert!(case.has_ledger && identified && case.who.is_some());
+                    Event::Ledger(played.ledger(command))
+                }
+                Step::Update(_) => unreachable!("nobody else writes"),
                 Step::Begin => Event::Begun(Ok("1")),
                 Step::Deliver(deliver) => {
                     played.delivered = true;
@@ -312,6 +348,7 @@ fn check_delivered(
         played.all_said_yes(),
         "what accept refused is not delivered"
     );
+    prop_assert!(!played.garbled, "the ledger said nothing that is known");
     if let Some(text) = &deliver.carried {
         let who = case.who.unwrap();
         prop_assert_eq!(text, &format!("secret of {who} for {}", case.method));

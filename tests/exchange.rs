@@ -387,6 +387,7 @@ fn a_chain_of_handles_is_as_old_as_its_first() {
         value: "1",
         ttl: None,
         before: None,
+        once: false,
     }) else {
         panic!("sealed")
     };
@@ -395,6 +396,7 @@ fn a_chain_of_handles_is_as_old_as_its_first() {
         act(What::Open {
             handle: Sent::Text(&handle),
             max_age,
+            once: false,
         })
     };
     clock.pass(60);

@@ -85,6 +85,7 @@ fn act(
         let what = What::Open {
             handle,
             max_age: None,
+            once: false,
         };
         let opened = drive(world, exchange, Act { handle_type, what }, event, found);
         opened.unwrap().before.unwrap()
@@ -96,8 +97,13 @@ fn act(
             value: &value,
             ttl: None,
             before,
+            once: false,
         },
-        "open" => What::Open { handle, max_age },
+        "open" => What::Open {
+            handle,
+            max_age,
+            once: false,
+        },
         "end" => What::End {
             handle,
             max_age,

@@ -276,6 +276,7 @@ fn guard(codec: Codec, settings: &Value) -> Guard {
     builder = builder.front(Front {
         required: front["required"] != false,
         ttl: seconds(&front["ttl"]),
+        idle: None,
         sep1359: front["sep1359"] == true,
         declares: false,
     });
