@@ -17,3 +17,31 @@ pub(crate) use command::{Commit, Mode, Subject};
 pub use judge::{Judgement, Write};
 pub use memory::Memory;
 pub(crate) use namespace::{Namespace, Tag};
+
+use crate::Error;
+
+/// A text that a store needs, by the name that every language has for it: the scripts' names, and those of
+/// [`sqlite`] as `sqlite-connect`.
+///
+/// # Errors
+///
+/// [`Error::InvalidArgument`] for another name.
+pub fn text(name: &str) -> Result<&'static str, Error> {
+    let script = Script::ALL.into_iter().find(|script| script.name() == name);
+    Ok(match (name, script) {
+        (_, Some(script)) => script.lua(),
+        ("sqlite-connect", _) => sqlite::CONNECT,
+        ("sqlite-create", _) => sqlite::CREATE,
+        ("sqlite-begin", _) => sqlite::BEGIN,
+        ("sqlite-now", _) => sqlite::NOW,
+        ("sqlite-read", _) => sqlite::READ,
+        ("sqlite-write", _) => sqlite::WRITE,
+        ("sqlite-delete", _) => sqlite::DELETE,
+        ("sqlite-sweep", _) => sqlite::SWEEP,
+        _ => {
+            return Err(Error::argument(
+                "ledger: expected the name of a script, or of a statement of SQLite",
+            ));
+        }
+    })
+}

@@ -12,7 +12,7 @@ use crate::output::{Slot, free};
 use crate::status::Status;
 
 /// The rules of a server's guard: a codec and settings.
-pub struct Guard(mcp::Guard);
+pub struct Guard(pub(crate) mcp::Guard);
 
 /// What a guard knows of one message, from when it comes to when its answer leaves. Unlike every other
 /// object it changes, so it serves one thread at a time.
@@ -200,6 +200,29 @@ pub unsafe extern "C" fn sealwax_exchange_write(
     }
 }
 
+/// Writes what functions of the author's made of the session's value, as JSON. If somebody else wrote in the
+/// meantime, the step `update` asks for what they make of that.
+///
+/// Fails as sealwax_exchange_write does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_exchange_update(
+    exchange: *mut Exchange,
+    value: *const c_char,
+    value_len: usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let exchange = input::object("exchange", exchange)?;
+            let value = input::text("value", value, value_len)?;
+            let mut current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
+            current.exchange.update(value)?;
+            Ok(())
+        })
+    }
+}
+
 /// Makes a new session that begins with what was written, else with what came, and gives its metadata, as a
 /// step is given.
 ///
@@ -290,7 +313,7 @@ impl Begun {
 }
 
 /// Places for a text that lies in an exchange.
-struct Told {
+pub(crate) struct Told {
     text: Slot<*const c_char>,
     len: Slot<usize>,
 }
@@ -299,7 +322,7 @@ impl Told {
     /// # Safety
     ///
     /// The rules of the header.
-    unsafe fn new(text: *mut *const c_char, len: *mut usize) -> Result<Self, Failure> {
+    pub unsafe fn new(text: *mut *const c_char, len: *mut usize) -> Result<Self, Failure> {
         // SAFETY: the caller's promise is the same.
         unsafe {
             Ok(Self {
@@ -309,7 +332,7 @@ impl Told {
         }
     }
 
-    fn give(self, text: &str) {
+    pub fn give(self, text: &str) {
         self.text.write(text.as_ptr().cast());
         self.len.write(text.len());
     }

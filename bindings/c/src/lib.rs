@@ -30,6 +30,7 @@ mod identifier;
 mod session;
 
 mod engine;
+mod ledger;
 
 mod inspect;
 mod request;

@@ -1,5 +1,6 @@
 //! The guard's engine, by JSON documents.
 
+use sealwax::ledger;
 use sealwax::mcp::{self, document};
 use wasm_bindgen::prelude::*;
 
@@ -41,6 +42,56 @@ impl Guard {
     }
 }
 
+/// What a store does with a command of a guard.
+#[wasm_bindgen]
+impl Guard {
+    #[wasm_bindgen(js_name = openLedger)]
+    pub fn open_ledger(&self) -> Result<String> {
+        Ok(document::open_ledger(&self.0)?)
+    }
+
+    pub fn revoke(&self, principal: &Text, lives: Option<f64>) -> Result<String> {
+        let lives = lives.map(whole);
+        Ok(document::revoke(&self.0, &cut(principal), lives)?)
+    }
+}
+
+#[wasm_bindgen(js_name = ledgerText)]
+pub fn ledger_text(name: &Text) -> Result<String> {
+    Ok(ledger::text(&cut(name))?.into())
+}
+
+#[wasm_bindgen(js_name = ledgerJudge)]
+pub fn ledger_judge(command: &Text, now: f64, values: &Text) -> Result<String> {
+    Ok(document::judge(&cut(command), whole(now), &cut(values))?)
+}
+
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Memory(ledger::Memory);
+
+#[wasm_bindgen]
+impl Memory {
+    #[wasm_bindgen(constructor)]
+    pub fn new(room: usize, now: f64) -> Self {
+        Self(ledger::Memory::new(room, whole(now)))
+    }
+
+    pub fn run(&mut self, command: &Text, now: f64) -> Result<String> {
+        Ok(document::run(&mut self.0, &cut(command), whole(now))?)
+    }
+}
+
+/// Whole seconds, which JavaScript has as doubles.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it saturates"
+)]
+fn whole(seconds: f64) -> u64 {
+    seconds as u64
+}
+
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Exchange(mcp::Exchange);
@@ -56,6 +107,10 @@ impl Exchange {
         let value = value.as_ref().map(cut);
         let (acting, step) = document::act(&self.0, &cut(act), value.as_deref())?;
         Ok(begun(Exchange(acting), &step))
+    }
+
+    pub fn update(&mut self, value: &Text) -> Result<()> {
+        Ok(self.0.update(&cut(value))?)
     }
 
     pub fn write(&mut self, value: &Text) -> Result<()> {
