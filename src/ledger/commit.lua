@@ -15,12 +15,15 @@ return run(function()
   if not current then
     refuse('lost')
   end
+  -- A try before this one did it.
+  if current.token == token then
+    return ok(false)
+  end
   if current.token == seen then
     put_head(KEYS[1], token, generation + 1, till, state, current)
-  elseif current.token ~= token then
-    if current.generation < generation then
-      refuse('lost')
-    end
+  elseif current.generation < generation then
+    refuse('lost')
+  else
     refuse('stale', current.token, digits(current.generation), current.state)
   end
   return ok(false)
