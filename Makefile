@@ -65,8 +65,8 @@ demo-fleet: cli servers
 
 # ---- tests ----
 
-.PHONY: test test-core test-faults test-published test-c test-npm test-python test-rmcp test-interop test-conformance
-test: lint test-core test-faults test-published test-c test-npm test-python test-rmcp test-interop \
+.PHONY: test test-core test-faults test-ledger test-published test-c test-npm test-python test-rmcp test-interop test-conformance
+test: lint test-core test-faults test-ledger test-published test-c test-npm test-python test-rmcp test-interop \
 	test-conformance test-bench
 
 test-core:
@@ -86,6 +86,14 @@ endif
 
 test-faults:
 	python3 tests/faults.py $(BUILD)
+
+# What the ledger keeps in a real Valkey.
+LEDGER := $(BUILD)/venv-ledger
+test-ledger:
+	python3 tests/vectors/ledger.py --check
+	test -d $(LEDGER) || python3 -m venv $(LEDGER)
+	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --requirement tests/ledger/requirements.txt
+	$(LEDGER)/bin/python tests/ledger/scripts.py
 
 test-published:
 	python3 tests/published/crate.py

