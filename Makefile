@@ -88,6 +88,7 @@ test-faults:
 	python3 tests/faults.py $(BUILD)
 
 test-published:
+	python3 tests/published/adapters.py
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
 	python3 tests/published/systems.py
