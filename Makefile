@@ -138,7 +138,10 @@ test-clients: cli servers
 BENCH := $(BUILD)/bench
 RUN_BENCHES = $(BENCH)/venv/bin/python benches/run.py $(CURDIR) $1 \
 	rust=$(BENCH)/rust/release/sealwax-bench node="node $(BENCH)/node/bench.mjs" \
-	python="$(BENCH)/venv/bin/python benches/python/bench.py" c=$(BENCH)/bench-c
+	python="$(BENCH)/venv/bin/python benches/python/bench.py" c=$(BENCH)/bench-c $(GUARD_BENCHES)
+# What a guard adds to a request.
+GUARD_BENCHES = rust-guard="$(BENCH)/rust/release/sealwax-bench guard" node-guard="node $(BENCH)/node/guard.mjs" \
+	python-guard="$(BENCH)/venv/bin/python benches/python/guard.py"
 
 .PHONY: bench bench-quick bench-peers test-bench
 bench: bench-peers
