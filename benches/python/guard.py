@@ -267,7 +267,7 @@ async def by_turns(sides: dict[str, Call], warm_ns: int, turns: int) -> dict[str
 
 async def main() -> None:
     quick = sys.argv[1:] == ["quick"]
-    warm_ns, turns = (100_000_000, 40) if quick else (1_000_000_000, 200)
+    warm_ns, turns = (100_000_000, 40) if quick else (500_000_000, 200)
     for make in (mcpserver, lowlevel, fastmcp):
         for request in ("plain", "state", "session"):
             print(f"python {make.__name__} {request}", file=sys.stderr)
