@@ -88,7 +88,8 @@ class Boundary(Clear):
     """The SDK's own, which has no sessions."""
 
     def install(self, server: Any) -> None:
-        security = RequestStateSecurity(keys=[os.urandom(32)], bind_principal=lambda _ctx: repr(PRINCIPAL))
+        bound = repr(PRINCIPAL)
+        security = RequestStateSecurity(keys=[os.urandom(32)], bind_principal=lambda _ctx: bound)
         super().install(server)
         low_level(server).middleware.append(RequestStateBoundary(security, default_audience=AUDIENCE))
 
