@@ -7,7 +7,7 @@ in bytes, op (`seal`, `open`, or `request`: principal, context, open and seal), 
 ratio (peer / ours, so more is better) and the lengths of both tokens. Those with a `server` are measurements of
 requests to one in the same process: language, request (`plain`, with a `state`, or with a `session`), and the
 nanoseconds of processor time for one of them, turn by turn, by what protects it: `none`, the SDK's own `codec` where it
-has one, our `guard`. The rest is passed on as it is.
+has one, our `guard`. Turns of several processes are joined. The rest is passed on as it is.
 """
 
 import gzip
@@ -30,7 +30,7 @@ FLOORS = {"floor-ring", "floor-rustcrypto"}
 
 
 def collect(commands, quick):
-    tokens, requests, notes = [], [], []
+    tokens, turns, notes = [], {}, []
     for command in commands:
         name, command = command.split("=", 1)
         print(f"running {name} …", file=sys.stderr, flush=True)
@@ -39,23 +39,23 @@ def collect(commands, quick):
         for line in run.stdout.splitlines():
             found = json.loads(line)
             if "server" in found:
-                requests += compared(**found)
+                request = turns.setdefault((found["language"], found["server"], found["request"]), {})
+                for protection, times in found["turns"].items():
+                    request.setdefault(protection, []).extend(times)
             else:
                 (tokens if "peer" in found else notes).append(found)
-    return tokens, requests, notes
+    return tokens, [row for request, found in turns.items() for row in compared(*request, **found)], notes
 
 
-def compared(turns, **request):
+def compared(language, server, request, none, **protected):
     """Compare what protects a request with nothing, each turn with its neighbour: the machine is as busy in both."""
-    bare = turns.pop("none")
-    for protection, times in turns.items():
-        added = [*map(sub, times, bare)]
+    for protection, times in protected.items():
+        added = [*map(sub, times, none)]
         low, _, high = quantiles(added)
         yield {
-            **request,
-            "protection": protection,
-            "bare_ns": median(bare),
-            "ratio": median(map(truediv, times, bare)),
+            **{"language": language, "server": server, "request": request, "protection": protection},
+            "bare_ns": median(none),
+            "ratio": median(map(truediv, times, none)),
             "added_ns": median(added),
             "middle_half_ns": [low, high],
         }

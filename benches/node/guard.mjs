@@ -23,7 +23,7 @@ const quick = process.argv[2] === 'quick';
 const TURNS = {
   turnMs: 4,
   clock: worked,
-  ...(quick ? { turns: 50, warmMs: 300 } : { turns: 400, warmMs: 1_500 }),
+  ...(quick ? { turns: 50, warmMs: 300 } : { turns: 150, warmMs: 1_500 }),
 };
 
 const SESSION = 'io.modelcontextprotocol/session';
