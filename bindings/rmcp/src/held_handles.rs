@@ -69,6 +69,8 @@ pub struct Held<T> {
     pub value: T,
     /// When the handle ends, for the model to see: `YYYY-MM-DDTHH:MM:SSZ`.
     pub expires_at: Option<String>,
+    /// How many handles of its chain came before it.
+    pub generation: u32,
     before: Option<Before>,
 }
 
@@ -112,6 +114,7 @@ impl HeldHandles {
         Ok(Held {
             value,
             expires_at: made.expires_at,
+            generation: made.before.map_or(0, |before| before.generation),
             before: made.before,
         })
     }
