@@ -81,7 +81,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
                 if deliver.stamp.is_some() {
                     self.state().named.clone_from(&deliver.stamp);
                 }
-                let watched = (deliver.watch != Watch::Never).then_some(passing);
+                let watched = (deliver.watch != Watch::Never).then(|| Box::new(passing));
                 match self.deliver(message, deliver.stamp, watched) {
                     Some(line) => send(rmcp, &line).await,
                     None => Ok(()),
@@ -113,7 +113,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         &self,
         mut message: Value,
         session: Option<String>,
-        watched: Option<Passing>,
+        watched: Option<Box<Passing>>,
     ) -> Option<String> {
         let line = message.to_string();
         match serde_json::from_str(&line) {
@@ -140,7 +140,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         message: &Value,
         read: &ClientRequest,
         session: Option<String>,
-        watched: Option<Passing>,
+        watched: Option<Box<Passing>>,
     ) -> i64 {
         let mut state = self.state();
         let begins = matches!(read, ClientRequest::InitializeRequest(_));

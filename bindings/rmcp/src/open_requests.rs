@@ -30,7 +30,7 @@ pub(crate) struct Request {
     /// Whether it is an `initialize`.
     pub begins: bool,
     /// What is to hear of its result.
-    pub watched: Option<Passing>,
+    pub watched: Option<Box<Passing>>,
     /// The session that it named.
     pub session: Option<String>,
     /// The data-layer session that rmcp would leave out of the result.

@@ -85,7 +85,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
 }
 
 /// What the engine makes of a result.
-fn finished(mut passing: Passing, message: &mut Value) {
+fn finished(mut passing: Box<Passing>, message: &mut Value) {
     let result = message["result"].to_string();
     match passing.on(Event::Left(Head {
         initialized: Some(&result),
