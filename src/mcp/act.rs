@@ -143,6 +143,11 @@ impl Acting {
         self.refuse(context, error)
     }
 
+    /// What is given once it is accepted.
+    pub fn opened(&self) -> Option<&str> {
+        self.made.as_ref()?.value.as_deref()
+    }
+
     fn mint(&self, view: &View) -> Result<Made, Error> {
         Ok(self.told(&view.mint_handle(&self.handle_type)?))
     }

@@ -149,6 +149,16 @@ impl Exchange {
         }
     }
 
+    /// What a handle held, as JSON, while it is asked whether it is accepted: for an adapter whose types
+    /// may not fit it, for what cannot be read must not count as used.
+    #[must_use]
+    pub fn opened(&self) -> Option<&str> {
+        match &self.flow {
+            Flow::Act(acting) => acting.opened(),
+            _ => None,
+        }
+    }
+
     /// What was refused or failed since the last call: for the log, and the author's hook.
     #[must_use]
     pub fn refused(&mut self) -> Vec<Refused> {

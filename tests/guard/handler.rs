@@ -134,11 +134,19 @@ fn drive(
     found: &mut Found,
 ) -> Result<Made, Value> {
     let (mut acting, mut step) = exchange.act(act);
+    let mut opened = None;
     let done = loop {
         let next = match step {
             Step::Identify => Event::Principal(found.identify(world, event)),
-            Step::Ask(question) => Event::Answer(found.answer(world, question)),
-            Step::Done(made) => break Ok(*made),
+            Step::Ask(question) => {
+                opened = Some(acting.opened().map(str::to_owned));
+                Event::Answer(found.answer(world, question))
+            }
+            Step::Done(made) => {
+                // What accept was asked about could be read before.
+                assert!(opened.is_none_or(|opened| opened == made.value));
+                break Ok(*made);
+            }
             Step::Reply(reply) => {
                 let (text, elsewhere) = (reply.tool.unwrap().content[0].text, reply.error.unwrap());
                 assert_eq!(elsewhere.message, text);

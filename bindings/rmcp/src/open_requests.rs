@@ -8,6 +8,8 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use crate::front::Passing;
+
 /// By ids of ours: 1, 2 and so on.
 #[derive(Default)]
 pub(crate) struct OpenRequests {
@@ -25,10 +27,10 @@ pub(crate) enum Open {
 pub(crate) struct Request {
     /// The client's.
     pub id: Value,
-    /// Whether its result tells what the server offers.
-    pub tells_offers: bool,
-    /// The params of an `initialize`.
-    pub initialize: Option<Value>,
+    /// Whether it is an `initialize`.
+    pub begins: bool,
+    /// What is to hear of its result.
+    pub watched: Option<Box<Passing>>,
     /// The session that it named.
     pub session: Option<String>,
     /// The data-layer session that rmcp would leave out of the result.
@@ -63,7 +65,7 @@ impl OpenRequests {
     /// its way, is let go. An `initialize` cannot be cancelled.
     pub(crate) fn cancelled(&mut self, id: &RequestId) -> Option<i64> {
         let names = |open: &Open| match open {
-            Open::Client(it) if it.initialize.is_none() => {
+            Open::Client(it) if !it.begins => {
                 RequestId::deserialize(&it.id).is_ok_and(|found| found == *id)
             }
             _ => false,
@@ -90,8 +92,8 @@ mod tests {
     fn request(id: Value) -> Open {
         Open::Client(Request {
             id,
-            tells_offers: false,
-            initialize: None,
+            begins: false,
+            watched: None,
             session: None,
             echo: None,
         })

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use rmcp::model::Extensions;
-use sealwax::Profile;
+use sealwax::mcp::{Event, Head, Step};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWrite, BufReader, DuplexStream, ReadHalf};
 
-use crate::message::{add_capability, put_echo};
+use crate::front::Passing;
+use crate::message::{leave, put_echo, replied, request_id, stamp};
 use crate::open_requests::{Open, Request};
-use crate::refusal::{error_data, rpc_error};
 use crate::relay::Relay;
-use crate::sep1359;
 
 /// Where rmcp repeats the id of a request.
 const TOLD_SUBSCRIPTION: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
@@ -59,8 +57,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         {
             *subscription = id.clone();
         }
-        if let (true, Some(token)) = (self.streams.sep1359, &state.named) {
-            sep1359::name(message, token);
+        if let Some(token) = &state.named {
+            stamp(message, token);
         }
     }
 
@@ -72,30 +70,32 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         {
             *subscription = request.id;
         }
-        let guard = &self.streams.tokens.guard;
-        if request.tells_offers && guard.settings().sessions.get().is_some() {
-            add_capability(message);
-        }
         if let Some(session_id) = request.echo {
             put_echo(message, &session_id);
         }
-        match (request.initialize, request.session) {
-            (Some(params), _) if self.streams.sep1359 => self.begin(&params, message),
-            (_, Some(token)) => sep1359::name(message, &token),
-            _ => {}
+        if let Some(token) = request.session {
+            stamp(message, &token);
+        }
+        if let Some(passing) = request.watched
+            && message["result"].is_object()
+        {
+            finished(passing, message);
         }
     }
+}
 
-    /// Gives the session to the result of `initialize`, or an error in its place.
-    fn begin(&self, params: &Value, message: &mut Value) {
-        if message["result"]["protocolVersion"].is_null() {
-            return;
+/// What the engine makes of a result.
+fn finished(mut passing: Box<Passing>, message: &mut Value) {
+    let result = message["result"].to_string();
+    match passing.on(Event::Left(Head {
+        initialized: Some(&result),
+        ..Head::default()
+    })) {
+        Step::Leave(changes) => leave(message, &changes),
+        Step::Reply(reply) => {
+            let id = request_id(message);
+            *message = replied(&reply, id).unwrap_or_default();
         }
-        let (result, profile) = (&message["result"], Profile::Sep1359);
-        let tokens = &self.streams.tokens;
-        match tokens.begin(Extensions::new(), params, result, profile) {
-            Ok(sealed) => sep1359::begin(message, &sealed),
-            Err(answer) => *message = rpc_error(&message["id"], &error_data(answer)),
-        }
+        _ => *message = Value::Null,
     }
 }
