@@ -61,9 +61,6 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
     let Ok(document) = object(document) else {
         return unreadable(guard);
     };
-    let Ok(principal) = known(&document) else {
-        return unreadable(guard);
-    };
     let session = &document["session"];
     let (mut exchange, step) = guard.message(Message {
         method: text(&document["method"]),
@@ -77,7 +74,7 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
             id: sent(&session["id"]),
             state: sent(&session["state"]),
         }),
-        principal,
+        principal: known(&document),
     });
     let told = tell(&mut exchange, step);
     (exchange, told)
@@ -90,9 +87,6 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
     let Ok(document) = object(document) else {
         return unreadable(guard);
     };
-    let Ok(principal) = known(&document) else {
-        return unreadable(guard);
-    };
     let (mut exchange, step) = guard.transport(Transport {
         http: document["http"].as_str(),
         method: document["method"].as_str(),
@@ -102,7 +96,7 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
         header: sent(&document["header"]),
         inside: sent(&document["inside"]),
         initialize,
-        principal,
+        principal: known(&document),
     });
     let told = tell(&mut exchange, step);
     (exchange, told)
@@ -257,11 +251,11 @@ fn place(value: &Value) -> Result<usize, Error> {
     place.ok_or(NO_DOCUMENT)
 }
 
-fn known(document: &Object) -> Result<Option<Principal>, Error> {
-    match &document["principal"] {
-        Value::Null => Ok(None),
-        told => principal(told).map(Some),
-    }
+/// Whoever cannot be is asked for, where it matters: then there is a place to say so.
+fn known(document: &Object) -> Option<Principal> {
+    let told = &document["principal"];
+    let told = told.is_object().then_some(told)?;
+    principal(told).ok()
 }
 
 fn principal(told: &Value) -> Result<Principal, Error> {
@@ -408,6 +402,14 @@ impl Told {
                 "before",
                 json!({"startedAt": started_at, "generation": generation}),
             );
+        }
+        if let Some(life) = made.life {
+            let mut told = Told(Map::new());
+            told.put("issuedAt", life.issued_at);
+            told.put("expiresAt", life.expires_at);
+            told.flag("needsReseal", life.needs_reseal);
+            told.flag("needsRenewal", life.needs_renewal);
+            self.insert("life", Value::Object(told.0));
         }
     }
 }
