@@ -183,12 +183,17 @@ export function inspectedKey(keyId: string): Inspected {
   return { what: 'key', keyId };
 }
 
-/** An exchange of the guard's engine, and its first step as a JSON document. */
+/**
+ * An exchange of the guard's engine, and its first step as a JSON document.
+ *
+ * @internal
+ */
 export interface Begun {
   readonly exchange: raw.Exchange;
   readonly step: string;
 }
 
+/** @internal */
 export function begun(exchange: raw.Exchange, step: string): Begun {
   return { exchange, step };
 }
