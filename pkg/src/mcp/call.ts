@@ -49,6 +49,7 @@ export class Call implements Passing {
   }
 
   enter(): Passage | Promise<Passage> {
+    if (this.#bringsNothing()) return { deliver: this.#opened(undefined) };
     this.#exchange = this.#begun();
     return after(this.caller.drive(this.#exchange), (step): Passage => {
       if (step.step === 'reply') return { answer: this.#replied(step) };
@@ -58,29 +59,48 @@ export class Call implements Passing {
     });
   }
 
+  /** Whether the engine can have nothing to say of it, until its handler has done something. */
+  #bringsNothing(): boolean {
+    const { param, target } = this.#carried ?? {};
+    const came = param === undefined ? undefined : this.#param(param);
+    return !this.policy.sessions && target === undefined && came === undefined;
+  }
+
+  /** The exchange, begun no earlier than it is needed. */
+  #live(): Exchange {
+    if (this.#exchange !== undefined) return this.#exchange;
+    this.#exchange = this.#begun();
+    const { first } = this.#exchange;
+    if (first.step === 'deliver') return this.#exchange;
+    throw new TypeError(`engine: expected to deliver what brings nothing, found ${first.step}`);
+  }
+
   #begun(): Exchange {
     const { policy, caller } = this;
     const { method } = this.#message;
     const [carries, metadata] = [this.#carried, metadataOf(this.#message.params)];
-    const { sessionId, state } = Object(metadata);
     const target = carries?.target && this.#param(carries.target);
     const args = carries?.target && this.#param('arguments');
-    const header = this.#context.http?.req?.headers.get('mcp-session-id') ?? undefined;
+    const came = metadata !== undefined && this.#cameWith(metadata);
     // It will be needed, and nothing is refused before: so it saves the engine to ask.
     const known =
       carries?.target !== undefined &&
-      (metadata === undefined ? !policy.requires : header === undefined);
+      (came ? came.header === undefined : policy.sessions !== 'required');
     const document = {
       ...{ method, notification: !('id' in this.#message) },
       target: typeof target === 'string' && target.isWellFormed() ? target : undefined,
       modern: Object(this.#param('_meta'))[PROTOCOL_VERSION] !== undefined,
       carried: carries && sent(this.#param(carries.param)),
-      ...(metadata !== undefined && {
-        ...{ header, session: { id: sent(sessionId), state: sent(state) } },
-      }),
+      ...came,
       principal: known ? caller.principalAtOnce : caller.principal,
     };
     return policy.engine.message(document, args === undefined ? undefined : JSON.stringify(args));
+  }
+
+  #cameWith(metadata: unknown) {
+    const { sessionId, state } = Object(metadata);
+    const header = this.#context.http?.req?.headers.get('mcp-session-id') ?? undefined;
+    return { header, session: { id: sent(sessionId), state: sent(state) } };
   }
 
   /** A member of the message's parameters; `null` is none. */
@@ -102,10 +122,8 @@ export class Call implements Passing {
   }
 
   leave(response: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse> {
-    const { watch } = this.#delivered ?? {};
-    if (!('result' in response) || watch === undefined || this.#exchange === undefined) {
-      return response;
-    }
+    const watch = this.#delivered === undefined ? this.#carried?.result : this.#delivered.watch;
+    if (!('result' in response) || watch === undefined) return response;
     const result: Result = response.result;
     const isAbsent = (member: string) => (result[member] ?? undefined) === undefined;
     if (watch !== true && isAbsent(watch)) return response;
@@ -115,8 +133,8 @@ export class Call implements Passing {
       token: this.#carried && sent(result[this.#carried.result]),
       scope: typeof cacheScope === 'string' ? cacheScope : undefined,
     };
-    const step = this.#exchange.on({ left });
-    return after(this.caller.drive(this.#exchange, step), (step) =>
+    const exchange = this.#live();
+    return after(this.caller.drive(exchange, exchange.on({ left })), (step) =>
       step.step === 'leave'
         ? { ...response, result: this.#changed(result, step) }
         : this.#replied(step),
@@ -183,8 +201,7 @@ export class Call implements Passing {
 
   /** Begins what its handler does with a handle, for which the value is JSON. */
   act(act: Act, value?: string): Exchange {
-    if (this.#exchange !== undefined) return this.#exchange.act(act, value);
-    throw invalidArgument('context: expected one that passed the guard');
+    return this.#live().act(act, value);
   }
 }
 

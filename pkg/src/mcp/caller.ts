@@ -4,7 +4,7 @@ import { anonymous, type Principal, partsOf } from '../principal.js';
 import type { Accept, Accepted } from './accept.js';
 import type { Event, Exchange, Presented, Question, Step } from './engine.js';
 import { attempt, isPromiseLike, Patience } from './later.js';
-import type { Policy } from './policy.js';
+import type { Known, Policy } from './policy.js';
 import { tell } from './refused.js';
 import type { RequestContext } from './request-context.js';
 
@@ -35,8 +35,7 @@ export class Caller {
   #identified: Told | Promise<Told> | undefined;
 
   constructor(policy: Policy, context: RequestContext, message: Sender) {
-    const { req } = context.http ?? {};
-    const known = req ? policy.known.get(req) : policy.knownById.get(message.id);
+    const known = knownOf(policy, context, message);
     this.policy = policy;
     this.patience = known?.patience ?? new Patience(policy.acceptTimeout);
     this.#context = context;
@@ -59,15 +58,11 @@ export class Caller {
    * Does what the engine wants of the author, until a step is for the SDK. It waits only for what
    * the author's functions give later. What was freed meanwhile is dropped.
    */
-  drive(exchange: Exchange, step = exchange.first, patience = this.patience) {
-    return this.#drive(exchange, step, undefined, patience);
-  }
-
-  #drive(
+  drive(
     exchange: Exchange,
-    first: Step,
-    thrown: unknown,
-    patience: Patience,
+    first = exchange.first,
+    patience = this.patience,
+    thrown?: unknown,
   ): Step | Promise<Step> {
     let [step, cause] = [first, thrown];
     for (;;) {
@@ -80,7 +75,7 @@ export class Caller {
       if (told instanceof Promise) {
         return told.then(({ event, value, cause }) => {
           if (exchange.isOver) return { step: 'drop' };
-          return this.#drive(exchange, exchange.on(event, value), cause, patience);
+          return this.drive(exchange, exchange.on(event, value), patience, cause);
         });
       }
       step = exchange.on(told.event, told.value);
@@ -181,6 +176,15 @@ export class Caller {
     const principal = isPublic || this.#principal === undefined ? anonymous : this.#principal;
     return { kind, id, principal, expiresAt: until };
   }
+}
+
+/** What a wrapper has found out of it already. */
+function knownOf(policy: Policy, context: RequestContext, { id }: Sender): Known | undefined {
+  const { req } = context.http ?? {};
+  if (req !== undefined) return policy.known.get(req);
+  const known = policy.knownById.get(id);
+  policy.knownById.delete(id);
+  return known;
 }
 
 function yes(said: unknown): boolean {

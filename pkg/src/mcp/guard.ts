@@ -150,7 +150,7 @@ export class Guard {
       logger,
       engine: new Engine(codec, this.#settings),
       initial: undefined,
-      requires: false,
+      sessions: false,
     };
   }
 
@@ -203,7 +203,7 @@ export class Guard {
     this.#settings = { ...this.#settings, sessions: settings };
     policy.engine = new Engine(policy.codec, this.#settings);
     policy.initial = initial;
-    policy.requires = settings.required !== undefined;
+    policy.sessions = settings.required === undefined || 'required';
     return new DataLayerSessions<T>(this.#callOf);
   }
 

@@ -32,12 +32,12 @@ export interface Policy extends Listener {
   readonly accept: Accept | undefined;
   readonly acceptTimeout: number;
   readonly known: WeakMap<Request, Known>;
-  /** By ids of ours, of requests on stdio. */
+  /** By ids of ours, of requests on stdio, until they come to the handlers. */
   readonly knownById: Map<unknown, Known>;
   /** The rules for what comes to the handlers. */
   engine: Engine;
   /** Gives the first value of a data-layer session. */
   initial: ((beginning: Beginning) => unknown) | undefined;
-  /** Whether some request needs a data-layer session. */
-  requires: boolean;
+  /** Whether there are data-layer sessions; `required` where some request needs one. */
+  sessions: boolean | 'required';
 }

@@ -468,6 +468,19 @@ test('a low-level server returns the fixed result of a refused handle', async ()
   assert.deepEqual(content(answers[0]), answer('handle').toolResult);
 });
 
+test('elsewhere than in a tool a refused handle is an error', async () => {
+  const guard = new Guard({ codec, principal: 'anonymous', logger: { warn() {} } });
+  const rows = guard.handles('row');
+  const server = guard.protect(new McpServer({ name: 'x', version: '1' }));
+  server.registerPrompt('row', {}, async (ctx) => ({ messages: [await rows.check(ctx, 'x')] }));
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await server.connect(ours);
+  const client = await connected(theirs, LEGACY);
+  const { error } = await client.send('prompts/get', { name: 'row' });
+  assert.deepEqual(error, { code: -32602, message: answer('handle').toolResult.content[0].text });
+  await client.client.close();
+});
+
 test('a complete result keeps a member of that name, which is its own', async () => {
   const { answers, send } = await rawServer(() => ({ content: [], requestState: 'mine' }));
   await send(1, {});
