@@ -7,7 +7,7 @@ use core::time::Duration;
 use super::context::{About, Context, Reason};
 use super::input::Kept;
 use super::session::json;
-use super::{Before, Event, Item, Made, Presented, Question, Reply, RpcError, Sent, Step};
+use super::{Before, Event, Item, Life, Made, Presented, Question, Reply, RpcError, Sent, Step};
 use crate::sessions::rfc3339;
 use crate::{Error, Handle, Sealer, Token, View, kind};
 
@@ -171,11 +171,22 @@ impl Acting {
             }) => sealer.renew_from(started_at, generation, value.as_bytes())?,
             None => sealer.seal(value.as_bytes())?,
         };
+        let issued_at = token.issued_at();
         Ok(Made {
             id: alloc::string::ToString::to_string(&token.id()),
             expires_at: token.expires_at().and_then(rfc3339),
+            before: Some(Before {
+                started_at: before.map_or(issued_at, |before| before.started_at),
+                generation: before.map_or(0, |before| before.generation.saturating_add(1)),
+            }),
+            life: Some(Life {
+                issued_at,
+                expires_at: token.expires_at(),
+                needs_reseal: false,
+                needs_renewal: false,
+            }),
             handle: Some(token.into_string()),
-            ..Made::default()
+            value: None,
         })
     }
 
@@ -225,6 +236,12 @@ impl Acting {
             before: Some(Before {
                 started_at: opened.started_at(),
                 generation: opened.generation(),
+            }),
+            life: Some(Life {
+                issued_at: opened.issued_at(),
+                expires_at: opened.expires_at(),
+                needs_reseal: opened.needs_reseal(),
+                needs_renewal: opened.needs_renewal(),
             }),
         };
         Ok((made, presented))

@@ -61,7 +61,6 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
     let Ok(document) = object(document) else {
         return unreadable(guard);
     };
-    let (principal, mistake) = known(&document);
     let session = &document["session"];
     let (mut exchange, step) = guard.message(Message {
         method: text(&document["method"]),
@@ -75,9 +74,8 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
             id: sent(&session["id"]),
             state: sent(&session["state"]),
         }),
-        principal,
+        principal: known(&document),
     });
-    let step = mistaken(&mut exchange, step, mistake);
     let told = tell(&mut exchange, step);
     (exchange, told)
 }
@@ -89,7 +87,6 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
     let Ok(document) = object(document) else {
         return unreadable(guard);
     };
-    let (principal, mistake) = known(&document);
     let (mut exchange, step) = guard.transport(Transport {
         http: document["http"].as_str(),
         method: document["method"].as_str(),
@@ -99,9 +96,8 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
         header: sent(&document["header"]),
         inside: sent(&document["inside"]),
         initialize,
-        principal,
+        principal: known(&document),
     });
-    let step = mistaken(&mut exchange, step, mistake);
     let told = tell(&mut exchange, step);
     (exchange, told)
 }
@@ -255,26 +251,11 @@ fn place(value: &Value) -> Result<usize, Error> {
     place.ok_or(NO_DOCUMENT)
 }
 
-/// Who asks, where that is known already; or what is wrong with it, which is not the client's fault.
-fn known(document: &Object) -> (Option<Principal>, Option<Error>) {
-    match &document["principal"] {
-        Value::Null => (None, None),
-        told => match principal(told) {
-            Ok(known) => (Some(known), None),
-            Err(error) => (None, Some(error)),
-        },
-    }
-}
-
-/// Where it has to be known who asks, what is wrong with that.
-fn mistaken(exchange: &mut Exchange, step: Step, mistake: Option<Error>) -> Step {
-    match (step, mistake) {
-        (Step::Identify, Some(error)) => {
-            let failed = Event::Principal(Err(Failed(error.to_string())));
-            exchange.on(failed).unwrap_or(Step::Drop)
-        }
-        (step, _) => step,
-    }
+/// Whoever cannot be is asked for, where it matters: then there is a place to say so.
+fn known(document: &Object) -> Option<Principal> {
+    let told = &document["principal"];
+    let told = told.is_object().then_some(told)?;
+    principal(told).ok()
 }
 
 fn principal(told: &Value) -> Result<Principal, Error> {
@@ -424,6 +405,14 @@ impl Told {
                 "before",
                 json!({"startedAt": started_at, "generation": generation}),
             );
+        }
+        if let Some(life) = made.life {
+            let mut told = Told(Map::new());
+            told.put("issuedAt", life.issued_at);
+            told.put("expiresAt", life.expires_at);
+            told.flag("needsReseal", life.needs_reseal);
+            told.flag("needsRenewal", life.needs_renewal);
+            self.insert("life", Value::Object(told.0));
         }
     }
 }

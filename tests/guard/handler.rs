@@ -109,6 +109,11 @@ fn act(
         Ok(made) => made,
         Err(refused) => return refused,
     };
+    // What holds its state tells its time, made or opened.
+    if matches!(name, "seal" | "renew" | "open") {
+        let (before, life) = (made.before.unwrap(), made.life.unwrap());
+        assert!(before.started_at <= life.issued_at && life.expires_at > Some(life.issued_at));
+    }
     if let (Some(name), Some(handle)) = (options["as"].as_str(), &made.handle) {
         world.handles.insert(name.into(), handle.clone());
     }
