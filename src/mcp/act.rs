@@ -118,7 +118,7 @@ impl Acting {
                 let asks = context.guard.settings().asks;
                 return match self.present(&view, asks) {
                     Ok(step) => step,
-                    Err(error) => self.refuse(context, error),
+                    Err(error) => self.refuse(context, error.into()),
                 };
             }
         };
@@ -140,7 +140,7 @@ impl Acting {
     }
 
     pub fn fail(&self, context: &mut Context, error: Error) -> Step {
-        self.refuse(context, error)
+        self.refuse(context, error.into())
     }
 
     fn mint(&self, view: &View) -> Result<Made, Error> {
@@ -212,7 +212,7 @@ impl Acting {
             None => sealer,
         };
         let opened = sealer.open(self.text()?)?;
-        let presented = Presented::token(Item::HandleState, &opened);
+        let presented = Presented::token(Item::HandleState, opened.token_id(), opened.expires_at());
         let made = Made {
             handle: None,
             id: presented.id.clone(),
@@ -248,12 +248,11 @@ impl Acting {
         }
     }
 
-    fn refuse(&self, context: &mut Context, reason: impl Into<Reason>) -> Step {
+    fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let about = About {
             token: self.handle.sent().text(),
             ..About::new(self.item())
         };
-        let reason = reason.into();
         let code = if reason.is_refusal() { -32602 } else { -32603 };
         let reply = Reply::from(context.refuse(reason, about));
         let error = reply.tool.as_ref().map(|tool| RpcError {

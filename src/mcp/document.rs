@@ -50,7 +50,7 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     }
     let front = settings.at("front");
     builder.front = Front {
-        required: front.at("required").0 != &Value::Bool(false),
+        required: front.at("required").0.as_bool() != Some(false),
         ttl: front.seconds("ttl"),
         sep1359: front.is("sep1359"),
         declares: front.is("declares"),
@@ -120,7 +120,7 @@ pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Resul
         }),
         "answer" => Event::Answer(match failed {
             Some(failed) => Verdict::Unavailable(failed),
-            None if told.0 == "yes" => Verdict::Yes,
+            None if told.0.as_str() == Some("yes") => Verdict::Yes,
             None => Verdict::No(place(told.at("no").0)?),
         }),
         "begun" => Event::Begun(match failed {
@@ -236,7 +236,7 @@ impl<'a> Document<'a> {
 
     #[inline(never)]
     fn is(self, member: &str) -> bool {
-        self.at(member).0 == &Value::Bool(true)
+        self.at(member).0.as_bool() == Some(true)
     }
 
     #[inline(never)]
