@@ -4,7 +4,6 @@
 //! a lone surrogate, is answered as a message that is malformed. The adapter's own mistakes are errors.
 
 use alloc::borrow::ToOwned;
-use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -382,8 +381,14 @@ impl Told {
     }
 
     fn list(&mut self, member: &str, items: impl Iterator<Item = String>) {
-        let items: Vec<String> = items.collect();
-        self.json(member, &format!("[{}]", items.join(",")));
+        self.json(member, "[");
+        for (at, item) in items.enumerate() {
+            if at > 0 {
+                self.0.push(b',');
+            }
+            self.0.extend_from_slice(item.as_bytes());
+        }
+        self.0.push(b']');
     }
 
     fn step(&mut self, name: &str) {
