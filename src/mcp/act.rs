@@ -118,7 +118,7 @@ impl Acting {
                 let asks = context.guard.settings().asks;
                 return match self.present(&view, asks) {
                     Ok(step) => step,
-                    Err(error) => self.refuse(context, error),
+                    Err(error) => self.refuse(context, error.into()),
                 };
             }
         };
@@ -139,7 +139,7 @@ impl Acting {
     }
 
     pub fn fail(&self, context: &mut Context, error: Error) -> Step {
-        self.refuse(context, error)
+        self.refuse(context, error.into())
     }
 
     /// What is given once it is accepted.
@@ -227,7 +227,7 @@ impl Acting {
             None => sealer,
         };
         let opened = sealer.open(self.text()?)?;
-        let presented = Presented::token(Item::HandleState, &opened);
+        let presented = Presented::token(Item::HandleState, opened.token_id(), opened.expires_at());
         let made = Made {
             handle: None,
             id: presented.id.clone(),
@@ -269,14 +269,13 @@ impl Acting {
         }
     }
 
-    fn refuse(&self, context: &mut Context, reason: impl Into<Reason>) -> Step {
+    fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let about = About {
             token: self.handle.sent().text(),
             // What was verified has an id that is known to be ours.
             id: self.made.as_ref().map(|made| made.id.clone()),
             ..About::new(self.item())
         };
-        let reason = reason.into();
         let code = if reason.is_refusal() { -32602 } else { -32603 };
         let reply = Reply::from(context.refuse(reason, about));
         let error = reply.tool.as_ref().map(|tool| RpcError {

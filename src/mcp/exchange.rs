@@ -50,7 +50,7 @@ impl Exchange {
 
         let mut context = Context::new(guard, None);
         let error = Error::Malformed("a message of well-formed Unicode");
-        context.refuse(error, About::new(Item::Session));
+        context.refuse(error.into(), About::new(Item::Session));
         let reply = Reply {
             status: Some(400),
             ..Reply::error(-32600, "Invalid Request")

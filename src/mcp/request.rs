@@ -126,7 +126,7 @@ impl Request {
             (None, Some(carries)) => item(carries),
             _ => Item::Session,
         };
-        context.reply(error, About::new(item))
+        context.reply(error.into(), About::new(item))
     }
 }
 
@@ -160,13 +160,13 @@ impl Request {
                     ..About::new(Item::Session)
                 };
                 let error = Error::Malformed("a session, which this request needs");
-                return Ok(context.reply(error, about));
+                return Ok(context.reply(error.into(), about));
             }
             return self.enter(context, Some(sessions));
         };
         if self.method == CREATE {
             let error = Error::Malformed("no session in sessions/create");
-            context.refuse(error, About::new(Item::Session));
+            context.refuse(error.into(), About::new(Item::Session));
             return Ok(reply(
                 -32602,
                 "Invalid params: sessions/create takes no session",
@@ -175,7 +175,7 @@ impl Request {
         let header = self.header.as_deref().filter(|_| self.modern);
         if header.is_some_and(|header| id.sent() != Sent::Text(header)) {
             let error = Error::Malformed("one session in the header and in the message");
-            context.refuse(error, About::new(Item::Session));
+            context.refuse(error.into(), About::new(Item::Session));
             return Ok(reply(
                 -32020,
                 "Header mismatch: Mcp-Session-Id is not the session of the body",
@@ -187,7 +187,7 @@ impl Request {
         }
         match Session::open(sessions, &view, id.sent(), state.sent()) {
             Ok(session) => self.session = Some(session),
-            Err(error) => return Ok(self.refuse_session(context, error)),
+            Err(error) => return Ok(self.refuse_session(context, error.into())),
         }
         self.enter(context, Some(sessions))
     }
@@ -238,11 +238,11 @@ impl Request {
                 };
                 Step::Ask(Question::Accept(vec![presented]))
             }
-            Err(error) => self.refuse_session(context, error),
+            Err(error) => self.refuse_session(context, error.into()),
         }
     }
 
-    fn refuse_session(&self, context: &mut Context, reason: impl Into<Reason>) -> Step {
+    fn refuse_session(&self, context: &mut Context, reason: Reason) -> Step {
         let (id, state) = match &self.sent_session {
             Some((id, state)) => (id.sent().text(), state.sent().text()),
             None => (None, None),
@@ -284,7 +284,7 @@ impl Request {
                         deliver.carried = Some(text);
                         presented.push(token);
                     }
-                    Err(error) => return Ok(self.refuse_carried(context, carries, error)),
+                    Err(error) => return Ok(self.refuse_carried(context, carries, error.into())),
                 }
             }
         }
@@ -437,12 +437,7 @@ impl Request {
         Ok(sealer.seal(payload.as_bytes())?.into_string())
     }
 
-    fn refuse_carried(
-        &self,
-        context: &mut Context,
-        carries: Carried,
-        reason: impl Into<Reason>,
-    ) -> Step {
+    fn refuse_carried(&self, context: &mut Context, carries: Carried, reason: Reason) -> Step {
         let about = About {
             token: self.sent.sent().text(),
             ..About::new(item(carries))
@@ -509,7 +504,7 @@ const NO_SESSION: Error = Error::InvalidArgument(alloc::borrow::Cow::Borrowed(
 ));
 
 fn read<K>(item: Item, opened: Opened<K>) -> Result<(String, Presented), Error> {
-    let presented = Presented::token(item, &opened);
+    let presented = Presented::token(item, opened.token_id(), opened.expires_at());
     let text = String::from_utf8(opened.into_payload());
     let text = text.map_err(|_| Error::Malformed("a payload that is UTF-8"))?;
     Ok((text, presented))
