@@ -28,7 +28,8 @@ export async function duel(sides, effort) {
 }
 
 /**
- * The nanoseconds for one call of each, turn after turn; each turn another begins.
+ * The nanoseconds for one call of each, turn after turn. Each turn another begins, and every other
+ * turn goes the other way: what one leaves behind is not always the same one's to clear.
  *
  * @param turnMs how long a turn lasts; without it, a turn is `calls` calls
  * @param warmMs how long each works before
@@ -40,7 +41,8 @@ export async function timesByTurn(sides, { calls, turns, clock = wall, ...effort
   const times = sides.map(() => []);
   for (let turn = 0; turn < turns; turn++) {
     for (let place = 0; place < sides.length; place++) {
-      const side = (turn + place) % sides.length;
+      const step = turn % 2 ? sides.length - 1 - place : place;
+      const side = ((turn >> 1) + step) % sides.length;
       const start = clock();
       await sides[side](counts[side]);
       times[side].push(((clock() - start) * 1e6) / counts[side]);

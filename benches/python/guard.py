@@ -258,7 +258,10 @@ async def by_turns(sides: dict[str, Call], warm_ns: int, turns: int) -> dict[str
     times: dict[str, list[float]] = {name: [] for name in sides}
     names = list(sides)
     for turn in range(turns):
-        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+        first = turn // 2 % len(names)
+        order = names[first:] + names[:first]
+        # What one leaves behind is not always the same one's to clear.
+        for name in order if turn % 2 == 0 else reversed(order):
             start = process_time_ns()
             for _ in range(calls[name]):
                 await sides[name]()

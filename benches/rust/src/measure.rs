@@ -37,13 +37,19 @@ pub fn duel<'a>(
     (medians[0], medians[1])
 }
 
-/// The nanoseconds for one call of each, turn after turn; each turn another begins.
+/// The nanoseconds for one call of each, turn after turn. Each turn another begins, and every other
+/// turn goes the other way: what one leaves behind is not always the same one's to clear.
 pub fn by_turns<F: FnMut()>(effort: Effort, mut sides: Vec<F>) -> Vec<Vec<f64>> {
     let calls: Vec<_> = sides.iter_mut().map(|it| calls_in(effort, it)).collect();
     let mut times = vec![Vec::new(); sides.len()];
     for turn in 0..effort.turns {
         for place in 0..sides.len() {
-            let side = (turn + place) % sides.len();
+            let step = if turn % 2 == 0 {
+                place
+            } else {
+                sides.len() - 1 - place
+            };
+            let side = (turn / 2 + step) % sides.len();
             let start = (effort.clock)();
             for _ in 0..calls[side] {
                 sides[side]();
