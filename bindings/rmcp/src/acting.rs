@@ -2,7 +2,7 @@
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::mcp::{Act, Exchange, Made, Reply, Step};
+use sealwax::mcp::{Act, Exchange, Made, Reply, Step, What};
 use sealwax::{Error, Profile};
 use serde::de::DeserializeOwned;
 
@@ -22,13 +22,18 @@ pub(crate) struct Acting<'a> {
 }
 
 impl<'a> Acting<'a> {
-    /// Only a server that this guard protects can tell whose handle it is.
+    /// Begins with a handle of a type. Only a server that this guard protects can tell whose it is.
     pub(crate) fn begin(
         guard: &Guard,
-        kind: Kind,
+        handle_type: &str,
         context: &'a RequestContext<RoleServer>,
-        act: Act<'_>,
+        what: What<'_>,
     ) -> Result<Self, Refused> {
+        let kind = match what {
+            What::Mint { .. } | What::Check { .. } | What::End { held: false, .. } => Kind::Handle,
+            _ => Kind::HandleState,
+        };
+        let act = Act { handle_type, what };
         let begun = Caller::of(context).and_then(|caller| {
             if caller.guard.is(guard) {
                 let begun = caller.within(|exchange| Ok(exchange.act(act)))?;

@@ -51,8 +51,8 @@ pub(crate) type InitialOf =
 
 /// Data-layer sessions, said once the guard is there.
 pub(crate) struct WithSessions {
+    pub rules: mcp::GuardBuilder,
     pub engine: mcp::Guard,
-    pub settings: mcp::SessionSettings,
     /// `None`: the server holds the state.
     pub initial: Option<Box<InitialOf>>,
 }
@@ -95,19 +95,14 @@ impl Guard {
 
     /// The rules.
     pub(crate) fn engine(&self) -> &mcp::Guard {
-        match self.0.sessions.get() {
-            Some(sessions) => &sessions.engine,
-            None => &self.0.engine,
-        }
+        let sessions = self.0.sessions.get();
+        sessions.map_or(&self.0.engine, |it| &it.engine)
     }
 
     /// The rules, to be changed for a part of the server.
     pub(crate) fn rules(&self) -> mcp::GuardBuilder {
-        let rules = self.0.rules.clone();
-        match self.0.sessions.get() {
-            Some(sessions) => rules.sessions(sessions.settings.clone()),
-            None => rules,
-        }
+        let sessions = self.0.sessions.get();
+        sessions.map_or(&self.0.rules, |it| &it.rules).clone()
     }
 
     pub(crate) fn sessions_slot(&self) -> &OnceLock<WithSessions> {

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::mcp::{Act, Made, Sent, What};
+use sealwax::mcp::{Made, Sent, What};
 
-use crate::Kind;
 use crate::acting::Acting;
 use crate::guard::Guard;
 use crate::refused::Refused;
@@ -75,12 +74,8 @@ impl Handles {
     /// [`Refused`] where there is no principal or no randomness, or for a type that is none.
     pub fn mint(&self, context: &RequestContext<RoleServer>) -> Result<Handle, Refused> {
         let max_age = self.max_age;
-        let acting = Acting::begin(
-            &self.guard,
-            Kind::Handle,
-            context,
-            self.act(What::Mint { max_age }),
-        )?;
+        let mint = What::Mint { max_age };
+        let acting = Acting::begin(&self.guard, &self.handle_type, context, mint)?;
         acting.now().map(handle)
     }
 
@@ -94,11 +89,11 @@ impl Handles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<Handle, Refused> {
-        let check = self.act(What::Check {
+        let check = What::Check {
             handle: Sent::Text(handle),
             max_age: self.max_age,
-        });
-        let acting = Acting::begin(&self.guard, Kind::Handle, context, check)?;
+        };
+        let acting = Acting::begin(&self.guard, &self.handle_type, context, check)?;
         acting.done().await.map(self::handle)
     }
 
@@ -113,20 +108,13 @@ impl Handles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<(), Refused> {
-        let end = self.act(What::End {
+        let end = What::End {
             handle: Sent::Text(handle),
             max_age: self.max_age,
             held: false,
-        });
-        let acting = Acting::begin(&self.guard, Kind::Handle, context, end)?;
+        };
+        let acting = Acting::begin(&self.guard, &self.handle_type, context, end)?;
         acting.done().await.map(drop)
-    }
-
-    fn act<'a>(&'a self, what: What<'a>) -> Act<'a> {
-        Act {
-            handle_type: &self.handle_type,
-            what,
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::mcp::{Act, Before, Sent, What};
+use sealwax::mcp::{Before, Sent, What};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -105,11 +105,11 @@ impl HeldHandles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<Held<T>, Refused> {
-        let open = self.act(What::Open {
+        let open = What::Open {
             handle: Sent::Text(handle),
             max_age: None,
-        });
-        let acting = Acting::begin(&self.guard, Kind::HandleState, context, open)?;
+        };
+        let acting = Acting::begin(&self.guard, &self.handle_type, context, open)?;
         let (value, made) = acting.open(handle).await?;
         Ok(Held {
             value,
@@ -143,12 +143,12 @@ impl HeldHandles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<(), Refused> {
-        let end = self.act(What::End {
+        let end = What::End {
             handle: Sent::Text(handle),
             max_age: None,
             held: true,
-        });
-        let acting = Acting::begin(&self.guard, Kind::HandleState, context, end)?;
+        };
+        let acting = Acting::begin(&self.guard, &self.handle_type, context, end)?;
         acting.done().await.map(drop)
     }
 
@@ -165,23 +165,16 @@ impl HeldHandles {
             let about = About::new(Kind::HandleState, principal);
             Refused::new(self.guard.refuse(&error, about))
         })?;
-        let seal = self.act(What::Seal {
+        let seal = What::Seal {
             value: &value,
             ttl: self.ttl,
             before,
-        });
-        let made = Acting::begin(&self.guard, Kind::HandleState, context, seal)?.now()?;
+        };
+        let made = Acting::begin(&self.guard, &self.handle_type, context, seal)?.now()?;
         Ok(SealedHandle {
             handle: made.handle.unwrap_or_default(),
             expires_at: made.expires_at,
         })
-    }
-
-    fn act<'a>(&'a self, what: What<'a>) -> Act<'a> {
-        Act {
-            handle_type: &self.handle_type,
-            what,
-        }
     }
 }
 

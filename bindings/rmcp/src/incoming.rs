@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest};
-use sealwax::mcp::{Event, Failed, Reply, Step, Transport, Watch};
+use sealwax::mcp::{Event, Failed, Reply, Step};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, DuplexStream,
@@ -12,12 +12,9 @@ use tokio::io::{
 };
 use tokio::sync::oneshot;
 
-use crate::front::Passing;
-use crate::message::{
-    REPLAYED, echo, is_modern, is_notification, replied, request_id, take_session,
-};
+use crate::front::{Arrived, Leaving};
+use crate::message::{REPLAYED, is_notification, replied, request_id};
 use crate::open_requests::{Open, Request};
-use crate::params::sent;
 use crate::relay::{Relay, send};
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
@@ -46,26 +43,12 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         mut message: Value,
         rmcp: &mut WriteHalf<DuplexStream>,
     ) -> io::Result<()> {
-        let modern = is_modern(None, &message);
-        let mut inside = None;
-        if self.front.settings.sep1359 && !modern {
-            inside = take_session(&mut message);
-        }
-        let method = message["method"].as_str();
-        let initialize = (method == Some("initialize")).then(|| message["params"].to_string());
-        let begun = self.front.begin(
-            None,
-            Transport {
-                method,
-                notification: is_notification(&message),
-                modern,
-                inside: sent(inside.as_ref()),
-                initialize: initialize.as_deref(),
-                ..Transport::default()
-            },
-        );
-        let (mut passing, mut step) = match begun.await {
-            Ok(begun) => begun,
+        let Arrived {
+            mut passing,
+            mut step,
+            inside,
+        } = match self.front.arrive(&mut message, None).await {
+            Ok(arrived) => arrived,
             Err(reply) => return self.reply(&reply, &message).await,
         };
         if let Step::Deliver(deliver) = &step
@@ -81,8 +64,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
                 if deliver.stamp.is_some() {
                     self.state().named.clone_from(&deliver.stamp);
                 }
-                let watched = (deliver.watch != Watch::Never).then(|| Box::new(passing));
-                match self.deliver(message, deliver.stamp, watched) {
+                let leaving = self.front.leaving(passing, *deliver, &message);
+                match self.deliver(message, leaving) {
                     Some(line) => send(rmcp, &line).await,
                     None => Ok(()),
                 }
@@ -109,16 +92,11 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     }
 
     /// The line for rmcp, which reads here what it will read there. `None`: nothing is left to say.
-    fn deliver(
-        &self,
-        mut message: Value,
-        session: Option<String>,
-        watched: Option<Box<Passing>>,
-    ) -> Option<String> {
+    fn deliver(&self, mut message: Value, leaving: Leaving) -> Option<String> {
         let line = message.to_string();
         match serde_json::from_str(&line) {
             Ok(ClientJsonRpcMessage::Request(read)) => {
-                let ours = self.register(&message, &read.request, session, watched);
+                let ours = self.register(&message, &read.request, leaving);
                 message["id"] = ours.into();
             }
             Ok(ClientJsonRpcMessage::Notification(read)) => {
@@ -135,27 +113,20 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     }
 
     /// Remembers what the answer will need. Our id for the request.
-    fn register(
-        &self,
-        message: &Value,
-        read: &ClientRequest,
-        session: Option<String>,
-        watched: Option<Box<Passing>>,
-    ) -> i64 {
+    fn register(&self, message: &Value, read: &ClientRequest, leaving: Leaving) -> i64 {
         let mut state = self.state();
         let begins = matches!(read, ClientRequest::InitializeRequest(_));
         // rmcp ends over one that it does not take, so from here on it has begun.
         state.begun |= begins;
-        let id = state.requests.next_id();
+        let ours = state.requests.next_id();
+        let id = message["id"].clone();
         let request = Request {
-            id: message["id"].clone(),
+            id,
             begins,
-            watched,
-            session,
-            echo: echo(message).filter(|_| self.front.guard.sessions_slot().get().is_some()),
+            leaving,
         };
-        state.requests.insert(id, Open::Client(request));
-        id
+        state.requests.insert(ours, Open::Client(request.into()));
+        ours
     }
 
     /// Has rmcp begin with what another process agreed on, before anything else. False where it does

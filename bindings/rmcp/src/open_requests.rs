@@ -8,7 +8,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::front::Passing;
+use crate::front::Leaving;
 
 /// By ids of ours: 1, 2 and so on.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(crate) struct OpenRequests {
 }
 
 pub(crate) enum Open {
-    Client(Request),
+    Client(Box<Request>),
     /// One of ours, whose answer nobody else sees.
     Ours(oneshot::Sender<Value>),
 }
@@ -29,12 +29,7 @@ pub(crate) struct Request {
     pub id: Value,
     /// Whether it is an `initialize`.
     pub begins: bool,
-    /// What is to hear of its result.
-    pub watched: Option<Box<Passing>>,
-    /// The session that it named.
-    pub session: Option<String>,
-    /// The data-layer session that rmcp would leave out of the result.
-    pub echo: Option<String>,
+    pub leaving: Leaving,
 }
 
 impl OpenRequests {
@@ -88,15 +83,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Open, OpenRequests, Request};
+    use crate::front::Leaving;
 
     fn request(id: Value) -> Open {
-        Open::Client(Request {
+        Open::Client(Box::new(Request {
             id,
             begins: false,
-            watched: None,
-            session: None,
-            echo: None,
-        })
+            leaving: Leaving::default(),
+        }))
     }
 
     #[test]

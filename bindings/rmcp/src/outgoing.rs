@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use sealwax::mcp::{Event, Head, Step};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWrite, BufReader, DuplexStream, ReadHalf};
 
-use crate::front::Passing;
-use crate::message::{leave, put_echo, replied, request_id, stamp};
+use crate::message::stamp;
 use crate::open_requests::{Open, Request};
 use crate::relay::Relay;
 
@@ -37,7 +35,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         }
         let open = self.state().requests.answered(&message["id"]);
         match open {
-            Some(Open::Client(request)) => self.finish(request, message),
+            Some(Open::Client(request)) => finish(*request, message),
             Some(Open::Ours(tell)) => {
                 // Nobody waits any more where the client is gone.
                 let _ = tell.send(message.take());
@@ -61,41 +59,16 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             stamp(message, token);
         }
     }
-
-    /// The answer to a request of the client's.
-    fn finish(&self, request: Request, message: &mut Value) {
-        let ours = std::mem::replace(&mut message["id"], request.id.clone());
-        if let Some(subscription) = message.pointer_mut(ENDED_SUBSCRIPTION)
-            && *subscription == ours
-        {
-            *subscription = request.id;
-        }
-        if let Some(session_id) = request.echo {
-            put_echo(message, &session_id);
-        }
-        if let Some(token) = request.session {
-            stamp(message, &token);
-        }
-        if let Some(passing) = request.watched
-            && message["result"].is_object()
-        {
-            finished(passing, message);
-        }
-    }
 }
 
-/// What the engine makes of a result.
-fn finished(mut passing: Box<Passing>, message: &mut Value) {
-    let result = message["result"].to_string();
-    match passing.on(Event::Left(Head {
-        initialized: Some(&result),
-        ..Head::default()
-    })) {
-        Step::Leave(changes) => leave(message, &changes),
-        Step::Reply(reply) => {
-            let id = request_id(message);
-            *message = replied(&reply, id).unwrap_or_default();
-        }
-        _ => *message = Value::Null,
+/// The answer to a request of the client's.
+fn finish(mut request: Request, message: &mut Value) {
+    let ours = std::mem::replace(&mut message["id"], request.id.clone());
+    if let Some(subscription) = message.pointer_mut(ENDED_SUBSCRIPTION)
+        && *subscription == ours
+    {
+        *subscription = request.id;
     }
+    // A reply in its place is in the message too.
+    let _ = request.leaving.change(message);
 }

@@ -26,6 +26,7 @@ use serde_json::Value;
 
 use crate::guard::Guard;
 use crate::message::REPLAYED;
+use crate::refusal::internal;
 
 /// What [`Guard::protect`] returns: serve it in place of the server inside.
 ///
@@ -59,7 +60,7 @@ impl<S> Protected<S> {
 /// The `initialize` that would follow.
 fn replayed(params: &Value) -> Result<InitializeRequestParams, ErrorData> {
     let params = InitializeRequestParams::deserialize(params);
-    params.map_err(|_| ErrorData::invalid_params("Invalid params", None))
+    params.map_err(|_| internal())
 }
 
 macro_rules! serve {

@@ -51,12 +51,8 @@ pub(crate) fn error_data(reply: Reply) -> ErrorData {
 
 /// The server's own trouble.
 pub(crate) fn internal() -> ErrorData {
-    let reply = Reply::from(Profile::DataLayer.internal_error());
-    // It always has an error.
-    let error = reply
-        .error
-        .map_or((0, ""), |error| (error.code, error.message));
-    ErrorData::new(ErrorCode(error.0), error.1, None)
+    // Which has an error, so this ends.
+    error_data(Profile::DataLayer.internal_error().into())
 }
 
 /// Foreign text for a message: a JSON string of 64 characters at most, in ASCII. It may repeat what a

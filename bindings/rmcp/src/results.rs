@@ -85,23 +85,26 @@ fn declare(capabilities: &mut ServerCapabilities) {
 }
 
 macro_rules! places {
-    ($($result:ident { $($place:ident: $member:ident$(.$how:ident())?),* })*) => {$(
+    ($($result:ident($this:ident) { $($place:ident: $how:expr),* })*) => {$(
         impl Placed for $result {
             fn places(&mut self) -> Places<'_> {
+                let $this = self;
                 Places {
-                    meta: Some(&mut self.meta),
-                    $($place: self.$member$(.$how())?,)*
+                    meta: Some(&mut $this.meta),
+                    $($place: $how,)*
                     ..Places::default()
                 }
             }
         }
     )*};
-}
-
-macro_rules! lists {
-    ($($list:ident)*) => {
-        places! { $($list {
-            token: next_cursor.as_mut(), scope: cache_scope.as_mut(), ttl_ms: ttl_ms.as_mut()
+    (cached: $($result:ident)*) => {
+        places! { $($result(it) { scope: it.cache_scope.as_mut(), ttl_ms: it.ttl_ms.as_mut() })* }
+    };
+    (lists: $($list:ident)*) => {
+        places! { $($list(it) {
+            token: it.next_cursor.as_mut(),
+            scope: it.cache_scope.as_mut(),
+            ttl_ms: it.ttl_ms.as_mut()
         })* }
     };
 }
@@ -121,17 +124,26 @@ macro_rules! responses {
 }
 
 places! {
-    CallToolResult {}
-    CompleteResult {}
-    CreateTaskResult {}
-    GetPromptResult {}
-    GetTaskResult {}
-    GetSkillResult { scope: cache_scope.as_mut(), ttl_ms: ttl_ms.as_mut() }
-    ReadResourceResult { scope: cache_scope.as_mut(), ttl_ms: ttl_ms.as_mut() }
+    CallToolResult(it) {}
+    CompleteResult(it) {}
+    CreateTaskResult(it) {}
+    GetPromptResult(it) {}
+    GetTaskResult(it) {}
+    InputRequiredResult(it) {
+        outcome: Outcome::InputRequired, token: it.request_state.as_mut()
+    }
+    InitializeResult(it) { capabilities: Some(&mut it.capabilities) }
+    DiscoverResult(it) {
+        scope: Some(&mut it.cache_scope),
+        ttl_ms: Some(&mut it.ttl_ms),
+        capabilities: Some(&mut it.capabilities)
+    }
 }
 
-lists! {
-    ListPromptsResult ListResourceTemplatesResult ListResourcesResult ListSkillsResult
+places! { cached: GetSkillResult ReadResourceResult }
+
+places! {
+    lists: ListPromptsResult ListResourceTemplatesResult ListResourcesResult ListSkillsResult
     ListToolsResult
 }
 
@@ -139,39 +151,6 @@ responses! {
     CallToolResponse { Complete InputRequired Task }
     GetPromptResponse { Complete InputRequired }
     ReadResourceResponse { Complete InputRequired }
-}
-
-impl Placed for InputRequiredResult {
-    fn places(&mut self) -> Places<'_> {
-        Places {
-            outcome: Outcome::InputRequired,
-            token: self.request_state.as_mut(),
-            meta: Some(&mut self.meta),
-            ..Places::default()
-        }
-    }
-}
-
-impl Placed for InitializeResult {
-    fn places(&mut self) -> Places<'_> {
-        Places {
-            capabilities: Some(&mut self.capabilities),
-            meta: Some(&mut self.meta),
-            ..Places::default()
-        }
-    }
-}
-
-impl Placed for DiscoverResult {
-    fn places(&mut self) -> Places<'_> {
-        Places {
-            scope: Some(&mut self.cache_scope),
-            ttl_ms: Some(&mut self.ttl_ms),
-            capabilities: Some(&mut self.capabilities),
-            meta: Some(&mut self.meta),
-            ..Places::default()
-        }
-    }
 }
 
 /// An empty result, to which rmcp gives no metadata: the README names the methods.

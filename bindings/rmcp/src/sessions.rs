@@ -125,10 +125,10 @@ impl<T> SessionsBuilder<T> {
     /// holds, for a required method that never depends on a session, and where the guard has sessions
     /// already.
     pub fn build(self) -> Result<Sessions<T>, Error> {
-        let rules = self.guard.rules().sessions(self.settings.clone());
+        let rules = self.guard.rules().sessions(self.settings);
         let sessions = WithSessions {
-            engine: rules.build()?,
-            settings: self.settings,
+            engine: rules.clone().build()?,
+            rules,
             initial: self.initial,
         };
         if self.guard.sessions_slot().set(sessions).is_err() {
