@@ -79,15 +79,16 @@ class Asking:
 
     async def who(self) -> Document:
         """Return who it is, or that it failed, as an event has it."""
+        return self._who or await self._find()
+
+    async def once(self) -> None:
+        """Find out who it is: what a handler does at once with two handles asks once."""
         if self._who is None:
-            # What a handler does at once with two handles asks once.
             self._finding = self._finding or anyio.Lock(fast_acquire=True)
             async with self._finding:
-                self._who = self._who or await self.find()
-        return self._who
+                await self.who()
 
-    async def find(self) -> Document:
-        """Find out who it is, where nobody else does."""
+    async def _find(self) -> Document:
         principal_of: Any = self._author.principal
         try:
             found = principal_of(self._ctx)

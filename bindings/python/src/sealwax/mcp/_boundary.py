@@ -20,11 +20,12 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
 from .. import Carried, carried
-from .._engine import json_text, sent
+from .._engine import sent
 from ._exchange import Exchange
 from ._refusal import HandleRefused, protocol_error
 from ._session import Session
 from ._sessions import CREATE, DELETE, SESSION_META_KEY
+from ._wire import json_text
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -68,16 +69,17 @@ class Boundary:
         engine, step = self._engine.message(
             document, None if arguments is None else json_text(arguments)
         )
+        exchange.begun(engine)
         try:
             step = await exchange.asking.drive(engine, step, lambda: self._rules.first(ctx))
             if step["step"] == "deliver":
-                exchange.delivered(engine, step.get("carried"), carries_state=asks)
+                if asks:
+                    exchange.opened_state(step.get("carried"))
                 return await self._served(exchange, engine, ctx, rule, step, call_next)
             if step["step"] == "reply":
                 raise protocol_error(step["error"])
             return None
         finally:
-            engine.free()
             exchange.close()
 
     def _document(self, ctx: Context, rule: Carried | None, params: Mapping[str, Any]) -> Document:
@@ -114,8 +116,7 @@ class Boundary:
         if "session" in step:
             exchange.session = Session(engine, step["session"])
         inner = ctx if rule is None else _opened(ctx, rule, step)
-        with exchange.served():
-            result = await call_next(inner)
+        result = await exchange.serve(call_next(inner))
         watch = step.get("watch")
         if watch is None or isinstance(result, ErrorData):
             return result

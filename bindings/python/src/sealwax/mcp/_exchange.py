@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import InvalidArgument
 from ._asking import Asking
 from ._refusal import HandleRefused, why
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable
 
     from mcp.server.context import ServerRequestContext
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Where the scope of an HTTP request holds what the wrapper around the server knows of it.
 SCOPE_KEY = "sealwax.session"
+ResultT = TypeVar("ResultT")
 _current: ContextVar[Exchange | None] = ContextVar("sealwax_exchange", default=None)
 
 
@@ -65,9 +65,13 @@ class Exchange:
         self._ctx: ServerRequestContext[Any, Any] | None = ctx
         self._handle_refused = handle_refused
 
-    def delivered(self, engine: Engine, state: str | None, *, carries_state: bool) -> None:
-        """Take what the engine opened for the handler."""
-        self._engine, self._state, self._carries_state = engine, state, carries_state
+    def begun(self, engine: Engine) -> None:
+        """Take what is to end with the request."""
+        self._engine = engine
+
+    def opened_state(self, state: str | None) -> None:
+        """Take what was opened of the request's ``requestState``, for its method carries one."""
+        self._carries_state, self._state = True, state
 
     def state(self) -> str | None:
         """Return the ``requestState`` that was opened: never what the SDK has of it."""
@@ -81,6 +85,8 @@ class Exchange:
     async def act(self, act: Document, value: bytes | None = None) -> Document:
         """Do something with a handle, or raise :class:`HandleRefused`."""
         assert self._engine is not None
+        await self.asking.once()
+        self._expect_served()
         acting, step = self._engine.act(act, value)
         try:
             step = await self.asking.drive(acting, step)
@@ -91,12 +97,11 @@ class Exchange:
             raise self._handle_refused(step) from why(step)
         return step
 
-    @contextmanager
-    def served(self) -> Iterator[None]:
-        """Be the exchange of what handlers run within."""
+    async def serve(self, handler: Awaitable[ResultT]) -> ResultT:
+        """Be the exchange of what a handler runs within."""
         before = _current.set(self)
         try:
-            yield
+            return await handler
         finally:
             _current.reset(before)
 

@@ -21,7 +21,8 @@ from ._events import Events
 from ._exchange import SCOPE_KEY, Outer
 from ._negotiated import negotiated
 from ._refusal import Refusal, report
-from ._transport import ABSENT, Passage, put_session, read_message, take_session
+from ._transport import ABSENT, Passage, put_session, take_session
+from ._wire import read_message
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -27,7 +27,8 @@ from pydantic import Field
 from .._engine import sent
 from ._exchange import Outer, around
 from ._negotiated import negotiated
-from ._transport import ABSENT, Passage, read_message, take_session
+from ._transport import ABSENT, Passage, take_session
+from ._wire import read_message
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator

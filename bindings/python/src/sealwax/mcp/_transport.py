@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pydantic_core
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from .._engine import json_text, seconds, sent
+from .._engine import seconds, sent
 from ._asking import Asking
+from ._wire import json_text
 
 if TYPE_CHECKING:
     from .._engine import Document
@@ -82,14 +82,6 @@ class Passage:
         """End with the message."""
         self._engine.free()
         self.asking.close()
-
-
-def read_message(text: str | bytes) -> Any:
-    """Read JSON as the SDK will, so that both see the same; ``None`` where it is none."""
-    try:
-        return pydantic_core.from_json(text)
-    except ValueError:
-        return None
 
 
 def take_session(message: Any) -> Any:
