@@ -18,7 +18,7 @@ import type { Policy } from './policy.js';
 import { quoted } from './quoted.js';
 import type { RequestContext } from './request-context.js';
 import { Session } from './session.js';
-import type { Arrived, Passage, Passing } from './transport.js';
+import type { Arrived, Leaving, Passage, Passing } from './transport.js';
 
 type Result = Readonly<Record<string, unknown>>;
 
@@ -121,7 +121,7 @@ export class Call implements Passing {
     return { ...this.#message, params: given };
   }
 
-  leave(response: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse> {
+  leave(response: JSONRPCResponse): Leaving | Promise<Leaving> {
     const watch = this.#delivered === undefined ? this.#carried?.result : this.#delivered.watch;
     if (!('result' in response) || watch === undefined) return response;
     const result: Result = response.result;
@@ -134,11 +134,11 @@ export class Call implements Passing {
       scope: typeof cacheScope === 'string' ? cacheScope : undefined,
     };
     const exchange = this.#live();
-    return after(this.caller.drive(exchange, exchange.on({ left })), (step) =>
-      step.step === 'leave'
-        ? { ...response, result: this.#changed(result, step) }
-        : this.#replied(step),
-    );
+    return after(this.caller.drive(exchange, exchange.on({ left })), (step): Leaving => {
+      if (step.step === 'drop') return undefined;
+      if (step.step !== 'leave') return this.#replied(step);
+      return { ...response, result: this.#changed(result, step) };
+    });
   }
 
   #changed(given: Result, leave: Leave): Result {

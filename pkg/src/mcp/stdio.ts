@@ -6,7 +6,6 @@ import { Buffer } from 'node:buffer';
 import process from 'node:process';
 import { Readable, Writable } from 'node:stream';
 
-import type { RequestId } from '@modelcontextprotocol/server';
 import { optional } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { Caller } from './caller.js';
@@ -24,6 +23,7 @@ import {
   withResult,
 } from './messages.js';
 import type { Negotiated } from './negotiated.js';
+import { cancelling, cancels, type Numbered, Pending } from './pending.js';
 import type { Policy } from './policy.js';
 
 /** As much as the SDK's own transport holds of a line. */
@@ -75,8 +75,7 @@ export function sessionStreams(
 }
 
 /** A request at the SDK, and what its answer needs. */
-interface Waiting {
-  readonly id: RequestId;
+interface Waiting extends Numbered {
   /** What it came by. */
   readonly caller: Caller;
   readonly exchange: Exchange;
@@ -91,10 +90,7 @@ class Line {
   readonly #policy: Policy;
   readonly #engine: Engine;
   readonly #send: (message: Message) => void;
-  /** By ids of ours: a client's may be that of two requests at a time. */
-  readonly #waiting = new Map<string, Waiting>();
-  /** Of requests with one id, the last: as the SDK has it, a cancellation means that one. */
-  readonly #latest = new Map<unknown, string>();
+  readonly #pending = new Pending<Waiting>();
   /** What a peer last sent: what the server says of itself is of that session. */
   #session: string | undefined;
   #isInitialized = false;
@@ -144,38 +140,31 @@ class Line {
   }
 
   /** A request under an id of ours, until its answer comes; whatever else as it is. */
-  #awaited(message: Message, what: Omit<Waiting, 'id'>): Message {
+  #awaited(message: Message, what: Omit<Waiting, keyof Numbered>): Message {
     // The id of this one is the name of what it subscribes to.
     if (!isRequest(message) || message.method === 'subscriptions/listen') {
       what.exchange.free();
       return message;
     }
-    const id = ownId(message.id);
+    const { id } = message;
+    const { ownId: own } = this.#pending.add({ ...what, id, ownId: ownId(id) });
     const { principal, patience } = what.caller;
-    this.#policy.knownById.set(id, { principal, patience });
-    this.#waiting.set(id, { ...what, id: message.id });
-    this.#latest.set(message.id, id);
-    return { ...message, id };
+    this.#policy.knownById.set(own, { principal, patience });
+    return { ...message, id: own };
   }
 
   /** A cancellation, of the request that it means; whatever else as it is. */
   #meant(message: Message): Message {
-    if (message.method !== 'notifications/cancelled') return message;
-    const { requestId, reason } = Object(message.params);
-    const id = this.#latest.get(requestId);
-    if (id === undefined) return message;
-    // The SDK takes no other for one, and then never answers.
-    if (reason === undefined || typeof reason === 'string') this.#taken(id)?.exchange.free();
-    return { ...message, params: { ...Object(message.params), requestId: id } };
+    const waiting = this.#pending.meantBy(message);
+    if (waiting === undefined) return message;
+    if (cancels(message)) this.#end(waiting);
+    return cancelling(message, waiting);
   }
 
-  /** What waits under an id of ours, which waits no more. */
-  #taken(id: string): Waiting | undefined {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    this.#policy.knownById.delete(id);
-    if (this.#latest.get(waiting?.id) === id) this.#latest.delete(waiting?.id);
-    return waiting;
+  #end(waiting: Waiting): void {
+    this.#pending.delete(waiting);
+    this.#policy.knownById.delete(waiting.ownId);
+    waiting.exchange.free();
   }
 
   /** The handshake that another process had, for this one's SDK; whether that takes it. */
@@ -201,14 +190,14 @@ class Line {
     }
     if (!isOwn(id)) return this.#send(message);
     if (id === this.#replayed?.id) return this.#replayed.done(message);
-    const waiting = this.#taken(id);
+    const waiting = this.#pending.get(id);
     // An answer to what was cancelled: nobody waits for it.
     if (waiting === undefined) return;
     const answer: Message = { ...message, id: waiting.id };
     try {
       if (waiting.watched && isMessage(answer.result)) return await this.#begun(waiting, answer);
     } finally {
-      waiting.exchange.free();
+      this.#end(waiting);
     }
     this.#send(waiting.stamp === undefined ? answer : carrying(answer, waiting.stamp));
   }

@@ -16,6 +16,7 @@ import type {
 import { answer as fixed } from '../answer.js';
 import { meantBy, ownId } from './ids.js';
 import { after, attempt } from './later.js';
+import { cancelling, cancels, type Numbered, Pending } from './pending.js';
 import type { RequestContext } from './request-context.js';
 
 /** One message between the wire and the handlers of a protected server. */
@@ -29,7 +30,7 @@ export interface Passing {
    * After the handler: what goes to the client. The SDK finds an HTTP status for an error only
    * while it delivers: so an error is given without a promise, and whatever else can be.
    */
-  leave(response: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse>;
+  leave(response: JSONRPCResponse): Leaving | Promise<Leaving>;
   /** Nothing comes of it any more: it was answered, or dropped. */
   end(): void;
 }
@@ -38,6 +39,9 @@ export type Passage =
   | { readonly deliver: Arrived }
   | { readonly answer: JSONRPCResponse }
   | undefined;
+
+/** What goes to the client; nothing where it was dropped. */
+export type Leaving = JSONRPCResponse | undefined;
 
 /** What comes to a server's handlers. */
 export type Arrived = JSONRPCRequest | JSONRPCNotification;
@@ -63,10 +67,8 @@ export interface Receiver<Call> {
 }
 
 /** A request until it is answered or dropped. */
-interface Exchange<Call> {
+interface Exchange<Call> extends Numbered {
   readonly call: Call;
-  readonly id: RequestId;
-  readonly ownId: string;
   isDelivered: boolean;
 }
 
@@ -78,19 +80,9 @@ export function stand<Call extends Passing>(
 ): void {
   const start = transport.start.bind(transport);
   const send = transport.send.bind(transport);
-  const exchanges = new Map<RequestId, Exchange<Call>>();
-  /** Of requests with one id, the last: as the SDK has it, a cancellation means that one. */
-  const latest = new Map<RequestId, Exchange<Call>>();
-
-  const begin = (call: Call, id: RequestId): Exchange<Call> => {
-    const exchange = { call, id, ownId: ownId(id), isDelivered: false };
-    exchanges.set(exchange.ownId, exchange);
-    latest.set(id, exchange);
-    return exchange;
-  };
+  const exchanges = new Pending<Exchange<Call>>();
   const end = (exchange: Exchange<Call>) => {
-    exchanges.delete(exchange.ownId);
-    if (latest.get(exchange.id) === exchange) latest.delete(exchange.id);
+    exchanges.delete(exchange);
     exchange.call.end();
   };
   const failed = (error: unknown) => transport.onerror?.(error as Error);
@@ -105,10 +97,11 @@ export function stand<Call extends Passing>(
 
     const request = (message: JSONRPCRequest, extra?: MessageExtraInfo) => {
       const call = boundary(message, contextOf(transport, extra));
-      const exchange = begin(call, message.id);
+      const { id } = message;
+      const exchange = exchanges.add({ call, id, ownId: ownId(id), isDelivered: false });
       const pass = (passage: Passage) => {
         // Dropped while it waited, and what it has come to meanwhile.
-        if (!exchanges.has(exchange.ownId)) return call.end();
+        if (!exchanges.has(exchange)) return call.end();
         if (passage === undefined) return end(exchange);
         if ('answer' in passage) return answer(exchange, passage.answer);
         const linked = { ...extra };
@@ -131,18 +124,16 @@ export function stand<Call extends Passing>(
         pass,
         (error) => {
           failed(error);
-          if (exchanges.has(exchange.ownId)) answer(exchange, internalError());
+          if (exchanges.has(exchange)) answer(exchange, internalError());
         },
       );
     };
 
     const notification = (message: JSONRPCNotification, extra?: MessageExtraInfo) => {
-      const exchange = isCancellation(message) ? latest.get(message.params.requestId) : undefined;
+      const exchange = exchanges.meantBy(message);
       if (exchange === undefined) return deliver?.(message, extra);
-      if (exchange.isDelivered) return deliver?.(cancelling(message, exchange.ownId), extra);
-      // The SDK takes no other for a cancellation.
-      const { reason } = message.params ?? {};
-      if (reason === undefined || typeof reason === 'string') end(exchange);
+      if (exchange.isDelivered) return deliver?.(cancelling(message, exchange), extra);
+      if (cancels(message)) end(exchange);
     };
 
     transport.onmessage = (message, extra) => {
@@ -159,7 +150,7 @@ export function stand<Call extends Passing>(
       try {
         closed?.();
       } finally {
-        for (const exchange of exchanges.values()) end(exchange);
+        for (const exchange of exchanges.all()) end(exchange);
       }
     };
     return start();
@@ -167,15 +158,14 @@ export function stand<Call extends Passing>(
 
   transport.send = async (message, options) => {
     if (!isResponse(message)) return send(message, related(options));
-    const exchange = message.id === undefined ? undefined : exchanges.get(message.id);
-    const leave = (exchange: Exchange<Call>, response: JSONRPCResponse) => {
-      if (!exchanges.has(exchange.ownId)) return Promise.resolve();
-      end(exchange);
-      return send({ ...response, id: exchange.id }, options);
-    };
+    const exchange = exchanges.get(message.id);
     // An answer to what was dropped: nobody waits for it, and nothing could seal it.
     if (exchange === undefined) return;
-    return after(exchange.call.leave(message), (left) => leave(exchange, left));
+    return after(exchange.call.leave(message), async (left) => {
+      if (left === undefined || !exchanges.has(exchange)) return;
+      end(exchange);
+      return send({ ...left, id: exchange.id }, options);
+    });
   };
 }
 
@@ -210,15 +200,4 @@ function isNotification(message: JSONRPCMessage): message is JSONRPCNotification
 
 function isResponse(message: JSONRPCMessage): message is JSONRPCResponse {
   return 'result' in message || 'error' in message;
-}
-
-type Cancellation = JSONRPCNotification & { params: { requestId: RequestId; reason?: unknown } };
-
-function isCancellation(message: JSONRPCNotification): message is Cancellation {
-  if (message.method !== 'notifications/cancelled') return false;
-  return message.params !== undefined && 'requestId' in message.params;
-}
-
-function cancelling(message: JSONRPCNotification, requestId: RequestId): JSONRPCNotification {
-  return { ...message, params: { ...message.params, requestId } };
 }

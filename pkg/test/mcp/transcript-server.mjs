@@ -1,5 +1,7 @@
 // The server of the transcripts, on the official SDK behind a guard, and the ways to reach it.
 
+import assert from 'node:assert/strict';
+
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import { Guard, HandleRefused, SingleUse } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
@@ -175,6 +177,11 @@ export class Stage {
   /** The script of an event, and what its handler sees beside. */
   async #run({ params }, ctx) {
     const { found } = this;
+    // What was negotiated is said by the header too, whether or not the client sent one.
+    const { protocolVersion } = (ctx && this.#guard.negotiated(ctx)) ?? {};
+    if (protocolVersion) {
+      assert.equal(ctx.http.req.headers.get('mcp-protocol-version'), protocolVersion);
+    }
     const state = this.#state(ctx);
     found.delivered = {
       state: typeof state === 'object' ? null : state,
