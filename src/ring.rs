@@ -47,6 +47,8 @@ impl KeyRing {
         &self.0
     }
 
+    /// Once in WebAssembly, though two call it.
+    #[inline(never)]
     fn of(keys: Vec<Key>) -> Result<Self, Error> {
         if keys.is_empty() {
             return Err(Error::InvalidKey(

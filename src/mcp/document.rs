@@ -143,7 +143,7 @@ pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Resul
         _ => return Err(NO_DOCUMENT),
     };
     let step = exchange.on(event)?;
-    Ok(self::told(exchange, step))
+    Ok(self::told(exchange, &step))
 }
 
 /// Begins an exchange for what a handler does with a handle; `value` is what it shall hold, as JSON.
@@ -297,17 +297,17 @@ fn unreadable(guard: &Guard) -> (Exchange, String) {
 
 /// A step as a document, with what was refused on the way.
 fn tell((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
-    let told = told(&mut exchange, step);
+    let told = told(&mut exchange, &step);
     (exchange, told)
 }
 
-fn told(exchange: &mut Exchange, step: Step) -> String {
+fn told(exchange: &mut Exchange, step: &Step) -> String {
     let mut told = Told::default();
     match step {
         Step::Identify => told.step("identify"),
         Step::Ask(Question::Accept(tokens)) => {
             told.step("ask");
-            told.list("accept", tokens.into_iter().map(presented));
+            told.list("accept", tokens.iter().map(presented));
         }
         Step::Ask(Question::End(token)) => {
             told.step("ask");
@@ -315,19 +315,19 @@ fn told(exchange: &mut Exchange, step: Step) -> String {
         }
         Step::Begin => told.step("begin"),
         Step::Deliver(deliver) => {
-            told.deliver(*deliver);
+            told.deliver(deliver);
             if let Some(session) = exchange.session() {
                 told.json("session", &self::session(session));
             }
         }
-        Step::Leave(leave) => told.leave(*leave),
+        Step::Leave(leave) => told.leave(leave),
         Step::Reply(reply) => told.reply(reply),
-        Step::Done(made) => told.made(*made),
+        Step::Done(made) => told.made(made),
         Step::Drop => told.step("drop"),
     }
     let refused = exchange.refused();
     if !refused.is_empty() {
-        told.list("refused", refused.into_iter().map(self::refused));
+        told.list("refused", refused.iter().map(self::refused));
     }
     told.written()
 }
@@ -394,7 +394,7 @@ impl Told {
         self.put("step", name);
     }
 
-    fn deliver(&mut self, deliver: Deliver) {
+    fn deliver(&mut self, deliver: &Deliver) {
         self.step("deliver");
         self.text("carried", deliver.carried.as_deref());
         self.text("own", deliver.own.as_deref());
@@ -412,11 +412,11 @@ impl Told {
         }
     }
 
-    fn leave(&mut self, leave: Leave) {
+    fn leave(&mut self, leave: &Leave) {
         self.step("leave");
         self.text("token", leave.token.as_deref());
-        if let Some(metadata) = leave.metadata {
-            self.put("metadata", &metadata);
+        if let Some(metadata) = &leave.metadata {
+            self.put("metadata", metadata);
         }
         self.flag("private", leave.private);
         self.flag("declare", leave.declare);
@@ -426,28 +426,28 @@ impl Told {
         }
     }
 
-    fn reply(&mut self, reply: Reply) {
+    fn reply(&mut self, reply: &Reply) {
         self.step("reply");
         if let Some(status) = reply.status {
             self.put("status", &status);
         }
         self.text("allow", reply.allow);
-        if let Some(error) = reply.error {
-            self.put("error", &error);
+        if let Some(error) = &reply.error {
+            self.put("error", error);
         }
         self.flag("done", reply.done);
-        if let Some(tool) = reply.tool {
-            self.put("tool", &tool);
+        if let Some(tool) = &reply.tool {
+            self.put("tool", tool);
         }
     }
 
-    fn made(&mut self, made: Made) {
+    fn made(&mut self, made: &Made) {
         self.step("done");
         self.text("handle", made.handle.as_deref());
         self.text("id", Some(&made.id));
         self.text("expiresAt", made.expires_at.as_deref());
         self.text("value", made.value.as_deref());
-        if let Some(before) = made.before {
+        if let Some(before) = &made.before {
             let mut told = Self::default();
             told.put("startedAt", &before.started_at);
             told.put("generation", &before.generation);
@@ -464,7 +464,7 @@ impl Told {
     }
 }
 
-fn presented(token: Presented) -> String {
+fn presented(token: &Presented) -> String {
     let mut told = Told::default();
     told.put("kind", token.item.name());
     told.put("id", &*token.id);
@@ -473,7 +473,7 @@ fn presented(token: Presented) -> String {
     told.written()
 }
 
-fn refused(one: Refused) -> String {
+fn refused(one: &Refused) -> String {
     let mut told = Told::default();
     told.put("code", one.code);
     told.put("kind", one.item.name());

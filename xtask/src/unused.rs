@@ -1,7 +1,7 @@
 //! What nothing uses.
 //!
 //! The linker keeps the texts and tables that a function names, and what those name. Once panics have
-//! no messages, much of it serves nothing: 20 kB. It becomes zeros and traps, which wasm-opt leaves out.
+//! no messages, much of it serves nothing: 9 kB. It becomes zeros and traps, which wasm-opt leaves out.
 //! The relocations that the linker leaves (`--emit-relocs`) tell who names what.
 
 use std::collections::HashMap;

@@ -26,8 +26,10 @@ const FEATURES: [&str; 7] = [
     "--enable-sign-ext",
     "--enable-simd",
 ];
-/// Flattening first saves 2 kB.
-const SMALLER: [&str; 6] = [
+/// Flattening first saves 2 kB. Keeping values in locals for their next use saves bytes, and costs
+/// 0.3 kB compressed.
+const SMALLER: [&str; 7] = [
+    "--skip-pass=local-cse",
     "--flatten",
     "--rereloop",
     "-Oz",
