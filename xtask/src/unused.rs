@@ -219,13 +219,14 @@ impl Linked {
             for (_, named) in self.names.iter().filter(|(at, _)| place.contains(at)) {
                 let known = mem::replace(&mut symbols[*named], true);
                 match &self.symbols[*named] {
-                    Symbol::Function(index) if !mem::replace(&mut functions[*index], true) => {
-                        if !self.instead.contains_key(index) {
+                    Symbol::Function(index) => {
+                        let known = mem::replace(&mut functions[*index], true);
+                        if !known && !self.instead.contains_key(index) {
                             places.push(&self.functions[*index]);
                         }
                     }
                     Symbol::Data(place) if !known => places.push(place),
-                    _ => {}
+                    Symbol::Data(_) | Symbol::Other => {}
                 }
             }
         }
