@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::Kind;
 use crate::caller::Caller;
-use crate::guard::{About, Guard};
-use crate::refusal::token_id;
+use crate::guard::Guard;
+use crate::refusal::{About, token_id};
 use crate::refused::Refused;
 
 /// An act that has begun.
@@ -43,8 +43,9 @@ impl<'a> Acting<'a> {
                 "expected handles of the guard that protects this server".into(),
             ))
         });
-        let (caller, (mut exchange, step)) =
-            begun.map_err(|error| Refused::new(guard.refuse(&error, About::new(kind, None))))?;
+        let (caller, (mut exchange, step)) = begun.map_err(|error| {
+            Refused::new(guard.refuse(&error, About::new(kind, Profile::Handle, None)))
+        })?;
         let step = caller.identified(&mut exchange, step, context);
         Ok(Self {
             kind,
@@ -91,7 +92,7 @@ impl<'a> Acting<'a> {
     fn unreadable(&self, handle: &str) -> Refused {
         let about = About {
             token_id: token_id(handle),
-            ..self.caller.about(self.kind)
+            ..self.caller.about(self.kind, Profile::Handle)
         };
         let error = Error::Malformed("a value that is JSON of the type asked for");
         Refused::new(self.caller.guard.refuse(&error, about))

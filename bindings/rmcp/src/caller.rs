@@ -9,12 +9,12 @@ use rmcp::model::Extensions;
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer};
 use sealwax::mcp::{Event, Exchange, Failed, Step, Verdict};
-use sealwax::{Error, Principal};
+use sealwax::{Error, Principal, Profile};
 
 use crate::Kind;
 use crate::accept::Deadline;
-use crate::guard::{About, Guard};
-use crate::refusal::{Refusal, error_data, internal, token_id};
+use crate::guard::Guard;
+use crate::refusal::{About, error_data, internal, token_id};
 
 /// A request or a notification, as its handler has it.
 pub trait Received: sealed::Sealed {
@@ -94,8 +94,8 @@ impl Caller {
         token_id(self.carried.get()?)
     }
 
-    pub(crate) fn about(&self, kind: Kind) -> About<'_> {
-        About::new(kind, self.principal())
+    pub(crate) fn about(&self, kind: Kind, profile: Profile) -> About<'_> {
+        About::new(kind, profile, self.principal())
     }
 
     /// Does what the engine wants to know, until there is something else to do.
@@ -141,7 +141,9 @@ impl Caller {
     /// The next step.
     pub(crate) fn on(&self, exchange: &mut Exchange, event: Event<'_>) -> Step {
         exchange.on(event).unwrap_or_else(|error| {
-            let reply = self.guard.refuse(&error, self.about(Kind::Session));
+            let reply = self
+                .guard
+                .refuse(&error, self.about(Kind::Session, Profile::DataLayer));
             Step::Reply(reply)
         })
     }
@@ -195,14 +197,8 @@ pub(crate) fn refused(step: Step) -> ErrorData {
 
 /// There is no guard to tell, so the log has it alone.
 pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
-    let refusal = Refusal {
-        code: error.code(),
-        kind,
-        token_id: None,
-        principal: None,
-        message: error.to_string(),
-    };
-    refusal.log();
+    let about = About::new(kind, Profile::DataLayer, None);
+    about.refusal(error).log();
     internal()
 }
 

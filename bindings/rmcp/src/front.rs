@@ -6,17 +6,18 @@ use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::mcp::{self, Deliver, Event, Exchange, Head, Reply, Sent, Step, Transport, Watch};
-use sealwax::{Error, Principal};
+use sealwax::{Error, Principal, Profile};
 use serde_json::Value;
 
 use crate::Kind;
 use crate::caller::Caller;
-use crate::guard::{About, Guard};
+use crate::guard::Guard;
 use crate::message::{
     VERSION, echo, header, is_modern, is_notification, leave, put_echo, replied, request_id, stamp,
     take_session,
 };
 use crate::params::sent;
+use crate::refusal::About;
 
 /// The guard's part around a transport.
 pub(crate) struct Front {
@@ -70,8 +71,12 @@ impl Front {
     ) -> Result<Arrived, Reply> {
         let make = || self.guard.rules().front(self.settings).build();
         let engine = self.engine.get_or_init(make).as_ref();
-        let engine =
-            engine.map_err(|error| self.guard.refuse(error, About::new(Kind::Session, None)))?;
+        let engine = engine.map_err(|error| {
+            let about = About::new(Kind::Session, Profile::DataLayer, None);
+            let mut reply = self.guard.refuse(error, about);
+            reply.status = Some(500);
+            reply
+        })?;
         let modern = is_modern(parts.map(|parts| &parts.headers), message);
         let speaks = self.settings.sep1359 && !modern;
         let inside = speaks.then(|| take_session(message)).flatten();

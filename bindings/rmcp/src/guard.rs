@@ -10,13 +10,12 @@ use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::mcp::{self, Failed, Refused, Reply};
-use sealwax::{Codec, Error, Principal, Profile};
+use sealwax::{Codec, Error, Principal};
 use serde_json::Value;
 
-use crate::Kind;
 use crate::accept::Accept;
 use crate::principal::IntoPrincipal;
-use crate::refusal::Refusal;
+use crate::refusal::{About, Refusal};
 
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -60,7 +59,7 @@ pub(crate) struct WithSessions {
 pub(crate) struct Settings {
     rules: mcp::GuardBuilder,
     engine: mcp::Guard,
-    pub sessions: OnceLock<WithSessions>,
+    sessions: OnceLock<WithSessions>,
     options: Options,
     peer: OnceLock<Peer<RoleServer>>,
 }
@@ -166,40 +165,9 @@ impl Guard {
 
     /// Tells what the adapter itself found wrong, and gives the core's answer to it.
     pub(crate) fn refuse(&self, error: &Error, about: About<'_>) -> Reply {
-        self.report(&Refusal {
-            code: error.code(),
-            kind: about.kind,
-            token_id: about.token_id,
-            principal: about.principal.cloned(),
-            message: error.to_string(),
-        });
-        error.answer(about.profile, about.session_id).into()
-    }
-}
-
-/// What the adapter itself found wrong.
-pub(crate) struct About<'a> {
-    pub kind: Kind,
-    pub profile: Profile,
-    pub principal: Option<&'a Principal>,
-    pub token_id: Option<String>,
-    pub session_id: Option<&'a str>,
-}
-
-impl<'a> About<'a> {
-    pub(crate) fn new(kind: Kind, principal: Option<&'a Principal>) -> Self {
-        Self {
-            kind,
-            profile: match kind {
-                Kind::RequestState => Profile::RequestState,
-                Kind::Cursor => Profile::Cursor,
-                Kind::Handle | Kind::HandleState => Profile::Handle,
-                _ => Profile::DataLayer,
-            },
-            principal,
-            token_id: None,
-            session_id: None,
-        }
+        let (profile, session_id) = (about.profile, about.session_id);
+        self.report(&about.refusal(error));
+        error.answer(profile, session_id).into()
     }
 }
 

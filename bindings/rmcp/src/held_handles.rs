@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
+use sealwax::Profile;
 use sealwax::mcp::{Before, Sent, What};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,7 +13,8 @@ use serde::de::DeserializeOwned;
 use crate::Kind;
 use crate::acting::Acting;
 use crate::caller::Caller;
-use crate::guard::{About, Guard};
+use crate::guard::Guard;
+use crate::refusal::About;
 use crate::refused::Refused;
 use crate::session::json;
 
@@ -162,7 +164,7 @@ impl HeldHandles {
             let principal = Caller::of(context)
                 .ok()
                 .and_then(|caller| caller.principal());
-            let about = About::new(Kind::HandleState, principal);
+            let about = About::new(Kind::HandleState, Profile::Handle, principal);
             Refused::new(self.guard.refuse(&error, about))
         })?;
         let seal = What::Seal {

@@ -3,7 +3,7 @@
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use sealwax::mcp::Reply;
-use sealwax::{Inspected, Principal, Profile};
+use sealwax::{Error, Inspected, Principal, Profile};
 use serde_json::Value;
 
 use crate::Kind;
@@ -35,6 +35,37 @@ impl Refusal {
             "refused: {}",
             self.message
         );
+    }
+}
+
+/// What is known of what the adapter itself found wrong.
+pub(crate) struct About<'a> {
+    pub kind: Kind,
+    pub profile: Profile,
+    pub principal: Option<&'a Principal>,
+    pub token_id: Option<String>,
+    pub session_id: Option<&'a str>,
+}
+
+impl<'a> About<'a> {
+    pub(crate) fn new(kind: Kind, profile: Profile, principal: Option<&'a Principal>) -> Self {
+        Self {
+            kind,
+            profile,
+            principal,
+            token_id: None,
+            session_id: None,
+        }
+    }
+
+    pub(crate) fn refusal(self, error: &Error) -> Refusal {
+        Refusal {
+            code: error.code(),
+            kind: self.kind,
+            token_id: self.token_id,
+            principal: self.principal.cloned(),
+            message: error.to_string(),
+        }
     }
 }
 

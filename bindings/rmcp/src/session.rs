@@ -12,8 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Kind;
 use crate::caller::{Caller, Received, unprotected};
-use crate::guard::About;
-use crate::refusal::{error_data, internal, said};
+use crate::refusal::{About, error_data, internal, said};
 
 /// The session of a request, opened and checked: an argument of a tool or prompt that needs one.
 /// Without one the request is refused; [`Sessions::of`](crate::Sessions::of) gives `None` instead.
@@ -141,7 +140,7 @@ fn refuse(caller: &Caller, error: &Error, ulid: Option<&str>, id: Option<&str>) 
     let about = About {
         token_id: ulid.map(Into::into),
         session_id: id,
-        ..caller.about(Kind::Session)
+        ..caller.about(Kind::Session, Profile::DataLayer)
     };
     error_data(caller.guard.refuse(error, about))
 }
@@ -163,10 +162,7 @@ impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for Session<T>
         session.ok_or_else(|| match Caller::of(context) {
             Ok(caller) => {
                 let error = Error::Malformed("session metadata, which this request needs");
-                let about = About {
-                    profile: Profile::DataLayerRequired,
-                    ..caller.about(Kind::Session)
-                };
+                let about = caller.about(Kind::Session, Profile::DataLayerRequired);
                 error_data(caller.guard.refuse(&error, about))
             }
             Err(error) => unprotected(Kind::Session, &error),

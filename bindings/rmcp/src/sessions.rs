@@ -7,16 +7,16 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::Error;
 use sealwax::mcp::{Failed, SessionSettings};
+use sealwax::{Error, Profile};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::Kind;
 use crate::caller::Received;
-use crate::guard::{About, Guard, Initial, InitialOf, WithSessions};
-use crate::refusal::error_data;
+use crate::guard::{Guard, Initial, InitialOf, WithSessions};
+use crate::refusal::{About, error_data};
 use crate::session::{Session, json};
 
 impl Guard {
@@ -183,7 +183,7 @@ impl<T: DeserializeOwned> Sessions<T> {
             Some(session) if !session.caller.guard.is(&self.guard) => {
                 let error = "expected the sessions of the guard that protects this server";
                 let error = Error::InvalidArgument(error.into());
-                let about = About::new(Kind::Session, None);
+                let about = About::new(Kind::Session, Profile::DataLayer, None);
                 Err(error_data(self.guard.refuse(&error, about)))
             }
             session => Ok(session),

@@ -5,14 +5,13 @@ use std::fmt;
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::Error;
+use sealwax::{Error, Profile};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Kind;
 use crate::caller::{Caller, unprotected};
-use crate::guard::About;
-use crate::refusal::{error_data, internal, said};
+use crate::refusal::{About, error_data, internal, said};
 
 /// The `requestState` of a request as a `T`, opened and checked: an argument of a tool or prompt.
 ///
@@ -81,7 +80,7 @@ impl<T: DeserializeOwned> State<T> {
             };
             let about = About {
                 token_id: caller.token_id(),
-                ..caller.about(Kind::RequestState)
+                ..caller.about(Kind::RequestState, Profile::RequestState)
             };
             error_data(caller.guard.refuse(&error, about))
         })?;

@@ -594,6 +594,18 @@ async fn what_the_header_cannot_hold_is_told_to_the_author() {
     assert_eq!(fleet.refusals.code(), "invalid_argument");
 }
 
+#[tokio::test]
+async fn a_lifetime_that_is_none_is_told_to_the_author() {
+    let fleet = fleet(fresh(), |it| it, |it| it.ttl(Duration::ZERO)).await;
+    for message in [hello(0), who()] {
+        let failed = post(&fleet.uri, "alice", None, message).await;
+        assert_eq!((failed.status, failed.session.as_deref()), (500, None));
+        let error = &failed.message()["error"];
+        assert_eq!(error, &json!({"code": -32603, "message": "Internal error"}));
+        assert_eq!(fleet.refusals.code(), "invalid_argument");
+    }
+}
+
 fn invalid(id: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": "w", "error":
         {"code": -32003, "message": "Invalid or expired session", "data": {"sessionId": id}}})
