@@ -61,6 +61,9 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
     let Ok(document) = object(document) else {
         return unreadable(guard);
     };
+    let Ok(principal) = known(&document) else {
+        return unreadable(guard);
+    };
     let session = &document["session"];
     let (mut exchange, step) = guard.message(Message {
         method: text(&document["method"]),
@@ -74,7 +77,7 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
             id: sent(&session["id"]),
             state: sent(&session["state"]),
         }),
-        principal: known(&document),
+        principal,
     });
     let told = tell(&mut exchange, step);
     (exchange, told)
@@ -87,6 +90,9 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
     let Ok(document) = object(document) else {
         return unreadable(guard);
     };
+    let Ok(principal) = known(&document) else {
+        return unreadable(guard);
+    };
     let (mut exchange, step) = guard.transport(Transport {
         http: document["http"].as_str(),
         method: document["method"].as_str(),
@@ -96,7 +102,7 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
         header: sent(&document["header"]),
         inside: sent(&document["inside"]),
         initialize,
-        principal: known(&document),
+        principal,
     });
     let told = tell(&mut exchange, step);
     (exchange, told)
@@ -251,11 +257,11 @@ fn place(value: &Value) -> Result<usize, Error> {
     place.ok_or(NO_DOCUMENT)
 }
 
-/// Whoever cannot be is asked for, where it matters: then there is a place to say so.
-fn known(document: &Object) -> Option<Principal> {
-    let told = &document["principal"];
-    let told = told.is_object().then_some(told)?;
-    principal(told).ok()
+fn known(document: &Object) -> Result<Option<Principal>, Error> {
+    match &document["principal"] {
+        Value::Null => Ok(None),
+        told => principal(told).map(Some),
+    }
 }
 
 fn principal(told: &Value) -> Result<Principal, Error> {
