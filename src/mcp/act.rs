@@ -132,10 +132,9 @@ impl Acting {
         let Event::Answer(verdict) = event else {
             return None;
         };
-        Some(match (verdict.judged(), self.made.take()) {
-            (Ok(()), Some(made)) => Step::Done(made.into()),
-            (Err((_, reason)), _) => self.refuse(context, reason),
-            (Ok(()), None) => return None,
+        Some(match verdict.judged() {
+            Ok(()) => Step::Done(self.made.take()?.into()),
+            Err((_, reason)) => self.refuse(context, reason),
         })
     }
 
@@ -268,6 +267,8 @@ impl Acting {
     fn refuse(&self, context: &mut Context, reason: impl Into<Reason>) -> Step {
         let about = About {
             token: self.handle.sent().text(),
+            // What was verified has an id that is known to be ours.
+            id: self.made.as_ref().map(|made| made.id.clone()),
             ..About::new(self.item())
         };
         let reason = reason.into();

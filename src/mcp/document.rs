@@ -61,9 +61,7 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
     let Ok(document) = object(document) else {
         return unreadable(guard);
     };
-    let Ok(principal) = known(&document) else {
-        return unreadable(guard);
-    };
+    let (principal, mistake) = known(&document);
     let session = &document["session"];
     let (mut exchange, step) = guard.message(Message {
         method: text(&document["method"]),
@@ -79,6 +77,7 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
         }),
         principal,
     });
+    let step = mistaken(&mut exchange, step, mistake);
     let told = tell(&mut exchange, step);
     (exchange, told)
 }
@@ -90,9 +89,7 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
     let Ok(document) = object(document) else {
         return unreadable(guard);
     };
-    let Ok(principal) = known(&document) else {
-        return unreadable(guard);
-    };
+    let (principal, mistake) = known(&document);
     let (mut exchange, step) = guard.transport(Transport {
         http: document["http"].as_str(),
         method: document["method"].as_str(),
@@ -104,6 +101,7 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
         initialize,
         principal,
     });
+    let step = mistaken(&mut exchange, step, mistake);
     let told = tell(&mut exchange, step);
     (exchange, told)
 }
@@ -257,10 +255,25 @@ fn place(value: &Value) -> Result<usize, Error> {
     place.ok_or(NO_DOCUMENT)
 }
 
-fn known(document: &Object) -> Result<Option<Principal>, Error> {
+/// Who asks, where that is known already; or what is wrong with it, which is not the client's fault.
+fn known(document: &Object) -> (Option<Principal>, Option<Error>) {
     match &document["principal"] {
-        Value::Null => Ok(None),
-        told => principal(told).map(Some),
+        Value::Null => (None, None),
+        told => match principal(told) {
+            Ok(known) => (Some(known), None),
+            Err(error) => (None, Some(error)),
+        },
+    }
+}
+
+/// Where it has to be known who asks, what is wrong with that.
+fn mistaken(exchange: &mut Exchange, step: Step, mistake: Option<Error>) -> Step {
+    match (step, mistake) {
+        (Step::Identify, Some(error)) => {
+            let failed = Event::Principal(Err(Failed(error.to_string())));
+            exchange.on(failed).unwrap_or(Step::Drop)
+        }
+        (step, _) => step,
     }
 }
 
@@ -293,6 +306,9 @@ fn tell(exchange: &mut Exchange, step: Step) -> String {
             told.text("own", deliver.own);
             told.text("negotiated", deliver.negotiated);
             told.text("tokenId", deliver.token_id);
+            if let Some(expires_at) = deliver.expires_at {
+                told.put("expiresAt", expires_at);
+            }
             told.text("version", deliver.version);
             told.text("stamp", deliver.stamp);
             match deliver.watch {

@@ -180,6 +180,7 @@ impl Passage {
         }
         let then = Deliver {
             token_id: Some(presented.id.clone()),
+            expires_at: negotiated.expires_at,
             version: version.is_none().then_some(negotiated.protocol_version),
             negotiated: Some(negotiated.json),
             stamp: self.inside.sent().text().map(Into::into),
@@ -334,6 +335,7 @@ impl Passage {
 struct Negotiated {
     json: String,
     protocol_version: String,
+    expires_at: Option<u64>,
 }
 
 /// What a token of a session holds, and what `accept` is asked of it.
@@ -346,6 +348,7 @@ fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Presented), Error> 
     let max_age = view.codec().session_max_age();
     let opened = view.session().max_age(max_age).open(token)?;
     let presented = Presented::token(Item::Session, &opened);
+    let expires_at = opened.expires_at();
     let json = String::from_utf8(opened.into_payload()).map_err(|_| EXPECTED)?;
     let value: Value = serde_json::from_slice(json.as_bytes()).map_err(|_| EXPECTED)?;
     let protocol_version = value["protocolVersion"].as_str().ok_or(EXPECTED)?.into();
@@ -353,6 +356,7 @@ fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Presented), Error> 
         Negotiated {
             json,
             protocol_version,
+            expires_at,
         },
         presented,
     ))

@@ -107,6 +107,8 @@ pub struct Deliver {
     pub negotiated: Option<String>,
     /// The id of that session's token, for logs.
     pub token_id: Option<String>,
+    /// When that session ends by its own lifetime, in Unix seconds.
+    pub expires_at: Option<u64>,
     /// The value for the header `MCP-Protocol-Version`, which is missing.
     pub version: Option<String>,
     /// The `sessionId` for every message that leaves for it: inside a `result`, or beside `params`.
