@@ -60,12 +60,13 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
 /// Begins the exchange of a message at the SDK's handlers; `arguments` are the request's, as JSON.
 #[must_use]
 pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Exchange, String) {
-    let Ok((document, principal)) = received(document) else {
+    let Ok((document, known)) = received(document) else {
         return unreadable(guard);
     };
+    let (principal, mistake) = known;
     let document = Document(&document);
     let session = document.at("session");
-    tell(guard.message(Message {
+    let begun = guard.message(Message {
         method: document.text("method").unwrap_or_default(),
         target: document.text("target"),
         arguments,
@@ -78,18 +79,20 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
             state: session.sent("state"),
         }),
         principal,
-    }))
+    });
+    tell(mistaken(begun, mistake))
 }
 
 /// Begins the exchange of a message around HTTP or stdio; `initialize` are the params of such a request,
 /// as JSON.
 #[must_use]
 pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Exchange, String) {
-    let Ok((document, principal)) = received(document) else {
+    let Ok((document, known)) = received(document) else {
         return unreadable(guard);
     };
+    let (principal, mistake) = known;
     let document = Document(&document);
-    tell(guard.transport(Transport {
+    let begun = guard.transport(Transport {
         http: document.text("http"),
         method: document.text("method"),
         notification: document.is("notification"),
@@ -99,7 +102,8 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
         inside: document.sent("inside"),
         initialize,
         principal,
-    }))
+    });
+    tell(mistaken(begun, mistake))
 }
 
 /// Takes what came of the last step. `value` is the first value of a session, or the whole result of
@@ -207,13 +211,32 @@ fn read(document: &str) -> Result<Value, Error> {
     }
 }
 
-/// A message, and who sent it where that is known. Whoever cannot be is asked for, where it matters: then
-/// there is a place to say so.
-fn received(document: &str) -> Result<(Value, Option<Principal>), Error> {
+/// Who asks, where that is known already; or what is wrong with it, which is not the client's fault.
+type Known = (Option<Principal>, Option<Error>);
+
+/// A message, and who sent it.
+fn received(document: &str) -> Result<(Value, Known), Error> {
     let document = read(document)?;
-    let told = Document(&document).at("principal");
-    let known = told.0.is_object().then(|| principal(told).ok()).flatten();
+    let known = match Document(&document).at("principal") {
+        Document(Value::Null) => (None, None),
+        told => match principal(told) {
+            Ok(known) => (Some(known), None),
+            Err(error) => (None, Some(error)),
+        },
+    };
     Ok((document, known))
+}
+
+/// Where it has to be known who asks, what is wrong with that.
+fn mistaken((mut exchange, step): (Exchange, Step), mistake: Option<Error>) -> (Exchange, Step) {
+    let step = match (step, mistake) {
+        (Step::Identify, Some(error)) => {
+            let failed = Event::Principal(Err(Failed(error.to_string())));
+            exchange.on(failed).unwrap_or(Step::Drop)
+        }
+        (step, _) => step,
+    };
+    (exchange, step)
 }
 
 /// A value, and the members of an object. Small, as WebAssembly: each call of these would be.
