@@ -34,6 +34,8 @@ pub(super) struct Request {
     phase: Phase,
     /// What the `requestState` held.
     state: Option<String>,
+    /// What it was bound to, and the next one is.
+    bound: Option<RequestContext>,
     session: Option<Session>,
 }
 
@@ -69,6 +71,7 @@ impl Request {
             sent_session: session.map(|sent| (sent.id.owned(), sent.state.owned())),
             phase: Phase::Entering,
             state: None,
+            bound: None,
             session: None,
         }
     }
@@ -312,7 +315,7 @@ impl Request {
 
     /// What the token held, and what `accept` is asked of it.
     fn open(
-        &self,
+        &mut self,
         context: &Context,
         carries: Carried,
         view: &Arc<View>,
@@ -321,7 +324,9 @@ impl Request {
             return Err(Error::Malformed("a token that is a text"));
         };
         if carries.kind == Kind::RequestState {
-            let opened = view.request_state(&self.binding(context)?).open(token)?;
+            let bound = self.binding(context)?;
+            let opened = view.request_state(&bound).open(token)?;
+            self.bound = Some(bound);
             return read(Item::RequestState, opened);
         }
         let method = self.method.as_str();
@@ -429,10 +434,17 @@ impl Request {
             let token = view.cursor(&self.method).seal(payload.as_bytes())?;
             return Ok(token.into_string());
         }
-        let bound = self.binding(context)?;
+        let made;
+        let bound = match &self.bound {
+            Some(bound) => bound,
+            None => {
+                made = self.binding(context)?;
+                &made
+            }
+        };
         let sealer = match settings.request_state_ttl {
-            Some(ttl) => view.request_state(&bound).ttl(ttl),
-            None => view.request_state(&bound),
+            Some(ttl) => view.request_state(bound).ttl(ttl),
+            None => view.request_state(bound),
         };
         Ok(sealer.seal(payload.as_bytes())?.into_string())
     }
