@@ -99,11 +99,13 @@ class Exchange:
 
     async def serve(self, handler: Awaitable[ResultT]) -> ResultT:
         """Be the exchange of what a handler runs within."""
-        before = _current.set(self)
+        # What a handler asks of another server is not of this message.
+        before, outer = _current.set(self), around.set(None)
         try:
             return await handler
         finally:
             _current.reset(before)
+            around.reset(outer)
 
     def close(self) -> None:
         """End with the request, answered or cancelled: nothing is opened or sealed for it later."""
