@@ -510,6 +510,7 @@ fn session(session: &Session) -> String {
     told.put("id", session.id());
     told.put("ulid", &*session.ulid());
     told.put("generation", &session.generation());
-    told.text("value", session.value());
+    // `null` where the server holds it.
+    told.put("value", &session.value());
     told.written()
 }
