@@ -340,7 +340,7 @@ class Playing:
                 ttl=self._front.get("ttl"),
                 sep1359=True,
             )
-            lines = _Lines(reads, writes)
+            lines = Lines(reads, writes)
             self._tasks.start_soon(serve, self._low, front, lines, lines)
             self._ways["stdio"] = to_server, from_server
         sends, hears = self._ways["stdio"]
@@ -370,7 +370,7 @@ def _told(message: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-class _Lines:
+class Lines:
     """Two streams of lines, as the files that stdio has."""
 
     def __init__(self, reads: Any, writes: Any) -> None:
