@@ -908,7 +908,10 @@ def call(session: object, *, method: str = "tools/call", **expected: object) -> 
 
 
 def refused_session(session: object, code: str, *, method: str = "tools/call", **more: object) -> dict:
-    expected = {"answered": {"error": {**NOT_FOUND, "data": {"sessionId": "$echo"}}}, "reported": report(code, "session")}
+    expected = {
+        "answered": {"error": {**NOT_FOUND, "data": {"sessionId": "$echo"}}},
+        "reported": report(code, "session"),
+    }
     return call(session, method=method, **{**expected, **more})
 
 
@@ -1095,7 +1098,12 @@ for name, code, made in [
         settings=SESSIONS,
         fault="a check of the seal is left out",
     )
-for name, value in [("a text", "x"), ("a number", 7), ("an empty object", {}), ("an id that is no text", {"sessionId": 7})]:
+for name, value in [
+    ("a text", "x"),
+    ("a number", 7),
+    ("an empty object", {}),
+    ("an id that is no text", {"sessionId": 7}),
+]:
     case(
         f"session: {name} is refused",
         call(
@@ -1183,9 +1191,7 @@ case(
         "sessions/create",
         params={},
         session={"$session": "s"},
-        answered={
-            "error": {"code": -32602, "message": "Invalid params: sessions/create takes no session"}
-        },
+        answered={"error": {"code": -32602, "message": "Invalid params: sessions/create takes no session"}},
         reported=report("malformed", "session"),
     ),
     settings=SESSIONS,
@@ -1193,7 +1199,13 @@ case(
 )
 case(
     "session: for nobody none begins",
-    create(who="nobody", asked=["principal"], delivered=None, answered={"error": INTERNAL}, reported=report("invalid_argument", "session")),
+    create(
+        who="nobody",
+        asked=["principal"],
+        delivered=None,
+        answered={"error": INTERNAL},
+        reported=report("invalid_argument", "session"),
+    ),
     settings=SESSIONS,
     fault="whoever is nobody has a session",
 )
@@ -1448,7 +1460,15 @@ case(
 case(
     "session header: one that agrees passes",
     create(),
-    {**call({"$session": "s"}, handler=[done()], delivered={"session": {"value": {"n": 0}, "generation": 0}}, answered={"result": {}}), "header": {"$session": "s", "member": "sessionId"}},
+    {
+        **call(
+            {"$session": "s"},
+            handler=[done()],
+            delivered={"session": {"value": {"n": 0}, "generation": 0}},
+            answered={"result": {}},
+        ),
+        "header": {"$session": "s", "member": "sessionId"},
+    },
     settings=SESSIONS,
     fault="every header is refused",
 )
@@ -1475,7 +1495,16 @@ case(
 case(
     "session header: in earlier revisions it is the transport's own",
     create(era="legacy"),
-    {**call({"$session": "s"}, era="legacy", handler=[done()], delivered={"session": {"value": {"n": 0}, "generation": 0}}, answered={"result": {}}), "header": "the transport's"},
+    {
+        **call(
+            {"$session": "s"},
+            era="legacy",
+            handler=[done()],
+            delivered={"session": {"value": {"n": 0}, "generation": 0}},
+            answered={"result": {}},
+        ),
+        "header": "the transport's",
+    },
     settings=SESSIONS,
     fault="systems 1 and 2 exclude each other",
 )
@@ -1628,7 +1657,12 @@ for name, code, made in [
         ),
         fault="a check of the seal is left out",
     )
-for name, value in [("a number", 7), ("nothing", None), ("a guess", "basket_1"), ("the word of a prompt", "production")]:
+for name, value in [
+    ("a number", 7),
+    ("nothing", None),
+    ("a guess", "basket_1"),
+    ("the word of a prompt", "production"),
+]:
     case(
         f"handle: {name} is refused",
         act(
@@ -1734,7 +1768,12 @@ case(
         ["renew", "basket", {"$handle": "h"}, ["apple", "pear"], {"as": "i"}],
         ["open", "basket", {"$handle": "i"}],
         ["open", "basket", {"$handle": "h"}],
-        did=[{"$handle": "h"}, {"$handle": "i"}, {"value": ["apple", "pear"], "generation": 1}, {"value": ["apple"], "generation": 0}],
+        did=[
+            {"$handle": "h"},
+            {"$handle": "i"},
+            {"value": ["apple", "pear"], "generation": 1},
+            {"value": ["apple"], "generation": 0},
+        ],
     ),
     fault="a chain forgets where it began",
 )
