@@ -96,6 +96,7 @@ test-ledger:
 	$(LEDGER)/bin/python tests/ledger/scripts.py
 
 test-published:
+	python3 tests/published/adapters.py
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
 	python3 tests/published/systems.py
@@ -147,7 +148,11 @@ test-clients: cli servers
 BENCH := $(BUILD)/bench
 RUN_BENCHES = $(BENCH)/venv/bin/python benches/run.py $(CURDIR) $1 \
 	rust=$(BENCH)/rust/release/sealwax-bench node="node $(BENCH)/node/bench.mjs" \
-	python="$(BENCH)/venv/bin/python benches/python/bench.py" c=$(BENCH)/bench-c
+	python="$(BENCH)/venv/bin/python benches/python/bench.py" c=$(BENCH)/bench-c \
+	rust-guard="$(BENCH)/rust/release/sealwax-bench guard" \
+	python-guard="$(BENCH)/venv/bin/python benches/python/guard.py" \
+	$(foreach process,$(if $1,1,1 2 3),node-guard-$(process)="node $(BENCH)/node/guard.mjs")
+# Node is measured in three processes, for what its compiler makes of the same code differs.
 
 .PHONY: bench bench-quick bench-peers test-bench
 bench: bench-peers

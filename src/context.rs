@@ -3,8 +3,6 @@
 
 use core::fmt;
 
-use data_encoding::HEXLOWER;
-
 use crate::Error;
 use crate::format::bytes::leading;
 
@@ -101,7 +99,8 @@ impl RequestContext {
 
 impl fmt::Display for RequestContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&HEXLOWER.encode(&self.0))
+        let mut bytes = self.0.iter();
+        bytes.try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

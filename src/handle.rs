@@ -112,6 +112,6 @@ impl fmt::Display for Handle {
 /// Logs get the ulid, which is no handle.
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Handle({})", data_encoding::HEXLOWER.encode(self.ulid()))
+        write!(f, "Handle({:032x})", u128::from_be_bytes(self.ulid.0))
     }
 }

@@ -34,11 +34,7 @@ impl KeyRing {
     ///
     /// [`Error::InvalidKey`] for no key, for more than 16, or for two of the same id.
     pub fn new(keys: impl IntoIterator<Item = Key>) -> Result<Self, Error> {
-        let mut ring = Vec::new();
-        for key in keys {
-            Self::push(&mut ring, key)?;
-        }
-        Self::non_empty(ring)
+        Self::of(keys.into_iter().take(MAX_KEYS + 1).collect())
     }
 
     /// The ids of the keys, in order.
@@ -51,29 +47,28 @@ impl KeyRing {
         &self.0
     }
 
-    fn push(ring: &mut Vec<Key>, key: Key) -> Result<(), Error> {
-        if ring.len() == MAX_KEYS {
-            return Err(Error::InvalidKey(
-                "expected at most 16 keys in a ring".into(),
-            ));
-        }
-        if ring.iter().any(|known| known.id() == key.id()) {
-            let id = key.id();
-            return Err(Error::InvalidKey(
-                format!("expected each key once, found two of id {id}").into(),
-            ));
-        }
-        ring.push(key);
-        Ok(())
-    }
-
-    fn non_empty(ring: Vec<Key>) -> Result<Self, Error> {
-        if ring.is_empty() {
+    /// Once in WebAssembly, though two call it.
+    #[inline(never)]
+    fn of(keys: Vec<Key>) -> Result<Self, Error> {
+        if keys.is_empty() {
             return Err(Error::InvalidKey(
                 "expected 1 to 16 keys, found none: is SEALWAX_KEYS set? `sealwax keygen` makes a key for it".into(),
             ));
         }
-        Ok(Self(ring))
+        if keys.len() > MAX_KEYS {
+            return Err(Error::InvalidKey(
+                "expected at most 16 keys in a ring".into(),
+            ));
+        }
+        for (at, key) in keys.iter().enumerate() {
+            let id = key.id();
+            if keys[..at].iter().any(|known| known.id() == id) {
+                return Err(Error::InvalidKey(
+                    format!("expected each key once, found two of id {id}").into(),
+                ));
+            }
+        }
+        Ok(Self(keys))
     }
 }
 
@@ -82,17 +77,16 @@ impl FromStr for KeyRing {
 
     /// Reads key texts separated by commas or white space.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut ring = Vec::new();
         let texts = text
             .split(|c: char| c == ',' || c.is_ascii_whitespace())
             .filter(|text| !text.is_empty());
-        for (at, text) in texts.enumerate() {
-            let key = text.parse().map_err(|error| {
+        let mut keys = Vec::new();
+        for (at, text) in texts.take(MAX_KEYS + 1).enumerate() {
+            keys.push(text.parse().map_err(|error| {
                 Error::InvalidKey(format!("key {} of the ring: {error}", at + 1).into())
-            })?;
-            Self::push(&mut ring, key)?;
+            })?);
         }
-        Self::non_empty(ring)
+        Self::of(keys)
     }
 }
 

@@ -8,9 +8,9 @@ use core::time::Duration;
 
 use serde::Serialize;
 
-use crate::format::sealed::{self, Claims};
+use crate::format::sealed::{self, Claims, Contents};
 use crate::kind::{self, Purpose, TokenKind};
-use crate::token::{Opened, Token};
+use crate::token::{Opened, Sealed, Token, TokenId};
 use crate::{Error, RequestContext, SessionId, View};
 
 /// Seals and opens tokens of one kind, for one principal, with the kind's bindings.
@@ -18,11 +18,17 @@ use crate::{Error, RequestContext, SessionId, View};
 /// The two sides must be given the same bindings; what differs in any is refused.
 #[derive(Clone, Debug)]
 pub struct Sealer<'v, K> {
+    bound: Bound<'v>,
+    kind: PhantomData<K>,
+}
+
+/// The same for every kind, and so but once in a program.
+#[derive(Clone, Debug)]
+struct Bound<'v> {
     view: &'v View,
     purpose: Purpose<'v>,
     ttl: Ttl,
     max_age: Option<Duration>,
-    kind: PhantomData<K>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +47,7 @@ impl View {
 
     pub(crate) fn state_of<'v>(&'v self, id: &'v str) -> Sealer<'v, kind::State> {
         let mut sealer = Sealer::of(self);
-        sealer.purpose.session_id = id;
+        sealer.bound.purpose.session_id = id;
         sealer
     }
 
@@ -52,7 +58,7 @@ impl View {
         context: &'v RequestContext,
     ) -> Sealer<'v, kind::RequestState> {
         let mut sealer = Sealer::of(self);
-        sealer.purpose.context = context.as_bytes();
+        sealer.bound.purpose.context = context.as_bytes();
         sealer
     }
 
@@ -94,7 +100,7 @@ impl<'v, K: TokenKind> Sealer<'v, K> {
     }
 
     fn labelled(mut self, label: &'v str) -> Self {
-        self.purpose.label = label;
+        self.bound.purpose.label = label;
         self
     }
 }
@@ -103,14 +109,14 @@ impl<'v> Sealer<'v, kind::Custom> {
     /// Binds to the session `id` as well.
     #[must_use]
     pub fn bound_to_session(mut self, id: &'v SessionId) -> Self {
-        self.purpose.session_id = id.as_str();
+        self.bound.purpose.session_id = id.as_str();
         self
     }
 
     /// Binds to a request as well.
     #[must_use]
     pub fn bound_to_request(mut self, context: &'v RequestContext) -> Self {
-        self.purpose.context = context.as_bytes();
+        self.bound.purpose.context = context.as_bytes();
         self
     }
 }
@@ -118,16 +124,18 @@ impl<'v> Sealer<'v, kind::Custom> {
 impl<'v, K> Sealer<'v, K> {
     fn with(view: &'v View, purpose: Purpose<'v>) -> Self {
         Self {
-            view,
-            purpose,
-            ttl: Ttl::Default,
-            max_age: None,
+            bound: Bound {
+                view,
+                purpose,
+                ttl: Ttl::Default,
+                max_age: None,
+            },
             kind: PhantomData,
         }
     }
 
     pub(crate) fn with_ttl(mut self, ttl: Ttl) -> Self {
-        self.ttl = ttl;
+        self.bound.ttl = ttl;
         self
     }
 
@@ -147,7 +155,7 @@ impl<'v, K> Sealer<'v, K> {
     /// How old what is opened may be since its session began, however often it was renewed.
     #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
-        self.max_age = Some(max_age);
+        self.bound.max_age = Some(max_age);
         self
     }
 
@@ -201,6 +209,37 @@ impl<'v, K> Sealer<'v, K> {
 
     /// Seals as of `now`; the caller has asked the clock once.
     pub(crate) fn seal_at(&self, now: u64, life: Life, payload: &[u8]) -> Result<Token<K>, Error> {
+        self.bound.seal(now, life, payload).map(Token::new)
+    }
+
+    /// Checks the bindings and the lifetime, as sealing will: for options that are given once and
+    /// used later.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`].
+    pub fn check(&self) -> Result<(), Error> {
+        self.bound.purpose.check()?;
+        self.bound.ttl_seconds().map(drop)
+    }
+
+    /// Opens what came back: text as it stood on the wire, or a [`Token`].
+    ///
+    /// # Errors
+    ///
+    /// Every refusal of [`Error`], in the order of SPEC.md, "Opening".
+    pub fn open(&self, token: impl AsRef<str>) -> Result<Opened<K>, Error> {
+        let (contents, now) = self.bound.open(token.as_ref())?;
+        Ok(Opened::new(contents, now))
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        self.bound.view.codec().clock().now()
+    }
+}
+
+impl Bound<'_> {
+    fn seal(&self, now: u64, life: Life, payload: &[u8]) -> Result<Sealed, Error> {
         self.purpose.check()?;
         let claims = Claims {
             issued_at: now,
@@ -211,38 +250,21 @@ impl<'v, K> Sealer<'v, K> {
         let codec = self.view.codec();
         let (holder, limit) = (self.view.holder(), codec.payload_limit());
         let nonce = codec.draw()?;
-        let text = sealed::seal(holder, &self.purpose, &claims, &nonce, payload, limit)?;
-        Ok(Token::new(text, claims, sealed::token_id(&nonce)))
+        Ok(Sealed {
+            text: sealed::seal(holder, &self.purpose, &claims, &nonce, payload, limit)?,
+            claims,
+            id: TokenId(sealed::token_id(&nonce)),
+        })
     }
 
-    /// Checks the bindings and the lifetime, as sealing will: for options that are given once and
-    /// used later.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidArgument`].
-    pub fn check(&self) -> Result<(), Error> {
-        self.purpose.check()?;
-        self.ttl_seconds().map(drop)
-    }
-
-    /// Opens what came back: text as it stood on the wire, or a [`Token`].
-    ///
-    /// # Errors
-    ///
-    /// Every refusal of [`Error`], in the order of SPEC.md, "Opening".
-    pub fn open(&self, token: impl AsRef<str>) -> Result<Opened<K>, Error> {
+    /// What a token held, and the time by which it was judged.
+    fn open(&self, token: &str) -> Result<(Contents, u64), Error> {
         self.purpose.check()?;
         let codec = self.view.codec();
         let (holder, limit, clock) = (self.view.holder(), codec.payload_limit(), codec.clock());
         let max_age = self.max_age.map(|age| age.as_secs());
-        let token = token.as_ref();
         let contents = sealed::open(holder, &self.purpose, token, limit, &clock, max_age)?;
-        Ok(Opened::new(contents, clock.now()))
-    }
-
-    pub(crate) fn now(&self) -> u64 {
-        self.view.codec().clock().now()
+        Ok((contents, clock.now()))
     }
 
     fn ttl_seconds(&self) -> Result<u32, Error> {

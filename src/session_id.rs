@@ -103,10 +103,6 @@ impl fmt::Display for SessionId {
 /// Logs get the ulid, which lets nobody continue the session.
 impl fmt::Debug for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "SessionId({})",
-            data_encoding::HEXLOWER.encode(self.ulid())
-        )
+        write!(f, "SessionId({:032x})", u128::from_be_bytes(self.ulid.0))
     }
 }

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
-use data_encoding::HEXLOWER;
 use serde::de::DeserializeOwned;
 
 use crate::Error;
@@ -17,82 +16,84 @@ use crate::format::sealed::{Claims, Contents, TOKEN_ID_LEN};
 /// With the feature `serde` it is written as its text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token<K> {
-    text: String,
-    claims: Claims,
-    id: TokenId,
+    sealed: Sealed,
     kind: PhantomData<K>,
 }
 
+/// The same for every kind.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Sealed {
+    pub text: String,
+    pub claims: Claims,
+    pub id: TokenId,
+}
+
 impl<K> Token<K> {
-    pub(crate) fn new(text: String, claims: Claims, token_id: [u8; TOKEN_ID_LEN]) -> Self {
-        Self {
-            text,
-            claims,
-            id: TokenId(token_id),
-            kind: PhantomData,
-        }
+    pub(crate) fn new(sealed: Sealed) -> Self {
+        let kind = PhantomData;
+        Self { sealed, kind }
     }
 
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.text
+        &self.sealed.text
     }
 
     /// The text, to keep.
     #[must_use]
     pub fn into_string(self) -> String {
-        self.text
+        self.sealed.text
     }
 
     /// What a ledger of spent tokens will count by.
     #[must_use]
     pub fn id(&self) -> TokenId {
-        self.id
+        self.sealed.id
     }
 
     /// When it was sealed, in Unix seconds.
     #[must_use]
     pub fn issued_at(&self) -> u64 {
-        self.claims.issued_at
+        self.sealed.claims.issued_at
     }
 
     /// When its own lifetime ends, in Unix seconds; `None` for no expiry.
     #[must_use]
     pub fn expires_at(&self) -> Option<u64> {
-        self.claims.expires_at()
+        self.sealed.claims.expires_at()
     }
 }
 
 impl<K> AsRef<str> for Token<K> {
     fn as_ref(&self) -> &str {
-        &self.text
+        &self.sealed.text
     }
 }
 
 impl<K> From<Token<K>> for String {
     fn from(token: Token<K>) -> Self {
-        token.text
+        token.sealed.text
     }
 }
 
 #[cfg(feature = "serde")]
 impl<K> serde::Serialize for Token<K> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
+        serializer.serialize_str(&self.sealed.text)
     }
 }
 
 impl<K> fmt::Display for Token<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(&self.sealed.text)
     }
 }
 
 /// A token is worth what it carries, so logs get its length only.
 impl<K> fmt::Debug for Token<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Token({} characters)", self.text.len())
+        write!(f, "Token({} characters)", self.sealed.text.len())
     }
 }
 
@@ -209,7 +210,7 @@ impl TokenId {
 
 impl fmt::Display for TokenId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&HEXLOWER.encode(&self.0))
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
     }
 }
 

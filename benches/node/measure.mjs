@@ -1,4 +1,4 @@
-// Two contestants by turns, so that whatever the machine does meanwhile hits both.
+// Contestants by turns, so that whatever the machine does meanwhile hits all.
 
 /** A contestant that works by itself for a number of calls: one after another, or all at once. */
 export function contestant(call, { sync = false, atOnce = 0 } = {}) {
@@ -13,33 +13,51 @@ export function contestant(call, { sync = false, atOnce = 0 } = {}) {
   };
 }
 
+/** Milliseconds that have passed. */
+const wall = () => performance.now();
+
+/** Milliseconds that this process has worked, in all its threads: whatever else runs is not in it. */
+export function worked() {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e3;
+}
+
+/** The medians of nanoseconds for one call of each. */
+export async function duel(sides, effort) {
+  return (await timesByTurn(sides, effort)).map(median);
+}
+
 /**
- * The medians of nanoseconds for one call of each.
+ * The nanoseconds for one call of each, turn after turn. Each turn another begins, and every other
+ * turn goes the other way: what one leaves behind is not always the same one's to clear.
  *
  * @param turnMs how long a turn lasts; without it, a turn is `calls` calls
+ * @param warmMs how long each works before
+ * @param clock what tells milliseconds
  */
-export async function duel(sides, { turnMs, calls, turns }) {
+export async function timesByTurn(sides, { calls, turns, clock = wall, ...effort }) {
   const counts = [];
-  for (const side of sides) counts.push(calls ?? (await callsIn(turnMs, side)));
-  const times = [[], []];
+  for (const side of sides) counts.push(calls ?? (await callsIn(effort, side, clock)));
+  const times = sides.map(() => []);
   for (let turn = 0; turn < turns; turn++) {
-    for (const side of turn % 2 ? [1, 0] : [0, 1]) {
-      const count = counts[side];
-      const start = performance.now();
-      await sides[side](count);
-      times[side].push(((performance.now() - start) * 1e6) / count);
+    for (let place = 0; place < sides.length; place++) {
+      const step = turn % 2 ? sides.length - 1 - place : place;
+      const side = ((turn >> 1) + step) % sides.length;
+      const start = clock();
+      await sides[side](counts[side]);
+      times[side].push(((clock() - start) * 1e6) / counts[side]);
     }
   }
-  return times.map(median);
+  return times;
 }
 
 /** How many calls fill a turn, once the compiler has had its time. */
-async function callsIn(turnMs, side) {
+async function callsIn({ turnMs, warmMs = 50 * turnMs }, side, clock) {
   let calls = 1;
-  for (const until = performance.now() + 50 * turnMs; ; ) {
-    const start = performance.now();
+  for (const until = clock() + warmMs; ; ) {
+    const start = clock();
     await side(calls);
-    const now = performance.now();
+    const now = clock();
     if (now > until) return Math.max(1, Math.round((calls * turnMs) / (now - start)));
     if (now - start < turnMs) calls *= 2;
   }

@@ -6,6 +6,9 @@ import { type Principal, partsOf } from './principal.js';
 import type * as raw from './raw.js';
 import { View } from './view.js';
 
+/** @internal */
+export let rawCodec: (codec: Codec) => raw.Codec;
+
 /** What a codec may be given beside its keys and its audience. */
 export interface Limits {
   /** The most bytes of a payload: 4,096 unless set, 1 MiB at most. */
@@ -82,6 +85,10 @@ export class Codec {
     if ('anonymous' in parts) return new View(codec.viewOfAnonymous());
     const [issuer, client, subject] = parts;
     return new View(codec.viewOf(issuer, client, subject));
+  }
+
+  static {
+    rawCodec = (codec) => codec.#raw.get();
   }
 
   /** Frees the codec. Its views live on until they are freed too, and the keys with them. */

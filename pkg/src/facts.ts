@@ -39,23 +39,6 @@ export function openedFacts(
   };
 }
 
-/** What a fresh token tells, beside what its sealing was told. */
-export interface SealedFacts {
-  readonly token: string;
-  readonly issuedAt: number;
-  readonly expiresAt: number | undefined;
-  readonly tokenId: Uint8Array;
-}
-
-export function sealedFacts(
-  token: string,
-  issuedAt: number,
-  expiresAt: number | undefined,
-  tokenId: Uint8Array,
-): SealedFacts {
-  return { token, issuedAt, expiresAt, tokenId: tokenId.slice() };
-}
-
 /** What a verified session id or handle tells. */
 export interface IdentifierFacts {
   /** When it was made, in Unix milliseconds. */
@@ -75,15 +58,6 @@ export function identifierFacts(
   needsReseal: boolean,
 ): IdentifierFacts {
   return { createdAtMs, endsAtMs, ulid, needsReseal };
-}
-
-export function handleFacts(
-  handle: string,
-  createdAtMs: number,
-  endsAtMs: number | undefined,
-  ulid: string,
-): IdentifierFacts & { readonly handle: string } {
-  return { handle, createdAtMs, endsAtMs, ulid, needsReseal: false };
 }
 
 /** `state` is missing where the server holds it. */
@@ -183,12 +157,17 @@ export function inspectedKey(keyId: string): Inspected {
   return { what: 'key', keyId };
 }
 
-/** An exchange of the guard's engine, and its first step as a JSON document. */
+/**
+ * An exchange of the guard's engine, and its first step as a JSON document.
+ *
+ * @internal
+ */
 export interface Begun {
   readonly exchange: raw.Exchange;
   readonly step: string;
 }
 
+/** @internal */
 export function begun(exchange: raw.Exchange, step: string): Begun {
   return { exchange, step };
 }

@@ -1,7 +1,6 @@
 import { invalidArgument } from './error.js';
 import { count, flag, optional, options } from './input.js';
 import { core } from './module.js';
-import type { Kind } from './sealer.js';
 
 /**
  * How long what is sealed lives: the kind's own time unless one of the two is given.
@@ -23,15 +22,6 @@ export function checkTtl(name: string, given: unknown): number {
   const ttl = count(name, given);
   core().checkTtl(ttl);
   return ttl;
-}
-
-/**
- * How many seconds a token of a kind lives unless told otherwise.
- *
- * @internal
- */
-export function defaultTtl(kind: Kind): number {
-  return core().defaultTtl(kind);
 }
 
 export function lifetime(given: Lifetime | undefined): Lifetime {

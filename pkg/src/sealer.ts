@@ -4,9 +4,6 @@ import { lifeOf, Opened } from './opened.js';
 import type { Owned } from './owned.js';
 import type * as raw from './raw.js';
 
-const NEW = { startedAt: undefined, generation: 0 } as const;
-const MOST_GENERATIONS = 2 ** 32 - 1;
-
 /** The kinds of sealed tokens. */
 export type Kind = 'state' | 'request-state' | 'session' | 'cursor' | 'handle-state' | 'custom';
 
@@ -44,36 +41,6 @@ export class Sealer<K extends Kind = Kind> {
     const { ttl, noExpiry } = lifetime(life);
     const checked = bytes('payload', payload);
     return this.#view.get().seal(kind, label, sessionId, context, ttl, noExpiry === true, checked);
-  }
-
-  /**
-   * Seals as {@link Sealer.seal} does, or in place of what was opened, and tells of the token what
-   * opening it would.
-   *
-   * @internal
-   */
-  sealToken(
-    payload: Uint8Array,
-    life?: Lifetime,
-    before?: Opened<K>,
-  ): { readonly token: string; readonly opened: Opened<K> } {
-    const { kind, label, sessionId, context } = this.#purpose;
-    const { startedAt, generation } = before === undefined ? NEW : lifeOf(before, kind);
-    const { ttl, noExpiry } = lifetime(life);
-    const checked = bytes('payload', payload);
-    const { token, issuedAt, expiresAt, tokenId } = this.#view
-      .get()
-      .sealToken(
-        ...([kind, label, sessionId, context, ttl, noExpiry === true, checked] as const),
-        ...([startedAt, generation] as const),
-      );
-    const opened = new Opened(kind, {
-      ...{ payload: checked.slice(), issuedAt, expiresAt, tokenId },
-      startedAt: startedAt ?? issuedAt,
-      generation: before === undefined ? 0 : Math.min(generation + 1, MOST_GENERATIONS),
-      ...{ needsReseal: false, needsRenewal: false },
-    });
-    return { token, opened };
   }
 
   /**

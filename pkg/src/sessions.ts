@@ -101,15 +101,6 @@ export class Sessions {
   }
 
   /**
-   * A new session whose state the server holds: its id, and when it ends at the latest.
-   *
-   * @internal
-   */
-  mint(): Omit<SessionMetadata, 'state'> {
-    return this.#view.get().mintSession();
-  }
-
-  /**
    * Opens what a client sent, as it was parsed: whatever it is, it is opened or refused.
    *
    * @throws {@link SealwaxError} for every refusal; `malformed` where the state is missing, for

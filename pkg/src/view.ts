@@ -101,18 +101,6 @@ export class View {
   }
 
   /**
-   * A new handle of a type, and what it tells: when it ends, if it is to be good for `maxAge` seconds.
-   *
-   * @internal
-   */
-  newHandle(
-    type: string,
-    options: { readonly maxAge?: number | undefined } = {},
-  ): IdentifierFacts & { readonly handle: string } {
-    return this.#raw.get().newHandle(text('type', type), maxAge(options));
-  }
-
-  /**
    * Verifies a handle of a type that came back. With `maxAge`, in seconds, one that was made
    * longer ago has expired.
    *

@@ -8,31 +8,13 @@ import { CONSUMER, INSTALLED, manifest } from './consumer.mjs';
 const MODULES = [
   ...['answer', 'codec', 'context', 'error', 'facts', 'index', 'input', 'inspect', 'key'],
   ...['lifetime', 'main', 'module', 'opened', 'owned', 'principal', 'sealer', 'sessions', 'slim'],
-  ...[
-    'view',
-    'mcp/accept',
-    'mcp/binding',
-    'mcp/call',
-    'mcp/caller',
-    'mcp/checks',
-    'mcp/client',
-    'mcp/data-layer',
-    'mcp/data-layer-sessions',
-    'mcp/gates',
-    'mcp/guard',
-    'mcp/handle-kind',
-    'mcp/http-sessions',
-    'mcp/ids',
-    'mcp/metadata',
-    'mcp/negotiated',
-    'mcp/quoted',
-    'mcp/rewrite',
-    'mcp/sep1359',
-    'mcp/session',
-    'mcp/stdio',
-  ],
-  ...['mcp/handle-refused', 'mcp/handles', 'mcp/held-handles', 'mcp/index', 'mcp/principal'],
-  ...['mcp/requests', 'mcp/sdk', 'mcp/single-use', 'mcp/transport'],
+  'view',
+  ...['mcp/accept', 'mcp/acts', 'mcp/call', 'mcp/caller', 'mcp/client'],
+  ...['mcp/data-layer-sessions', 'mcp/engine', 'mcp/guard', 'mcp/handle-refused', 'mcp/handles'],
+  ...['mcp/held-handles', 'mcp/http-sessions', 'mcp/ids', 'mcp/index', 'mcp/later'],
+  ...['mcp/messages', 'mcp/metadata', 'mcp/negotiated', 'mcp/pending', 'mcp/policy'],
+  ...['mcp/principal', 'mcp/quoted', 'mcp/refused', 'mcp/request-context', 'mcp/rewrite'],
+  ...['mcp/sdk', 'mcp/session', 'mcp/single-use', 'mcp/stdio', 'mcp/transport'],
 ];
 const GENERATED = ['embedded.js', 'raw.js'];
 
@@ -78,8 +60,8 @@ test('the module is within its budget', (t) => {
   const module = readFileSync(`${INSTALLED}dist/sealwax.wasm`);
   const compressed = gzipSync(module, { level: 9 }).length;
   t.diagnostic(`${module.length} bytes, ${compressed} compressed`);
-  assert.ok(module.length < 165_000, `${module.length} bytes`);
-  assert.ok(compressed < 77_000, `${compressed} bytes compressed`);
+  assert.ok(module.length < 215_000, `${module.length} bytes`);
+  assert.ok(compressed < 95_000, `${compressed} bytes compressed`);
 });
 
 test('the declarations name every code of the core', () => {

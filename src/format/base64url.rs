@@ -17,14 +17,12 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(not(feature = "simd"))]
 pub(crate) fn append(bytes: &[u8], text: &mut String) {
-    use base64::Engine as _;
-    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode_string(bytes, text);
+    use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
+    BASE64_URL_SAFE_NO_PAD.encode_string(bytes, text);
 }
 
 #[cfg(not(feature = "simd"))]
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
-    use base64::Engine as _;
-    base64::engine::general_purpose::URL_SAFE_NO_PAD
-        .decode(text)
-        .ok()
+    use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
+    BASE64_URL_SAFE_NO_PAD.decode(text).ok()
 }

@@ -1,14 +1,14 @@
 //! A request's arguments in RFC 8785 form, and the refusal of what languages read differently.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::cell::Cell;
 use core::fmt;
 use core::ops::Range;
 
 use serde::Deserializer;
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::error::Error;
@@ -20,7 +20,7 @@ const FIRST_INEXACT: u64 = 1 << 53;
 /// The canonical form of a JSON text; of an empty text, or of `null`, nothing. With `only`, that of
 /// an object of the members so named, and nothing else of it is judged.
 pub(crate) fn canonical(text: &str, only: Option<&[&str]>) -> Result<Vec<u8>, Error> {
-    let refused = |error| Error::argument(format!("arguments: {error}"));
+    let refused = |why| Error::argument(format!("arguments: {why}"));
     let (value, plain) = read(text, only).map_err(refused)?;
     if only.is_some() && value.as_object().is_none_or(Map::is_empty) {
         return Err(Error::argument(
@@ -39,21 +39,20 @@ pub(crate) fn canonical(text: &str, only: Option<&[&str]>) -> Result<Vec<u8>, Er
     // Where serde_json writes the canonical form anyway, in a third of the time; in WebAssembly
     // the 4 kB of a second writer count for more.
     if cfg!(not(target_family = "wasm")) && plain {
-        return serde_json::to_vec(&value).map_err(refused);
+        return serde_json::to_vec(&value).map_err(|error| refused(error.to_string()));
     }
-    serde_json_canonicalizer::to_vec(&value).map_err(refused)
+    serde_json_canonicalizer::to_vec(&value).map_err(|error| refused(error.to_string()))
 }
 
 /// Reads a value, and tells whether it is plain.
-fn read(text: &str, only: Option<&[&str]>) -> Result<(Value, bool), serde_json::Error> {
-    if text.is_empty() {
-        return Ok((Value::Null, true));
-    }
+fn read(text: &str, only: Option<&[&str]>) -> Result<(Value, bool), String> {
+    let text = if text.is_empty() { "null" } else { text };
     let reading = Reading {
         text: text.as_bytes().as_ptr_range(),
         only,
         skipping: Cell::new(false),
         plain: Cell::new(true),
+        refused: Cell::new(None),
     };
     let strict = Strict {
         levels: MAX_LEVELS,
@@ -61,9 +60,12 @@ fn read(text: &str, only: Option<&[&str]>) -> Result<(Value, bool), serde_json::
     };
     // From bytes, as the canonicalizer reads: a second reader is 20 kB of WebAssembly.
     let mut reader = serde_json::Deserializer::from_slice(text.as_bytes());
-    let value = strict.deserialize(&mut reader)?;
-    reader.end()?;
-    Ok((value, reading.plain.get()))
+    let value = strict.deserialize(&mut reader);
+    let value = value.and_then(|value| reader.end().map(|()| value));
+    match reading.refused.get() {
+        Some(why) => Err(why.into()),
+        None => Ok((value.map_err(|e| e.to_string())?, reading.plain.get())),
+    }
 }
 
 /// Reads a value of at most `levels` levels.
@@ -84,31 +86,33 @@ struct Reading<'a> {
     /// Whether it is plain: no numbers but integers, and no keys but ASCII ones, which sort alike
     /// in UTF-8 and in UTF-16.
     plain: Cell<bool>,
+    /// What it will be refused for. An error of the reader's with a text is 4 kB of WebAssembly.
+    refused: Cell<Option<&'static str>>,
 }
 
 impl Strict<'_> {
-    fn inside<E: serde::de::Error>(self) -> Result<Self, E> {
-        let levels = self.levels.checked_sub(1);
-        levels
-            .map(|levels| Self { levels, ..self })
-            .ok_or_else(|| E::custom(format!("expected at most {MAX_LEVELS} levels")))
+    fn refuse(self, why: &'static str) {
+        let refused = &self.reading.refused;
+        refused.set(refused.get().or(Some(why)));
+    }
+
+    fn inside(self) -> Self {
+        if self.levels == 0 {
+            self.refuse("expected at most 100 levels");
+        }
+        let levels = self.levels.saturating_sub(1);
+        Self { levels, ..self }
     }
 
     fn skips(self, key: &str) -> bool {
         self.levels == MAX_LEVELS && self.reading.only.is_some_and(|only| !only.contains(&key))
     }
 
-    fn number<E: serde::de::Error>(
-        self,
-        within: bool,
-        value: impl Into<Value>,
-    ) -> Result<Value, E> {
-        if within || self.reading.skipping.get() {
-            return Ok(value.into());
+    fn number<E>(self, within: bool, value: impl Into<Value>) -> Result<Value, E> {
+        if !within && !self.reading.skipping.get() {
+            self.refuse("expected numbers of magnitude below 2^53: pass a larger one as a string");
         }
-        Err(E::custom(
-            "expected numbers of magnitude below 2^53: pass a larger one as a string",
-        ))
+        Ok(value.into())
     }
 }
 
@@ -164,15 +168,15 @@ impl<'de> Visitor<'de> for Strict<'_> {
         Ok(Value::Bool(value))
     }
 
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Value, E> {
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
         self.number(value.unsigned_abs() < FIRST_INEXACT, value)
     }
 
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Value, E> {
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
         self.number(value < FIRST_INEXACT, value)
     }
 
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
         self.reading.plain.set(false);
         #[expect(clippy::cast_precision_loss, reason = "a power of two is exact")]
         self.number(value.abs() < FIRST_INEXACT as f64, value)
@@ -183,9 +187,8 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let inside = self.inside()?;
         let mut array = Vec::new();
-        while let Some(item) = items.next_element_seed(inside)? {
+        while let Some(item) = items.next_element_seed(self.inside())? {
             array.push(item);
         }
         Ok(Value::Array(array))
@@ -197,25 +200,25 @@ impl<'de> Visitor<'de> for Strict<'_> {
             let Some(key) = key else {
                 // 6 kB of WebAssembly, for a feature that the npm package does not have.
                 if cfg!(target_family = "wasm") {
-                    return Err(A::Error::custom("expected no arbitrary_precision"));
+                    return self.visit_f64(f64::NAN);
                 }
                 let digits: String = entries.next_value()?;
-                return self.visit_f64(digits.parse().map_err(A::Error::custom)?);
+                return self.visit_f64(digits.parse().unwrap_or(f64::NAN));
             };
             if self.skips(&key) {
                 self.reading.skipping.set(true);
-                entries.next_value_seed(self.inside()?)?;
+                entries.next_value_seed(self.inside())?;
                 self.reading.skipping.set(false);
                 continue;
             }
             if object.contains_key(&key) && !self.reading.skipping.get() {
-                return Err(A::Error::custom("expected each key once in an object"));
+                self.refuse("expected each key once in an object");
             }
             let plain = self.reading.plain.get() && key.is_ascii();
             self.reading.plain.set(plain);
-            object.insert(key, entries.next_value_seed(self.inside()?)?);
+            object.insert(key, entries.next_value_seed(self.inside())?);
         }
-        self.inside::<A::Error>()?;
+        self.inside();
         // Some crate of the program may have turned on serde_json's `preserve_order`.
         object.sort_keys();
         Ok(Value::Object(object))

@@ -3,11 +3,11 @@
 use alloc::string::String;
 use core::time::Duration;
 
-use super::asking::{self, Ask, Asking};
-use super::context::{About, Context, Reason};
+use super::asking::{self, Ask, Asking, Times};
+use super::context::{About, Context, Reason, until};
 use super::input::Kept;
 use super::session::json;
-use super::{Before, Event, Item, Made, Presented, Reply, RpcError, Sent, Step};
+use super::{Before, Event, Item, Life, Made, Presented, Reply, RpcError, Sent, Step};
 use crate::sessions::rfc3339;
 use crate::{Error, Handle, Sealer, Token, View, kind};
 
@@ -156,7 +156,13 @@ impl Acting {
     }
 
     pub fn fail(&self, context: &mut Context, error: Error) -> Step {
-        self.refuse(context, error)
+        self.refuse(context, error.into())
+    }
+
+    /// What is given once it is accepted.
+    pub fn opened(&self) -> Option<&str> {
+        let (_, made) = self.asking.as_ref()?;
+        made.value.as_deref()
     }
 
     /// What is to be given, and what is asked before.
@@ -248,11 +254,26 @@ impl Acting {
             }
             None => sealer.seal(value.as_bytes())?,
         };
+        let issued_at = token.issued_at();
+        let id = alloc::string::ToString::to_string(&token.id());
         Ok(Made {
-            id: alloc::string::ToString::to_string(&token.id()),
+            id: id.clone(),
             expires_at: token.expires_at().and_then(rfc3339),
+            before: Some(Before {
+                started_at: before.map_or(issued_at, |before| before.started_at),
+                generation: before.map_or(0, |before| before.generation.saturating_add(1)),
+                id: id.clone(),
+                issued_at,
+                until: until(token.expires_at()),
+            }),
+            life: Some(Life {
+                issued_at,
+                expires_at: token.expires_at(),
+                needs_reseal: false,
+                needs_renewal: false,
+            }),
             handle: Some(token.into_string()),
-            ..Made::default()
+            value: None,
         })
     }
 
@@ -271,7 +292,7 @@ impl Acting {
             None => sealer,
         };
         let opened = sealer.open(self.text()?)?;
-        let token = asking::Token::new(Item::HandleState, &opened, self.ask());
+        let token = asking::Token::new(Item::HandleState, Times::of(&opened), self.ask());
         let made = Made {
             handle: None,
             id: token.presented.id.clone(),
@@ -283,6 +304,12 @@ impl Acting {
                 id: token.presented.id.clone(),
                 issued_at: opened.issued_at(),
                 until: token.presented.until,
+            }),
+            life: Some(Life {
+                issued_at: opened.issued_at(),
+                expires_at: opened.expires_at(),
+                needs_reseal: opened.needs_reseal(),
+                needs_renewal: opened.needs_renewal(),
             }),
         };
         Ok((made, token))
@@ -318,12 +345,13 @@ impl Acting {
         }
     }
 
-    fn refuse(&self, context: &mut Context, reason: impl Into<Reason>) -> Step {
+    fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let about = About {
             token: self.handle.sent().text(),
+            // What was verified has an id that is known to be ours.
+            id: self.asking.as_ref().map(|(_, made)| made.id.clone()),
             ..About::new(self.item())
         };
-        let reason = reason.into();
         let code = if reason.is_refusal() { -32602 } else { -32603 };
         let reply = Reply::from(context.refuse(reason, about));
         let error = reply.tool.as_ref().map(|tool| RpcError {

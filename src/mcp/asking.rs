@@ -9,6 +9,7 @@ use core::time::Duration;
 
 use super::context::{About, Context, Reason};
 use super::{Event, Failed, Item, Presented, Question, Step};
+use crate::TokenId;
 use crate::ledger::{Command, Mode, Subject, Tag};
 
 /// A token that passed every check of its seal, and what is asked of it.
@@ -124,18 +125,21 @@ impl Asking {
         context: &mut Context,
         event: Event<'_>,
     ) -> Option<Result<Option<Step>, Refusal>> {
-        let judged = match (event, self.command.take()) {
-            (Event::Answer(verdict), None) => verdict.judged(),
-            (Event::Ledger(Err(_)), Some(command)) if !self.tried => {
-                // The same attempt again is no second use.
-                self.tried = true;
-                self.command = Some(command.clone());
-                return Some(Ok(Some(Step::Ledger(Box::new(command)))));
+        let judged = match event {
+            Event::Answer(verdict) if self.command.is_none() => verdict.judged(),
+            Event::Ledger(answer) => {
+                let command = self.command.take()?;
+                match answer {
+                    Ok(reply) => self.judged(context, &reply),
+                    Err(_) if !self.tried => {
+                        // The same attempt again is no second use.
+                        self.tried = true;
+                        self.command = Some(command.clone());
+                        return Some(Ok(Some(Step::Ledger(Box::new(command)))));
+                    }
+                    Err(Failed(why)) => Err((0, Reason::LedgerUnavailable(why))),
+                }
             }
-            (Event::Ledger(answer), Some(_)) => match answer {
-                Ok(reply) => self.judged(context, &reply),
-                Err(Failed(why)) => Err((0, Reason::LedgerUnavailable(why))),
-            },
             _ => return None,
         };
         Some(judged.and_then(|()| self.step(context)))
@@ -240,13 +244,32 @@ pub(super) fn failure(reply: &[String]) -> String {
     }
 }
 
-impl Token {
-    pub fn new<K>(item: Item, opened: &crate::Opened<K>, ask: Ask) -> Self {
+/// What a token that was opened tells of itself.
+pub(super) struct Times {
+    id: TokenId,
+    issued_at: u64,
+    started_at: u64,
+    expires_at: Option<u64>,
+}
+
+impl Times {
+    pub fn of<K>(opened: &crate::Opened<K>) -> Self {
         Self {
-            presented: Presented::token(item, opened),
-            ask,
+            id: opened.token_id(),
             issued_at: opened.issued_at(),
             started_at: opened.started_at(),
+            expires_at: opened.expires_at(),
+        }
+    }
+}
+
+impl Token {
+    pub fn new(item: Item, opened: Times, ask: Ask) -> Self {
+        Self {
+            presented: Presented::token(item, opened.id, opened.expires_at),
+            ask,
+            issued_at: opened.issued_at,
+            started_at: opened.started_at,
         }
     }
 

@@ -1,13 +1,16 @@
 //! What the parts of an exchange have in common: who asks, and how a refusal is told.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use serde_json::{Map, Value};
+
 use super::guard::Ledger;
 use super::{Answer, Failed, Guard, Item, Presented, Profile, Refused, Reply, Step, Verdict};
-use crate::{Error, Inspected, Principal, View, inspect};
+use crate::{Error, Inspected, Principal, TokenId, View, inspect};
 
 /// No replica's clock is further ahead than the largest skew that the format allows.
 const LARGEST_SKEW: u64 = 300;
@@ -190,8 +193,7 @@ impl Context {
     }
 
     /// Remembers a refusal for the author, and gives the one answer to it.
-    pub fn refuse(&mut self, reason: impl Into<Reason>, about: About<'_>) -> Answer {
-        let reason = reason.into();
+    pub fn refuse(&mut self, reason: Reason, about: About<'_>) -> Answer {
         let answer = if reason.is_refusal() {
             about.profile.refusal(about.session_id)
         } else {
@@ -207,7 +209,7 @@ impl Context {
     }
 
     /// The same as a step.
-    pub fn reply(&mut self, reason: impl Into<Reason>, about: About<'_>) -> Step {
+    pub fn reply(&mut self, reason: Reason, about: About<'_>) -> Step {
         Step::Reply(self.refuse(reason, about).into())
     }
 }
@@ -233,11 +235,11 @@ impl From<Answer> for Reply {
 
 impl Presented {
     /// Of a sealed token.
-    pub(super) fn token<K>(item: Item, opened: &crate::Opened<K>) -> Self {
+    pub(super) fn token(item: Item, id: TokenId, expires_at: Option<u64>) -> Self {
         Self {
             item,
-            id: opened.token_id().to_string(),
-            until: until(opened.expires_at()),
+            id: id.to_string(),
+            until: until(expires_at),
             public: false,
         }
     }
@@ -259,7 +261,13 @@ pub(super) fn until(end: Option<u64>) -> Option<u64> {
 }
 
 pub(super) fn hex(ulid: &[u8; 16]) -> String {
-    data_encoding::HEXLOWER.encode(ulid)
+    format!("{:032x}", u128::from_be_bytes(*ulid))
+}
+
+/// An object as JSON.
+pub(super) fn canonical(object: Map<String, Value>) -> String {
+    // What was read from JSON, or made of texts, always has one.
+    serde_json_canonicalizer::to_string(&Value::Object(object)).unwrap_or_default()
 }
 
 /// The id that a text claims, if it is a sealed token at all.

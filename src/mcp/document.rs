@@ -8,14 +8,15 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::{
-    Act, Before, ErrorData, Event, Exchange, Failed, Front, Guard, Head, LedgerSettings, Made,
-    Message, Outcome, Presented, Question, Refused, Required, RpcError, Scope, Sent, SentSession,
-    SessionSettings, StaleMeta, Step, Transport, Verdict, Watch, What,
+    Act, Before, Deliver, Event, Exchange, Failed, Front, Guard, Head, Leave, LedgerSettings, Made,
+    Message, Outcome, Presented, Question, Refused, Reply, Required, Scope, Sent, SentSession,
+    Session, SessionSettings, Step, Transport, Verdict, Watch, What,
 };
-use crate::ledger::{Command, Judgement, Memory, Script};
+use crate::ledger::{Command, Judgement, Memory, Script, Write};
 use crate::{Codec, Error, Principal};
 
 /// A guard by its settings.
@@ -25,43 +26,44 @@ use crate::{Codec, Error, Principal};
 /// [`Error::InvalidArgument`] for a document that is none, and as
 /// [`GuardBuilder::build`](super::GuardBuilder::build).
 pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
-    let settings = object(settings)?;
+    let settings = read(settings)?;
+    let settings = Document(&settings);
     let mut builder = Guard::builder(codec);
-    builder.asks = settings["asks"] == true;
-    builder.request_state_ttl = seconds(&settings["requestStateTtl"]);
-    for (target, names) in settings["only"].as_object().into_iter().flatten() {
+    builder.asks = settings.is("asks");
+    builder.request_state_ttl = settings.seconds("requestStateTtl");
+    for (target, names) in settings.members("only") {
         builder.only.push((target.clone(), texts(names)));
     }
-    let sessions = &settings["sessions"];
-    if sessions.is_object() {
-        let required = &sessions["required"];
+    let sessions = settings.at("sessions");
+    if sessions.0.is_object() {
+        let required = sessions.at("required");
         builder.sessions = Some(SessionSettings {
-            ttl: seconds(&sessions["ttl"]),
-            no_expiry: sessions["noExpiry"] == true,
-            held_by_server: sessions["heldByServer"] == true,
+            ttl: sessions.seconds("ttl"),
+            no_expiry: sessions.is("noExpiry"),
+            held_by_server: sessions.is("heldByServer"),
             required: Required {
-                all: *required == true,
-                methods: texts(&required["methods"]),
-                tools: texts(&required["tools"]),
+                all: sessions.is("required"),
+                methods: texts(required.at("methods").0),
+                tools: texts(required.at("tools").0),
             },
         });
     }
-    let front = &settings["front"];
+    let front = settings.at("front");
     builder.front = Front {
-        required: front["required"] != false,
-        ttl: seconds(&front["ttl"]),
-        idle: seconds(&front["idle"]),
-        sep1359: front["sep1359"] == true,
-        declares: front["declares"] == true,
+        required: front.at("required").0.as_bool() != Some(false),
+        ttl: front.seconds("ttl"),
+        idle: front.seconds("idle"),
+        sep1359: front.is("sep1359"),
+        declares: front.is("declares"),
     };
-    let ledger = &settings["ledger"];
-    if ledger.is_object() {
-        let allowance = seconds(&ledger["allowance"]);
+    let ledger = settings.at("ledger");
+    if ledger.0.is_object() {
+        let allowance = ledger.seconds("allowance");
         builder.ledger = Some(LedgerSettings {
-            label: text(&ledger["label"]).into(),
+            label: ledger.text("label").unwrap_or_default().into(),
             allowance: allowance.unwrap_or(LedgerSettings::default().allowance),
-            adopt: ledger["adopt"].as_u64(),
-            reusable_request_state: ledger["reusableRequestState"] == true,
+            adopt: ledger.number("adopt"),
+            reusable_request_state: ledger.is("reusableRequestState"),
         });
     }
     builder.build()
@@ -70,54 +72,50 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
 /// Begins the exchange of a message at the SDK's handlers; `arguments` are the request's, as JSON.
 #[must_use]
 pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Exchange, String) {
-    let Ok(document) = object(document) else {
+    let Ok((document, known)) = received(document) else {
         return unreadable(guard);
     };
-    let Ok(principal) = known(&document) else {
-        return unreadable(guard);
-    };
-    let session = &document["session"];
-    let (mut exchange, step) = guard.message(Message {
-        method: text(&document["method"]),
-        target: document["target"].as_str(),
+    let (principal, mistake) = known;
+    let document = Document(&document);
+    let session = document.at("session");
+    let begun = guard.message(Message {
+        method: document.text("method").unwrap_or_default(),
+        target: document.text("target"),
         arguments,
-        notification: document["notification"] == true,
-        modern: document["modern"] == true,
-        header: document["header"].as_str(),
-        carried: sent(&document["carried"]),
-        session: (!session.is_null()).then(|| SentSession {
-            id: sent(&session["id"]),
-            state: sent(&session["state"]),
+        notification: document.is("notification"),
+        modern: document.is("modern"),
+        header: document.text("header"),
+        carried: document.sent("carried"),
+        session: (!session.0.is_null()).then(|| SentSession {
+            id: session.sent("id"),
+            state: session.sent("state"),
         }),
         principal,
     });
-    let told = tell(&mut exchange, step);
-    (exchange, told)
+    tell(mistaken(begun, mistake))
 }
 
 /// Begins the exchange of a message around HTTP or stdio; `initialize` are the params of such a request,
 /// as JSON.
 #[must_use]
 pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Exchange, String) {
-    let Ok(document) = object(document) else {
+    let Ok((document, known)) = received(document) else {
         return unreadable(guard);
     };
-    let Ok(principal) = known(&document) else {
-        return unreadable(guard);
-    };
-    let (mut exchange, step) = guard.transport(Transport {
-        http: document["http"].as_str(),
-        method: document["method"].as_str(),
-        notification: document["notification"] == true,
-        modern: document["modern"] == true,
-        version: document["version"].as_str(),
-        header: sent(&document["header"]),
-        inside: sent(&document["inside"]),
+    let (principal, mistake) = known;
+    let document = Document(&document);
+    let begun = guard.transport(Transport {
+        http: document.text("http"),
+        method: document.text("method"),
+        notification: document.is("notification"),
+        modern: document.is("modern"),
+        version: document.text("version"),
+        header: document.sent("header"),
+        inside: document.sent("inside"),
         initialize,
         principal,
     });
-    let told = tell(&mut exchange, step);
-    (exchange, told)
+    tell(mistaken(begun, mistake))
 }
 
 /// Takes what came of the last step. `value` is the first value of a session, or the whole result of
@@ -127,51 +125,49 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
 ///
 /// As [`Exchange::on`], and [`Error::InvalidArgument`] for a document that is no event.
 pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
-    let document = object(document)?;
-    let failed = |place: &Value| place["failed"].as_str().map(|why| Failed(why.to_owned()));
-    let (name, told) = document.iter().next().ok_or(NO_DOCUMENT)?;
+    let document = read(document)?;
+    let (name, told) = Document(&document).first().ok_or(NO_DOCUMENT)?;
+    let failed = told.text("failed").map(|why| Failed(why.to_owned()));
     let event = match name.as_str() {
-        "principal" => Event::Principal(match failed(told) {
+        "principal" => Event::Principal(match failed {
             Some(failed) => Err(failed),
             None => principal(told).map_err(|error| Failed(error.to_string())),
         }),
-        "answer" => Event::Answer(match (told.as_str(), failed(told)) {
-            (Some("yes"), _) => Verdict::Yes,
-            (_, Some(failed)) => Verdict::Unavailable(failed),
-            _ => Verdict::No(place(&told["no"])?),
+        "answer" => Event::Answer(match failed {
+            Some(failed) => Verdict::Unavailable(failed),
+            None if told.0.as_str() == Some("yes") => Verdict::Yes,
+            None => Verdict::No(place(told.at("no").0)?),
         }),
-        "ledger" => Event::Ledger(match failed(told) {
+        "ledger" => Event::Ledger(match failed {
             Some(failed) => Err(failed),
-            None => Ok(texts(told)),
+            None => Ok(texts(told.0)),
         }),
-        "updated" => Event::Updated(match (failed(told), value) {
-            (Some(failed), _) => Err(failed),
-            (None, Some(value)) => Ok(value),
-            (None, None) => return Err(NO_DOCUMENT),
+        "updated" => Event::Updated(match failed {
+            Some(failed) => Err(failed),
+            None => Ok(value.ok_or(NO_DOCUMENT)?),
         }),
-        "begun" => Event::Begun(match (failed(told), value) {
-            (Some(failed), _) => Err(failed),
-            (None, Some(value)) => Ok(value),
-            (None, None) => return Err(NO_DOCUMENT),
+        "begun" => Event::Begun(match failed {
+            Some(failed) => Err(failed),
+            None => Ok(value.ok_or(NO_DOCUMENT)?),
         }),
         "left" => Event::Left(Head {
-            outcome: match told["outcome"].as_str() {
+            outcome: match told.text("outcome") {
                 Some("input_required") => Outcome::InputRequired,
                 Some("error") => Outcome::Error,
                 _ => Outcome::Complete,
             },
-            token: sent(&told["token"]),
-            scope: told["scope"].as_str().map(|scope| match scope {
+            token: told.sent("token"),
+            scope: told.text("scope").map(|scope| match scope {
                 "public" => Scope::Public,
                 _ => Scope::Private,
             }),
-            no_meta: told["noMeta"] == true,
+            no_meta: told.is("noMeta"),
             initialized: value,
         }),
         _ => return Err(NO_DOCUMENT),
     };
     let step = exchange.on(event)?;
-    Ok(tell(exchange, step))
+    Ok(self::told(exchange, &step))
 }
 
 /// Begins an exchange for what a handler does with a handle; `value` is what it shall hold, as JSON.
@@ -184,23 +180,27 @@ pub fn act(
     document: &str,
     value: Option<&str>,
 ) -> Result<(Exchange, String), Error> {
-    let document = object(document)?;
-    let handle = sent(&document["handle"]);
-    let max_age = seconds(&document["maxAge"]);
-    let before = &document["before"];
-    let once = document["once"] == true;
-    let what = match document["do"].as_str() {
+    let document = read(document)?;
+    let document = Document(&document);
+    let handle = document.sent("handle");
+    let max_age = document.seconds("maxAge");
+    let before = document.at("before");
+    let once = document.is("once");
+    let what = match document.text("do") {
         Some("mint") => What::Mint { max_age },
         Some("check") => What::Check { handle, max_age },
         Some("seal") => What::Seal {
             value: value.ok_or(NO_DOCUMENT)?,
-            ttl: seconds(&document["ttl"]),
-            before: before["startedAt"].as_u64().map(|started_at| Before {
+            ttl: document.seconds("ttl"),
+            before: before.number("startedAt").map(|started_at| Before {
                 started_at,
-                generation: number(&before["generation"]),
-                id: text(&before["id"]).into(),
-                issued_at: before["issuedAt"].as_u64().unwrap_or_default(),
-                until: before["until"].as_u64(),
+                generation: before
+                    .number("generation")
+                    .and_then(|number| number.try_into().ok())
+                    .unwrap_or_default(),
+                id: before.text("id").unwrap_or_default().into(),
+                issued_at: before.number("issuedAt").unwrap_or_default(),
+                until: before.number("until"),
             }),
             once,
         },
@@ -212,55 +212,110 @@ pub fn act(
         Some("end") => What::End {
             handle,
             max_age,
-            held: document["held"] == true,
+            held: document.is("held"),
         },
         _ => return Err(NO_DOCUMENT),
     };
-    let handle_type = text(&document["type"]);
-    let (mut acting, step) = exchange.act(Act { handle_type, what });
-    let told = tell(&mut acting, step);
-    Ok((acting, told))
+    let handle_type = document.text("type").unwrap_or_default();
+    Ok(tell(exchange.act(Act { handle_type, what })))
+}
+
+/// The text of a session's metadata, for a result.
+///
+/// # Errors
+///
+/// As [`Exchange::fork`].
+pub fn fork(exchange: &Exchange) -> Result<String, Error> {
+    exchange.fork().map(|forked| forked.to_json())
 }
 
 const NO_DOCUMENT: Error = Error::InvalidArgument(alloc::borrow::Cow::Borrowed(
     "engine: expected a document as docs/engine.md has it",
 ));
 
-fn object(document: &str) -> Result<Object, Error> {
+fn read(document: &str) -> Result<Value, Error> {
     match serde_json::from_slice(document.as_bytes()) {
-        Ok(Value::Object(object)) => Ok(Object(object)),
+        Ok(document @ Value::Object(_)) => Ok(document),
         _ => Err(NO_DOCUMENT),
     }
 }
 
-/// An object whose members that are absent are `null`.
-struct Object(Map<String, Value>);
+/// Who asks, where that is known already; or what is wrong with it, which is not the client's fault.
+type Known = (Option<Principal>, Option<Error>);
 
-impl core::ops::Index<&str> for Object {
-    type Output = Value;
+/// A message, and who sent it.
+fn received(document: &str) -> Result<(Value, Known), Error> {
+    let document = read(document)?;
+    let known = match Document(&document).at("principal") {
+        Document(Value::Null) => (None, None),
+        told => match principal(told) {
+            Ok(known) => (Some(known), None),
+            Err(error) => (None, Some(error)),
+        },
+    };
+    Ok((document, known))
+}
+
+/// Where it has to be known who asks, what is wrong with that.
+fn mistaken((mut exchange, step): (Exchange, Step), mistake: Option<Error>) -> (Exchange, Step) {
+    let step = match (step, mistake) {
+        (Step::Identify, Some(error)) => {
+            let failed = Event::Principal(Err(Failed(error.to_string())));
+            exchange.on(failed).unwrap_or(Step::Drop)
+        }
+        (step, _) => step,
+    };
+    (exchange, step)
+}
+
+/// A value, and the members of an object. Small, as WebAssembly: each call of these would be.
+#[derive(Clone, Copy)]
+struct Document<'a>(&'a Value);
+
+impl<'a> Document<'a> {
+    /// A member, or `null`.
+    #[inline(never)]
+    fn at(self, member: &str) -> Self {
+        Self(self.0.get(member).unwrap_or(&Value::Null))
+    }
 
     #[inline(never)]
-    fn index(&self, member: &str) -> &Value {
-        self.0.get(member).unwrap_or(&Value::Null)
+    fn text(self, member: &str) -> Option<&'a str> {
+        self.at(member).0.as_str()
     }
-}
 
-impl Object {
-    fn iter(&self) -> serde_json::map::Iter<'_> {
-        self.0.iter()
+    #[inline(never)]
+    fn is(self, member: &str) -> bool {
+        self.at(member).0.as_bool() == Some(true)
     }
-}
 
-fn sent(value: &Value) -> Sent<'_> {
-    match value {
-        Value::Null => Sent::Absent,
-        Value::String(text) => Sent::Text(text),
-        _ => Sent::Other,
+    #[inline(never)]
+    fn sent(self, member: &str) -> Sent<'a> {
+        match self.at(member).0 {
+            Value::Null => Sent::Absent,
+            Value::String(text) => Sent::Text(text),
+            _ => Sent::Other,
+        }
     }
-}
 
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+    #[inline(never)]
+    fn number(self, member: &str) -> Option<u64> {
+        self.at(member).0.as_u64()
+    }
+
+    #[inline(never)]
+    fn seconds(self, member: &str) -> Option<Duration> {
+        self.number(member).map(Duration::from_secs)
+    }
+
+    fn members(self, member: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+        self.at(member).0.as_object().into_iter().flatten()
+    }
+
+    fn first(self) -> Option<(&'a String, Self)> {
+        let (name, value) = self.0.as_object()?.iter().next()?;
+        Some((name, Self(value)))
+    }
 }
 
 fn texts(value: &Value) -> Vec<String> {
@@ -271,245 +326,211 @@ fn texts(value: &Value) -> Vec<String> {
         .collect()
 }
 
-fn seconds(value: &Value) -> Option<Duration> {
-    value.as_u64().map(Duration::from_secs)
-}
-
-fn number(value: &Value) -> u32 {
-    value
-        .as_u64()
-        .and_then(|number| u32::try_from(number).ok())
-        .unwrap_or_default()
-}
-
 fn place(value: &Value) -> Result<usize, Error> {
     let place = value.as_u64().and_then(|place| usize::try_from(place).ok());
     place.ok_or(NO_DOCUMENT)
 }
 
-fn known(document: &Object) -> Result<Option<Principal>, Error> {
-    match &document["principal"] {
-        Value::Null => Ok(None),
-        told => principal(told).map(Some),
-    }
-}
-
-fn principal(told: &Value) -> Result<Principal, Error> {
-    if told["anonymous"] == true {
+fn principal(told: Document<'_>) -> Result<Principal, Error> {
+    if told.is("anonymous") {
         return Ok(Principal::anonymous());
     }
-    let part = |name: &str| told[name].as_str();
-    Principal::from_parts(part("issuer"), part("client"), part("subject"))
+    Principal::from_parts(
+        told.text("issuer"),
+        told.text("client"),
+        told.text("subject"),
+    )
 }
 
 /// What a message is answered whose document could not be read.
 fn unreadable(guard: &Guard) -> (Exchange, String) {
-    let (mut exchange, step) = Exchange::unreadable(guard.clone());
-    let told = tell(&mut exchange, step);
-    (exchange, told)
+    tell(Exchange::unreadable(guard.clone()))
 }
 
 /// A step as a document, with what was refused on the way.
-fn tell(exchange: &mut Exchange, step: Step) -> String {
-    let mut told = Told::of(&step);
+fn tell((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
+    let told = told(&mut exchange, &step);
+    (exchange, told)
+}
+
+fn told(exchange: &mut Exchange, step: &Step) -> String {
+    let mut told = Told::default();
     match step {
+        Step::Identify => told.step("identify"),
         Step::Ask(Question::Accept(tokens)) => {
-            let tokens: Vec<Value> = tokens.iter().map(presented).collect();
-            told.put("accept", tokens);
+            told.step("ask");
+            told.list("accept", tokens.iter().map(presented));
         }
-        Step::Ask(Question::End(token)) => told.put("end", presented(&token)),
-        Step::Ledger(command) => told.command(*command),
-        Step::Update(value) => told.put("value", value),
+        Step::Ask(Question::End(token)) => {
+            told.step("ask");
+            told.json("end", &presented(token));
+        }
+        Step::Ledger(command) => {
+            told.step("ledger");
+            told.command(command);
+        }
+        Step::Update(value) => {
+            told.step("update");
+            told.text("value", Some(value));
+        }
+        Step::Begin => told.step("begin"),
         Step::Deliver(deliver) => {
-            told.text("carried", deliver.carried);
-            told.text("own", deliver.own);
-            told.text("negotiated", deliver.negotiated);
-            told.text("tokenId", deliver.token_id);
-            told.text("version", deliver.version);
-            told.text("stamp", deliver.stamp);
-            match deliver.watch {
-                Watch::Never => {}
-                Watch::Member(member) => told.put("watch", member),
-                Watch::Always => told.put("watch", true),
-            }
+            told.deliver(deliver);
             if let Some(session) = exchange.session() {
-                told.put(
-                    "session",
-                    json!({
-                        "id": session.id(),
-                        "ulid": session.ulid(),
-                        "generation": session.generation(),
-                        "value": session.value(),
-                    }),
-                );
+                told.json("session", &self::session(session));
             }
         }
-        Step::Leave(leave) => {
-            told.text("token", leave.token);
-            if let Some(metadata) = leave.metadata {
-                told.put("metadata", self::metadata(metadata).0);
-            }
-            told.flag("private", leave.private);
-            told.flag("declare", leave.declare);
-            told.text("header", leave.header);
-            if let Some(timeout) = leave.timeout {
-                told.put("timeout", timeout);
-            }
-        }
-        Step::Reply(reply) => {
-            if let Some(status) = reply.status {
-                told.put("status", status);
-            }
-            if let Some(allow) = reply.allow {
-                told.put("allow", allow);
-            }
-            if let Some(error) = reply.error {
-                told.put("error", self::error(error));
-            }
-            told.flag("done", reply.done);
-            if let Some(tool) = reply.tool {
-                let content = json!([{"type": "text", "text": tool.content[0].text}]);
-                let mut result = Told(Map::new());
-                result.put("content", content);
-                result.put("isError", true);
-                if let Some(meta) = tool.meta {
-                    result.put("_meta", stale_meta(meta));
-                }
-                told.put("tool", result.0);
-            }
-        }
-        Step::Done(made) => told.made(*made),
-        Step::Identify | Step::Begin | Step::Drop => {}
+        Step::Leave(leave) => told.leave(leave),
+        Step::Reply(reply) => told.reply(reply),
+        Step::Done(made) => told.made(made),
+        Step::Drop => told.step("drop"),
     }
     let refused = exchange.refused();
     if !refused.is_empty() {
-        let refused: Vec<Value> = refused.into_iter().map(self::refused).collect();
-        told.put("refused", refused);
+        told.list("refused", refused.iter().map(self::refused));
     }
     told.written()
 }
 
-struct Told(Map<String, Value>);
+/// An object of JSON, as it is written.
+#[derive(Default)]
+struct Told(Vec<u8>);
 
 impl Told {
-    fn of(step: &Step) -> Self {
-        let name = match step {
-            Step::Identify => "identify",
-            Step::Ask(_) => "ask",
-            Step::Ledger(_) => "ledger",
-            Step::Update(_) => "update",
-            Step::Begin => "begin",
-            Step::Deliver(_) => "deliver",
-            Step::Leave(_) => "leave",
-            Step::Reply(_) => "reply",
-            Step::Done(_) => "done",
-            Step::Drop => "drop",
-        };
-        let mut told = Self(Map::new());
-        told.put("step", name);
-        told
-    }
-
-    fn written(self) -> String {
-        serde_json::to_string(&self.0).unwrap_or_default()
-    }
-
-    fn put(&mut self, member: &str, value: impl Into<Value>) {
-        self.insert(member, value.into());
-    }
-
-    /// Small, as WebAssembly: each of its forty calls would be.
-    #[inline(never)]
-    fn insert(&mut self, member: &str, value: Value) {
-        self.0.insert(member.to_owned(), value);
+    fn written(mut self) -> String {
+        self.0.push(b'}');
+        String::from_utf8(self.0).unwrap_or_default()
     }
 
     #[inline(never)]
-    fn text(&mut self, member: &str, text: Option<String>) {
+    fn name(&mut self, member: &str) {
+        self.0.push(if self.0.is_empty() { b'{' } else { b',' });
+        self.write(member);
+        self.0.push(b':');
+    }
+
+    /// Writes texts, numbers and structs of these, which always have a form in JSON.
+    fn write(&mut self, value: &(impl Serialize + ?Sized)) {
+        let _ = serde_json::to_writer(&mut self.0, value);
+    }
+
+    #[inline(never)]
+    fn put(&mut self, member: &str, value: &(impl Serialize + ?Sized)) {
+        self.name(member);
+        self.write(value);
+    }
+
+    #[inline(never)]
+    fn text(&mut self, member: &str, text: Option<&str>) {
         if let Some(text) = text {
-            self.insert(member, text.into());
+            self.put(member, text);
         }
     }
 
     fn flag(&mut self, member: &str, is: bool) {
         if is {
-            self.put(member, true);
+            self.json(member, "true");
         }
     }
 
-    fn made(&mut self, made: Made) {
-        self.text("handle", made.handle);
-        self.put("id", made.id);
-        self.text("expiresAt", made.expires_at);
-        self.text("value", made.value);
-        if let Some(before) = made.before {
-            let mut told = Self(Map::new());
-            told.put("startedAt", before.started_at);
-            told.put("generation", before.generation);
-            told.put("id", before.id);
-            told.put("issuedAt", before.issued_at);
-            told.put("until", before.until);
-            self.put("before", told.0);
-        }
+    #[inline(never)]
+    fn json(&mut self, member: &str, json: &str) {
+        self.name(member);
+        self.0.extend_from_slice(json.as_bytes());
     }
 
-    fn command(&mut self, command: Command) {
+    fn list(&mut self, member: &str, items: impl Iterator<Item = String>) {
+        self.json(member, "[");
+        for (at, item) in items.enumerate() {
+            if at > 0 {
+                self.0.push(b',');
+            }
+            self.0.extend_from_slice(item.as_bytes());
+        }
+        self.0.push(b']');
+    }
+
+    fn step(&mut self, name: &str) {
+        self.put("step", name);
+    }
+
+    fn command(&mut self, command: &Command) {
         self.put("script", command.script.name());
-        self.put("keys", command.keys);
-        self.put("args", command.args);
+        self.put("keys", &command.keys);
+        self.put("args", &command.args);
     }
-}
 
-fn presented(token: &Presented) -> Value {
-    let mut told = Told(Map::new());
-    told.put("kind", token.item.name());
-    told.put("id", token.id.as_str());
-    told.put("until", token.until);
-    told.flag("public", token.public);
-    Value::Object(told.0)
-}
-
-fn refused(one: Refused) -> Value {
-    let mut told = Told(Map::new());
-    told.put("code", one.code);
-    told.put("kind", one.item.name());
-    told.text("tokenId", one.token_id);
-    told.put("message", one.message);
-    Value::Object(told.0)
-}
-
-fn metadata(metadata: crate::SessionMetadata) -> Told {
-    let mut told = Told(Map::new());
-    told.put("sessionId", metadata.session_id);
-    told.text("expiresAt", metadata.expires_at);
-    told.text("state", metadata.state);
-    told
-}
-
-fn error(error: RpcError) -> Value {
-    let mut told = Told(Map::new());
-    told.put("code", error.code);
-    told.put("message", error.message);
-    match error.data {
-        Some(ErrorData::SessionId(id)) => told.put("data", json!({"sessionId": id})),
-        Some(ErrorData::Reason(reason)) => told.put("data", json!({"reason": reason})),
-        Some(ErrorData::Stale(stale)) => {
-            let mut data = Told(Map::new());
-            data.put("ran", stale.ran);
-            data.put("session", metadata(stale.session).0);
-            told.put("data", data.0);
+    fn deliver(&mut self, deliver: &Deliver) {
+        self.step("deliver");
+        self.text("carried", deliver.carried.as_deref());
+        self.text("own", deliver.own.as_deref());
+        self.text("negotiated", deliver.negotiated.as_deref());
+        self.text("tokenId", deliver.token_id.as_deref());
+        if let Some(expires_at) = deliver.expires_at {
+            self.put("expiresAt", &expires_at);
         }
-        None => {}
+        self.text("version", deliver.version.as_deref());
+        self.text("stamp", deliver.stamp.as_deref());
+        match deliver.watch {
+            Watch::Never => {}
+            Watch::Member(member) => self.put("watch", member),
+            Watch::Always => self.flag("watch", true),
+        }
     }
-    Value::Object(told.0)
-}
 
-fn stale_meta(meta: StaleMeta) -> Map<String, Value> {
-    let mut told = Told(Map::new());
-    let stale = json!({ "ran": meta.stale.ran });
-    told.put("io.modelcontextprotocol/session", metadata(meta.session).0);
-    told.put("io.github.sealwax/stale", stale);
-    told.0
+    fn leave(&mut self, leave: &Leave) {
+        self.step("leave");
+        self.text("token", leave.token.as_deref());
+        if let Some(metadata) = &leave.metadata {
+            self.put("metadata", metadata);
+        }
+        self.flag("private", leave.private);
+        self.flag("declare", leave.declare);
+        self.text("header", leave.header.as_deref());
+        if let Some(timeout) = leave.timeout {
+            self.put("timeout", &timeout);
+        }
+    }
+
+    fn reply(&mut self, reply: &Reply) {
+        self.step("reply");
+        if let Some(status) = reply.status {
+            self.put("status", &status);
+        }
+        self.text("allow", reply.allow);
+        if let Some(error) = &reply.error {
+            self.put("error", error);
+        }
+        self.flag("done", reply.done);
+        if let Some(tool) = &reply.tool {
+            self.put("tool", tool);
+        }
+    }
+
+    fn made(&mut self, made: &Made) {
+        self.step("done");
+        self.text("handle", made.handle.as_deref());
+        self.text("id", Some(&made.id));
+        self.text("expiresAt", made.expires_at.as_deref());
+        self.text("value", made.value.as_deref());
+        if let Some(before) = &made.before {
+            let mut told = Self::default();
+            told.put("startedAt", &before.started_at);
+            told.put("generation", &before.generation);
+            told.put("id", &*before.id);
+            told.put("issuedAt", &before.issued_at);
+            told.put("until", &before.until);
+            self.json("before", &told.written());
+        }
+        if let Some(life) = made.life {
+            let mut told = Self::default();
+            told.put("issuedAt", &life.issued_at);
+            told.put("expiresAt", &life.expires_at);
+            told.flag("needsReseal", life.needs_reseal);
+            told.flag("needsRenewal", life.needs_renewal);
+            self.json("life", &told.written());
+        }
+    }
 }
 
 /// The command that opens the ledger of a guard.
@@ -518,8 +539,8 @@ fn stale_meta(meta: StaleMeta) -> Map<String, Value> {
 ///
 /// As [`Guard::open_ledger`].
 pub fn open_ledger(guard: &Guard) -> Result<String, Error> {
-    let mut told = Told(Map::new());
-    told.command(guard.open_ledger()?);
+    let mut told = Told::default();
+    told.command(&guard.open_ledger()?);
     Ok(told.written())
 }
 
@@ -529,9 +550,9 @@ pub fn open_ledger(guard: &Guard) -> Result<String, Error> {
 ///
 /// As [`Guard::revoke`], and [`Error::InvalidArgument`] for a document that is no principal.
 pub fn revoke(guard: &Guard, document: &str, lives: Option<u64>) -> Result<String, Error> {
-    let principal = principal(&Value::Object(object(document)?.0))?;
-    let mut told = Told(Map::new());
-    told.command(guard.revoke(&principal, lives.map(Duration::from_secs))?);
+    let principal = principal(Document(&read(document)?))?;
+    let mut told = Told::default();
+    told.command(&guard.revoke(&principal, lives.map(Duration::from_secs))?);
     Ok(told.written())
 }
 
@@ -548,17 +569,18 @@ pub fn judge(document: &str, now: u64, values: &str) -> Result<String, Error> {
     };
     let values: Vec<_> = values.iter().map(Value::as_str).collect();
     let Judgement { reply, writes } = command.judge(now, &values);
-    let writes = writes.into_iter().map(|write| {
-        let mut told = Told(Map::new());
-        told.put("key", write.key);
-        told.put("value", write.value);
-        told.put("until", write.until);
-        Value::Object(told.0)
-    });
-    let mut told = Told(Map::new());
-    told.put("reply", reply);
-    told.put("writes", writes.collect::<Vec<_>>());
+    let mut told = Told::default();
+    told.put("reply", &reply);
+    told.list("writes", writes.iter().map(written));
     Ok(told.written())
+}
+
+fn written(write: &Write) -> String {
+    let mut told = Told::default();
+    told.put("key", &*write.key);
+    told.put("value", &write.value);
+    told.put("until", &write.until);
+    told.written()
 }
 
 /// Has a ledger in memory do a command, at `now` in Unix seconds: its reply, as a JSON array.
@@ -568,25 +590,46 @@ pub fn judge(document: &str, now: u64, values: &str) -> Result<String, Error> {
 /// [`Error::InvalidArgument`] for a document that is no command.
 pub fn run(memory: &mut Memory, document: &str, now: u64) -> Result<String, Error> {
     let reply = memory.run(&command(document)?, now);
-    Ok(Value::from(reply).to_string())
+    serde_json::to_string(&reply).map_err(|_| NO_DOCUMENT)
 }
 
 fn command(document: &str) -> Result<Command, Error> {
-    let document = object(document)?;
-    let name = text(&document["script"]);
-    let script = Script::ALL.into_iter().find(|one| one.name() == name);
+    let document = read(document)?;
+    let document = Document(&document);
+    let script = Script::ALL
+        .into_iter()
+        .find(|one| Some(one.name()) == document.text("script"));
     Ok(Command {
         script: script.ok_or(NO_DOCUMENT)?,
-        keys: texts(&document["keys"]),
-        args: texts(&document["args"]),
+        keys: texts(document.at("keys").0),
+        args: texts(document.at("args").0),
     })
 }
 
-/// The text of a session's metadata, for a result.
-///
-/// # Errors
-///
-/// As [`Exchange::fork`].
-pub fn fork(exchange: &Exchange) -> Result<String, Error> {
-    exchange.fork().map(|forked| metadata(forked).written())
+fn presented(token: &Presented) -> String {
+    let mut told = Told::default();
+    told.put("kind", token.item.name());
+    told.put("id", &*token.id);
+    told.put("until", &token.until);
+    told.flag("public", token.public);
+    told.written()
+}
+
+fn refused(one: &Refused) -> String {
+    let mut told = Told::default();
+    told.put("code", one.code);
+    told.put("kind", one.item.name());
+    told.text("tokenId", one.token_id.as_deref());
+    told.put("message", &*one.message);
+    told.written()
+}
+
+fn session(session: &Session) -> String {
+    let mut told = Told::default();
+    told.put("id", session.id());
+    told.put("ulid", &*session.ulid());
+    told.put("generation", &session.generation());
+    // `null` where the server holds it.
+    told.put("value", &session.value());
+    told.written()
 }

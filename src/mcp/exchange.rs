@@ -51,7 +51,7 @@ impl Exchange {
 
         let mut context = Context::new(guard);
         let error = Error::Malformed("a message of well-formed Unicode");
-        context.refuse(error, About::new(Item::Session));
+        context.refuse(error.into(), About::new(Item::Session));
         let reply = Reply {
             status: Some(400),
             ..Reply::error(-32600, "Invalid Request")
@@ -162,6 +162,16 @@ impl Exchange {
         match &self.flow {
             Flow::Request(request) => request.fork(&self.context),
             _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// What a handle held, as JSON, while it is asked whether it is accepted: for an adapter whose types
+    /// may not fit it, for what cannot be read must not count as used.
+    #[must_use]
+    pub fn opened(&self) -> Option<&str> {
+        match &self.flow {
+            Flow::Act(acting) => acting.opened(),
+            _ => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What an author says once.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
@@ -9,6 +9,7 @@ use core::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::context::canonical;
 use super::exchange::Exchange;
 use super::{Message, Step, Transport};
 use crate::ledger::{Command, Namespace};
@@ -265,11 +266,11 @@ impl GuardBuilder {
         }
         for (target, names) in &self.only {
             // What a request would say of it, said now.
-            let arguments: Map<_, _> = names
-                .iter()
-                .map(|name| (name.clone(), Value::Null))
-                .collect();
-            let arguments = Value::Object(arguments).to_string();
+            let mut arguments = Map::new();
+            for name in names {
+                arguments.insert(name.clone(), Value::Null);
+            }
+            let arguments = canonical(arguments);
             let names: Vec<_> = names.iter().map(String::as_str).collect();
             RequestContext::only("tools/call", target, Some(&arguments), &names)
                 .map_err(|error| Error::argument(format!("only: {error}")))?;

@@ -142,5 +142,5 @@ pub use input::{
 pub use session::Session;
 #[cfg(feature = "jcs")]
 pub use step::{
-    Before, Deliver, Item, Leave, Made, Presented, Question, Refused, Reply, Step, Watch,
+    Before, Deliver, Item, Leave, Life, Made, Presented, Question, Refused, Reply, Step, Watch,
 };

@@ -1,15 +1,14 @@
 //! Sessions of the transport: `Mcp-Session-Id` of the revisions to 2025-11-25 without a store, and
 //! SEP-1359. The session is a token that holds what was negotiated.
 
-use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
-use super::asking::{Ask, Asking, Refusal, Token};
-use super::context::{About, Context, Reason, token_id, until};
+use super::asking::{Ask, Asking, Refusal, Times, Token};
+use super::context::{About, Context, Reason, canonical, token_id, until};
 use super::input::Kept;
 use super::{
     Deliver, Event, Head, Item, Leave, Presented, Profile, Reply, Sent, Step, Transport, Watch,
@@ -91,7 +90,7 @@ impl Passage {
             (Phase::Delivered, Event::Left(head)) => Some(self.left(context, &head)),
             (Phase::Continued, Event::Begun(Err(_))) => Some(self.refuse(
                 context,
-                Error::Malformed("what this server can begin again"),
+                Error::Malformed("what this server can begin again").into(),
             )),
             (phase, _) => {
                 self.phase = phase;
@@ -104,7 +103,7 @@ impl Passage {
     pub fn fail(&self, context: &mut Context, error: Error) -> Step {
         match self.phase {
             Phase::Leaving(_) => self.not_begun(context, error),
-            _ => self.refuse(context, error),
+            _ => self.refuse(context, error.into()),
         }
     }
 }
@@ -158,7 +157,7 @@ impl Passage {
                 let id = token.text().and_then(token_id);
                 return Ok(self.end_for_another(context, &view, id));
             }
-            Err(error) => return Ok(self.refuse(context, error)),
+            Err(error) => return Ok(self.refuse(context, error.into())),
         };
         let version = self.version.as_deref();
         if version.is_some_and(|version| version != negotiated.protocol_version) {
@@ -167,6 +166,7 @@ impl Passage {
         }
         let then = Deliver {
             token_id: Some(opened.presented.id.clone()),
+            expires_at: negotiated.expires_at,
             version: version.is_none().then_some(negotiated.protocol_version),
             negotiated: Some(negotiated.json),
             stamp: self.inside.sent().text().map(Into::into),
@@ -207,7 +207,7 @@ impl Passage {
             (Err((_, reason)), Then::EndedForAnother) if !reason.is_refusal() => {
                 self.refuse(context, reason)
             }
-            (_, Then::EndedForAnother) => self.refuse(context, Error::PrincipalMismatch),
+            (_, Then::EndedForAnother) => self.refuse(context, Error::PrincipalMismatch.into()),
             (Err((_, reason)), _) => self.refuse(context, reason),
         }
     }
@@ -224,7 +224,7 @@ impl Passage {
     /// authentic, where its principal can be told.
     fn end_for_another(&mut self, context: &mut Context, view: &View, id: Option<String>) -> Step {
         let Some(id) = id else {
-            return self.refuse(context, Error::PrincipalMismatch);
+            return self.refuse(context, Error::PrincipalMismatch.into());
         };
         // When it ends is sealed for its own principal: by the codec's limit, and a clock may be ahead.
         let limit = view.codec().session_max_age().as_secs();
@@ -273,7 +273,7 @@ impl Passage {
         }
         let params = self.initialize.as_deref().unwrap_or_default();
         let params: Value = serde_json::from_slice(params.as_bytes()).unwrap_or_default();
-        self.phase = Phase::Leaving(negotiated(&params, &result));
+        self.phase = Phase::Leaving(negotiated(params, result));
         self.advance(context)
     }
 
@@ -306,7 +306,7 @@ impl Passage {
 /// Refusals.
 impl Passage {
     /// A peer that puts the session into its messages is told in a message, the others by a status.
-    fn refuse(&self, context: &mut Context, reason: impl Into<Reason>) -> Step {
+    fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let inside = self.inside.sent();
         let request = self.method.is_some() && !self.notification;
         let in_message = inside != Sent::Absent && request;
@@ -330,7 +330,8 @@ impl Passage {
 
     /// A request that cannot be served, whoever sent it.
     fn bad(&self, context: &mut Context, expected: &'static str, told: &'static str) -> Step {
-        context.refuse(Error::Malformed(expected), About::new(Item::Session));
+        let error = Error::Malformed(expected);
+        context.refuse(error.into(), About::new(Item::Session));
         if self.http.is_none() {
             return Step::Drop;
         }
@@ -357,6 +358,7 @@ impl Passage {
 struct Negotiated {
     json: String,
     protocol_version: String,
+    expires_at: Option<u64>,
 }
 
 /// What a token of a session holds, and what `accept` is asked of it.
@@ -368,7 +370,8 @@ fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Token), Error> {
     at_most("session", token.len(), LIMIT)?;
     let max_age = view.codec().session_max_age();
     let opened = view.session().max_age(max_age).open(token)?;
-    let token = Token::new(Item::Session, &opened, Ask::Live);
+    let expires_at = opened.expires_at();
+    let token = Token::new(Item::Session, Times::of(&opened), Ask::Live);
     let json = String::from_utf8(opened.into_payload()).map_err(|_| EXPECTED)?;
     let value: Value = serde_json::from_slice(json.as_bytes()).map_err(|_| EXPECTED)?;
     let protocol_version = value["protocolVersion"].as_str().ok_or(EXPECTED)?.into();
@@ -376,6 +379,7 @@ fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Token), Error> {
         Negotiated {
             json,
             protocol_version,
+            expires_at,
         },
         token,
     ))
@@ -396,23 +400,51 @@ fn seal(view: &View, negotiated: &str, ttl: Option<Duration>) -> Result<String, 
 }
 
 /// What the params of `initialize` and its result settled.
-fn negotiated(params: &Value, result: &Value) -> String {
-    let or_empty = |value: &Value| {
-        if value.is_null() {
-            json!({})
-        } else {
-            value.clone()
-        }
-    };
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let info = &params["clientInfo"];
-    let negotiated = json!({
-        "protocolVersion": result["protocolVersion"],
-        "clientCapabilities": or_empty(&params["capabilities"]),
-        "clientInfo": { "name": text(&info["name"]), "version": text(&info["version"]) },
-        "serverCapabilities": or_empty(&result["capabilities"]),
-    });
-    serde_json::to_string(&negotiated).unwrap_or_default()
+fn negotiated(mut params: Value, mut result: Value) -> String {
+    let mut info = take(&mut params, "clientInfo");
+    let client = [
+        ("name", text(take(&mut info, "name"))),
+        ("version", text(take(&mut info, "version"))),
+    ];
+    canonical(object([
+        ("protocolVersion", take(&mut result, "protocolVersion")),
+        (
+            "clientCapabilities",
+            or_empty(take(&mut params, "capabilities")),
+        ),
+        ("clientInfo", Value::Object(object(client))),
+        (
+            "serverCapabilities",
+            or_empty(take(&mut result, "capabilities")),
+        ),
+    ]))
+}
+
+fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    let mut object = Map::new();
+    for (name, value) in members {
+        object.insert(name.into(), value);
+    }
+    object
+}
+
+/// A member, or `null`.
+fn take(value: &mut Value, member: &str) -> Value {
+    value.get_mut(member).map(Value::take).unwrap_or_default()
+}
+
+fn text(value: Value) -> Value {
+    match value {
+        Value::String(_) => value,
+        _ => "".into(),
+    }
+}
+
+fn or_empty(value: Value) -> Value {
+    match value {
+        Value::Null => Value::Object(Map::new()),
+        value => value,
+    }
 }
 
 /// A session is never renewed, so it ends by its own time or the codec's, whichever is first.

@@ -7,7 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::asking::{self, Ask, Asking};
+use super::asking::{self, Ask, Asking, Times};
 use super::context::{About, Context, Reason};
 use super::exchange::OUT_OF_ORDER;
 use super::guard::{SessionSettings, is_list};
@@ -36,6 +36,8 @@ pub(super) struct Request {
     phase: Phase,
     /// What the `requestState` held.
     state: Option<String>,
+    /// What it was bound to, and the next one is.
+    bound: Option<RequestContext>,
     session: Option<Session>,
 }
 
@@ -94,6 +96,7 @@ impl Request {
             sent_session: session.map(|sent| (sent.id.owned(), sent.state.owned())),
             phase: Phase::Entering,
             state: None,
+            bound: None,
             session: None,
         }
     }
@@ -160,7 +163,7 @@ impl Request {
             (None, Some(carries)) => item(carries),
             _ => Item::Session,
         };
-        context.reply(error, About::new(item))
+        context.reply(error.into(), About::new(item))
     }
 }
 
@@ -194,13 +197,13 @@ impl Request {
                     ..About::new(Item::Session)
                 };
                 let error = Error::Malformed("a session, which this request needs");
-                return Ok(context.reply(error, about));
+                return Ok(context.reply(error.into(), about));
             }
             return self.enter(context, Some(sessions));
         };
         if self.method == CREATE {
             let error = Error::Malformed("no session in sessions/create");
-            context.refuse(error, About::new(Item::Session));
+            context.refuse(error.into(), About::new(Item::Session));
             return Ok(reply(
                 -32602,
                 "Invalid params: sessions/create takes no session",
@@ -209,7 +212,7 @@ impl Request {
         let header = self.header.as_deref().filter(|_| self.modern);
         if header.is_some_and(|header| id.sent() != Sent::Text(header)) {
             let error = Error::Malformed("one session in the header and in the message");
-            context.refuse(error, About::new(Item::Session));
+            context.refuse(error.into(), About::new(Item::Session));
             return Ok(reply(
                 -32020,
                 "Header mismatch: Mcp-Session-Id is not the session of the body",
@@ -221,7 +224,7 @@ impl Request {
         }
         match Session::open(sessions, &view, id.sent(), state.sent()) {
             Ok(session) => self.session = Some(session),
-            Err(error) => return Ok(self.refuse_session(context, error)),
+            Err(error) => return Ok(self.refuse_session(context, error.into())),
         }
         self.enter(context, Some(sessions))
     }
@@ -269,11 +272,11 @@ impl Request {
                 };
                 self.ask(context, vec![token], then)
             }
-            Err(error) => self.refuse_session(context, error),
+            Err(error) => self.refuse_session(context, error.into()),
         }
     }
 
-    fn refuse_session(&self, context: &mut Context, reason: impl Into<Reason>) -> Step {
+    fn refuse_session(&self, context: &mut Context, reason: Reason) -> Step {
         let (id, state) = match &self.sent_session {
             Some((id, state)) => (id.sent().text(), state.sent().text()),
             None => (None, None),
@@ -317,7 +320,7 @@ impl Request {
                         deliver.carried = Some(text);
                         tokens.push(token);
                     }
-                    Err(error) => return Ok(self.refuse_carried(context, carries, error)),
+                    Err(error) => return Ok(self.refuse_carried(context, carries, error.into())),
                 }
             }
         }
@@ -363,7 +366,7 @@ impl Request {
 
     /// What the token held, and what `accept` is asked of it.
     fn open(
-        &self,
+        &mut self,
         context: &Context,
         carries: Carried,
         view: &Arc<View>,
@@ -372,7 +375,9 @@ impl Request {
             return Err(Error::Malformed("a token that is a text"));
         };
         if carries.kind == Kind::RequestState {
-            let opened = view.request_state(&self.binding(context)?).open(token)?;
+            let bound = self.binding(context)?;
+            let opened = view.request_state(&bound).open(token)?;
+            self.bound = Some(bound);
             let ledger = context.ledger().map(|(ledger, _)| &ledger.settings);
             let ask = match ledger {
                 Some(settings) if settings.reusable_request_state => Ask::Live,
@@ -564,7 +569,7 @@ impl Request {
                 });
                 Step::Update(value)
             }
-            Err(error) => self.refuse_session(context, error),
+            Err(error) => self.refuse_session(context, error.into()),
         }
     }
 
@@ -586,7 +591,7 @@ impl Request {
     fn stale(&mut self, context: &mut Context, ran: bool, latest: &[String; 3]) -> Step {
         let adopted = match self.adopt(context, latest) {
             Ok(adopted) => adopted,
-            Err(error) => return self.refuse_session(context, error),
+            Err(error) => return self.refuse_session(context, error.into()),
         };
         let about = About {
             id: self.session.as_ref().map(Session::ulid),
@@ -625,20 +630,22 @@ impl Request {
             let token = view.cursor(&self.method).seal(payload.as_bytes())?;
             return Ok(token.into_string());
         }
-        let bound = self.binding(context)?;
+        let made;
+        let bound = match &self.bound {
+            Some(bound) => bound,
+            None => {
+                made = self.binding(context)?;
+                &made
+            }
+        };
         let sealer = match settings.request_state_ttl {
-            Some(ttl) => view.request_state(&bound).ttl(ttl),
-            None => view.request_state(&bound),
+            Some(ttl) => view.request_state(bound).ttl(ttl),
+            None => view.request_state(bound),
         };
         Ok(sealer.seal(payload.as_bytes())?.into_string())
     }
 
-    fn refuse_carried(
-        &self,
-        context: &mut Context,
-        carries: Carried,
-        reason: impl Into<Reason>,
-    ) -> Step {
+    fn refuse_carried(&self, context: &mut Context, carries: Carried, reason: Reason) -> Step {
         let about = About {
             token: self.sent.sent().text(),
             ..About::new(item(carries))
@@ -705,7 +712,7 @@ const NO_SESSION: Error = Error::InvalidArgument(alloc::borrow::Cow::Borrowed(
 ));
 
 fn read<K>(item: Item, opened: Opened<K>, ask: Ask) -> Result<(String, asking::Token), Error> {
-    let token = asking::Token::new(item, &opened, ask);
+    let token = asking::Token::new(item, Times::of(&opened), ask);
     let text = String::from_utf8(opened.into_payload());
     let text = text.map_err(|_| Error::Malformed("a payload that is UTF-8"))?;
     Ok((text, token))

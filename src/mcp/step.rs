@@ -113,6 +113,8 @@ pub struct Deliver {
     pub negotiated: Option<String>,
     /// The id of that session's token, for logs.
     pub token_id: Option<String>,
+    /// When that session ends by its own lifetime, in Unix seconds.
+    pub expires_at: Option<u64>,
     /// The value for the header `MCP-Protocol-Version`, which is missing.
     pub version: Option<String>,
     /// The `sessionId` for every message that leaves for it: inside a `result`, or beside `params`.
@@ -195,8 +197,24 @@ pub struct Made {
     pub expires_at: Option<String>,
     /// What a handle holds, as JSON.
     pub value: Option<String>,
-    /// What the next handle of a chain is made from.
+    /// Of a handle that holds its state: what the next one of its chain is made from.
     pub before: Option<Before>,
+    /// Of a handle that holds its state.
+    pub life: Option<Life>,
+}
+
+/// What a handle that holds its state tells of its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Life {
+    /// When it was made, in Unix seconds.
+    pub issued_at: u64,
+    /// When it ends, in Unix seconds. `None` for never.
+    pub expires_at: Option<u64>,
+    /// Whether an older key made it.
+    pub needs_reseal: bool,
+    /// Whether it is time to make it anew.
+    pub needs_renewal: bool,
 }
 
 /// What renewing a handle has to know of the one before; only opening tells it. Times are in Unix seconds.

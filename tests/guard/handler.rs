@@ -115,6 +115,11 @@ fn act(
         Ok(made) => made,
         Err(refused) => return refused,
     };
+    // What holds its state tells its time, made or opened.
+    if matches!(name, "seal" | "renew" | "open") {
+        let (before, life) = (made.before.clone().unwrap(), made.life.unwrap());
+        assert!(before.started_at <= life.issued_at && life.expires_at > Some(life.issued_at));
+    }
     if let (Some(name), Some(handle)) = (options["as"].as_str(), &made.handle) {
         world.handles.insert(name.into(), handle.clone());
     }
@@ -140,11 +145,19 @@ fn drive(
     found: &mut Found,
 ) -> Result<Made, Value> {
     let (mut acting, mut step) = exchange.act(act);
+    let mut opened = None;
     let done = loop {
         let next = match step {
             Step::Identify => Event::Principal(found.identify(world, event)),
-            Step::Ask(question) => Event::Answer(found.answer(world, question)),
-            Step::Done(made) => break Ok(*made),
+            Step::Ask(question) => {
+                opened = Some(acting.opened().map(str::to_owned));
+                Event::Answer(found.answer(world, question))
+            }
+            Step::Done(made) => {
+                // What accept was asked about could be read before.
+                assert!(opened.is_none_or(|opened| opened == made.value));
+                break Ok(*made);
+            }
             Step::Reply(reply) => {
                 let (text, elsewhere) = (reply.tool.unwrap().content[0].text, reply.error.unwrap());
                 assert_eq!(elsewhere.message, text);

@@ -223,7 +223,7 @@ fn principal(file: &Value, who: &str) -> Option<Principal> {
 }
 
 /// `key` of what is made: `new` unless it says `old` or `unknown`; `both` is the guard's own ring.
-fn codec(file: &Value, made: &Value, now: u64) -> Codec {
+pub fn codec(file: &Value, made: &Value, now: u64) -> Codec {
     let key = |name: &str| file["keys"][name].as_str().unwrap();
     let ring = match made["key"].as_str() {
         Some("both") => format!("{} {}", key("new"), key("old")),

@@ -1,6 +1,7 @@
 //! What building the bindings takes beside cargo: `cargo xtask <task>`.
 
 mod panics;
+mod unused;
 mod wasm;
 
 use std::process::ExitCode;

@@ -10,7 +10,7 @@ use std::{env, fs};
 
 use wasm_bindgen_cli_support::Bindgen;
 
-use crate::panics;
+use crate::unused;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -26,8 +26,10 @@ const FEATURES: [&str; 7] = [
     "--enable-sign-ext",
     "--enable-simd",
 ];
-/// Flattening first saves 2 kB.
-const SMALLER: [&str; 6] = [
+/// Flattening first saves 2 kB. Keeping values in locals for their next use saves bytes, and costs
+/// 0.3 kB compressed.
+const SMALLER: [&str; 7] = [
+    "--skip-pass=local-cse",
     "--flatten",
     "--rereloop",
     "-Oz",
@@ -45,15 +47,18 @@ pub fn build() -> Result<()> {
         fs::remove_dir_all(&out)?;
     }
 
+    let mut module = fs::read(compile(root)?)?;
+    unused::overwrite(&mut module)?;
     let mut bound = Bindgen::new()
-        .input_path(compile(root)?)
-        .out_name("raw")
+        .input_bytes("raw", module)
         .typescript(true)
         .web(true)?
         .omit_default_module_path(true)
         .remove_producers_section(true)
         .generate_output()?;
-    panics::silence(bound.wasm_mut());
+    for section in ["linking", "reloc.CODE", "reloc.DATA"] {
+        bound.wasm_mut().customs.remove_raw(section);
+    }
     bound.emit(&out)?;
 
     // The glue is handed a compiled module and never looks for the file, so the file may have a
@@ -71,7 +76,11 @@ pub fn build() -> Result<()> {
 }
 
 fn compile(root: &Path) -> Result<PathBuf> {
-    let mut flags = vec!["-Ctarget-feature=+simd128".to_owned()];
+    let mut flags = vec![
+        "-Ctarget-feature=+simd128".to_owned(),
+        // For `unused`.
+        "-Clink-arg=--emit-relocs".to_owned(),
+    ];
     flags.extend(nameless_sources()?);
     run(Command::new(env!("CARGO"))
         .current_dir(root)

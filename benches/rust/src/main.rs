@@ -1,5 +1,7 @@
-//! Sealwax in Rust against its peers: a JSON object a line (benches/run.py says which).
+//! Sealwax in Rust against its peers, or with `guard` what protection adds to a request: a JSON object
+//! a line (benches/run.py says which).
 
+mod guard;
 mod measure;
 mod peers;
 
@@ -8,7 +10,7 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use measure::{Effort, duel};
+use measure::{Effort, duel, passed};
 use peers::{Branca, Fernet, FloorRing, FloorRustCrypto, Paseto, Peer, Rmcp};
 use sealwax::{Codec, Key, KeyRing, Principal, RequestContext, View};
 use serde_json::json;
@@ -21,16 +23,20 @@ const TARGET: &str = "delete_note";
 const ARGUMENTS: &str = r#"{"id":7,"reason":"the user asked for it"}"#;
 
 fn main() {
-    let quick = env::args().nth(1).as_deref() == Some("quick");
-    let effort = match quick {
-        true => Effort {
-            turn: Duration::from_micros(300),
-            turns: 15,
-        },
-        false => Effort {
-            turn: Duration::from_millis(1),
-            turns: 101,
-        },
+    let words: Vec<_> = env::args().skip(1).collect();
+    let quick = words.iter().any(|word| word == "quick");
+    if words.iter().any(|word| word == "guard") {
+        return guard::run(quick);
+    }
+    let (turn, turns) = match quick {
+        true => (Duration::from_micros(300), 15),
+        false => (Duration::from_millis(1), 101),
+    };
+    let effort = Effort {
+        turn,
+        turns,
+        warm: turn,
+        clock: passed,
     };
     let codec = Codec::new(KeyRing::new([Key::generate().unwrap()]).unwrap(), AUDIENCE).unwrap();
     let alice = codec.view(&principal()).unwrap();

@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 _preloaded = ctypes.CDLL(None)
 _preloaded.environment_stop_clock.argtypes = [ctypes.c_uint64]
 _preloaded.environment_set_random.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+#: Where blocks that run have stopped the clock.
+_stopped: list[int] = []
 
 
 @contextmanager
 def at(now_ms: int, random: bytes | None = None) -> Iterator[None]:
     """Stop the clock, and give these bytes as randomness."""
+    _stopped.append(now_ms)
     _preloaded.environment_stop_clock(now_ms)
     if random is not None:
         _preloaded.environment_set_random(random, len(random))
@@ -28,6 +31,9 @@ def at(now_ms: int, random: bytes | None = None) -> Iterator[None]:
         yield
     finally:
         _preloaded.environment_reset()
+        _stopped.pop()
+        if _stopped:
+            _preloaded.environment_stop_clock(_stopped[-1])
 
 
 @contextmanager

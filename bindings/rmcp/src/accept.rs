@@ -1,15 +1,17 @@
 //! The last word before a token is accepted: used already, ended, or good.
 
 use std::error::Error as StdError;
-use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use sealwax::{Error, Principal};
+use sealwax::Principal;
+use sealwax::mcp::{self, Failed, Question, Verdict};
+use tokio::time::Instant;
 
-use crate::refusal::{Reason, said};
-use crate::{Guard, Kind};
+use crate::Kind;
+use crate::refusal::said;
 
 /// A token that passed every check but this one, or that ends.
 #[derive(Clone, Debug)]
@@ -19,25 +21,13 @@ pub struct Presented {
     pub kind: Kind,
     /// The id of a sealed token, or the ulid of a handle, in hex digits.
     pub id: String,
-    /// Whom it was issued to, and who presents it.
+    /// Whom it was issued to, and who presents it; anonymous for the cursor of a public page, which is
+    /// anybody's.
     pub principal: Principal,
     /// The second, in Unix time, from which on nothing of it opens anywhere: its end rounded up to
     /// whole seconds, plus 300, the most by which the clocks of two replicas may differ. `None`
     /// where it never ends. What is remembered of it may be forgotten then, and not before.
     pub expires_at: Option<u64>,
-}
-
-/// The largest skew of the format, in seconds.
-const MAX_SKEW: u64 = 300;
-
-/// From when on nothing opens of what ends then, in Unix milliseconds.
-pub(crate) fn over_ms(end: u64) -> u64 {
-    over(end.div_ceil(1000))
-}
-
-/// From when on nothing opens of what ends then, in Unix seconds.
-pub(crate) fn over(end: u64) -> u64 {
-    end.saturating_add(MAX_SKEW)
 }
 
 /// Why a ledger has no answer.
@@ -58,53 +48,65 @@ pub trait Accept: Send + Sync + 'static {
     fn ended<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 
-impl Guard {
-    /// Asks, if there is somebody to ask.
-    pub(crate) async fn accept(&self, token: &Presented) -> Result<(), Reason> {
-        let Some(accept) = &self.settings().accept else {
-            return Ok(());
-        };
-        match self.in_time(async { accept.accept(token).await }).await? {
-            true => Ok(()),
-            false => Err(Reason::NotAccepted),
-        }
+/// How long an author may take for all that is asked of one exchange.
+pub(crate) struct Deadline {
+    limit: Duration,
+    at: Option<Instant>,
+}
+
+impl Deadline {
+    pub(crate) fn new(limit: Duration) -> Self {
+        Self { limit, at: None }
     }
 
-    /// Whether somebody remembers what ends.
-    pub(crate) fn remembers(&self) -> bool {
-        self.settings().accept.is_some()
-    }
-
-    /// Tells, if there is somebody to tell.
-    pub(crate) async fn ended(&self, token: &Presented) -> Result<(), Reason> {
-        match &self.settings().accept {
-            Some(accept) => self.in_time(async { accept.ended(token).await }).await,
-            None => Ok(()),
-        }
-    }
-
-    /// For an author who ends something: that takes somebody to tell.
-    pub(crate) async fn end(&self, token: &Presented) -> Result<(), Reason> {
-        if self.remembers() {
-            return self.ended(token).await;
-        }
-        let error = "end: expected a memory, for nothing else can end a handle before its time: \
-                     give GuardBuilder::accept a SingleUse, or a store";
-        Err(Error::InvalidArgument(error.into()).into())
-    }
-
-    async fn in_time<T>(
-        &self,
-        asked: impl Future<Output = Result<T, BoxError>>,
-    ) -> Result<T, Reason> {
-        let limit = self.settings().accept_timeout;
-        let asked = AssertUnwindSafe(asked).catch_unwind();
-        let unavailable = match tokio::time::timeout(limit, asked).await {
-            Ok(Ok(Ok(answer))) => return Ok(answer),
-            Ok(Ok(Err(error))) => said(error).into(),
+    /// Puts a question to the author's function, about what `principal` presents.
+    pub(crate) async fn ask(
+        &mut self,
+        accept: &dyn Accept,
+        question: Question,
+        principal: &Principal,
+    ) -> Verdict {
+        let limit = self.limit;
+        let at = *self.at.get_or_insert_with(|| Instant::now() + limit);
+        let asked = AssertUnwindSafe(ask(accept, question, principal)).catch_unwind();
+        let why = match tokio::time::timeout_at(at, asked).await {
+            Ok(Ok(Ok(verdict))) => return verdict,
+            Ok(Ok(Err(error))) => said(error),
             Ok(Err(_)) => "panicked".into(),
-            Err(_) => format!("no answer in {limit:?}").into(),
+            Err(_) => format!("no answer in {limit:?}"),
         };
-        Err(Reason::AcceptUnavailable(unavailable))
+        Verdict::Unavailable(Failed(format!("accept: {why}")))
+    }
+}
+
+async fn ask(
+    accept: &dyn Accept,
+    question: Question,
+    principal: &Principal,
+) -> Result<Verdict, BoxError> {
+    match question {
+        Question::Accept(tokens) => {
+            for (at, token) in tokens.into_iter().enumerate() {
+                if !accept.accept(&presented(token, principal)).await? {
+                    return Ok(Verdict::No(at));
+                }
+            }
+        }
+        Question::End(token) => accept.ended(&presented(token, principal)).await?,
+        _ => return Err("a question that this version does not know".into()),
+    }
+    Ok(Verdict::Yes)
+}
+
+fn presented(token: mcp::Presented, principal: &Principal) -> Presented {
+    Presented {
+        kind: token.item,
+        id: token.id,
+        principal: if token.public {
+            Principal::anonymous()
+        } else {
+            principal.clone()
+        },
+        expires_at: token.until,
     }
 }

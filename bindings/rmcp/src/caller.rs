@@ -1,127 +1,210 @@
-//! What a protected server knows of the request at hand. It travels in the request's extensions,
-//! so that extractors and handles find it, and are of no use where nobody put it.
+//! Who asks, and what a protected server knows of the request at hand. It travels in the request's
+//! extensions, so that extractors and handles find it, and are of no use where nobody put it.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
-use sealwax::{Error, Principal, SessionId, View};
+use http::request::Parts;
+use rmcp::model::Extensions;
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ErrorData, RoleServer};
+use sealwax::mcp::{Event, Exchange, Failed, Step, Verdict};
+use sealwax::{Error, Principal, Profile};
 
-use crate::Guard;
+use crate::Kind;
+use crate::accept::Deadline;
+use crate::guard::Guard;
+use crate::refusal::{About, error_data, internal, token_id};
+
+/// A request or a notification, as its handler has it.
+pub trait Received: sealed::Sealed {
+    #[doc(hidden)]
+    fn extensions(&self) -> &Extensions;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl sealed::Sealed for RequestContext<RoleServer> {}
+impl sealed::Sealed for NotificationContext<RoleServer> {}
+
+impl Received for RequestContext<RoleServer> {
+    fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+}
+
+impl Received for NotificationContext<RoleServer> {
+    fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+}
 
 /// Shared by all clones of one request's context.
-#[derive(Clone, Debug)]
 pub(crate) struct Caller {
     pub guard: Guard,
-    /// Asked for once, by whoever needs it first.
-    known: Arc<OnceLock<Result<Known, Error>>>,
-    pub state: ReceivedState,
-    /// What its handler sees of a session.
-    pub session: Option<Arc<InSession>>,
-    /// Whether its result is of a session, and so for nobody else.
-    pub private: bool,
+    principal: OnceLock<Result<Principal, Failed>>,
+    /// The token that came with the request.
+    carried: OnceLock<String>,
+    /// While the handler runs.
+    exchange: Mutex<Option<Exchange>>,
 }
 
-/// The principal, and the codec for it.
-#[derive(Debug)]
-pub(crate) struct Known {
-    pub principal: Principal,
-    pub view: View,
-}
-
-/// The `requestState` that a request came with.
-#[derive(Clone, Debug)]
-pub(crate) enum ReceivedState {
-    /// Requests of this method carry none.
-    NotCarried,
-    /// The first round.
-    Absent,
-    /// Opened and accepted.
-    Opened(Arc<OpenedState>),
-}
-
-pub(crate) struct OpenedState {
-    pub text: String,
-    pub token_id: String,
-}
-
-/// The data-layer session that a request came with.
-pub(crate) struct InSession {
-    pub id: SessionId,
-    /// `None`: the server holds the state.
-    pub opened: Option<sealwax::OpenedSession>,
-    written: Mutex<Option<Vec<u8>>>,
-}
-
-impl InSession {
-    pub(crate) fn new(id: SessionId, opened: Option<sealwax::OpenedSession>) -> Self {
-        Self {
-            id,
-            opened,
-            written: Mutex::default(),
-        }
-    }
-
-    /// What leaves with the result.
-    pub(crate) fn written(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn ulid(&self) -> String {
-        hex(self.id.ulid())
-    }
-}
-
-pub(crate) fn hex(ulid: &[u8; 16]) -> String {
-    format!("{:032x}", u128::from_be_bytes(*ulid))
-}
-
-/// What is written is not for logs.
-impl std::fmt::Debug for InSession {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "InSession({})", self.ulid())
-    }
-}
-
-/// A payload is not for logs.
-impl std::fmt::Debug for OpenedState {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "OpenedState({})", self.token_id)
-    }
-}
+/// Who asks, as a guard around the transport found out.
+#[derive(Clone)]
+pub(crate) struct Identified(pub Guard, pub Principal);
 
 impl Caller {
-    pub(crate) fn new(guard: Guard) -> Self {
+    pub(crate) fn new(guard: &Guard, extensions: &Extensions) -> Self {
+        let parts = extensions.get::<Parts>();
+        let known = parts.and_then(|parts| parts.extensions.get::<Identified>());
+        let known = known.filter(|Identified(found_by, _)| found_by.is(guard));
         Self {
-            guard,
-            known: Arc::default(),
-            state: ReceivedState::NotCarried,
-            session: None,
-            private: false,
+            guard: guard.clone(),
+            principal: known.map_or_else(OnceLock::new, |Identified(_, principal)| {
+                Ok(principal.clone()).into()
+            }),
+            carried: OnceLock::new(),
+            exchange: Mutex::default(),
         }
     }
 
-    /// The one that the boundary left in `context`.
-    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Result<&Self, Error> {
-        context.extensions.get().ok_or(Error::InvalidArgument(
+    /// The one that the boundary left in what a handler received.
+    pub(crate) fn of(context: &impl Received) -> Result<&Arc<Self>, Error> {
+        context.extensions().get().ok_or(Error::InvalidArgument(
             "expected a request that a protected server received: serve what guard.protect(server) \
              returns"
                 .into(),
         ))
     }
 
-    pub(crate) fn known(&self, context: &RequestContext<RoleServer>) -> Result<&Known, Error> {
-        let ask = || {
-            let principal = self.guard.principal(context)?;
-            let view = self.guard.settings().codec.view(&principal)?;
-            Ok(Known { principal, view })
-        };
-        self.known.get_or_init(ask).as_ref().map_err(Clone::clone)
-    }
-
     /// The principal if somebody has asked for it.
     pub(crate) fn principal(&self) -> Option<&Principal> {
-        let known = self.known.get()?.as_ref().ok()?;
-        Some(&known.principal)
+        self.principal.get()?.as_ref().ok()
+    }
+
+    /// Remembers which token the request came with.
+    pub(crate) fn carried(&self, token: String) {
+        self.carried.get_or_init(|| token);
+    }
+
+    /// The id of that token.
+    pub(crate) fn token_id(&self) -> Option<String> {
+        token_id(self.carried.get()?)
+    }
+
+    pub(crate) fn about(&self, kind: Kind, profile: Profile) -> About<'_> {
+        About::new(kind, profile, self.principal())
+    }
+
+    /// Does what the engine wants to know, until there is something else to do.
+    pub(crate) async fn drive(
+        &self,
+        exchange: &mut Exchange,
+        mut step: Step,
+        context: &RequestContext<RoleServer>,
+    ) -> Step {
+        let mut deadline = Deadline::new(self.guard.accept_timeout());
+        loop {
+            step = match self.identified(exchange, step, context) {
+                Step::Ask(question) => {
+                    let verdict = match (self.guard.accept(), self.principal()) {
+                        (Some(accept), Some(principal)) => {
+                            deadline.ask(accept, question, principal).await
+                        }
+                        // The engine asks only where there is somebody to ask.
+                        _ => Verdict::Unavailable(Failed("accept: nobody to ask".into())),
+                    };
+                    self.on(exchange, Event::Answer(verdict))
+                }
+                step => return step,
+            };
+        }
+    }
+
+    /// The same as far as nothing has to be waited for.
+    pub(crate) fn identified(
+        &self,
+        exchange: &mut Exchange,
+        mut step: Step,
+        context: &RequestContext<RoleServer>,
+    ) -> Step {
+        while matches!(step, Step::Identify) {
+            let found = self.principal.get_or_init(|| self.guard.principal(context));
+            step = self.on(exchange, Event::Principal(found.clone()));
+        }
+        self.guard.report_all(exchange.refused(), self.principal());
+        step
+    }
+
+    /// The next step.
+    pub(crate) fn on(&self, exchange: &mut Exchange, event: Event<'_>) -> Step {
+        exchange.on(event).unwrap_or_else(|error| {
+            let reply = self
+                .guard
+                .refuse(&error, self.about(Kind::Session, Profile::DataLayer));
+            Step::Reply(reply)
+        })
+    }
+
+    /// Keeps the exchange while the handler runs. What it does when that is over is an error.
+    pub(crate) fn keep(&self, exchange: Exchange) -> Kept<'_> {
+        *self.exchange() = Some(exchange);
+        Kept(self)
+    }
+
+    /// What a handler does with the exchange.
+    pub(crate) fn within<T>(
+        &self,
+        act: impl FnOnce(&mut Exchange) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        match &mut *self.exchange() {
+            Some(exchange) => act(exchange),
+            None => Err(Error::InvalidArgument(
+                "expected a request that has not been answered yet".into(),
+            )),
+        }
+    }
+
+    fn exchange(&self) -> MutexGuard<'_, Option<Exchange>> {
+        self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The exchange of a handler that runs.
+pub(crate) struct Kept<'a>(&'a Caller);
+
+impl Kept<'_> {
+    pub(crate) fn take(&self) -> Option<Exchange> {
+        self.0.exchange().take()
+    }
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        self.take();
+    }
+}
+
+/// The error of a step that is no good one.
+pub(crate) fn refused(step: Step) -> ErrorData {
+    match step {
+        Step::Reply(reply) => error_data(reply),
+        _ => internal(),
+    }
+}
+
+/// There is no guard to tell, so the log has it alone.
+pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
+    let about = About::new(kind, Profile::DataLayer, None);
+    about.refusal(error).log();
+    internal()
+}
+
+/// What was opened is not for logs.
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Caller").field(&self.guard).finish()
     }
 }

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::Error;
+use sealwax::mcp::{Made, Sent, What};
 
-use crate::accept::over_ms;
-use crate::caller::{Caller, Known, hex};
-use crate::refusal::{About, Reason};
-use crate::{Guard, Kind, Presented, Refused};
+use crate::acting::Acting;
+use crate::guard::Guard;
+use crate::refused::Refused;
 
 impl Guard {
     /// Handles of one type, such as `basket`, for state that the server holds.
@@ -21,27 +20,6 @@ impl Guard {
             handle_type: handle_type.into(),
             max_age: None,
         }
-    }
-
-    /// Who presents a handle. Only a server that this guard protects can tell.
-    pub(crate) fn known<'c>(
-        &self,
-        kind: Kind,
-        context: &'c RequestContext<RoleServer>,
-    ) -> Result<&'c Known, Refused> {
-        let known = Caller::of(context).and_then(|caller| {
-            if caller.guard.is(self) {
-                return caller.known(context);
-            }
-            Err(Error::InvalidArgument(
-                "expected handles of the guard that protects this server".into(),
-            ))
-        });
-        known.map_err(|error| self.refuse_handle(kind, &error.into(), About::default()))
-    }
-
-    pub(crate) fn refuse_handle(&self, kind: Kind, reason: &Reason, about: About<'_>) -> Refused {
-        Refused::new(&self.refuse(kind, reason, about))
     }
 }
 
@@ -95,10 +73,10 @@ impl Handles {
     ///
     /// [`Refused`] where there is no principal or no randomness, or for a type that is none.
     pub fn mint(&self, context: &RequestContext<RoleServer>) -> Result<Handle, Refused> {
-        let known = self.guard.known(Kind::Handle, context)?;
-        let minted = known.view.mint_handle(&self.handle_type);
-        let minted = minted.map_err(|error| self.refuse(known, Reason::NotSealed(error)))?;
-        Ok(self.handle(&minted))
+        let max_age = self.max_age;
+        let mint = What::Mint { max_age };
+        let acting = Acting::begin(&self.guard, &self.handle_type, context, mint)?;
+        acting.now().map(handle)
     }
 
     /// A handle that came back.
@@ -111,11 +89,12 @@ impl Handles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<Handle, Refused> {
-        let known = self.guard.known(Kind::Handle, context)?;
-        let (handle, presented) = self.verify(known, handle)?;
-        let accepted = self.guard.accept(&presented).await;
-        accepted.map_err(|reason| self.refuse(known, reason))?;
-        Ok(handle)
+        let check = What::Check {
+            handle: Sent::Text(handle),
+            max_age: self.max_age,
+        };
+        let acting = Acting::begin(&self.guard, &self.handle_type, context, check)?;
+        acting.done().await.map(self::handle)
     }
 
     /// Ends a handle before its time: [`Accept::ended`](crate::Accept::ended) is told.
@@ -129,45 +108,21 @@ impl Handles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<(), Refused> {
-        let known = self.guard.known(Kind::Handle, context)?;
-        let (_, presented) = self.verify(known, handle)?;
-        let ended = self.guard.end(&presented).await;
-        ended.map_err(|reason| self.refuse(known, reason))
-    }
-
-    fn verify(&self, known: &Known, text: &str) -> Result<(Handle, Presented), Refused> {
-        let verified = known
-            .view
-            .verify_handle(&self.handle_type, text, self.max_age);
-        let verified = verified.map_err(|error| self.refuse(known, error.into()))?;
-        let handle = self.handle(&verified);
-        let presented = Presented {
-            kind: Kind::Handle,
-            id: handle.ulid.clone(),
-            principal: known.principal.clone(),
-            expires_at: self.ends_at_ms(&verified).map(over_ms),
+        let end = What::End {
+            handle: Sent::Text(handle),
+            max_age: self.max_age,
+            held: false,
         };
-        Ok((handle, presented))
+        let acting = Acting::begin(&self.guard, &self.handle_type, context, end)?;
+        acting.done().await.map(drop)
     }
+}
 
-    fn handle(&self, handle: &sealwax::Handle) -> Handle {
-        Handle {
-            handle: handle.as_str().into(),
-            ulid: hex(handle.ulid()),
-            expires_at: self.ends_at_ms(handle).and_then(|end| rfc3339(end / 1000)),
-        }
-    }
-
-    fn ends_at_ms(&self, handle: &sealwax::Handle) -> Option<u64> {
-        self.max_age.map(|age| handle.ends_at_ms(age))
-    }
-
-    fn refuse(&self, known: &Known, reason: Reason) -> Refused {
-        let about = About {
-            principal: Some(&known.principal),
-            ..About::default()
-        };
-        self.guard.refuse_handle(Kind::Handle, &reason, about)
+fn handle(made: Made) -> Handle {
+    Handle {
+        handle: made.handle.unwrap_or_default(),
+        ulid: made.id,
+        expires_at: made.expires_at,
     }
 }
 
@@ -176,11 +131,4 @@ impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Handle({})", self.ulid)
     }
-}
-
-/// `None` past the year 9999, which RFC 3339 cannot write.
-pub(crate) fn rfc3339(unix_seconds: u64) -> Option<String> {
-    let seconds = i64::try_from(unix_seconds).ok()?;
-    let time = jiff::Timestamp::from_second(seconds).ok()?;
-    Some(time.to_string())
 }

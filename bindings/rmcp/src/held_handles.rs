@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::{Opened, Sealer, Token, kind};
+use sealwax::Profile;
+use sealwax::mcp::{Before, Sent, What};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::accept::over;
-use crate::caller::Known;
-use crate::handles::rfc3339;
-use crate::refusal::{About, Reason};
-use crate::sessions::json;
-use crate::{Guard, Kind, Presented, Refused};
+use crate::Kind;
+use crate::acting::Acting;
+use crate::caller::Caller;
+use crate::guard::Guard;
+use crate::refusal::About;
+use crate::refused::Refused;
+use crate::session::json;
 
 impl Guard {
     /// Handles of one type, such as `basket`, that hold their state.
@@ -69,7 +71,9 @@ pub struct Held<T> {
     pub value: T,
     /// When the handle ends, for the model to see: `YYYY-MM-DDTHH:MM:SSZ`.
     pub expires_at: Option<String>,
-    opened: Opened<kind::HandleState>,
+    /// How many handles of its chain came before it.
+    pub generation: u32,
+    before: Option<Before>,
 }
 
 impl HeldHandles {
@@ -90,9 +94,7 @@ impl HeldHandles {
         context: &RequestContext<RoleServer>,
         value: &T,
     ) -> Result<SealedHandle, Refused> {
-        let known = self.guard.known(Kind::HandleState, context)?;
-        let sealed = json(value).and_then(|payload| self.sealer(known).seal(&payload));
-        self.finish(known, sealed)
+        self.made(context, value, None)
     }
 
     /// What a handle that came back holds.
@@ -105,17 +107,17 @@ impl HeldHandles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<Held<T>, Refused> {
-        let known = self.guard.known(Kind::HandleState, context)?;
-        let opened = self.verify(known, handle)?;
-        // First of all, for what cannot be read must not count as used.
-        let value = opened.json();
-        let value = value.map_err(|error| self.refuse(known, &error.into(), handle))?;
-        let accepted = self.guard.accept(&presented(known, &opened)).await;
-        accepted.map_err(|reason| self.refuse(known, &reason, handle))?;
+        let open = What::Open {
+            handle: Sent::Text(handle),
+            max_age: None,
+        };
+        let acting = Acting::begin(&self.guard, &self.handle_type, context, open)?;
+        let (value, made) = acting.open(handle).await?;
         Ok(Held {
             value,
-            expires_at: opened.expires_at().and_then(rfc3339),
-            opened,
+            expires_at: made.expires_at,
+            generation: made.before.map_or(0, |before| before.generation),
+            before: made.before,
         })
     }
 
@@ -129,10 +131,7 @@ impl HeldHandles {
         context: &RequestContext<RoleServer>,
         held: &Held<T>,
     ) -> Result<SealedHandle, Refused> {
-        let known = self.guard.known(Kind::HandleState, context)?;
-        let sealed =
-            json(&held.value).and_then(|payload| self.sealer(known).renew(&held.opened, &payload));
-        self.finish(known, sealed)
+        self.made(context, &held.value, held.before)
     }
 
     /// Ends a handle before its time: [`Accept::ended`](crate::Accept::ended) is told.
@@ -146,53 +145,38 @@ impl HeldHandles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<(), Refused> {
-        let known = self.guard.known(Kind::HandleState, context)?;
-        let opened = self.verify(known, handle)?;
-        let ended = self.guard.end(&presented(known, &opened)).await;
-        ended.map_err(|reason| self.refuse(known, &reason, handle))
-    }
-
-    fn sealer<'v>(&'v self, known: &'v Known) -> Sealer<'v, kind::HandleState> {
-        let sealer = known.view.handle_state(&self.handle_type);
-        match self.ttl {
-            Some(ttl) => sealer.ttl(ttl),
-            None => sealer,
-        }
-    }
-
-    fn verify(&self, known: &Known, handle: &str) -> Result<Opened<kind::HandleState>, Refused> {
-        let opened = self.sealer(known).open(handle);
-        opened.map_err(|error| self.refuse(known, &error.into(), handle))
-    }
-
-    fn finish(
-        &self,
-        known: &Known,
-        sealed: Result<Token<kind::HandleState>, sealwax::Error>,
-    ) -> Result<SealedHandle, Refused> {
-        let sealed = sealed.map(|token| SealedHandle {
-            expires_at: token.expires_at().and_then(rfc3339),
-            handle: token.into_string(),
-        });
-        sealed.map_err(|error| self.refuse(known, &Reason::NotSealed(error), ""))
-    }
-
-    fn refuse(&self, known: &Known, reason: &Reason, handle: &str) -> Refused {
-        let about = About {
-            principal: Some(&known.principal),
-            token: Some(handle),
-            token_id: None,
+        let end = What::End {
+            handle: Sent::Text(handle),
+            max_age: None,
+            held: true,
         };
-        self.guard.refuse_handle(Kind::HandleState, reason, about)
+        let acting = Acting::begin(&self.guard, &self.handle_type, context, end)?;
+        acting.done().await.map(drop)
     }
-}
 
-fn presented(known: &Known, opened: &Opened<kind::HandleState>) -> Presented {
-    Presented {
-        kind: Kind::HandleState,
-        id: opened.token_id().to_string(),
-        principal: known.principal.clone(),
-        expires_at: opened.expires_at().map(over),
+    fn made<T: Serialize + ?Sized>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        value: &T,
+        before: Option<Before>,
+    ) -> Result<SealedHandle, Refused> {
+        let value = json(value).map_err(|error| {
+            let principal = Caller::of(context)
+                .ok()
+                .and_then(|caller| caller.principal());
+            let about = About::new(Kind::HandleState, Profile::Handle, principal);
+            Refused::new(self.guard.refuse(&error, about))
+        })?;
+        let seal = What::Seal {
+            value: &value,
+            ttl: self.ttl,
+            before,
+        };
+        let made = Acting::begin(&self.guard, &self.handle_type, context, seal)?.now()?;
+        Ok(SealedHandle {
+            handle: made.handle.unwrap_or_default(),
+            expires_at: made.expires_at,
+        })
     }
 }
 
@@ -208,7 +192,7 @@ impl fmt::Debug for SealedHandle {
 impl<T> fmt::Debug for Held<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Held")
-            .field("opened", &self.opened)
+            .field("expires_at", &self.expires_at)
             .finish_non_exhaustive()
     }
 }

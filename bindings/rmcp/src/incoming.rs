@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, Extensions};
-use sealwax::{Answer, Error, Principal, Profile};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest};
+use sealwax::mcp::{Event, Failed, Reply, Step};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, DuplexStream,
@@ -12,12 +12,10 @@ use tokio::io::{
 };
 use tokio::sync::oneshot;
 
-use crate::message::{REPLAYED, echo};
-use crate::negotiated::Negotiated;
+use crate::front::{Arrived, Leaving};
+use crate::message::{REPLAYED, is_notification, replied, request_id};
 use crate::open_requests::{Open, Request};
-use crate::refusal::{About, Reason, error_data, method_not_found, rpc_error};
 use crate::relay::{Relay, send};
-use crate::{Kind, Presented, sep1359};
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     pub(crate) async fn incoming(
@@ -45,113 +43,60 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         mut message: Value,
         rmcp: &mut WriteHalf<DuplexStream>,
     ) -> io::Result<()> {
-        let mut session = None;
-        if self.streams.sep1359
-            && let Some(named) = take_session(&mut message)
-            && message["method"] != "initialize"
+        let Arrived {
+            mut passing,
+            mut step,
+            inside,
+        } = match self.front.arrive(&mut message, None).await {
+            Ok(arrived) => arrived,
+            Err(reply) => return self.reply(&reply, &message).await,
+        };
+        if let Step::Deliver(deliver) = &step
+            && let Some(negotiated) = &deliver.negotiated
+            && !self.state().begun
+            && !self.replay(negotiated, rmcp).await?
         {
-            session = self.enter(&message, &named, rmcp).await?;
-            if session.is_none() {
-                return Ok(());
+            let failed = Failed("initialize: rmcp refuses what was negotiated".into());
+            step = passing.on(Event::Begun(Err(failed)));
+        }
+        match step {
+            Step::Deliver(deliver) => {
+                if deliver.stamp.is_some() {
+                    self.state().named.clone_from(&deliver.stamp);
+                }
+                let leaving = self.front.leaving(passing, *deliver, &message);
+                match self.deliver(message, leaving) {
+                    Some(line) => send(rmcp, &line).await,
+                    None => Ok(()),
+                }
             }
-        }
-        match self.deliver(message, session) {
-            Some(line) => send(rmcp, &line).await,
-            None => Ok(()),
-        }
-    }
-
-    /// The session of a message that goes on to rmcp, which is ready for it. `None`: it does not go on.
-    async fn enter(
-        &self,
-        message: &Value,
-        named: &Value,
-        rmcp: &mut WriteHalf<DuplexStream>,
-    ) -> io::Result<Option<String>> {
-        // What is no text is no token either.
-        let token = named.as_str().unwrap_or_default();
-        if message["method"] == "session/terminate" {
-            self.terminate(message, token).await?;
-            return Ok(None);
-        }
-        let (negotiated, presented) = match self.verify(token).await {
-            Ok(verified) => verified,
-            Err(answer) => return self.refuse(message, answer).await.map(|()| None),
-        };
-        if !self.state().begun && !self.replay(&negotiated, rmcp).await? {
-            let reason = Error::Malformed("a session that this server would begin").into();
-            let answer = self.refused(token, &reason, Some(&presented.principal));
-            return self.refuse(message, answer).await.map(|()| None);
-        }
-        self.state().named = Some(token.to_owned());
-        Ok(Some(token.to_owned()))
-    }
-
-    async fn terminate(&self, message: &Value, token: &str) -> io::Result<()> {
-        let guard = &self.streams.tokens.guard;
-        let id = sep1359::request_id(message);
-        if let Some(id) = id
-            && !guard.remembers()
-        {
-            return self.answer(&rpc_error(id, &method_not_found())).await;
-        }
-        let presented = match self.verify(token).await {
-            Ok((_, presented)) => presented,
-            Err(answer) => return self.refuse(message, answer).await,
-        };
-        let principal = Some(&presented.principal);
-        let Some(id) = id else {
-            self.refused(token, &sep1359::no_request(), principal);
-            return Ok(());
-        };
-        match guard.ended(&presented).await {
-            Ok(()) => {
-                self.state().named.take_if(|named| *named == token);
-                self.answer(&sep1359::terminated(id)).await
+            Step::Reply(reply) => {
+                if reply.done {
+                    let ended = inside.as_ref().and_then(Value::as_str);
+                    self.state().named.take_if(|named| Some(&**named) == ended);
+                }
+                self.reply(&reply, &message).await
             }
-            Err(reason) => {
-                let answer = self.refused(token, &reason, principal);
-                self.refuse(message, answer).await
-            }
+            _ => Ok(()),
         }
     }
 
-    /// What was negotiated by the session. Else the error to answer.
-    async fn verify(&self, token: &str) -> Result<(Negotiated, Presented), Answer> {
-        let tokens = &self.streams.tokens;
-        let (caller, context) = tokens.caller(Extensions::new());
-        let verified = match caller.known(&context) {
-            Ok(known) => tokens.open(token, known).await,
-            Err(error) => Err(error.into()),
-        };
-        verified.map_err(|reason| self.refused(token, &reason, caller.principal()))
-    }
-
-    /// Tells the log and the hook, and gives the answer.
-    fn refused(&self, token: &str, reason: &Reason, principal: Option<&Principal>) -> Answer {
-        let about = About {
-            principal,
-            token: Some(token),
-            token_id: None,
-        };
-        let guard = &self.streams.tokens.guard;
-        guard.refuse_as(Kind::Session, Profile::Sep1359, Some(token), reason, about)
-    }
-
-    /// A notification and an answer get none.
-    async fn refuse(&self, message: &Value, answer: Answer) -> io::Result<()> {
-        match (message.get("method"), message.get("id")) {
-            (Some(_), Some(id)) => self.answer(&rpc_error(id, &error_data(answer))).await,
+    async fn reply(&self, reply: &Reply, message: &Value) -> io::Result<()> {
+        match (
+            replied(reply, request_id(message)),
+            is_notification(message),
+        ) {
+            (Some(reply), false) => self.answer(&reply).await,
             _ => Ok(()),
         }
     }
 
     /// The line for rmcp, which reads here what it will read there. `None`: nothing is left to say.
-    fn deliver(&self, mut message: Value, session: Option<String>) -> Option<String> {
+    fn deliver(&self, mut message: Value, leaving: Leaving) -> Option<String> {
         let line = message.to_string();
         match serde_json::from_str(&line) {
             Ok(ClientJsonRpcMessage::Request(read)) => {
-                let ours = self.register(&message, &read.request, session);
+                let ours = self.register(&message, &read.request, leaving);
                 message["id"] = ours.into();
             }
             Ok(ClientJsonRpcMessage::Notification(read)) => {
@@ -168,40 +113,40 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     }
 
     /// Remembers what the answer will need. Our id for the request.
-    fn register(&self, message: &Value, read: &ClientRequest, session: Option<String>) -> i64 {
+    fn register(&self, message: &Value, read: &ClientRequest, leaving: Leaving) -> i64 {
         let mut state = self.state();
         let begins = matches!(read, ClientRequest::InitializeRequest(_));
         // rmcp ends over one that it does not take, so from here on it has begun.
         state.begun |= begins;
-        let id = state.requests.next_id();
+        let ours = state.requests.next_id();
+        let id = message["id"].clone();
         let request = Request {
-            id: message["id"].clone(),
-            tells_offers: begins || matches!(read, ClientRequest::DiscoverRequest(_)),
-            initialize: begins.then(|| message["params"].clone()),
-            session,
-            echo: echo(&self.streams.tokens.guard, message),
+            id,
+            begins,
+            leaving,
         };
-        state.requests.insert(id, Open::Client(request));
-        id
+        state.requests.insert(ours, Open::Client(request.into()));
+        ours
     }
 
     /// Has rmcp begin with what another process agreed on, before anything else. False where it does
     /// not want to: nothing has begun then.
     async fn replay(
         &self,
-        negotiated: &Negotiated,
+        negotiated: &str,
         rmcp: &mut WriteHalf<DuplexStream>,
     ) -> io::Result<bool> {
-        let (version, client) = (&negotiated.protocol_version, &negotiated.client_info);
+        let negotiated: Value = serde_json::from_str(negotiated).unwrap_or_default();
+        let (version, client) = (&negotiated["protocolVersion"], &negotiated["clientInfo"]);
         let params = json!({
             "protocolVersion": version,
-            "capabilities": negotiated.client_capabilities,
+            "capabilities": negotiated["clientCapabilities"],
             "clientInfo": client,
         });
         // rmcp ends over an `initialize` that is refused, and goes on after this.
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": version,
-            "io.modelcontextprotocol/clientCapabilities": negotiated.client_capabilities,
+            "io.modelcontextprotocol/clientCapabilities": negotiated["clientCapabilities"],
             "io.modelcontextprotocol/clientInfo": client,
             REPLAYED: params,
         });
@@ -209,11 +154,11 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             .ask("server/discover", json!({"_meta": meta}), rmcp)
             .await?;
         let versions = told["result"]["supportedVersions"].as_array();
-        if versions.is_none_or(|versions| !versions.contains(&json!(version))) {
+        if versions.is_none_or(|versions| !versions.contains(version)) {
             return Ok(false);
         }
         let begun = self.ask("initialize", params, rmcp).await?;
-        if begun["result"]["protocolVersion"] != json!(version) {
+        if begun["result"]["protocolVersion"] != *version {
             return Ok(false);
         }
         self.state().begun = true;
@@ -240,14 +185,4 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         send(rmcp, &request.to_string()).await?;
         Ok(told.await.unwrap_or_default())
     }
-}
-
-/// Takes off the session that a message names: beside its method, or in an answer of the client
-/// inside.
-fn take_session(message: &mut Value) -> Option<Value> {
-    let message = message.as_object_mut()?;
-    message.remove("sessionId").or_else(|| {
-        let result = message.get_mut("result")?.as_object_mut()?;
-        result.remove("sessionId")
-    })
 }

@@ -13,11 +13,11 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::message::put_echo;
-use crate::negotiated::Tokens;
-use crate::reply::bare;
-use crate::rewrite::{Boxed, boxed, rewrite};
-use crate::{BoxError, Guard};
+use crate::accept::BoxError;
+use crate::front::Front;
+use crate::guard::Guard;
+use crate::http_front::bare;
+use crate::rewrite::{Boxed, boxed};
 
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
 
@@ -51,19 +51,16 @@ impl Guard {
     #[must_use]
     pub fn layer(&self) -> SessionLayer {
         SessionLayer {
-            tokens: Tokens::new(self.clone()),
-            required: true,
-            sep1359: false,
+            front: Front::new(self),
             body_limit: BODY_LIMIT,
         }
     }
 }
 
 /// What [`Guard::layer`] returns.
+#[derive(Clone)]
 pub struct SessionLayer {
-    pub(crate) tokens: Tokens,
-    pub(crate) required: bool,
-    pub(crate) sep1359: bool,
+    front: Front,
     body_limit: usize,
 }
 
@@ -72,14 +69,14 @@ impl SessionLayer {
     /// no use of it makes that longer.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.tokens.ttl = Some(ttl);
+        self.front.settings.ttl = Some(ttl);
         self
     }
 
     /// Lets requests without a session pass. Otherwise they are answered with 400.
     #[must_use]
     pub fn optional(mut self) -> Self {
-        self.required = false;
+        self.front.settings.required = false;
         self
     }
 
@@ -91,8 +88,7 @@ impl SessionLayer {
     /// the proposal wants it so, and whoever stole a token can end the session by it.
     #[must_use]
     pub fn sep1359(mut self) -> Self {
-        self.sep1359 = true;
-        self.tokens.end_on_mismatch = true;
+        self.front.settings.sep1359 = true;
         self
     }
 
@@ -107,17 +103,8 @@ impl SessionLayer {
 impl fmt::Debug for SessionLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SessionLayer")
-            .field(&self.tokens.guard)
+            .field(&self.front.guard)
             .finish()
-    }
-}
-
-impl Clone for SessionLayer {
-    fn clone(&self) -> Self {
-        let mut tokens = Tokens::new(self.tokens.guard.clone());
-        tokens.ttl = self.tokens.ttl;
-        tokens.end_on_mismatch = self.tokens.end_on_mismatch;
-        Self { tokens, ..*self }
     }
 }
 
@@ -162,23 +149,12 @@ where
         let mut inner = std::mem::replace(&mut self.inner, ready);
         let layer = Arc::clone(&self.layer);
         Box::pin(async move {
-            let (mut parts, body) = request.into_parts();
+            let (parts, body) = request.into_parts();
             let Ok(body) = Limited::new(body, layer.body_limit).collect().await else {
                 return Ok(bare(StatusCode::PAYLOAD_TOO_LARGE));
             };
-            let mut body = body.to_bytes();
-            let (exchange, echo) = match layer.arrive(&mut parts, &mut body).await {
-                Ok(exchange) => exchange,
-                Err(answer) => return Ok(*answer),
-            };
-            let response = inner
-                .call(Request::from_parts(parts, Full::new(body)))
-                .await?;
-            let response = layer.leave(exchange, response.map(boxed)).await;
-            Ok(match echo {
-                Some(id) => rewrite(response, move |message| put_echo(message, &id)),
-                None => response,
-            })
+            let inner = |request| async move { Ok(inner.call(request).await?.map(boxed)) };
+            layer.front.serve(parts, body.to_bytes(), inner).await
         })
     }
 }

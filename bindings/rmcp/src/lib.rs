@@ -2,49 +2,47 @@
 #![forbid(unsafe_code)]
 
 mod accept;
-mod boundary;
+mod acting;
 mod caller;
-mod exchange;
+mod front;
 mod guard;
 mod handles;
 mod held_handles;
+mod http_front;
 mod incoming;
-mod kind;
 mod layer;
 mod message;
-mod metadata;
 mod negotiated;
 mod open_requests;
 mod outgoing;
+mod params;
 mod principal;
 mod protected;
 mod refusal;
 mod refused;
 mod relay;
-mod reply;
+mod results;
 mod rewrite;
-mod sep1359;
+mod serve;
 mod session;
-mod session_boundary;
-mod session_header;
-mod session_requests;
 mod sessions;
 mod single_use;
 mod state;
 mod streams;
-mod wire;
 
 pub use accept::{Accept, BoxError, Presented};
+pub use caller::Received;
 pub use guard::{Guard, GuardBuilder};
 pub use handles::{Handle, Handles};
 pub use held_handles::{Held, HeldHandles, SealedHandle};
-pub use kind::Kind;
 pub use layer::{SessionLayer, SessionService};
 pub use negotiated::{ClientInfo, Negotiated};
 pub use principal::{IntoPrincipal, VerifiedClaims, anonymous, from_claims};
 pub use protected::Protected;
 pub use refusal::Refusal;
 pub use refused::Refused;
+/// The kinds of what a guard seals and opens, by the names that every language has for them.
+pub use sealwax::mcp::Item as Kind;
 pub use session::Session;
 pub use sessions::{Sessions, SessionsBuilder};
 pub use single_use::SingleUse;

@@ -1,9 +1,10 @@
-//! What data-layer sessions put into messages where rmcp has no place for it.
+//! What sessions put into messages where rmcp has no place for it.
 
+use http::HeaderMap;
+use http::request::Parts;
 use sealwax::SessionMetadata;
+use sealwax::mcp::{Leave, Reply, Sent};
 use serde_json::{Value, json};
-
-use crate::Guard;
 
 /// The member of `_meta`.
 pub(crate) const SESSION: &str = "io.modelcontextprotocol/session";
@@ -12,17 +13,102 @@ pub(crate) const SESSION: &str = "io.modelcontextprotocol/session";
 /// refused: its params. To anybody else it tells what an `initialize` of his own would.
 pub(crate) const REPLAYED: &str = "sealwax/replayed";
 
-/// Says that there are sessions.
-pub(crate) fn add_capability(message: &mut Value) {
-    let place = message.pointer_mut("/result/capabilities");
-    if let Some(capabilities) = place.and_then(Value::as_object_mut) {
-        capabilities.insert("sessions".into(), json!({}));
+/// The headers of HTTP.
+pub(crate) const HEADER: &str = "mcp-session-id";
+pub(crate) const VERSION: &str = "mcp-protocol-version";
+
+/// The revision that has no sessions of the transport any more.
+const MODERN: &str = "2026-07-28";
+
+/// `Mcp-Session-Id`.
+pub(crate) fn header(parts: &Parts) -> Sent<'_> {
+    let mut headers = parts.headers.get_all(HEADER).iter();
+    match (headers.next(), headers.next()) {
+        (None, _) => Sent::Absent,
+        (Some(header), None) => header.to_str().map_or(Sent::Other, Sent::Text),
+        _ => Sent::Other,
     }
 }
 
-/// The session id of a request whose result rmcp leaves empty, for what sees the message after it.
-pub(crate) fn echo(guard: &Guard, message: &Value) -> Option<String> {
-    guard.settings().sessions.get()?;
+/// By the rule of rmcp: the message says so itself, or its header does.
+pub(crate) fn is_modern(headers: Option<&HeaderMap>, message: &Value) -> bool {
+    let header = headers.and_then(|headers| headers.get(VERSION)?.to_str().ok());
+    let said = &message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
+    match message["method"].as_str() {
+        Some("initialize") => false,
+        Some("server/discover") => true,
+        _ => said
+            .as_str()
+            .or(header)
+            .is_some_and(|version| version >= MODERN),
+    }
+}
+
+/// The id of a request.
+pub(crate) fn request_id(message: &Value) -> Option<&Value> {
+    let id = &message["id"];
+    (id.is_string() || id.is_number()).then_some(id)
+}
+
+/// Whether nobody waits for an answer.
+pub(crate) fn is_notification(message: &Value) -> bool {
+    message["method"].is_string() && request_id(message).is_none()
+}
+
+/// Takes off the session of SEP-1359 that a message names: beside its method, or in an answer of the
+/// client inside.
+pub(crate) fn take_session(message: &mut Value) -> Option<Value> {
+    let message = message.as_object_mut()?;
+    message.remove("sessionId").or_else(|| {
+        let result = message.get_mut("result")?.as_object_mut()?;
+        result.remove("sessionId")
+    })
+}
+
+/// Names the session of SEP-1359: results carry it inside, requests and notifications beside their
+/// method.
+pub(crate) fn stamp(message: &mut Value, token: &str) {
+    let place = match message.get("method") {
+        Some(_) => Some(&mut *message),
+        None => message.get_mut("result"),
+    };
+    if let Some(place) = place.and_then(Value::as_object_mut) {
+        place.insert("sessionId".into(), token.into());
+    }
+}
+
+/// Makes the engine's changes of what leaves for `initialize` or `server/discover`.
+pub(crate) fn leave(message: &mut Value, leave: &Leave) {
+    let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if let (Some(token), Some(timeout)) = (&leave.header, leave.timeout) {
+        result.insert("sessionId".into(), token.as_str().into());
+        result.insert("sessionTimeout".into(), timeout.into());
+    }
+    if let (Some(Value::Object(capabilities)), true) =
+        (result.get_mut("capabilities"), leave.declare)
+    {
+        capabilities.insert("sessions".into(), json!({}));
+        let experimental = capabilities.entry("experimental");
+        experimental.or_insert_with(|| json!({}))["sessions"] = json!({});
+    }
+}
+
+/// The message of an answer of the engine's, where it has one.
+pub(crate) fn replied(reply: &Reply, id: Option<&Value>) -> Option<Value> {
+    let mut message = json!({"jsonrpc": "2.0", "id": id});
+    match &reply.error {
+        Some(error) => message["error"] = json!(error),
+        None if reply.done => message["result"] = json!({}),
+        None => return None,
+    }
+    Some(message)
+}
+
+/// The data-layer session of a request whose result rmcp leaves empty, for what sees the message after
+/// it.
+pub(crate) fn echo(message: &Value) -> Option<String> {
     match message["method"].as_str()? {
         "ping"
         | "logging/setLevel"
@@ -36,7 +122,7 @@ pub(crate) fn echo(guard: &Guard, message: &Value) -> Option<String> {
     Some(id.to_owned())
 }
 
-/// Puts it into the result. The boundary has verified it, or the message is an error.
+/// Puts it into the result. The boundary has checked it, or the message is an error.
 pub(crate) fn put_echo(message: &mut Value, session_id: &str) {
     if let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) {
         let metadata = SessionMetadata::new(session_id, None);

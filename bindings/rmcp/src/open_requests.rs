@@ -8,6 +8,8 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use crate::front::Leaving;
+
 /// By ids of ours: 1, 2 and so on.
 #[derive(Default)]
 pub(crate) struct OpenRequests {
@@ -16,7 +18,7 @@ pub(crate) struct OpenRequests {
 }
 
 pub(crate) enum Open {
-    Client(Request),
+    Client(Box<Request>),
     /// One of ours, whose answer nobody else sees.
     Ours(oneshot::Sender<Value>),
 }
@@ -25,14 +27,9 @@ pub(crate) enum Open {
 pub(crate) struct Request {
     /// The client's.
     pub id: Value,
-    /// Whether its result tells what the server offers.
-    pub tells_offers: bool,
-    /// The params of an `initialize`.
-    pub initialize: Option<Value>,
-    /// The session that it named.
-    pub session: Option<String>,
-    /// The data-layer session that rmcp would leave out of the result.
-    pub echo: Option<String>,
+    /// Whether it is an `initialize`.
+    pub begins: bool,
+    pub leaving: Leaving,
 }
 
 impl OpenRequests {
@@ -63,7 +60,7 @@ impl OpenRequests {
     /// its way, is let go. An `initialize` cannot be cancelled.
     pub(crate) fn cancelled(&mut self, id: &RequestId) -> Option<i64> {
         let names = |open: &Open| match open {
-            Open::Client(it) if it.initialize.is_none() => {
+            Open::Client(it) if !it.begins => {
                 RequestId::deserialize(&it.id).is_ok_and(|found| found == *id)
             }
             _ => false,
@@ -86,15 +83,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Open, OpenRequests, Request};
+    use crate::front::Leaving;
 
     fn request(id: Value) -> Open {
-        Open::Client(Request {
+        Open::Client(Box::new(Request {
             id,
-            tells_offers: false,
-            initialize: None,
-            session: None,
-            echo: None,
-        })
+            begins: false,
+            leaving: Leaving::default(),
+        }))
     }
 
     #[test]

@@ -21,14 +21,12 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use sealwax::Carried;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use crate::Guard;
+use crate::guard::Guard;
 use crate::message::REPLAYED;
-use crate::metadata::Metadata;
-use crate::wire::{Incoming, Outgoing};
+use crate::refusal::internal;
 
 /// What [`Guard::protect`] returns: serve it in place of the server inside.
 ///
@@ -40,11 +38,18 @@ pub struct Protected<S> {
     inner: S,
 }
 
-impl<S> Protected<S> {
-    pub(crate) fn new(guard: Guard, inner: S) -> Self {
-        Self { guard, inner }
+impl Guard {
+    /// `server`, with what it sends sealed and what comes back opened. Serve what this returns, on
+    /// stdio or as what the factory of `StreamableHttpService` makes.
+    pub fn protect<S: ServerHandler>(&self, server: S) -> Protected<S> {
+        Protected {
+            guard: self.clone(),
+            inner: server,
+        }
     }
+}
 
+impl<S> Protected<S> {
     /// The server inside.
     #[must_use]
     pub fn inner(&self) -> &S {
@@ -55,11 +60,10 @@ impl<S> Protected<S> {
 /// The `initialize` that would follow.
 fn replayed(params: &Value) -> Result<InitializeRequestParams, ErrorData> {
     let params = InitializeRequestParams::deserialize(params);
-    params.map_err(|_| ErrorData::invalid_params("Invalid params", None))
+    params.map_err(|_| internal())
 }
 
-/// Methods whose messages carry tokens.
-macro_rules! carry {
+macro_rules! serve {
     ($($name:ident($method:literal, $params:ty) -> $result:ty;)*) => {$(
         async fn $name(
             &self,
@@ -67,80 +71,22 @@ macro_rules! carry {
             context: RequestContext<RoleServer>,
         ) -> Result<$result, ErrorData> {
             let handler = |request, context| self.inner.$name(request, context);
-            self.carried($method, request, context, handler).await
+            self.guard.serve($method, request, context, handler).await
         }
     )*};
 }
 
-/// Methods whose messages do not, but may be of a session.
-macro_rules! forward {
-    ($($name:ident($method:literal $(, $params:ty)?) -> $result:ty;)*) => {$(
-        forward!(@ $name, $method, ($($params)?), $result);
-    )*};
-    (@ $name:ident, $method:literal, (), $result:ty) => {
-        async fn $name(&self, context: RequestContext<RoleServer>) -> Result<$result, ErrorData> {
-            let handler = |context| self.inner.$name(context);
-            self.guard.in_session($method, None, context, handler).await
-        }
-    };
-    (@ $name:ident, $method:literal, ($params:ty), $result:ty) => {
-        async fn $name(
-            &self,
-            request: $params,
-            context: RequestContext<RoleServer>,
-        ) -> Result<$result, ErrorData> {
-            let handler = |context| self.inner.$name(request, context);
-            self.guard.in_session($method, None, context, handler).await
-        }
-    };
-}
-
-/// Notifications: one with a bad session is dropped.
 macro_rules! notify {
-    ($($name:ident($($params:ty)?);)*) => {$(
-        notify!(@ $name, ($($params)?));
-    )*};
-    (@ $name:ident, ()) => {
-        async fn $name(&self, context: NotificationContext<RoleServer>) {
-            if self.guard.notified(&context).await {
-                self.inner.$name(context).await;
-            }
-        }
-    };
-    (@ $name:ident, ($params:ty)) => {
+    ($($name:ident($method:literal, $params:ty);)*) => {$(
         async fn $name(&self, params: $params, context: NotificationContext<RoleServer>) {
-            if self.guard.notified(&context).await {
-                self.inner.$name(params, context).await;
-            }
+            let handler = |context| self.inner.$name(params, context);
+            self.guard.notify($method, context, handler).await;
         }
-    };
-}
-
-impl<S: ServerHandler> Protected<S> {
-    /// Through the session first, which holds for all that the request carries.
-    async fn carried<Q, A, H>(
-        &self,
-        method: &str,
-        request: Q,
-        context: RequestContext<RoleServer>,
-        handler: impl FnOnce(Q, RequestContext<RoleServer>) -> H,
-    ) -> Result<A, ErrorData>
-    where
-        Q: Incoming,
-        A: Outgoing + Metadata,
-        H: Future<Output = Result<A, ErrorData>>,
-    {
-        let call = Carried::by(method).filter(|_| method == "tools/call");
-        let tool = call.and_then(|carried| request.target(&carried).map(str::to_owned));
-        let handler = |context| self.guard.carry(method, request, context, handler);
-        self.guard
-            .in_session(method, tool.as_deref(), context, handler)
-            .await
-    }
+    )*};
 }
 
 impl<S: ServerHandler> ServerHandler for Protected<S> {
-    carry! {
+    serve! {
         call_tool("tools/call", CallToolRequestParams) -> CallToolResponse;
         get_prompt("prompts/get", GetPromptRequestParams) -> GetPromptResponse;
         read_resource("resources/read", ReadResourceRequestParams) -> ReadResourceResponse;
@@ -152,23 +98,6 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
         list_skills("skills/list", Option<PaginatedRequestParams>) -> ListSkillsResult;
         read_resource_directory("resources/directory/read", ReadResourceDirectoryRequestParams)
             -> ReadResourceDirectoryResult;
-    }
-
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        if let Some(answer) = self.guard.session_request(&request, &context).await {
-            return answer;
-        }
-        let method = request.method.clone();
-        let handler = |request, context| self.inner.on_custom_request(request, context);
-        self.carried(&method, request, context, handler).await
-    }
-
-    forward! {
-        ping("ping") -> ();
         complete("completion/complete", CompleteRequestParams) -> CompleteResult;
         set_level("logging/setLevel", SetLevelRequestParams) -> ();
         subscribe("resources/subscribe", SubscribeRequestParams) -> ();
@@ -177,46 +106,64 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
         update_task("tasks/update", UpdateTaskParams) -> ();
         cancel_task("tasks/cancel", CancelTaskParams) -> ();
         get_skill("skills/get", GetSkillRequestParams) -> GetSkillResult;
+        initialize("initialize", InitializeRequestParams) -> InitializeResult;
     }
 
     notify! {
-        on_cancelled(CancelledNotificationParam);
-        on_progress(ProgressNotificationParam);
-        on_initialized();
-        on_roots_list_changed();
-        on_custom_notification(CustomNotification);
+        on_cancelled("notifications/cancelled", CancelledNotificationParam);
+        on_progress("notifications/progress", ProgressNotificationParam);
     }
 
-    async fn initialize(
+    async fn ping(&self, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        let handler = |(), context| self.inner.ping(context);
+        self.guard.serve("ping", (), context, handler).await
+    }
+
+    async fn on_custom_request(
         &self,
-        request: InitializeRequestParams,
+        request: CustomRequest,
         context: RequestContext<RoleServer>,
-    ) -> Result<InitializeResult, ErrorData> {
-        let handler = |context| self.inner.initialize(request, context);
-        let guard = &self.guard;
-        let mut result = guard
-            .in_session("initialize", None, context, handler)
-            .await?;
-        guard.offer_sessions(&mut result.capabilities);
-        Ok(result)
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method.clone();
+        let handler = |request, context| self.inner.on_custom_request(request, context);
+        self.guard.serve(&method, request, context, handler).await
     }
 
     async fn discover(
         &self,
         context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
-        let guard = &self.guard;
         if let Some(params) = context.meta.get(REPLAYED) {
             let begun = self.initialize(replayed(params)?, context).await?;
             let versions = vec![begun.protocol_version];
             return Ok(DiscoverResult::new(versions, begun.capabilities));
         }
-        let handler = |context| self.inner.discover(context);
-        let mut result = guard
-            .in_session("server/discover", None, context, handler)
-            .await?;
-        guard.offer_sessions(&mut result.capabilities);
-        Ok(result)
+        let handler = |(), context| self.inner.discover(context);
+        self.guard
+            .serve("server/discover", (), context, handler)
+            .await
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let handler = |context| self.inner.on_initialized(context);
+        let method = "notifications/initialized";
+        self.guard.notify(method, context, handler).await;
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        let handler = |context| self.inner.on_roots_list_changed(context);
+        let method = "notifications/roots/list_changed";
+        self.guard.notify(method, context, handler).await;
+    }
+
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        context: NotificationContext<RoleServer>,
+    ) {
+        let method = notification.method.clone();
+        let handler = |context| self.inner.on_custom_notification(notification, context);
+        self.guard.notify(&method, context, handler).await;
     }
 
     /// rmcp does not show the request of a subscription, so a session is not looked at.
@@ -225,9 +172,7 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
     }
 
     fn get_info(&self) -> ServerConfig {
-        let mut info = self.inner.get_info();
-        self.guard.offer_sessions(&mut info.capabilities);
-        info
+        self.inner.get_info()
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -238,9 +183,7 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
         &self,
         request: &InitializeRequestParams,
     ) -> Result<InitializeResult, ErrorData> {
-        let mut result = self.inner.negotiate_initialize(request)?;
-        self.guard.offer_sessions(&mut result.capabilities);
-        Ok(result)
+        self.inner.negotiate_initialize(request)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {

@@ -1,15 +1,12 @@
 //! Why something was refused: for the author's hook and log. The client gets the fixed answer.
 
-use std::borrow::Cow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
-use sealwax::{Answer, Error, Inspected, Principal, Profile, RpcError};
+use sealwax::mcp::Reply;
+use sealwax::{Error, Inspected, Principal, Profile};
+use serde_json::Value;
 
-use serde_json::{Value, json};
-
-use crate::{Guard, Kind};
+use crate::Kind;
 
 /// What the hook of [`GuardBuilder::on_refused`](crate::GuardBuilder::on_refused) is told. It
 /// holds no token and no payload.
@@ -29,128 +26,64 @@ pub struct Refusal {
     pub message: String,
 }
 
-/// Why, and whose fault: which decides the answer.
-#[derive(Debug)]
-pub(crate) enum Reason {
-    /// The core's word; a refusal of what came, or a mistake of ours.
-    Error(Error),
-    /// What was to leave could not be sealed: never the client's fault.
-    NotSealed(Error),
-    /// The author's `accept` said no.
-    NotAccepted,
-    /// The author's `accept` failed or was too late.
-    AcceptUnavailable(Cow<'static, str>),
-}
-
-impl From<Error> for Reason {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
+impl Refusal {
+    pub(crate) fn log(&self) {
+        tracing::warn!(
+            code = self.code,
+            kind = self.kind.name(),
+            token_id = self.token_id,
+            "refused: {}",
+            self.message
+        );
     }
 }
 
-impl Reason {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Error(error) | Self::NotSealed(error) => error.code(),
-            Self::NotAccepted => "not_accepted",
-            Self::AcceptUnavailable(_) => "accept_unavailable",
-        }
-    }
-
-    fn message(&self) -> String {
-        match self {
-            Self::Error(error) => error.to_string(),
-            Self::NotSealed(error) => format!("not sealed: {error}"),
-            Self::NotAccepted => "used, or ended: accept said no".into(),
-            Self::AcceptUnavailable(why) => format!("accept: {why}"),
-        }
-    }
-
-    pub(crate) fn answer(&self, profile: Profile, session_id: Option<&str>) -> Answer {
-        match self {
-            Self::Error(error) => error.answer(profile, session_id),
-            Self::NotAccepted => profile.refusal(session_id),
-            Self::NotSealed(_) | Self::AcceptUnavailable(_) => profile.internal_error(),
-        }
-    }
-}
-
-/// What a refusal is about, as far as it is known.
-#[derive(Debug, Default)]
+/// What is known of what the adapter itself found wrong.
 pub(crate) struct About<'a> {
+    pub kind: Kind,
+    pub profile: Profile,
     pub principal: Option<&'a Principal>,
-    /// The text that came, to read the token id from.
-    pub token: Option<&'a str>,
-    /// The id of what was opened.
     pub token_id: Option<String>,
+    pub session_id: Option<&'a str>,
 }
 
-impl Guard {
-    /// Tells the log and the hook, and gives the answer.
-    pub(crate) fn refuse(&self, kind: Kind, reason: &Reason, about: About<'_>) -> Answer {
-        self.refuse_as(kind, kind.profile(), None, reason, about)
-    }
-
-    /// In the words of `profile`, which may repeat the session id that came.
-    pub(crate) fn refuse_as(
-        &self,
-        kind: Kind,
-        profile: Profile,
-        session_id: Option<&str>,
-        reason: &Reason,
-        about: About<'_>,
-    ) -> Answer {
-        let refusal = Refusal {
-            code: reason.code(),
+impl<'a> About<'a> {
+    pub(crate) fn new(kind: Kind, profile: Profile, principal: Option<&'a Principal>) -> Self {
+        Self {
             kind,
-            token_id: about.token_id.or_else(|| token_id(about.token?)),
-            principal: about.principal.cloned(),
-            message: reason.message(),
-        };
-        log(&refusal);
-        if let Some(hook) = &self.settings().on_refused
-            && catch_unwind(AssertUnwindSafe(|| hook(&refusal))).is_err()
-        {
-            tracing::error!("on_refused panicked; the answer is the same");
+            profile,
+            principal,
+            token_id: None,
+            session_id: None,
         }
-        reason.answer(profile, session_id)
+    }
+
+    pub(crate) fn refusal(self, error: &Error) -> Refusal {
+        Refusal {
+            code: error.code(),
+            kind: self.kind,
+            token_id: self.token_id,
+            principal: self.principal.cloned(),
+            message: error.to_string(),
+        }
     }
 }
 
-pub(crate) fn log(refusal: &Refusal) {
-    tracing::warn!(
-        code = refusal.code,
-        kind = refusal.kind.name(),
-        token_id = refusal.token_id,
-        "refused: {}",
-        refusal.message
-    );
-}
-
-/// The whole message, where no rmcp sends it.
-pub(crate) fn rpc_error(id: &Value, error: &ErrorData) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "error": error})
-}
-
-/// The answer to a request to end what nothing would remember to have ended.
-pub(crate) fn method_not_found() -> ErrorData {
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None)
-}
-
-/// What rmcp sends for it.
-pub(crate) fn error_data(answer: Answer) -> ErrorData {
-    match answer {
-        Answer::Error(RpcError {
-            code,
-            message,
-            data,
-            ..
-        }) => {
-            let data = data.and_then(|data| serde_json::to_value(data).ok());
-            ErrorData::new(ErrorCode(code), message, data)
+/// What rmcp sends for an answer of the engine's.
+pub(crate) fn error_data(reply: Reply) -> ErrorData {
+    match reply.error {
+        Some(error) => {
+            let data = error.data.and_then(|data| serde_json::to_value(data).ok());
+            ErrorData::new(ErrorCode(error.code), error.message, data)
         }
-        _ => ErrorData::internal_error("Internal error", None),
+        None => internal(),
     }
+}
+
+/// The server's own trouble.
+pub(crate) fn internal() -> ErrorData {
+    // Which has an error, so this ends.
+    error_data(Profile::DataLayer.internal_error().into())
 }
 
 /// Foreign text for a message: a JSON string of 64 characters at most, in ASCII. It may repeat what a
@@ -172,7 +105,8 @@ pub(crate) fn said(text: impl ToString) -> String {
     ascii
 }
 
-fn token_id(token: &str) -> Option<String> {
+/// The id that a text claims, if it is a sealed token at all.
+pub(crate) fn token_id(token: &str) -> Option<String> {
     match sealwax::inspect(token) {
         Ok(Inspected::Token { token_id, .. }) => Some(token_id.to_string()),
         _ => None,

@@ -1,40 +1,47 @@
-//! The tool result of a handle that is not good.
+//! The answer to a handle that is not good.
 
 use std::fmt;
 
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
-use sealwax::Answer;
+use sealwax::mcp::Reply;
+
+use crate::refusal::error_data;
 
 /// What a tool returns as its error when a handle was refused: the fixed tool result, which tells
 /// the model what to do, and nothing else.
 ///
 /// The hook and the log have been told the reason. A tool that is written without rmcp's macros
-/// turns it into its `CallToolResult`.
-pub struct Refused {
-    text: String,
-}
+/// turns it into its `CallToolResult`; elsewhere than in a tool it is an [`ErrorData`].
+pub struct Refused(Reply);
 
 impl Refused {
-    pub(crate) fn new(answer: &Answer) -> Self {
-        let text = match answer {
-            Answer::ToolResult(result) => result.content[0].text,
-            _ => "Internal error",
-        };
-        Self { text: text.into() }
+    pub(crate) fn new(reply: Reply) -> Self {
+        Self(reply)
+    }
+
+    fn text(&self) -> &'static str {
+        let tool = self.0.tool.as_ref();
+        tool.map_or("", |tool| tool.content[0].text)
     }
 }
 
 impl From<Refused> for CallToolResult {
     fn from(refused: Refused) -> Self {
-        Self::error(vec![ContentBlock::text(refused.text)])
+        Self::error(vec![ContentBlock::text(refused.text())])
     }
 }
 
 impl From<Refused> for CallToolResponse {
     fn from(refused: Refused) -> Self {
         Self::Complete(refused.into())
+    }
+}
+
+impl From<Refused> for ErrorData {
+    fn from(refused: Refused) -> Self {
+        error_data(refused.0)
     }
 }
 
@@ -46,13 +53,13 @@ impl IntoCallToolResult for Refused {
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.text())
     }
 }
 
 impl fmt::Debug for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Refused({:?})", self.text)
+        write!(f, "Refused({:?})", self.text())
     }
 }
 

@@ -7,12 +7,12 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::Mutex;
 
-use crate::Streams;
+use crate::front::Front;
 use crate::open_requests::OpenRequests;
 
 /// Between the client and rmcp.
 pub(crate) struct Relay<W> {
-    pub streams: Streams,
+    pub front: Front,
     pub client: Mutex<W>,
     state: Locked<State>,
 }
@@ -29,14 +29,14 @@ pub(crate) struct State {
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     /// Relays both ways, in tasks of their own.
     pub(crate) fn start(
-        streams: Streams,
+        front: Front,
         read: impl AsyncRead + Send + Unpin + 'static,
         write: W,
         rmcp: DuplexStream,
     ) {
         let (from_rmcp, to_rmcp) = tokio::io::split(rmcp);
         let relay = Arc::new(Self {
-            streams,
+            front,
             client: Mutex::new(write),
             state: Locked::default(),
         });

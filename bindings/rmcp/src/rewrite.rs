@@ -10,7 +10,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, StreamBody};
 use serde_json::Value;
 
-use crate::BoxError;
+use crate::accept::BoxError;
 
 pub(crate) type Boxed = UnsyncBoxBody<Bytes, BoxError>;
 

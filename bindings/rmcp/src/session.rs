@@ -6,15 +6,13 @@ use std::sync::Arc;
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Error, SessionMetadata};
+use sealwax::{Error, Profile, SessionMetadata};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Kind;
-use crate::caller::{Caller, InSession};
-use crate::refusal::{About, Reason};
-use crate::sessions::json;
-use crate::state::unprotected;
+use crate::caller::{Caller, Received, unprotected};
+use crate::refusal::{About, error_data, internal, said};
 
 /// The session of a request, opened and checked: an argument of a tool or prompt that needs one.
 /// Without one the request is refused; [`Sessions::of`](crate::Sessions::of) gives `None` instead.
@@ -36,37 +34,43 @@ use crate::state::unprotected;
 /// }
 /// ```
 pub struct Session<T> {
-    pub(crate) caller: Caller,
-    session: Arc<InSession>,
+    pub(crate) caller: Arc<Caller>,
+    id: String,
+    ulid: String,
+    generation: u32,
     value: T,
 }
 
 impl<T: DeserializeOwned> Session<T> {
     /// What this request has written so far, or came with.
-    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Result<Option<Self>, ErrorData> {
+    pub(crate) fn of(context: &impl Received) -> Result<Option<Self>, ErrorData> {
         let caller = Caller::of(context).map_err(|error| unprotected(Kind::Session, &error))?;
-        let Some(session) = caller.session.clone() else {
+        let read = caller.within(|exchange| {
+            Ok(exchange.session().map(|session| {
+                // Where the server holds it, the value is ().
+                let value = serde_json::from_str(session.value().unwrap_or("null"));
+                (
+                    session.id().to_owned(),
+                    session.ulid(),
+                    session.generation(),
+                    value,
+                )
+            }))
+        });
+        let read = read.map_err(|error| refuse(caller, &error, None, None))?;
+        let Some((id, ulid, generation, value)) = read else {
             return Ok(None);
         };
-        let written = session.written().clone();
-        let payload = match (&written, &session.opened) {
-            (Some(written), _) => written,
-            (None, Some(opened)) => opened.payload(),
-            // The server holds it: the value is ().
-            (None, None) => b"null",
-        };
-        let value = serde_json::from_slice(payload).map_err(|_| {
-            // The boundary has seen that it fits the type of the sessions.
-            let error = Error::InvalidArgument(
-                "Session: expected the type that guard.sessions was given".into(),
-            );
-            caller
-                .guard
-                .refuse_session(&error.into(), about(caller, &session))
+        let value = value.map_err(|_| {
+            let error = Error::Malformed("a state that is JSON of the sessions' type");
+            refuse(caller, &error, Some(&ulid), Some(&id))
         })?;
+        let caller = Arc::clone(caller);
         Ok(Some(Self {
-            caller: caller.clone(),
-            session,
+            caller,
+            id,
+            ulid,
+            generation,
             value,
         }))
     }
@@ -76,20 +80,19 @@ impl<T> Session<T> {
     /// The session id. It is half of what continues the session, so it is not for logs.
     #[must_use]
     pub fn id(&self) -> &str {
-        self.session.id.as_str()
+        &self.id
     }
 
     /// What logs and a server's store may know it by: 32 hex digits, the same for all its life.
     #[must_use]
     pub fn ulid(&self) -> String {
-        self.session.ulid()
+        self.ulid.clone()
     }
 
     /// How often it was written; 0 where the server holds the state.
     #[must_use]
     pub fn generation(&self) -> u32 {
-        let opened = self.session.opened.as_ref();
-        opened.map_or(0, |opened| opened.state().generation())
+        self.generation
     }
 
     /// The value.
@@ -103,19 +106,14 @@ impl<T> Session<T> {
     ///
     /// # Errors
     ///
-    /// An internal error where JSON has no such value, or the server holds the state.
+    /// An internal error where JSON has no such value, where the server holds the state, and in a
+    /// notification, which has no result.
     pub fn write(&mut self, value: T) -> Result<(), ErrorData>
     where
         T: Serialize,
     {
-        let written = match self.session.opened {
-            Some(_) => json(&value),
-            None => Err(Error::InvalidArgument(
-                "Session: the server holds this state; write it to the row of its ulid".into(),
-            )),
-        };
-        let written = written.map_err(|error| self.not_sealed(error))?;
-        *self.session.written() = Some(written);
+        let written = json(&value).and_then(|json| self.caller.within(|it| it.write(&json)));
+        written.map_err(|error| self.failed(error))?;
         self.value = value;
         Ok(())
     }
@@ -126,46 +124,47 @@ impl<T> Session<T> {
     /// # Errors
     ///
     /// An internal error without randomness, or where the server holds the state.
-    pub fn fork(&self, context: &RequestContext<RoleServer>) -> Result<SessionMetadata, ErrorData> {
-        let forked = self.caller.known(context).and_then(|known| {
-            let settings = self.caller.guard.settings().sessions.get();
-            match (settings, &self.session.opened) {
-                (Some(settings), Some(opened)) => {
-                    let sessions = settings.of(&known.view);
-                    match &*self.session.written() {
-                        Some(written) => sessions.create(written),
-                        None => sessions.fork(opened),
-                    }
-                }
-                _ => Err(Error::InvalidArgument(
-                    "Session: the server holds this state; copy its row".into(),
-                )),
-            }
-        });
-        forked.map_err(|error| self.not_sealed(error))
+    pub fn fork(&self, _: &RequestContext<RoleServer>) -> Result<SessionMetadata, ErrorData> {
+        let forked = self.caller.within(|exchange| exchange.fork());
+        forked.map_err(|error| self.failed(error))
     }
 
-    fn not_sealed(&self, error: Error) -> ErrorData {
-        let about = about(&self.caller, &self.session);
-        self.caller
-            .guard
-            .refuse_session(&Reason::NotSealed(error), about)
+    /// Never the client's fault.
+    fn failed(&self, error: Error) -> ErrorData {
+        refuse(&self.caller, &error, Some(&self.ulid), None);
+        internal()
     }
 }
 
-fn about<'a>(caller: &'a Caller, session: &InSession) -> About<'a> {
-    About {
-        principal: caller.principal(),
-        token_id: Some(session.ulid()),
-        ..About::default()
-    }
+fn refuse(caller: &Caller, error: &Error, ulid: Option<&str>, id: Option<&str>) -> ErrorData {
+    let about = About {
+        token_id: ulid.map(Into::into),
+        session_id: id,
+        ..caller.about(Kind::Session, Profile::DataLayer)
+    };
+    error_data(caller.guard.refuse(error, about))
+}
+
+/// The JSON of an author's value.
+pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(|error| {
+        let error = said(error);
+        Error::InvalidArgument(
+            format!("payload: expected a value that JSON can hold: {error}").into(),
+        )
+    })
 }
 
 impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for Session<T> {
     fn from_context_part(context: &mut C) -> Result<Self, ErrorData> {
         let context = context.as_request_context();
-        Self::of(context)?.ok_or_else(|| match Caller::of(context) {
-            Ok(caller) => caller.guard.session_required(caller.principal()),
+        let session = Self::of(context)?;
+        session.ok_or_else(|| match Caller::of(context) {
+            Ok(caller) => {
+                let error = Error::Malformed("session metadata, which this request needs");
+                let about = caller.about(Kind::Session, Profile::DataLayerRequired);
+                error_data(caller.guard.refuse(&error, about))
+            }
             Err(error) => unprotected(Kind::Session, &error),
         })
     }

@@ -1,75 +1,23 @@
 //! Data-layer sessions: what an author says once, and what handlers reach.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Error, Principal, SessionId, View};
+use sealwax::mcp::{Failed, SessionSettings};
+use sealwax::{Error, Profile};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::refusal::{About, Reason, error_data, said};
-use crate::session::Session;
-use crate::{Guard, Kind};
-
-/// What a session begins with: JSON, or why there is none.
-pub(crate) type Initial = Result<Result<Vec<u8>, Error>, ErrorData>;
-
-type InitialOf =
-    dyn Fn(RequestContext<RoleServer>, Option<Value>) -> BoxFuture<'static, Initial> + Send + Sync;
-
-/// Sessions as the boundary sees them, of whatever type.
-pub(crate) struct SessionSettings {
-    /// `None`: the server holds the state.
-    pub initial: Option<Box<InitialOf>>,
-    pub fits: fn(&[u8]) -> bool,
-    max_age: Duration,
-    idle: Idle,
-    all: bool,
-    methods: HashSet<String>,
-    tools: HashSet<String>,
-}
-
-#[derive(Clone, Copy)]
-enum Idle {
-    Default,
-    Ttl(Duration),
-    Never,
-}
-
-impl SessionSettings {
-    /// The sessions of the core for one principal.
-    pub(crate) fn of<'v>(&self, view: &'v View) -> sealwax::Sessions<'v> {
-        match self.idle {
-            Idle::Default => view.sessions(),
-            Idle::Ttl(ttl) => view.sessions().ttl(ttl),
-            Idle::Never => view.sessions().no_expiry(),
-        }
-    }
-
-    /// When a session ends at the latest, in Unix milliseconds.
-    pub(crate) fn end_ms(&self, id: &SessionId) -> u64 {
-        id.ends_at_ms(self.max_age)
-    }
-
-    /// Whether a request is refused without a session.
-    pub(crate) fn required(&self, method: &str, tool: Option<&str>) -> bool {
-        let free = matches!(method, "initialize" | "ping" | "server/discover") || is_list(method);
-        (self.all && !free)
-            || self.methods.contains(method)
-            || tool.is_some_and(|tool| self.tools.contains(tool))
-    }
-}
-
-pub(crate) fn is_list(method: &str) -> bool {
-    method.ends_with("/list")
-}
+use crate::Kind;
+use crate::caller::Received;
+use crate::guard::{Guard, Initial, InitialOf, WithSessions};
+use crate::refusal::{About, error_data};
+use crate::session::{Session, json};
 
 impl Guard {
     /// Data-layer sessions, which begin with what `initial` gives: from the request of
@@ -96,18 +44,17 @@ impl Guard {
     {
         let initial = move |context, params| -> BoxFuture<'static, Initial> {
             let first = initial(context, params);
-            Box::pin(async move { Ok(json(&first.await?)) })
+            let failed = |error: Error| Failed(error.to_string());
+            Box::pin(async move { Ok(json(&first.await?).map_err(failed)) })
         };
-        SessionsBuilder::new(self, Some(Box::new(initial)), |payload| {
-            serde_json::from_slice::<T>(payload).is_ok()
-        })
+        SessionsBuilder::new(self, Some(Box::new(initial)))
     }
 
     /// Data-layer sessions whose state the server holds, in rows by [`Session::ulid`]: the id alone
     /// is verified, nothing is sealed, and a handler finds the value `()`.
     #[must_use]
     pub fn sessions_held_by_server(&self) -> SessionsBuilder<()> {
-        SessionsBuilder::new(self, None, |_| true)
+        SessionsBuilder::new(self, None)
     }
 }
 
@@ -115,22 +62,19 @@ impl Guard {
 pub struct SessionsBuilder<T> {
     guard: Guard,
     settings: SessionSettings,
+    initial: Option<Box<InitialOf>>,
     value: PhantomData<fn() -> T>,
 }
 
 impl<T> SessionsBuilder<T> {
-    fn new(guard: &Guard, initial: Option<Box<InitialOf>>, fits: fn(&[u8]) -> bool) -> Self {
+    fn new(guard: &Guard, initial: Option<Box<InitialOf>>) -> Self {
         Self {
             guard: guard.clone(),
             settings: SessionSettings {
-                initial,
-                fits,
-                max_age: guard.settings().codec.session_max_age(),
-                idle: Idle::Default,
-                all: false,
-                methods: HashSet::new(),
-                tools: HashSet::new(),
+                held_by_server: initial.is_none(),
+                ..SessionSettings::default()
             },
+            initial,
             value: PhantomData,
         }
     }
@@ -138,14 +82,14 @@ impl<T> SessionsBuilder<T> {
     /// How long a session lives without a write, in whole seconds: 24 hours unless set.
     #[must_use]
     pub fn ttl(mut self, idle: Duration) -> Self {
-        self.settings.idle = Idle::Ttl(idle);
+        self.settings.ttl = Some(idle);
         self
     }
 
     /// Sessions do not end by being idle; the codec's `session_max_age` remains.
     #[must_use]
     pub fn no_expiry(mut self) -> Self {
-        self.settings.idle = Idle::Never;
+        self.settings.no_expiry = true;
         self
     }
 
@@ -153,25 +97,23 @@ impl<T> SessionsBuilder<T> {
     /// `sessions/create`.
     #[must_use]
     pub fn require_all(mut self) -> Self {
-        self.settings.all = true;
+        self.settings.required.all = true;
         self
     }
 
     /// Requests of these methods need a session.
     #[must_use]
     pub fn require_methods<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.settings
-            .methods
-            .extend(names.into_iter().map(Into::into));
+        let names = names.into_iter().map(Into::into);
+        self.settings.required.methods.extend(names);
         self
     }
 
     /// Calls of these tools need a session.
     #[must_use]
     pub fn require_tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.settings
-            .tools
-            .extend(names.into_iter().map(Into::into));
+        let names = names.into_iter().map(Into::into);
+        self.settings.required.tools.extend(names);
         self
     }
 
@@ -179,12 +121,17 @@ impl<T> SessionsBuilder<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a lifetime of zero, or where the guard has sessions already.
+    /// [`Error::InvalidArgument`] for a lifetime of zero, for two lifetimes, for one of what the server
+    /// holds, for a required method that never depends on a session, and where the guard has sessions
+    /// already.
     pub fn build(self) -> Result<Sessions<T>, Error> {
-        let anyone = self.guard.settings().codec.view(&Principal::anonymous())?;
-        self.settings.of(&anyone).check()?;
-        let slot = &self.guard.settings().sessions;
-        if slot.set(Arc::new(self.settings)).is_err() {
+        let rules = self.guard.rules().sessions(self.settings);
+        let sessions = WithSessions {
+            engine: rules.clone().build()?,
+            rules,
+            initial: self.initial,
+        };
+        if self.guard.sessions_slot().set(sessions).is_err() {
             return Err(Error::InvalidArgument(
                 "sessions: this guard has them already; say it once".into(),
             ));
@@ -224,41 +171,22 @@ impl<T> fmt::Debug for Sessions<T> {
 }
 
 impl<T: DeserializeOwned> Sessions<T> {
-    /// The session of the request in `context`; `None` where it has none.
+    /// The session of the request, or the notification, in `context`; `None` where it has none.
     ///
     /// # Errors
     ///
-    /// An internal error outside of the server that this guard protects, or for another type than
-    /// the sessions were made with.
-    pub fn of(
-        &self,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Option<Session<T>>, ErrorData> {
+    /// The fixed answer to a session whose value is no `T`; an internal error outside of the server
+    /// that this guard protects.
+    pub fn of(&self, context: &impl Received) -> Result<Option<Session<T>>, ErrorData> {
         let session = Session::of(context)?;
         match session {
             Some(session) if !session.caller.guard.is(&self.guard) => {
                 let error = "expected the sessions of the guard that protects this server";
-                Err(self.guard.refuse_session(
-                    &Error::InvalidArgument(error.into()).into(),
-                    About::default(),
-                ))
+                let error = Error::InvalidArgument(error.into());
+                let about = About::new(Kind::Session, Profile::DataLayer, None);
+                Err(error_data(self.guard.refuse(&error, about)))
             }
             session => Ok(session),
         }
     }
-}
-
-impl Guard {
-    pub(crate) fn refuse_session(&self, reason: &Reason, about: About<'_>) -> ErrorData {
-        error_data(self.refuse(Kind::Session, reason, about))
-    }
-}
-
-pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
-    serde_json::to_vec(value).map_err(|error| {
-        let error = said(error);
-        Error::InvalidArgument(
-            format!("payload: expected a value that JSON can hold: {error}").into(),
-        )
-    })
 }

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 use sealwax::Principal;
 
-use crate::negotiated::now;
-use crate::{Accept, BoxError, Kind, Presented};
+use crate::Kind;
+use crate::accept::{Accept, BoxError, Presented};
 
 const CAPACITY: usize = 10_000;
 
@@ -149,6 +150,11 @@ impl Accept for SingleUse {
     fn ended<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>> {
         ready(self.memory().ended.remember(token, now()).map(drop)).boxed()
     }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]

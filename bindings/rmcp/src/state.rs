@@ -5,13 +5,13 @@ use std::fmt;
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::Error;
+use sealwax::{Error, Profile};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Kind;
-use crate::caller::{Caller, ReceivedState};
-use crate::refusal::{About, Reason, Refusal, error_data, log, said};
+use crate::caller::{Caller, unprotected};
+use crate::refusal::{About, error_data, internal, said};
 
 /// The `requestState` of a request as a `T`, opened and checked: an argument of a tool or prompt.
 ///
@@ -62,37 +62,28 @@ impl<T: DeserializeOwned> State<T> {
     /// The fixed answer to a state that is not the JSON of a `T`; an internal error outside of a
     /// protected server, and in requests of a method that carries no `requestState`.
     pub fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
-        let caller = match Caller::of(context) {
-            Ok(caller) => caller,
-            Err(error) => return Err(unprotected(Kind::RequestState, &error)),
-        };
-        let refused = |error: Error, token_id| {
-            let about = About {
-                principal: caller.principal(),
-                token: None,
-                token_id,
+        let caller =
+            Caller::of(context).map_err(|error| unprotected(Kind::RequestState, &error))?;
+        let read = caller.within(|exchange| {
+            let Some(text) = exchange.state()? else {
+                return Ok(None);
             };
-            error_data(
-                caller
-                    .guard
-                    .refuse(Kind::RequestState, &Reason::Error(error), about),
-            )
-        };
-        let received = match &caller.state {
-            ReceivedState::Absent => None,
-            ReceivedState::Opened(state) => {
-                Some(serde_json::from_str(&state.text).map_err(|_| {
-                    let error = Error::Malformed("a payload that is JSON of the type asked for");
-                    refused(error, Some(state.token_id.clone()))
-                })?)
-            }
-            ReceivedState::NotCarried => {
-                let error = Error::InvalidArgument(
-                    "State: expected a request of tools/call, prompts/get or resources/read".into(),
-                );
-                return Err(refused(error, None));
-            }
-        };
+            let malformed = Error::Malformed("a payload that is JSON of the type asked for");
+            serde_json::from_str(text).map(Some).map_err(|_| malformed)
+        });
+        let received = read.map_err(|error| {
+            let error = match error {
+                Error::InvalidArgument(why) => {
+                    Error::InvalidArgument(format!("State: {why}").into())
+                }
+                error => error,
+            };
+            let about = About {
+                token_id: caller.token_id(),
+                ..caller.about(Kind::RequestState, Profile::RequestState)
+            };
+            error_data(caller.guard.refuse(&error, about))
+        })?;
         Ok(Self { received })
     }
 }
@@ -120,7 +111,7 @@ impl<T> State<T> {
         serde_json::to_string(value).map_err(|error| {
             let error = said(error);
             tracing::error!("State: expected a value that JSON can hold: {error}");
-            ErrorData::internal_error("Internal error", None)
+            internal()
         })
     }
 }
@@ -138,16 +129,4 @@ impl<T> fmt::Debug for State<T> {
             .field("received", &self.received.is_some())
             .finish()
     }
-}
-
-/// There is no guard to tell, so the log has it alone.
-pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
-    log(&Refusal {
-        code: error.code(),
-        kind,
-        token_id: None,
-        principal: None,
-        message: error.to_string(),
-    });
-    ErrorData::internal_error("Internal error", None)
 }

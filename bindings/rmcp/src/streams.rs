@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadHalf, WriteHalf};
 
-use crate::Guard;
-use crate::negotiated::Tokens;
+use crate::front::Front;
+use crate::guard::Guard;
 use crate::relay::Relay;
 
 const PIPE: usize = 64 * 1024;
@@ -27,21 +27,19 @@ impl Guard {
     #[must_use]
     pub fn streams(&self) -> Streams {
         Streams {
-            tokens: Tokens::new(self.clone()),
-            sep1359: false,
+            front: Front::new(self),
         }
     }
 }
 
 /// What [`Guard::streams`] returns.
 pub struct Streams {
-    pub(crate) tokens: Tokens,
-    pub(crate) sep1359: bool,
+    front: Front,
 }
 
 impl fmt::Debug for Streams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Streams").field(&self.tokens.guard).finish()
+        f.debug_tuple("Streams").field(&self.front.guard).finish()
     }
 }
 
@@ -49,7 +47,7 @@ impl Streams {
     /// How long a session lives, in whole seconds: 30 days unless set.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.tokens.ttl = Some(ttl);
+        self.front.settings.ttl = Some(ttl);
         self
     }
 
@@ -59,8 +57,7 @@ impl Streams {
     /// `initialize` before it is served, with what the token says was negotiated.
     #[must_use]
     pub fn sep1359(mut self) -> Self {
-        self.sep1359 = true;
-        self.tokens.end_on_mismatch = true;
+        self.front.settings.sep1359 = true;
         self
     }
 
@@ -78,7 +75,7 @@ impl Streams {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let (rmcp, ours) = tokio::io::duplex(PIPE);
-        Relay::start(self, read, write, ours);
+        Relay::start(self.front, read, write, ours);
         tokio::io::split(rmcp)
     }
 }

@@ -19,17 +19,6 @@ extern "C" {
         ulid: &str,
         needs_reseal: bool,
     ) -> IdentifierFacts;
-
-    #[wasm_bindgen(typescript_type = "IdentifierFacts & { readonly handle: string }")]
-    pub type HandleFacts;
-
-    #[wasm_bindgen(js_name = handleFacts)]
-    fn handle_facts(
-        handle: &str,
-        created_at_ms: f64,
-        ends_at_ms: Option<f64>,
-        ulid: &str,
-    ) -> HandleFacts;
 }
 
 #[wasm_bindgen(js_name = checkHandleType)]
@@ -72,18 +61,6 @@ impl View {
     #[wasm_bindgen(js_name = mintHandle)]
     pub fn mint_handle(&self, handle_type: &str) -> Result<String> {
         Ok(self.0.mint_handle(handle_type)?.to_string())
-    }
-
-    /// A new one, and when it ends if it is to be good for `max_age` seconds.
-    #[wasm_bindgen(js_name = newHandle)]
-    pub fn new_handle(&self, handle_type: &str, max_age: Option<f64>) -> Result<HandleFacts> {
-        let handle = self.0.mint_handle(handle_type)?;
-        Ok(handle_facts(
-            handle.as_str(),
-            handle.created_at_ms() as f64,
-            max_age.map(|age| handle.ends_at_ms(seconds(age)) as f64),
-            &hex(handle.ulid()),
-        ))
     }
 
     #[wasm_bindgen(js_name = verifyHandle)]

@@ -28,7 +28,7 @@ mod view;
 const TYPES: &str = r"
 import type { Answer } from './answer.js';
 import type { Limits } from './codec.js';
-import type { Begun, Carried, IdentifierFacts, Inspected, OpenedFacts, PrincipalParts, SealedFacts } from './facts.js';
+import type { Begun, Carried, IdentifierFacts, Inspected, OpenedFacts, PrincipalParts } from './facts.js';
 import type { Lifetime } from './lifetime.js';
 import type { SessionMetadata } from './sessions.js';
 ";

@@ -1,4 +1,4 @@
-//! What a token tells, opened or fresh from sealing, as an object of JavaScript's own that needs no freeing.
+//! What an opened token tells, as an object of JavaScript's own that needs no freeing.
 
 use wasm_bindgen::prelude::*;
 
@@ -19,28 +19,6 @@ extern "C" {
         needs_reseal: bool,
         needs_renewal: bool,
     ) -> OpenedFacts;
-
-    /// `pkg/src/facts.ts`
-    #[wasm_bindgen(typescript_type = "SealedFacts")]
-    pub type SealedFacts;
-
-    #[wasm_bindgen(js_name = sealedFacts)]
-    fn sealed_facts(
-        token: &str,
-        issued_at: f64,
-        expires_at: Option<f64>,
-        token_id: &[u8],
-    ) -> SealedFacts;
-}
-
-#[expect(clippy::cast_precision_loss, reason = "Unix seconds")]
-pub fn sealed<K>(token: &sealwax::Token<K>) -> SealedFacts {
-    sealed_facts(
-        token.as_str(),
-        token.issued_at() as f64,
-        token.expires_at().map(|at| at as f64),
-        token.id().as_bytes(),
-    )
 }
 
 /// Times are exact: what opens was issued in our own time, far below 2⁵³.

@@ -24,12 +24,6 @@ pub fn check_ttl(ttl: f64) -> Result<()> {
     Ok(())
 }
 
-#[wasm_bindgen(js_name = defaultTtl)]
-pub fn default_ttl(kind: &str) -> Result<u32> {
-    let kind: Kind = kind.parse()?;
-    Ok(kind.default_ttl())
-}
-
 /// A purpose that owns what the core's borrows. It comes as arguments of their own: to read the
 /// members of an object would be a call back into JavaScript for each, 0.2 µs a token in all.
 pub struct Bindings {

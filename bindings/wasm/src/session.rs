@@ -52,11 +52,6 @@ impl View {
         input::bytes(payload, |payload| sessions.create(payload)).map(Metadata::from)
     }
 
-    #[wasm_bindgen(js_name = mintSession)]
-    pub fn mint_session(&self) -> Result<Metadata> {
-        Ok(self.0.sessions().mint()?.into())
-    }
-
     #[wasm_bindgen(js_name = openSession)]
     pub fn open_session(&self, session_id: &Text, state: Option<Text>) -> Result<Session> {
         let session = input::text(session_id, |session_id| {

@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::error::Result;
 use crate::input::{self, Bytes, Text, seconds, whole};
-use crate::opened::{OpenedFacts, SealedFacts, facts, sealed};
+use crate::opened::{OpenedFacts, facts};
 use crate::purpose::{Bindings, living};
 
 #[wasm_bindgen]
@@ -48,29 +48,6 @@ impl View {
             sealer.renew_from(whole(started_at), generation, payload)
         })?;
         Ok(token.into_string())
-    }
-
-    /// Seals, or renews where it is told of what, and tells what a ledger has to know.
-    #[wasm_bindgen(js_name = sealToken)]
-    pub fn seal_token(
-        &self,
-        kind: &str,
-        label: Option<String>,
-        session_id: Option<Text>,
-        context: Option<Vec<u8>>,
-        ttl: Option<f64>,
-        no_expiry: bool,
-        payload: &Bytes,
-        started_at: Option<f64>,
-        generation: u32,
-    ) -> Result<SealedFacts> {
-        let bindings = Bindings::read(kind, label, session_id, context)?;
-        let sealer = living(bindings.sealer(&self.0)?, ttl, no_expiry);
-        let token = input::bytes(payload, |payload| match started_at {
-            Some(started_at) => sealer.renew_from(whole(started_at), generation, payload),
-            None => sealer.seal(payload),
-        })?;
-        Ok(sealed(&token))
     }
 
     pub fn open(

@@ -29,20 +29,3 @@ export interface Accept {
   accept(token: Accepted): boolean | PromiseLike<boolean>;
   ended(token: Accepted): void | PromiseLike<void>;
 }
-
-/**
- * Runs what may answer later, or never.
- *
- * @throws whatever it throws, and an error when the time is over
- */
-export async function within<T>(seconds: number, work: () => T | PromiseLike<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${seconds} s`)), seconds * 1000);
-  });
-  try {
-    return await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

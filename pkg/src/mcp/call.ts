@@ -1,51 +1,212 @@
-import type { JSONRPCRequest, JSONRPCResponse } from '@modelcontextprotocol/server';
-import type { Answer } from '../answer.js';
+import type { JSONRPCResponse } from '@modelcontextprotocol/server';
 import { carried } from '../context.js';
 import { invalidArgument } from '../error.js';
 import type { Carried } from '../facts.js';
 import { Caller } from './caller.js';
-import type { Checks } from './checks.js';
+import {
+  type Act,
+  type Deliver,
+  type Exchange,
+  type Head,
+  type Leave,
+  type Step,
+  sent,
+} from './engine.js';
+import { after } from './later.js';
+import { metadataOf, PROTOCOL_VERSION, withMetadata } from './metadata.js';
+import type { Policy } from './policy.js';
 import { quoted } from './quoted.js';
-import type { RequestContext } from './transport.js';
+import type { RequestContext } from './request-context.js';
+import { Session } from './session.js';
+import type { Arrived, Leaving, Passage, Passing } from './transport.js';
 
-/** One request of a protected server, from the message that comes to the one that leaves. */
-export class Call extends Caller {
-  readonly request: JSONRPCRequest;
+type Result = Readonly<Record<string, unknown>>;
+
+/** One message at the handlers of a protected server, until its answer leaves. */
+export class Call implements Passing {
+  readonly policy: Policy;
+  readonly caller: Caller;
+  readonly #message: Arrived;
+  readonly #context: RequestContext;
   /** Where it carries a token, if it does. */
-  readonly carried: Carried | undefined;
+  readonly #carried: Carried | undefined;
+  #exchange: Exchange | undefined;
+  #delivered: Deliver | undefined;
+  #session: Session | undefined;
+  #isOver = false;
 
-  constructor(checks: Checks, request: JSONRPCRequest, context: RequestContext) {
-    super(checks, context);
-    this.request = request;
-    this.carried = carried(request.method);
+  constructor(policy: Policy, message: Arrived, context: RequestContext) {
+    this.policy = policy;
+    this.caller = new Caller(policy, context, message);
+    this.#message = message;
+    this.#context = context;
+    this.#carried = 'id' in message ? carried(message.method) : undefined;
   }
 
-  /** A member of the request's parameters; `null` is none. */
-  param(name: string): unknown {
-    const params: Readonly<Record<string, unknown>> = this.request.params ?? {};
+  /** Whether nothing comes of it any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  enter(): Passage | Promise<Passage> {
+    if (this.#bringsNothing()) return { deliver: this.#opened(undefined) };
+    this.#exchange = this.#begun();
+    return after(this.caller.drive(this.#exchange), (step): Passage => {
+      if (step.step === 'reply') return { answer: this.#replied(step) };
+      if (step.step !== 'deliver') return undefined;
+      this.#delivered = step;
+      return { deliver: this.#opened(step.carried) };
+    });
+  }
+
+  /** Whether the engine can have nothing to say of it, until its handler has done something. */
+  #bringsNothing(): boolean {
+    const { param, target } = this.#carried ?? {};
+    const came = param === undefined ? undefined : this.#param(param);
+    return !this.policy.sessions && target === undefined && came === undefined;
+  }
+
+  /** The exchange, begun no earlier than it is needed. */
+  #live(): Exchange {
+    if (this.#exchange !== undefined) return this.#exchange;
+    this.#exchange = this.#begun();
+    const { first } = this.#exchange;
+    if (first.step === 'deliver') return this.#exchange;
+    throw new TypeError(`engine: expected to deliver what brings nothing, found ${first.step}`);
+  }
+
+  #begun(): Exchange {
+    const { policy, caller } = this;
+    const { method } = this.#message;
+    const [carries, metadata] = [this.#carried, metadataOf(this.#message.params)];
+    const target = carries?.target && this.#param(carries.target);
+    const args = carries?.target && this.#param('arguments');
+    const came = metadata !== undefined && this.#cameWith(metadata);
+    // It will be needed, and nothing is refused before: so it saves the engine to ask.
+    const known =
+      carries?.target !== undefined &&
+      (came ? came.header === undefined : policy.sessions !== 'required');
+    const document = {
+      ...{ method, notification: !('id' in this.#message) },
+      target: typeof target === 'string' && target.isWellFormed() ? target : undefined,
+      modern: Object(this.#param('_meta'))[PROTOCOL_VERSION] !== undefined,
+      carried: carries && sent(this.#param(carries.param)),
+      ...came,
+      principal: known ? caller.principalAtOnce : caller.principal,
+    };
+    return policy.engine.message(document, args === undefined ? undefined : JSON.stringify(args));
+  }
+
+  #cameWith(metadata: unknown) {
+    const { sessionId, state } = Object(metadata);
+    const header = this.#context.http?.req?.headers.get('mcp-session-id') ?? undefined;
+    return { header, session: { id: sent(sessionId), state: sent(state) } };
+  }
+
+  /** A member of the message's parameters; `null` is none. */
+  #param(name: string): unknown {
+    const params: Result = this.#message.params ?? {};
     return Object.hasOwn(params, name) ? (params[name] ?? undefined) : undefined;
   }
 
-  /** The request with another text as a member of its parameters, or without that member. */
-  requestWith(name: string, given: string | undefined): JSONRPCRequest {
-    const { params } = this.request;
-    if (given === undefined && !(params && Object.hasOwn(params, name))) return this.request;
-    const { [name]: _, ...rest } = params ?? {};
-    return { ...this.request, params: given === undefined ? rest : { ...rest, [name]: given } };
+  /** The message as its handler shall see it: of a state it is told by {@link Call.state} alone. */
+  #opened(text: string | undefined): Arrived {
+    const { params } = this.#message;
+    const { param, kind } = this.#carried ?? {};
+    if (param === undefined || params === undefined || !Object.hasOwn(params, param)) {
+      return this.#message;
+    }
+    const { [param]: _, ...rest } = params as Result;
+    const given = kind === 'cursor' && text !== undefined ? { ...rest, [param]: text } : rest;
+    return { ...this.#message, params: given };
   }
 
-  /** @throws {@link SealwaxError} `invalid_argument` for a request that can have no state */
-  assertState(): void {
-    if (this.carried?.kind === 'request-state') return;
-    const { method } = this.request;
-    throw invalidArgument(
-      `requestState: expected a request that carries one, found ${quoted(method)}`,
-    );
+  leave(response: JSONRPCResponse): Leaving | Promise<Leaving> {
+    const watch = this.#delivered === undefined ? this.#carried?.result : this.#delivered.watch;
+    if (!('result' in response) || watch === undefined) return response;
+    const result: Result = response.result;
+    const isAbsent = (member: string) => (result[member] ?? undefined) === undefined;
+    if (watch !== true && isAbsent(watch)) return response;
+    const { resultType, cacheScope } = result;
+    const left: Head = {
+      outcome: resultType === 'input_required' ? 'input_required' : undefined,
+      token: this.#carried && sent(result[this.#carried.result]),
+      scope: typeof cacheScope === 'string' ? cacheScope : undefined,
+    };
+    const exchange = this.#live();
+    return after(this.caller.drive(exchange, exchange.on({ left })), (step): Leaving => {
+      if (step.step === 'drop') return undefined;
+      if (step.step !== 'leave') return this.#replied(step);
+      return { ...response, result: this.#changed(result, step) };
+    });
+  }
+
+  #changed(given: Result, leave: Leave): Result {
+    let result = given;
+    if (leave.token !== undefined && this.#carried !== undefined) {
+      result = { ...result, [this.#carried.result]: leave.token };
+    }
+    if (leave.private) {
+      const { cacheScope, ttlMs } = result;
+      if (cacheScope !== undefined) result = { ...result, cacheScope: 'private' };
+      if (ttlMs !== undefined) result = { ...result, ttlMs: 0 };
+    }
+    if (leave.declare) result = { ...result, ...declared(result) };
+    return leave.metadata === undefined ? result : withMetadata(result, leave.metadata);
   }
 
   /** What answers it in the handler's stead, or in place of what it gave. */
-  refuse(answer: Answer): JSONRPCResponse {
-    if (!('error' in answer)) throw new TypeError('answer: expected a JSON-RPC error');
-    return { jsonrpc: '2.0', id: this.request.id, error: answer.error };
+  #replied(step: Step): JSONRPCResponse {
+    if (step.step !== 'reply' || step.error === undefined) {
+      throw new TypeError(`engine: expected an error to reply with, found ${step.step}`);
+    }
+    return { jsonrpc: '2.0', error: step.error };
   }
+
+  end(): void {
+    this.#isOver = true;
+    this.#exchange?.free();
+  }
+
+  /** What a method of the engine's own gives. */
+  get own(): Record<string, unknown> {
+    return JSON.parse(this.#delivered?.own ?? '{}');
+  }
+
+  /**
+   * The text of the state that came with it and was opened, and of no other.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` for a method that carries none
+   */
+  state(): string | undefined {
+    this.assertState();
+    return this.#delivered?.carried;
+  }
+
+  /** @throws {@link SealwaxError} `invalid_argument` for a method that carries no state */
+  assertState(): void {
+    if (this.#carried?.kind === 'request-state') return;
+    throw invalidArgument(
+      `requestState: expected a request that carries one, found ${quoted(this.#message.method)}`,
+    );
+  }
+
+  /** Its data-layer session, if its handler may see one. */
+  get session(): Session | undefined {
+    const facts = this.#delivered?.session;
+    if (facts === undefined || this.#exchange === undefined) return undefined;
+    this.#session ??= new Session(this.#exchange, facts);
+    return this.#session;
+  }
+
+  /** Begins what its handler does with a handle, for which the value is JSON. */
+  act(act: Act, value?: string): Exchange {
+    return this.#live().act(act, value);
+  }
+}
+
+function declared({ capabilities }: Result): Result {
+  const { experimental } = Object(capabilities);
+  const both = { sessions: {}, experimental: { ...experimental, sessions: {} } };
+  return { capabilities: { ...Object(capabilities), ...both } };
 }

@@ -1,95 +1,198 @@
-import type { Codec } from '../codec.js';
-import { invalidArgument, SealwaxError } from '../error.js';
-import type { Principal } from '../principal.js';
-import type { View } from '../view.js';
-import type { Checks } from './checks.js';
-import type { RequestContext } from './transport.js';
+import { SealwaxError } from '../error.js';
+import { json } from '../input.js';
+import { anonymous, type Principal, partsOf } from '../principal.js';
+import type { Accept, Accepted } from './accept.js';
+import type { Event, Exchange, Presented, Question, Step } from './engine.js';
+import { attempt, isPromiseLike, Patience } from './later.js';
+import type { Known, Policy } from './policy.js';
+import { tell } from './refused.js';
+import type { RequestContext } from './request-context.js';
 
-/** Who asks, and the codec for them. */
-export interface Who {
-  readonly principal: Principal;
-  readonly view: View;
+/** What one of the author's functions gave, for the engine. */
+interface Told {
+  readonly event: Event;
+  readonly value?: string;
+  /** What it threw. */
+  readonly cause?: unknown;
 }
 
-/** Tells who asks, by what is known of a request. */
-export type PrincipalOf = (
-  context: RequestContext,
-) => Principal | undefined | PromiseLike<Principal | undefined>;
+type Verdict = 'yes' | { readonly no: number };
 
-/** Whoever sent one message. */
+/** Of a message, what the author's functions and the log are told. */
+interface Sender {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+}
+
+/** Whoever sent one message, and what the author says of it. */
 export class Caller {
-  /** Those of the guard that the message passes. */
-  readonly checks: Checks;
-  /** What is known of it. */
-  readonly context: RequestContext;
-  #asked: Promise<Who> | undefined;
-  #known: Who | undefined;
-  #isOver = false;
+  readonly policy: Policy;
+  readonly patience: Patience;
+  readonly #context: RequestContext;
+  readonly #message: Sender;
+  #principal: Principal | undefined;
+  #identified: Told | Promise<Told> | undefined;
 
-  constructor(checks: Checks, context: RequestContext) {
-    this.checks = checks;
-    this.context = context;
+  constructor(policy: Policy, context: RequestContext, message: Sender) {
+    const known = knownOf(policy, context, message);
+    this.policy = policy;
+    this.patience = known?.patience ?? new Patience(policy.acceptTimeout);
+    this.#context = context;
+    this.#message = message;
+    this.#principal = known?.principal;
   }
 
   /** Who it is, if that was asked for and is there. */
-  get known(): Who | undefined {
-    return this.#known;
+  get principal(): Principal | undefined {
+    return this.#principal;
   }
 
-  /** Whether nothing comes of it any more. */
-  get isOver(): boolean {
-    return this.#isOver;
+  /** Who it is, if the author's function tells at once. Whatever else it gives, the engine asks for. */
+  get principalAtOnce(): Principal | undefined {
+    if (this.#principal === undefined) this.#identify();
+    return this.#principal;
   }
 
   /**
-   * Asks who it is, once. A function that tells at once is known at once, without a turn of the
-   * event loop: see {@link Caller.known}.
-   *
-   * @throws {@link SealwaxError} `invalid_argument` where it tells nobody, or somebody impossible,
-   * or too late
+   * Does what the engine wants of the author, until a step is for the SDK. It waits only for what
+   * the author's functions give later. What was freed meanwhile is dropped.
    */
-  who(): Promise<Who> {
-    this.#asked ??= this.#ask();
-    return this.#asked;
+  drive(
+    exchange: Exchange,
+    first = exchange.first,
+    patience = this.patience,
+    thrown?: unknown,
+  ): Step | Promise<Step> {
+    let [step, cause] = [first, thrown];
+    for (;;) {
+      for (const refusal of step.refused ?? []) {
+        const { method } = this.#message;
+        tell(this.policy, refusal, { method, principal: this.#principal, cause });
+      }
+      const told = this.#answer(step, patience);
+      if (told === undefined) return step;
+      if (told instanceof Promise) {
+        return told.then(({ event, value, cause }) => {
+          if (exchange.isOver) return { step: 'drop' };
+          return this.drive(exchange, exchange.on(event, value), patience, cause);
+        });
+      }
+      step = exchange.on(told.event, told.value);
+      cause = told.cause;
+    }
   }
 
-  async #ask(): Promise<Who> {
-    const { codec, principalOf, known } = this.checks.policy;
-    let principal: Principal | undefined;
+  /** What the author says to a step; `undefined` where it is not for the author. */
+  #answer(step: Step, patience: Patience): Told | Promise<Told> | undefined {
+    switch (step.step) {
+      case 'identify':
+        return this.#identify();
+      case 'ask':
+        return this.#ask(step, patience);
+      case 'begin':
+        return this.#begin();
+      default:
+        return undefined;
+    }
+  }
+
+  /** Asks who it is, once. */
+  #identify(): Told | Promise<Told> {
+    this.#identified ??= attempt(
+      () => this.#principal ?? this.policy.principalOf(this.#context),
+      (principal) => this.#checked(principal),
+      (cause) => ({ event: { principal: failed('principal', cause) }, cause }),
+    );
+    return this.#identified;
+  }
+
+  /** What the function told may be anything, and it is all its author's mistake. */
+  #checked(principal: Principal | undefined): Told {
     try {
-      const { req } = this.context.http ?? {};
-      const told = (req && known.get(req)?.principal) ?? principalOf(this.context);
-      principal = isPromiseLike(told) ? await told : told;
-    } catch (cause) {
-      // Ours says what was expected, and holds no secret; of another's nothing is known.
-      const why = cause instanceof SealwaxError ? cause.message : 'principal: the function threw';
-      throw Object.assign(invalidArgument(why), { cause });
+      if (principal === undefined || principal === null) {
+        throw new TypeError('expected one, or the constant anonymous, found nobody');
+      }
+      partsOf(principal);
+      this.#principal = principal;
+      return { event: { principal } };
+    } catch (error) {
+      const why = (error as Error).message.replace(/^(principal: )?/, 'principal: ');
+      return { event: { principal: { failed: why } } };
     }
-    if (principal === undefined || principal === null) {
-      throw invalidArgument('principal: expected one, or the constant anonymous, found nobody');
-    }
-    if (this.#isOver) throw invalidArgument('request: expected one in progress, found it is over');
-    this.#known = { principal, view: viewOf(codec, principal) };
-    return this.#known;
   }
 
-  /** It was answered or dropped, and the module's memory is free for others. */
-  done(): void {
-    this.#isOver = true;
-    this.#known?.view.free();
+  #begin(): Told | Promise<Told> {
+    const params = Object(this.#message.params);
+    return attempt<unknown, Told>(
+      () => this.policy.initial?.({ ...this.#context, params }),
+      (first) => ({ event: { begun: {} }, value: json('initial', first) }),
+      (cause) => ({ event: { begun: failed('initial', cause) }, cause }),
+    );
+  }
+
+  #ask({ accept: tokens, end }: Question, patience: Patience): Told | Promise<Told> {
+    const { accept } = this.policy;
+    if (accept === undefined) throw new TypeError('accept: expected one');
+    return attempt<Verdict, Told>(
+      () =>
+        end === undefined
+          ? this.#accepted(accept, tokens ?? [], patience)
+          : this.#ended(accept, end, patience),
+      (answer) => ({ event: { answer } }),
+      (cause) => ({ event: { answer: { failed: 'accept: failed or was too late' } }, cause }),
+    );
+  }
+
+  /** Asks of one after another, until one is not accepted. */
+  #accepted(
+    accept: Accept,
+    tokens: readonly Presented[],
+    patience: Patience,
+    from = 0,
+  ): Verdict | Promise<Verdict> {
+    for (const [at, token] of tokens.entries()) {
+      if (at < from) continue;
+      const said = accept.accept(this.#told(token));
+      if (isPromiseLike(said)) {
+        return patience
+          .wait(said)
+          .then((said) =>
+            yes(said) ? this.#accepted(accept, tokens, patience, at + 1) : { no: at },
+          );
+      }
+      if (!yes(said)) return { no: at };
+    }
+    return 'yes';
+  }
+
+  #ended(accept: Accept, token: Presented, patience: Patience): Verdict | Promise<Verdict> {
+    const done = accept.ended(this.#told(token));
+    return isPromiseLike(done) ? patience.wait(done).then(() => 'yes') : 'yes';
+  }
+
+  /** Whoever presents it; nobody in particular where it is anybody's. */
+  #told({ kind, id, until, public: isPublic }: Presented): Accepted {
+    const principal = isPublic || this.#principal === undefined ? anonymous : this.#principal;
+    return { kind, id, principal, expiresAt: until };
   }
 }
 
-/** What the function told may be anything, and it is all its author's mistake. */
-function viewOf(codec: Codec, principal: Principal): View {
-  try {
-    return codec.view(principal);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'impossible';
-    throw invalidArgument(why.replace(/^(principal: )?/, 'principal: '));
-  }
+/** What a wrapper has found out of it already. */
+function knownOf(policy: Policy, context: RequestContext, { id }: Sender): Known | undefined {
+  const { req } = context.http ?? {};
+  if (req !== undefined) return policy.known.get(req);
+  const known = policy.knownById.get(id);
+  policy.knownById.delete(id);
+  return known;
 }
 
-function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
+function yes(said: unknown): boolean {
+  if (typeof said !== 'boolean') throw new TypeError('accept: expected true or false');
+  return said;
+}
+
+/** Ours says what was expected, and holds no secret; of another's nothing is known. */
+function failed(name: string, cause: unknown): { readonly failed: string } {
+  return { failed: cause instanceof SealwaxError ? cause.message : `${name}: the function threw` };
 }

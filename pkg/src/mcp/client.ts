@@ -6,7 +6,6 @@
 import {
   metadataOf,
   SESSION_META,
-  SESSION_NOT_FOUND,
   SESSIONS_CREATE,
   SESSIONS_DELETE,
   withMetadata,
@@ -51,6 +50,8 @@ interface Requests {
   ): Promise<Result>;
 }
 
+/** For the client, the session is over. */
+const SESSION_NOT_FOUND = -32043;
 const METHOD_NOT_FOUND = -32601;
 
 /** The parts of the draft that no schema of the SDK knows. */

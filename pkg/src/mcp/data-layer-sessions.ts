@@ -1,21 +1,11 @@
 import { invalidArgument } from '../error.js';
 import { flag, optional, options, text, wrongType } from '../input.js';
-import { checkTtl, lifetime } from '../lifetime.js';
-import { type Beginning, type DataLayer, isList, type SessionPolicy } from './data-layer.js';
-import type { CallOf } from './handle-kind.js';
-import { SESSIONS_CREATE } from './metadata.js';
+import { checkTtl } from '../lifetime.js';
+import type { CallOf } from './acts.js';
+import type { Required, SessionSettings } from './engine.js';
+import type { Beginning, Policy } from './policy.js';
 import type { HandlerContext } from './sdk.js';
 import type { Session } from './session.js';
-
-/** What needs a session. */
-export type Required =
-  | true
-  | {
-      /** Methods, such as `resources/read`. */
-      readonly methods?: readonly string[] | undefined;
-      /** Tools, by name. */
-      readonly tools?: readonly string[] | undefined;
-    };
 
 /** What data-layer sessions are told. */
 export interface SessionsOptions<T> {
@@ -47,12 +37,10 @@ export interface SessionsOptions<T> {
  * Made by {@link Guard.sessions}.
  */
 export class DataLayerSessions<T = unknown> {
-  readonly #layer: DataLayer;
   readonly #callOf: CallOf;
 
   /** @internal */
-  constructor(layer: DataLayer, callOf: CallOf) {
-    this.#layer = layer;
+  constructor(callOf: CallOf) {
     this.#callOf = callOf;
   }
 
@@ -63,51 +51,49 @@ export class DataLayerSessions<T = unknown> {
    * @throws {@link SealwaxError} `invalid_argument` outside of a protected server
    */
   of(context: HandlerContext): Session<T> | undefined {
-    return this.#layer.of(this.#callOf(context)) as Session<T> | undefined;
+    return this.#callOf(context).session as Session<T> | undefined;
   }
 }
 
-/** @throws `TypeError` for what is of the wrong type; {@link SealwaxError} `invalid_argument` */
-export function sessionPolicy(given: unknown): SessionPolicy {
+/**
+ * What the author said of sessions; what of it contradicts itself, the engine says.
+ *
+ * @throws `TypeError` for what is of the wrong type; {@link SealwaxError} `invalid_argument`
+ */
+export function sessionsOf(given: unknown): {
+  readonly initial: Policy['initial'];
+  readonly settings: SessionSettings;
+} {
   const known = options(given, 'initial', 'ttl', 'noExpiry', 'required', 'heldByServer');
-  const { initial, ttl, noExpiry } = known;
-  optional(checkTtl, 'ttl', ttl);
-  const life = lifetime({ ttl, noExpiry } as Parameters<typeof lifetime>[0]);
-  if (optional(flag, 'heldByServer', known.heldByServer)) {
-    if (initial !== undefined || ttl !== undefined || noExpiry !== undefined) {
-      throw invalidArgument('heldByServer: expected no initial, ttl or noExpiry beside it');
-    }
-  } else if (typeof initial !== 'function') {
+  const heldByServer = optional(flag, 'heldByServer', known.heldByServer);
+  const { initial } = known;
+  if (heldByServer && initial !== undefined) {
+    throw invalidArgument('heldByServer: expected no initial beside it');
+  }
+  if (!heldByServer && typeof initial !== 'function') {
     throw wrongType('initial', 'a function that gives the first value of a session', initial);
   }
   return {
-    initial: initial as SessionPolicy['initial'],
-    life,
-    required: requiredOf(known.required),
+    initial: initial as Policy['initial'],
+    settings: {
+      ttl: optional(checkTtl, 'ttl', known.ttl),
+      noExpiry: optional(flag, 'noExpiry', known.noExpiry),
+      heldByServer,
+      required: requiredOf(known.required),
+    },
   };
 }
 
-function requiredOf(given: unknown): SessionPolicy['required'] {
-  if (given === undefined) return () => false;
-  if (given === true) return (method) => !isFree(method);
-  const known = options(given, 'methods', 'tools');
-  const [methods, tools] = [names('methods', known.methods), names('tools', known.tools)];
-  const free = [...methods].find(isFree);
-  if (free !== undefined) {
-    throw invalidArgument(`required.methods: ${free} never depends on a session; leave it out`);
-  }
-  return (method, tool) =>
-    methods.has(method) || (method === 'tools/call' && tools.has(tool as string));
+function requiredOf(given: unknown): Required | undefined {
+  if (given === undefined || given === true) return given;
+  const { methods, tools } = options(given, 'methods', 'tools');
+  return {
+    methods: optional(names, 'required.methods', methods),
+    tools: optional(names, 'required.tools', tools),
+  };
 }
 
-/** What must work for whoever has no session yet, and the lists. */
-function isFree(method: string): boolean {
-  const always = ['initialize', 'ping', 'server/discover', SESSIONS_CREATE];
-  return always.includes(method) || isList(method);
-}
-
-function names(name: string, given: unknown): ReadonlySet<string> {
-  if (given === undefined) return new Set();
-  if (!Array.isArray(given)) throw wrongType(`required.${name}`, 'an array of strings', given);
-  return new Set(given.map((item) => text(`required.${name}`, item)));
+export function names(name: string, given: unknown): readonly string[] {
+  if (!Array.isArray(given)) throw wrongType(name, 'an array of strings', given);
+  return given.map((item) => text(name, item));
 }

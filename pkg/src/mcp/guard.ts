@@ -6,18 +6,23 @@ import { core } from '../module.js';
 import { anonymous } from '../principal.js';
 import type { Accept } from './accept.js';
 import { Call } from './call.js';
-import type { PrincipalOf } from './caller.js';
-import { Checks, type Refused } from './checks.js';
-import { DataLayer } from './data-layer.js';
-import { DataLayerSessions, type SessionsOptions, sessionPolicy } from './data-layer-sessions.js';
-import { Gates } from './gates.js';
+import {
+  DataLayerSessions,
+  names,
+  type SessionsOptions,
+  sessionsOf,
+} from './data-layer-sessions.js';
+import { Engine, type Settings } from './engine.js';
 import { Handles } from './handles.js';
 import { HeldHandles } from './held-handles.js';
-import { type FetchHandler, HttpSessions, type HttpSessionsOptions } from './http-sessions.js';
+import { type FetchHandler, type HttpSessionsOptions, withSessions } from './http-sessions.js';
+import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Negotiated } from './negotiated.js';
-import { Requests } from './requests.js';
+import type { Policy, PrincipalOf } from './policy.js';
+import type { Refused } from './refused.js';
+import type { RequestContext } from './request-context.js';
 import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
-import type { RequestContext } from './transport.js';
+import type { Arrived } from './transport.js';
 
 /** What a {@link Guard} is told. */
 export interface GuardOptions {
@@ -58,7 +63,7 @@ const OPTIONS = [
 ] as const satisfies readonly (keyof GuardOptions)[];
 
 /** @internal */
-export let checksOf: (guard: unknown) => Checks;
+export let policyOf: (guard: unknown) => Policy;
 
 /**
  * Stands between a server's handlers and its clients: what leaves in `requestState` and in
@@ -91,21 +96,21 @@ export let checksOf: (guard: unknown) => Checks;
  * ```
  */
 export class Guard {
-  readonly #checks: Checks;
+  readonly #policy: Policy;
+  #settings: Settings;
 
   static {
-    checksOf = (guard) => {
+    policyOf = (guard) => {
       if (!(guard instanceof Guard)) throw wrongClass('guard', 'Guard', guard);
-      return guard.#checks;
+      return guard.#policy;
     };
   }
 
-  readonly #gates: Gates;
   readonly #servers = new WeakSet<object>();
   #protecting = false;
   readonly #callOf = (context: HandlerContext): Call => {
     const call = callOf(context);
-    if (call instanceof Call && call.checks === this.#checks) {
+    if (call instanceof Call && call.policy === this.#policy) {
       if (!call.isOver) return call;
       throw invalidArgument('context: expected a request in progress, found it is over');
     }
@@ -129,18 +134,24 @@ export class Guard {
       method('accept.accept', Object(accept).accept);
       method('accept.ended', Object(accept).ended);
     }
-    this.#checks = new Checks({
+    this.#settings = {
+      requestStateTtl: optional(checkTtl, 'requestStateTtl', known.requestStateTtl),
+      only: onlyOf(known.only ?? {}),
+      asks: accept !== undefined,
+    };
+    this.#policy = {
       codec,
       principalOf: principalOf(known.principal),
       accept,
-      known: new WeakMap(),
       acceptTimeout: seconds('acceptTimeout', known.acceptTimeout) ?? 1,
+      known: new WeakMap(),
+      knownById: new Map(),
       onRefused,
       logger,
-    });
-    const ttl = optional(checkTtl, 'requestStateTtl', known.requestStateTtl);
-    const requests = new Requests(this.#checks, ttl, onlyOf(known.only ?? {}));
-    this.#gates = new Gates(this.#checks, requests);
+      engine: new Engine(codec, this.#settings),
+      initial: undefined,
+      sessions: false,
+    };
   }
 
   /**
@@ -152,7 +163,10 @@ export class Guard {
    */
   protect<S extends AnyServer>(server: S): S {
     if (!this.#servers.has(server)) {
-      intercept(server, this.#gates);
+      const boundary = (message: Arrived, context: RequestContext) =>
+        new Call(this.#policy, message, context);
+      const methods = this.#settings.sessions ? [SESSIONS_CREATE, SESSIONS_DELETE] : [];
+      intercept(server, boundary, methods);
       this.#servers.add(server);
       this.#protecting = true;
     }
@@ -181,13 +195,16 @@ export class Guard {
    * @throws {@link SealwaxError} `invalid_argument` where it is said twice, or after `protect`
    */
   sessions<T = unknown>(given: SessionsOptions<T>): DataLayerSessions<T> {
-    const policy = sessionPolicy(given);
-    if (this.#protecting || this.#gates.sessions !== undefined) {
+    const { initial, settings } = sessionsOf(given);
+    if (this.#protecting || this.#settings.sessions !== undefined) {
       throw invalidArgument('sessions: expected once, and before guard.protect(server)');
     }
-    const layer = new DataLayer(this.#checks, policy);
-    this.#gates.sessions = layer;
-    return new DataLayerSessions<T>(layer, this.#callOf);
+    const policy = this.#policy;
+    this.#settings = { ...this.#settings, sessions: settings };
+    policy.engine = new Engine(policy.codec, this.#settings);
+    policy.initial = initial;
+    policy.sessions = settings.required === undefined || 'required';
+    return new DataLayerSessions<T>(this.#callOf);
   }
 
   /**
@@ -209,7 +226,10 @@ export class Guard {
     const required = optional(flag, 'required', known.required) ?? true;
     const ttl = optional(checkTtl, 'ttl', known.ttl);
     const sep1359 = optional(flag, 'sep1359', known.sep1359) ?? false;
-    return new HttpSessions(this.#checks, { required, ttl, sep1359 }).around(handler);
+    const { asks } = this.#settings;
+    const policy = this.#policy;
+    const engine = new Engine(policy.codec, { front: { required, ttl, sep1359 }, asks });
+    return withSessions(handler, policy, engine, sep1359);
   }
 
   /**
@@ -218,7 +238,7 @@ export class Guard {
    */
   negotiated(context: RequestContext): Negotiated | undefined {
     const { req } = context.http ?? {};
-    return req && this.#checks.policy.known.get(req)?.negotiated;
+    return req && this.#policy.known.get(req)?.negotiated;
   }
 
   /**
@@ -228,7 +248,7 @@ export class Guard {
    */
   handles(type: string, given: { readonly maxAge?: number | undefined } = {}): Handles {
     const maxAge = optional(maxAgeOf, 'maxAge', options(given, 'maxAge').maxAge);
-    return new Handles(this.#checks, this.#callOf, handleType(type), maxAge);
+    return new Handles(this.#callOf, handleType(type), maxAge);
   }
 
   /**
@@ -242,7 +262,7 @@ export class Guard {
     given: { readonly ttl?: number | undefined; readonly maxAge?: number | undefined } = {},
   ): HeldHandles<T> {
     const { ttl, maxAge } = options(given, 'ttl', 'maxAge');
-    return new HeldHandles<T>(this.#checks, this.#callOf, handleType(type), {
+    return new HeldHandles<T>(this.#callOf, handleType(type), {
       ttl: optional(checkTtl, 'ttl', ttl),
       maxAge: optional(maxAgeOf, 'maxAge', maxAge),
     });
@@ -281,12 +301,8 @@ function handleType(given: unknown): string {
   return type;
 }
 
-function onlyOf(given: unknown): ReadonlyMap<string, readonly string[]> {
+function onlyOf(given: unknown): Readonly<Record<string, readonly string[]>> {
   if (typeof given !== 'object' || given === null) throw wrongType('only', 'an object', given);
-  return new Map(
-    Object.entries(given).map(([target, names]) => {
-      if (!Array.isArray(names)) throw wrongType(`only.${target}`, 'an array of strings', names);
-      return [target, names.map((name) => text(`only.${target}`, name))];
-    }),
-  );
+  const entries = Object.entries(given);
+  return Object.fromEntries(entries.map(([target, of]) => [target, names(`only.${target}`, of)]));
 }

@@ -1,7 +1,5 @@
-import type { IdentifierFacts } from '../facts.js';
-import type { View } from '../view.js';
-import type { Checks, Facts } from './checks.js';
-import { type CallOf, HandleKind, readable } from './handle-kind.js';
+import { acted, type CallOf } from './acts.js';
+import { type Done, sent } from './engine.js';
 import type { HandlerContext } from './sdk.js';
 
 /** A handle that is good: the key of a row of yours. */
@@ -14,8 +12,6 @@ export interface Handle {
   readonly expiresAt?: string;
 }
 
-type Verified = IdentifierFacts & { readonly handle: string };
-
 /**
  * Handles of one type: short, each the key of a row in the server's own store, and of use to
  * nobody but the user it was made for. Several live at once. Agents of one user share one by
@@ -23,13 +19,14 @@ type Verified = IdentifierFacts & { readonly handle: string };
  *
  * Made by {@link Guard.handles}.
  */
-export class Handles extends HandleKind<Verified> {
+export class Handles {
+  readonly #callOf: CallOf;
   readonly #type: string;
   readonly #maxAge: number | undefined;
 
   /** @internal */
-  constructor(checks: Checks, callOf: CallOf, type: string, maxAge: number | undefined) {
-    super(checks, callOf, 'handle');
+  constructor(callOf: CallOf, type: string, maxAge: number | undefined) {
+    this.#callOf = callOf;
     this.#type = type;
     this.#maxAge = maxAge;
   }
@@ -40,8 +37,7 @@ export class Handles extends HandleKind<Verified> {
    * @throws {@link HandleRefused} where it cannot be made
    */
   async mint(context: HandlerContext): Promise<Handle> {
-    const life = { maxAge: this.#maxAge };
-    return handleOf(await this.made(context, (view) => view.newHandle(this.#type, life)));
+    return handleOf(await this.#acted(context, 'mint'));
   }
 
   /**
@@ -50,22 +46,25 @@ export class Handles extends HandleKind<Verified> {
    * @throws {@link HandleRefused} unless it is good
    */
   async check(context: HandlerContext, handle: unknown): Promise<Handle> {
-    return handleOf(await this.admitted(context, handle));
+    return handleOf(await this.#acted(context, 'check', handle));
   }
 
-  protected opened(view: View, handle: string): Verified {
-    return view.verifyHandle(this.#type, handle, { maxAge: this.#maxAge });
+  /**
+   * Ends a handle before its time: tells the guard's `accept`, which refuses it from then on.
+   * Without an `accept` nothing would remember it, so then it is an error.
+   *
+   * @throws {@link HandleRefused} unless it is good, and where `accept` failed
+   */
+  async end(context: HandlerContext, handle: unknown): Promise<void> {
+    await this.#acted(context, 'end', handle);
   }
 
-  protected facts({ ulid, endsAtMs }: Verified): Facts {
-    return { id: ulid, endsAt: endsAtMs && endsAtMs / 1000 };
+  #acted(context: HandlerContext, what: 'mint' | 'check' | 'end', handle?: unknown) {
+    const [type, maxAge] = [this.#type, this.#maxAge];
+    return acted(this.#callOf(context), { do: what, type, maxAge, handle: sent(handle) });
   }
 }
 
-function handleOf({ handle, ulid, endsAtMs }: Verified): Handle {
-  return {
-    handle,
-    ulid,
-    ...(endsAtMs !== undefined && { expiresAt: readable(Math.floor(endsAtMs / 1000)) }),
-  };
+function handleOf({ handle = '', id: ulid, expiresAt }: Done): Handle {
+  return { handle, ulid, ...(expiresAt !== undefined && { expiresAt }) };
 }

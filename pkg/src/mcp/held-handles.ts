@@ -1,9 +1,7 @@
 import { json } from '../input.js';
-import type { Opened } from '../opened.js';
-import type { Sealer } from '../sealer.js';
-import type { View } from '../view.js';
-import type { Checks, Facts } from './checks.js';
-import { type CallOf, HandleKind, readable } from './handle-kind.js';
+import { lifeOf, Opened } from '../opened.js';
+import { acted, type CallOf } from './acts.js';
+import { type Act, type Before, type Done, sent } from './engine.js';
 import type { HandlerContext } from './sdk.js';
 
 /** A handle that holds its state, as it was made or opened. */
@@ -27,19 +25,19 @@ export interface Held<T> {
  *
  * Made by {@link Guard.heldHandles}.
  */
-export class HeldHandles<T = unknown> extends HandleKind<Held<T>> {
+export class HeldHandles<T = unknown> {
+  readonly #callOf: CallOf;
   readonly #type: string;
   readonly #ttl: number | undefined;
   readonly #maxAge: number | undefined;
 
   /** @internal */
   constructor(
-    checks: Checks,
     callOf: CallOf,
     type: string,
     life: { readonly ttl: number | undefined; readonly maxAge: number | undefined },
   ) {
-    super(checks, callOf, 'handle-state');
+    this.#callOf = callOf;
     this.#type = type;
     this.#ttl = life.ttl;
     this.#maxAge = life.maxAge;
@@ -51,7 +49,7 @@ export class HeldHandles<T = unknown> extends HandleKind<Held<T>> {
    * @throws {@link HandleRefused} where it cannot be sealed: it is too large, or no JSON
    */
   seal(context: HandlerContext, value: T): Promise<Held<T>> {
-    return this.made(context, (view) => this.#sealed(view, value));
+    return this.#sealed(context, value);
   }
 
   /**
@@ -59,8 +57,9 @@ export class HeldHandles<T = unknown> extends HandleKind<Held<T>> {
    *
    * @throws {@link HandleRefused} unless it is good
    */
-  open(context: HandlerContext, handle: unknown): Promise<Held<T>> {
-    return this.admitted(context, handle);
+  async open(context: HandlerContext, handle: unknown): Promise<Held<T>> {
+    const done = await this.#acted(context, { do: 'open', handle: sent(handle) });
+    return heldOf(done, handle as string, done.value ?? 'null');
   }
 
   /**
@@ -69,36 +68,49 @@ export class HeldHandles<T = unknown> extends HandleKind<Held<T>> {
    *
    * @throws {@link HandleRefused} as {@link HeldHandles.seal}
    */
-  renew(context: HandlerContext, held: Held<T>, value: T): Promise<Held<T>> {
-    return this.made(context, (view) => this.#sealed(view, value, held.opened));
+  async renew(context: HandlerContext, held: Held<T>, value: T): Promise<Held<T>> {
+    const { startedAt, generation } = lifeOf(held.opened, 'handle-state');
+    return this.#sealed(context, value, { startedAt, generation });
   }
 
-  #sealed(view: View, value: T, before?: Opened<'handle-state'>): Held<T> {
-    const payload = new TextEncoder().encode(json('value', value));
-    const life = { ttl: this.#ttl };
-    const { token, opened } = this.#sealer(view).sealToken(payload, life, before);
-    return heldOf(token, opened);
+  /** Ends a handle before its time, as {@link Handles.end} does. */
+  async end(context: HandlerContext, handle: unknown): Promise<void> {
+    await this.#acted(context, { do: 'end', handle: sent(handle), held: true });
   }
 
-  protected opened(view: View, handle: string): Held<T> {
-    return heldOf(handle, this.#sealer(view).open(handle, { maxAge: this.#maxAge }));
+  async #sealed(context: HandlerContext, value: T, before?: Before): Promise<Held<T>> {
+    const text = written(value);
+    const done = await this.#acted(context, { do: 'seal', ttl: this.#ttl, before }, text);
+    return heldOf(done, done.handle ?? '', text);
   }
 
-  protected facts({ opened }: Held<T>): Facts {
-    return { id: opened.tokenId, endsAt: opened.expiresAt };
-  }
-
-  #sealer(view: View): Sealer<'handle-state'> {
-    return view.handleState(this.#type);
+  #acted(context: HandlerContext, act: Omit<Act, 'type'>, value?: string): Promise<Done> {
+    const [type, maxAge] = [this.#type, this.#maxAge];
+    return acted(this.#callOf(context), { ...act, type, maxAge }, value);
   }
 }
 
-function heldOf<T>(handle: string, opened: Opened<'handle-state'>): Held<T> {
-  const { expiresAt } = opened;
-  return {
-    handle,
-    value: opened.json<T>(),
-    opened,
-    ...(expiresAt !== undefined && { expiresAt: readable(expiresAt) }),
-  };
+/** What is no JSON, the engine refuses. */
+function written(value: unknown): string {
+  try {
+    return json('value', value);
+  } catch {
+    return '';
+  }
+}
+
+function heldOf<T>(done: Done, handle: string, value: string): Held<T> {
+  const { id, expiresAt, before, life } = done;
+  if (before === undefined || life === undefined) throw new TypeError('engine: expected its life');
+  const opened = new Opened('handle-state', {
+    payload: new TextEncoder().encode(value),
+    tokenId: Uint8Array.from(id.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16)),
+    ...before,
+    issuedAt: life.issuedAt,
+    expiresAt: life.expiresAt ?? undefined,
+    needsReseal: life.needsReseal === true,
+    needsRenewal: life.needsRenewal === true,
+  });
+  const held = { handle, value: JSON.parse(value), opened };
+  return expiresAt === undefined ? held : { ...held, expiresAt };
 }

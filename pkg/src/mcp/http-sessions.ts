@@ -1,26 +1,19 @@
 /** `Mcp-Session-Id` of the revisions to 2025-11-25 without a store: the header is the session. */
 
 import type { AuthInfo } from '@modelcontextprotocol/server';
-import { answer } from '../answer.js';
 import { Caller } from './caller.js';
-import type { Checks } from './checks.js';
-import { PROTOCOL_VERSION } from './metadata.js';
-import { type Negotiated, negotiatedOf, sealed } from './negotiated.js';
-import { rewritten, whole } from './rewrite.js';
+import type { Engine, Exchange, Reply } from './engine.js';
 import {
-  admitted,
   carrying,
-  endedByAnother,
-  errorTo,
+  claimsModern,
   facts,
-  greeting,
   isMessage,
-  isRequest,
   type Message,
-  noRequest,
-  TERMINATE,
   takenOff,
-} from './sep1359.js';
+  withResult,
+} from './messages.js';
+import type { Policy } from './policy.js';
+import { rewritten, whole } from './rewrite.js';
 
 /** A handler of web-standard requests, such as that of `createMcpHandler`. */
 export type FetchHandler = (
@@ -49,166 +42,101 @@ export interface HttpSessionsOptions {
   readonly sep1359?: boolean | undefined;
 }
 
-/** What the author said of these sessions, checked. */
-export interface HttpPolicy {
-  readonly required: boolean;
-  readonly ttl: number | undefined;
-  readonly sep1359: boolean;
-}
-
-/** A request, and the session that it came with in its header and in its body. */
-interface Came {
-  readonly request: Request;
-  readonly body: unknown;
-  readonly header: string | undefined;
-  readonly sent: unknown;
-}
-
 const HEADER = 'mcp-session-id';
+const VERSION = 'mcp-protocol-version';
 const MODERN = '2026-07-28';
 
-export class HttpSessions {
-  readonly #checks: Checks;
-  readonly #policy: HttpPolicy;
-
-  constructor(checks: Checks, policy: HttpPolicy) {
-    this.#checks = checks;
-    this.#policy = policy;
-  }
-
-  /** A handler that has sessions, of one that has none. */
-  around(handler: FetchHandler): FetchHandler {
-    return async (request, options = {}) => {
-      const came = this.#came(request, options.parsedBody ?? (await bodyOf(request)));
-      if (isModern(came)) return handler(request, options);
-      const { authInfo } = options;
-      const http = { req: came.request, ...(authInfo && { authInfo }) };
-      const caller = new Caller(this.#checks, { http });
-      const next = () => {
-        const { body } = came;
-        return handler(
-          came.request,
-          body === undefined ? options : { ...options, parsedBody: body },
-        );
-      };
-      try {
-        return Object(came.body).method === 'initialize'
-          ? await this.#begin(caller, came.body, await next())
-          : await this.#go(caller, came, next);
-      } finally {
-        caller.done();
-      }
-    };
-  }
-
-  /** What came, as the handler shall see it. */
-  #came(request: Request, body: unknown): Came {
+/** A handler that has sessions, of one that has none. */
+export function withSessions(
+  handler: FetchHandler,
+  policy: Policy,
+  engine: Engine,
+  sep1359: boolean,
+): FetchHandler {
+  return async (request, options = {}) => {
+    const came = options.parsedBody ?? (await bodyOf(request));
+    const { message, inside } =
+      sep1359 && isMessage(came) ? takenOff(came) : { message: came, inside: undefined };
+    const { authInfo } = options;
+    const http = { req: request, ...(authInfo && { authInfo }) };
+    const caller = new Caller(policy, { http }, Object(message));
+    const { initialize, ...told } = facts(message);
+    const version = request.headers.get(VERSION) ?? undefined;
     const header = request.headers.get(HEADER) ?? undefined;
-    if (!this.#policy.sep1359 || !isMessage(body))
-      return { request, body, header, sent: undefined };
-    const { message, sessionId: sent } = takenOff(body);
-    if (sent === undefined) return { request, body, header, sent };
-    return {
-      ...{ body: message, header, sent },
-      request: new Request(request, { body: JSON.stringify(message) }),
-    };
-  }
-
-  /** Answers `initialize`, and with it the session. */
-  async #begin(caller: Caller, body: unknown, response: Response): Promise<Response> {
-    const { id, params } = Object(body);
-    const { messages, again } = await whole(response);
-    const result = messages.find(isResult)?.result;
-    if (result === undefined) return again();
+    const modern = isModern(request, message);
+    const exchange = engine.transport(
+      { ...told, http: request.method, modern, version, header, inside },
+      initialize,
+    );
     try {
-      const { view } = await caller.who();
-      const begun = sealed(view, params, result, this.#policy.ttl);
-      const greet = (message: Message) => (isResult(message) ? greeting(message, begun) : message);
-      const greeted = this.#policy.sep1359 ? (await whole(again(), greet)).again() : again();
-      greeted.headers.set(HEADER, begun.sessionId);
-      return greeted;
-    } catch (error) {
-      this.#checks.unsealed('mcp-session-id', caller, 'session', error);
-      const failure = answer('data-layer', { error: null });
-      return Response.json({ jsonrpc: '2.0', id, ...failure }, { status: 500 });
+      const step = await caller.drive(exchange);
+      if (step.step === 'reply') return replied(step, message);
+      if (step.step !== 'deliver') return new Response(null, { status: 202 });
+      const { negotiated, stamp, watch } = step;
+      const next =
+        message === came && step.version === undefined
+          ? request
+          : changed(request, message, step.version);
+      if (negotiated !== undefined) {
+        const { principal, patience } = caller;
+        policy.known.set(next, { negotiated: JSON.parse(negotiated), principal, patience });
+      }
+      const parsed = message === undefined ? options : { ...options, parsedBody: message };
+      const response = await handler(next, parsed);
+      if (watch !== undefined) return await begun(caller, exchange, message, response);
+      return stamp === undefined ? response : rewritten(response, (one) => carrying(one, stamp));
+    } finally {
+      exchange.free();
     }
-  }
-
-  /** Goes on with a session, if there is one to go on with. */
-  async #go(caller: Caller, came: Came, next: () => Promise<Response>): Promise<Response> {
-    const { request, header, sent } = came;
-    const token = header ?? sent;
-    const terminates = this.#policy.sep1359 && Object(came.body).method === TERMINATE;
-    if (terminates && !isRequest(came.body as Message)) {
-      errorTo(this.#checks, caller, noRequest(), token);
-      return status(202);
-    }
-    if (request.method === 'DELETE' && !this.#checks.remembers) {
-      return new Response(null, { status: 405, headers: { allow: 'POST' } });
-    }
-    if (token === undefined) {
-      const needed = this.#policy.required || request.method !== 'POST';
-      return needed ? status(400) : next();
-    }
-    if (header !== undefined && sent !== undefined && header !== sent) return status(400);
-    const ends = request.method === 'DELETE' || (terminates && this.#checks.remembers);
-    let negotiated: Negotiated;
-    try {
-      const opened = await admitted(this.#checks, caller, token);
-      negotiated = negotiatedOf(opened);
-      if (ends) await this.#checks.ended(caller, 'session', facts(opened));
-    } catch (error) {
-      return this.#refused(caller, came, error, token);
-    }
-    const version = request.headers.get('mcp-protocol-version') ?? negotiated.protocolVersion;
-    if (version !== negotiated.protocolVersion) return status(400);
-    if (ends && terminates) {
-      const { id } = Object(came.body);
-      return Response.json({ jsonrpc: '2.0', id, result: {} });
-    }
-    if (ends) return status(204);
-    const { principal } = await caller.who();
-    this.#checks.policy.known.set(request, { negotiated, principal });
-    const response = await next();
-    // It opened, so it is a text.
-    if (sent === undefined) return response;
-    return rewritten(response, (message) => carrying(message, sent as string));
-  }
-
-  /** A peer that puts the session into its messages is told in a message. */
-  async #refused(caller: Caller, came: Came, error: unknown, token: unknown): Promise<Response> {
-    const { sep1359, ttl } = this.#policy;
-    if (sep1359) await endedByAnother(this.#checks, caller, error, token, ttl);
-    const { id } = Object(came.body);
-    if (came.sent !== undefined && id !== undefined) {
-      const refused = errorTo(this.#checks, caller, error, came.sent);
-      return Response.json({ jsonrpc: '2.0', id, ...refused });
-    }
-    const refused = this.#checks.refused('mcp-session-id', caller, 'session', error, token);
-    return status('httpStatus' in refused ? refused.httpStatus : 500);
-  }
+  };
 }
 
-/** The answer to the one request: whatever else there is has a method. */
-function isResult({ result }: Message): boolean {
-  return result !== undefined;
+/** The request as the SDK shall see it. */
+function changed(request: Request, message: unknown, version: string | undefined): Request {
+  const headers = new Headers(request.headers);
+  if (version !== undefined) headers.set(VERSION, version);
+  const body = message === undefined ? {} : { body: JSON.stringify(message) };
+  return new Request(request, { headers, ...body });
 }
 
-function status(status: number): Response {
-  return new Response(null, { status });
+/** Answers `initialize`, and with it the session. */
+async function begun(
+  caller: Caller,
+  exchange: Exchange,
+  message: unknown,
+  response: Response,
+): Promise<Response> {
+  const { messages, again } = await whole(response);
+  // Whatever else there is has a method.
+  const result = messages.find(({ result }) => result !== undefined)?.result;
+  if (result === undefined) return again();
+  const step = await caller.drive(exchange, exchange.on({ left: {} }, JSON.stringify(result)));
+  if (step.step === 'reply') return replied(step, message);
+  if (step.step !== 'leave' || step.header === undefined) return again();
+  const { header: sessionId, timeout: sessionTimeout } = step;
+  const told = (one: Message) => withResult(one, { sessionId, sessionTimeout });
+  const left = sessionTimeout === undefined ? again() : (await whole(again(), told)).again();
+  left.headers.set(HEADER, sessionId);
+  return left;
+}
+
+function replied({ status = 200, allow, error, done }: Reply, message: unknown): Response {
+  const init = { status, headers: allow === undefined ? {} : { allow } };
+  if (error === undefined && !done) return new Response(null, init);
+  const { id = null } = Object(message);
+  return Response.json({ jsonrpc: '2.0', id, ...(error ? { error } : { result: {} }) }, init);
 }
 
 /**
  * Whether a request is of revision 2026-07-28 or later, as the SDK tells them apart: by what its
  * message claims, or by its header. Whatever else there is needs a session.
  */
-function isModern({ request, body }: Came): boolean {
-  if (request.method !== 'POST' || !isMessage(body)) return false;
-  const { method, params } = body;
+function isModern(request: Request, message: unknown): boolean {
+  if (request.method !== 'POST' || !isMessage(message)) return false;
+  if (claimsModern(message)) return true;
+  const { method } = message;
   if (typeof method !== 'string' || method === 'initialize') return false;
-  const { _meta } = Object(params);
-  if (isMessage(_meta) && PROTOCOL_VERSION in _meta) return true;
-  const version = request.headers.get('mcp-protocol-version');
+  const version = request.headers.get(VERSION);
   return version !== null && version >= MODERN;
 }
 

@@ -7,18 +7,18 @@
 
 export { anonymous } from '../principal.js';
 export type { Accept, Accepted } from './accept.js';
-export type { PrincipalOf } from './caller.js';
-export type { Refused } from './checks.js';
-export type { Beginning } from './data-layer.js';
-export type { DataLayerSessions, Required, SessionsOptions } from './data-layer-sessions.js';
+export type { DataLayerSessions, SessionsOptions } from './data-layer-sessions.js';
+export type { Required } from './engine.js';
 export { Guard, type GuardOptions } from './guard.js';
 export { HandleRefused } from './handle-refused.js';
 export type { Handle, Handles } from './handles.js';
 export type { Held, HeldHandles } from './held-handles.js';
 export type { FetchHandler, HttpSessionsOptions } from './http-sessions.js';
 export type { Negotiated } from './negotiated.js';
+export type { Beginning, PrincipalOf } from './policy.js';
 export { principalFromAuthInfo } from './principal.js';
+export type { Refused } from './refused.js';
+export type { RequestContext } from './request-context.js';
 export type { AnyServer, HandlerContext } from './sdk.js';
 export type { Session } from './session.js';
 export { SingleUse } from './single-use.js';
-export type { RequestContext } from './transport.js';

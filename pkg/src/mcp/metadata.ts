@@ -9,9 +9,6 @@ export const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
 export const SESSIONS_CREATE = 'sessions/create';
 export const SESSIONS_DELETE = 'sessions/delete';
 
-/** `SESSION_NOT_FOUND`: for the client, the session is over. */
-export const SESSION_NOT_FOUND = -32043;
-
 /** What is at {@link SESSION_META} in parameters or a result, whatever it is. */
 export function metadataOf(carrier: unknown): unknown {
   return Object(Object(carrier)._meta)[SESSION_META];

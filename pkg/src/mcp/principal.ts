@@ -1,6 +1,6 @@
 import { invalidArgument } from '../error.js';
 import { type Principal, principalFromClaims } from '../principal.js';
-import type { RequestContext } from './transport.js';
+import type { RequestContext } from './request-context.js';
 
 /**
  * Who a request's access token was issued for, by the SDK's own `AuthInfo`: for the option

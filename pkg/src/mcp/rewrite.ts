@@ -1,6 +1,6 @@
 /** The messages of an HTTP response, as JSON or as an event stream, each changed on its way. */
 
-import type { Message } from './sep1359.js';
+import type { Message } from './messages.js';
 
 export type Edit = (message: Message) => Message;
 

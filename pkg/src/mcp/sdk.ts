@@ -14,7 +14,7 @@ import type {
   Transport,
 } from '@modelcontextprotocol/server';
 import { invalidArgument } from '../error.js';
-import { type Boundary, type Delivery, type Receiver, stand } from './transport.js';
+import { type Boundary, type Delivery, type Passing, type Receiver, stand } from './transport.js';
 
 /** A server of the SDK: `McpServer`, or the low-level `Server`. */
 export interface AnyServer {
@@ -56,6 +56,12 @@ const ANYTHING: StandardSchemaV1 = {
 /** Calls by what the SDK carries from the message to the handler's context, copies included. */
 const callsBySignal = new WeakMap<AbortSignal, unknown>();
 
+/** A call as the SDK's hooks need it. */
+interface Served extends Passing {
+  state(): string | undefined;
+  readonly own: Record<string, unknown>;
+}
+
 /** The call that a handler serves, if its server is protected. */
 export function callOf(context: HandlerContext): unknown {
   const signal = context?.mcpReq?.signal;
@@ -63,12 +69,17 @@ export function callOf(context: HandlerContext): unknown {
 }
 
 /**
- * Puts a boundary between a server and whatever transport it connects to.
+ * Puts a boundary between a server and whatever transport it connects to, and serves the methods that
+ * are the engine's own.
  *
  * @throws {@link SealwaxError} `invalid_argument` where the server has a `requestState.verify` of
  * its own, or is none of the SDK's, or the SDK has changed inside
  */
-export function intercept<Call>(server: AnyServer, boundary: Boundary<Call>): void {
+export function intercept<Call extends Served>(
+  server: AnyServer,
+  boundary: Boundary<Call>,
+  methods: readonly string[],
+): void {
   const inside = insideOf(server);
   const { buildContext, connect } = inside;
   const deliveries = new WeakMap<MessageExtraInfo, Delivery<Call>>();
@@ -88,7 +99,7 @@ export function intercept<Call>(server: AnyServer, boundary: Boundary<Call>): vo
     const delivery = extra && deliveries.get(extra);
     if (delivery === undefined) return buildContext.call(this, context, extra);
     const { call, id } = delivery;
-    const mcpReq = { ...context.mcpReq, id, requestState: () => boundary.state(call) };
+    const mcpReq = { ...context.mcpReq, id, requestState: () => call.state() };
     const built = buildContext.call(this, { ...context, mcpReq }, extra);
     callsBySignal.set(built.mcpReq.signal, call);
     delivery.taken(built.mcpReq.signal);
@@ -100,10 +111,9 @@ export function intercept<Call>(server: AnyServer, boundary: Boundary<Call>): vo
     return connect.call(this, transport);
   };
   showClientsId(inside);
-  for (const [method, give] of Object.entries(boundary.methods)) {
-    inside.setRequestHandler(method, { params: ANYTHING }, (_, context) =>
-      give(callOf(context) as Call),
-    );
+  for (const method of methods) {
+    const own = (_: unknown, context: HandlerContext) => (callOf(context) as Call).own;
+    inside.setRequestHandler(method, { params: ANYTHING }, own);
   }
 }
 

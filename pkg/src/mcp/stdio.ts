@@ -6,28 +6,25 @@ import { Buffer } from 'node:buffer';
 import process from 'node:process';
 import { Readable, Writable } from 'node:stream';
 
-import type { RequestId } from '@modelcontextprotocol/server';
 import { optional } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { Caller } from './caller.js';
-import type { Checks } from './checks.js';
-import { checksOf, type Guard } from './guard.js';
+import { Engine, type Exchange, type Step } from './engine.js';
+import { type Guard, policyOf } from './guard.js';
 import { isOwn, ownId } from './ids.js';
-import { type Negotiated, negotiatedOf, sealed } from './negotiated.js';
 import {
-  admitted,
   carrying,
-  endedByAnother,
-  errorTo,
+  claimsModern,
   facts,
-  greeting,
   isMessage,
   isRequest,
   type Message,
-  noRequest,
-  TERMINATE,
   takenOff,
-} from './sep1359.js';
+  withResult,
+} from './messages.js';
+import type { Negotiated } from './negotiated.js';
+import { cancelling, cancels, type Numbered, Pending } from './pending.js';
+import type { Policy } from './policy.js';
 
 /** As much as the SDK's own transport holds of a line. */
 const MOST = 10 * 1024 * 1024;
@@ -65,8 +62,10 @@ export function sessionStreams(
   } = {},
 ): [Readable, Writable] {
   const { stdin = process.stdin, stdout = process.stdout, ttl } = given;
-  const life = optional(checkTtl, 'ttl', ttl);
-  const line = new Line(checksOf(guard), life, (message) => stdout.write(text(message)));
+  const policy = policyOf(guard);
+  const front = { ttl: optional(checkTtl, 'ttl', ttl), sep1359: true };
+  const engine = new Engine(policy.codec, { front, asks: policy.accept !== undefined });
+  const line = new Line(policy, engine, (message) => stdout.write(text(message)));
   const outward = linesOf(async (json) => {
     const message = parsed(json);
     if (message === undefined) stdout.write(`${json}\n`);
@@ -76,120 +75,111 @@ export function sessionStreams(
 }
 
 /** A request at the SDK, and what its answer needs. */
-interface Waiting {
-  readonly id: RequestId;
-  /** The parameters of `initialize`, whose answer begins a session. */
-  readonly initialize?: unknown;
+interface Waiting extends Numbered {
+  /** What it came by. */
+  readonly caller: Caller;
+  readonly exchange: Exchange;
+  /** Whether the engine has to see its result. */
+  readonly watched: boolean;
   /** The session that it came with. */
-  readonly sessionId?: string;
+  readonly stamp: string | undefined;
 }
 
 /** One client on one process. */
 class Line {
-  readonly #checks: Checks;
-  readonly #ttl: number | undefined;
+  readonly #policy: Policy;
+  readonly #engine: Engine;
   readonly #send: (message: Message) => void;
-  /** By ids of ours: a client's may be that of two requests at a time. */
-  readonly #waiting = new Map<string, Waiting>();
-  /** Of requests with one id, the last: as the SDK has it, a cancellation means that one. */
-  readonly #latest = new Map<unknown, string>();
+  readonly #pending = new Pending<Waiting>();
   /** What a peer last sent: what the server says of itself is of that session. */
   #session: string | undefined;
   #isInitialized = false;
-  #replayed: { readonly id: string; readonly done: () => void } | undefined;
+  #replayed: { readonly id: string; readonly done: (answer: Message) => void } | undefined;
 
-  constructor(checks: Checks, ttl: number | undefined, send: (message: Message) => void) {
-    this.#checks = checks;
-    this.#ttl = ttl;
+  constructor(policy: Policy, engine: Engine, send: (message: Message) => void) {
+    this.#policy = policy;
+    this.#engine = engine;
     this.#send = send;
   }
 
   /** What the SDK shall read of a message that came. */
   async *enter(came: Message): AsyncGenerator<Message> {
-    const { message, sessionId } = takenOff(came);
-    const { method } = message;
-    if (method === TERMINATE && !isRequest(message)) return this.#refuseToEnd(sessionId);
-    if (method === 'initialize') {
-      this.#isInitialized = true;
-      return yield this.#awaited(message, { initialize: message.params ?? null });
+    const { message, inside } = takenOff(came);
+    const caller = new Caller(this.#policy, {}, message);
+    const { initialize, ...told } = facts(message);
+    const modern = claimsModern(message);
+    const exchange = this.#engine.transport({ ...told, modern, inside }, initialize);
+    let step = await caller.drive(exchange);
+    if (step.step === 'deliver') {
+      this.#isInitialized ||= initialize !== undefined;
+      const { negotiated } = step;
+      if (negotiated !== undefined && !this.#isInitialized) {
+        this.#isInitialized = yield* this.#replay(JSON.parse(negotiated));
+        if (!this.#isInitialized) {
+          const failed = { begun: { failed: 'initialize: the server refused it' } };
+          step = await caller.drive(exchange, exchange.on(failed));
+        }
+      }
     }
-    if (sessionId === undefined) return yield this.#awaited(this.#meant(message), {});
-    const ends = method === TERMINATE && this.#checks.remembers;
-    const negotiated = await this.#admit(message, sessionId, ends);
-    if (negotiated === undefined) return;
-    if (ends) return this.#send({ jsonrpc: '2.0', id: message.id, result: {} });
-    if (!this.#isInitialized) yield* this.#replay(negotiated);
-    this.#session = sessionId as string;
-    yield this.#awaited(this.#meant(message), { sessionId: this.#session });
+    if (step.step !== 'deliver') {
+      exchange.free();
+      return this.#replied(step, message.id);
+    }
+    const { stamp, watch } = step;
+    this.#session = stamp ?? this.#session;
+    yield this.#awaited(this.#meant(message), {
+      ...{ caller, exchange, stamp, watched: watch !== undefined },
+    });
+  }
+
+  #replied(step: Step, id: unknown): void {
+    if (step.step !== 'reply') return;
+    const { error, done } = step;
+    if (error !== undefined) this.#send({ jsonrpc: '2.0', id, error });
+    else if (done) this.#send({ jsonrpc: '2.0', id, result: {} });
   }
 
   /** A request under an id of ours, until its answer comes; whatever else as it is. */
-  #awaited(message: Message, what: Omit<Waiting, 'id'>): Message {
+  #awaited(message: Message, what: Omit<Waiting, keyof Numbered>): Message {
     // The id of this one is the name of what it subscribes to.
-    if (!isRequest(message) || message.method === 'subscriptions/listen') return message;
-    const id = ownId(message.id);
-    this.#waiting.set(id, { ...what, id: message.id });
-    this.#latest.set(message.id, id);
-    return { ...message, id };
+    if (!isRequest(message) || message.method === 'subscriptions/listen') {
+      what.exchange.free();
+      return message;
+    }
+    const { id } = message;
+    const { ownId: own } = this.#pending.add({ ...what, id, ownId: ownId(id) });
+    const { principal, patience } = what.caller;
+    this.#policy.knownById.set(own, { principal, patience });
+    return { ...message, id: own };
   }
 
   /** A cancellation, of the request that it means; whatever else as it is. */
   #meant(message: Message): Message {
-    if (message.method !== 'notifications/cancelled') return message;
-    const { requestId, reason } = Object(message.params);
-    const id = this.#latest.get(requestId);
-    if (id === undefined) return message;
-    // The SDK takes no other for one, and then never answers.
-    if (reason === undefined || typeof reason === 'string') this.#taken(id);
-    return { ...message, params: { ...Object(message.params), requestId: id } };
+    const waiting = this.#pending.meantBy(message);
+    if (waiting === undefined) return message;
+    if (cancels(message)) this.#end(waiting);
+    return cancelling(message, waiting);
   }
 
-  /** What waits under an id of ours, which waits no more. */
-  #taken(id: string): Waiting | undefined {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    if (this.#latest.get(waiting?.id) === id) this.#latest.delete(waiting?.id);
-    return waiting;
+  #end(waiting: Waiting): void {
+    this.#pending.delete(waiting);
+    this.#policy.knownById.delete(waiting.ownId);
+    waiting.exchange.free();
   }
 
-  /** What was negotiated, if the session is good; otherwise it was answered. */
-  async #admit(
-    { id, method }: Message,
-    sessionId: unknown,
-    ends: boolean,
-  ): Promise<Negotiated | undefined> {
-    const caller = new Caller(this.#checks, {});
-    try {
-      const opened = await admitted(this.#checks, caller, sessionId);
-      const negotiated = negotiatedOf(opened);
-      if (ends) await this.#checks.ended(caller, 'session', facts(opened));
-      return negotiated;
-    } catch (error) {
-      await endedByAnother(this.#checks, caller, error, sessionId, this.#ttl);
-      const refused = errorTo(this.#checks, caller, error, sessionId);
-      if (method !== undefined && id !== undefined) this.#send({ jsonrpc: '2.0', id, ...refused });
-      return undefined;
-    } finally {
-      caller.done();
-    }
-  }
-
-  #refuseToEnd(sessionId: unknown): void {
-    errorTo(this.#checks, new Caller(this.#checks, {}), noRequest(), sessionId);
-  }
-
-  /** The handshake that another process had, for this one's SDK. */
-  async *#replay(negotiated: Negotiated): AsyncGenerator<Message> {
-    this.#isInitialized = true;
+  /** The handshake that another process had, for this one's SDK; whether that takes it. */
+  async *#replay(negotiated: Negotiated): AsyncGenerator<Message, boolean> {
     const { protocolVersion, clientCapabilities: capabilities, clientInfo } = negotiated;
     const id = ownId('initialize');
-    const answered = new Promise<void>((done) => {
+    const answered = new Promise<Message>((done) => {
       this.#replayed = { id, done };
     });
     const params = { protocolVersion, capabilities, clientInfo };
     yield { jsonrpc: '2.0', id, method: 'initialize', params };
-    await answered;
+    const { result } = await answered;
+    if (Object(result).protocolVersion !== protocolVersion) return false;
     yield { jsonrpc: '2.0', method: 'notifications/initialized' };
+    return true;
   }
 
   /** Sends what the SDK says, with the session that it belongs to. */
@@ -199,28 +189,27 @@ class Line {
       return this.#send(this.#session === undefined ? message : carrying(message, this.#session));
     }
     if (!isOwn(id)) return this.#send(message);
-    if (id === this.#replayed?.id) return this.#replayed.done();
-    const waiting = this.#taken(id);
+    if (id === this.#replayed?.id) return this.#replayed.done(message);
+    const waiting = this.#pending.get(id);
     // An answer to what was cancelled: nobody waits for it.
     if (waiting === undefined) return;
-    const { sessionId, initialize } = waiting;
     const answer: Message = { ...message, id: waiting.id };
-    if (sessionId !== undefined) return this.#send(carrying(answer, sessionId));
-    const begins = initialize !== undefined && isMessage(answer.result);
-    this.#send(begins ? await this.#begun(initialize, answer) : answer);
+    try {
+      if (waiting.watched && isMessage(answer.result)) return await this.#begun(waiting, answer);
+    } finally {
+      this.#end(waiting);
+    }
+    this.#send(waiting.stamp === undefined ? answer : carrying(answer, waiting.stamp));
   }
 
-  async #begun(params: unknown, message: Message): Promise<Message> {
-    const caller = new Caller(this.#checks, {});
-    try {
-      const { view } = await caller.who();
-      return greeting(message, sealed(view, params, message.result, this.#ttl));
-    } catch (error) {
-      const failure = this.#checks.unsealed('sep-1359', caller, 'session', error);
-      return { jsonrpc: '2.0', id: message.id, ...failure };
-    } finally {
-      caller.done();
-    }
+  async #begun({ caller, exchange, id }: Waiting, answer: Message): Promise<void> {
+    const left = exchange.on({ left: {} }, JSON.stringify(answer.result));
+    const step = await caller.drive(exchange, left);
+    if (step.step !== 'leave') return this.#replied(step, id);
+    const { header: sessionId, timeout: sessionTimeout } = step;
+    this.#send(
+      sessionId === undefined ? answer : withResult(answer, { sessionId, sessionTimeout }),
+    );
   }
 }
 

@@ -4,7 +4,6 @@
  */
 
 import type {
-  AuthInfo,
   JSONRPCMessage,
   JSONRPCNotification,
   JSONRPCRequest,
@@ -14,47 +13,41 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
+import { answer as fixed } from '../answer.js';
 import { meantBy, ownId } from './ids.js';
+import { after, attempt } from './later.js';
+import { cancelling, cancels, type Numbered, Pending } from './pending.js';
+import type { RequestContext } from './request-context.js';
 
-/**
- * What is known of a request before its handler runs: of the SDK's `ServerContext` these two
- * members, so that a function written for a handler's context serves here as well.
- */
-export interface RequestContext {
-  /** The transport's session, where it has one. */
-  readonly sessionId?: string | undefined;
-  /** What came by HTTP: who was authenticated, and the request with its headers. */
-  readonly http?: {
-    readonly authInfo?: AuthInfo | undefined;
-    readonly req?: Request | undefined;
-  };
-}
-
-/** What stands between the wire and the handlers of a protected server. */
-export interface Boundary<Call> {
-  /** A call for each request that comes in. */
-  call(request: JSONRPCRequest, context: RequestContext): Call;
+/** One message between the wire and the handlers of a protected server. */
+export interface Passing {
   /**
-   * Before the handler: the request that it shall see, or what answers in its stead. What is given
-   * without a promise is delivered at once, as the SDK's transports deliver.
+   * Before the handler: the message that it shall see, or what answers in its stead, or nothing at all.
+   * What is given without a promise is delivered at once, as the SDK's transports deliver.
    */
-  enter(call: Call): Passage | Promise<Passage>;
+  enter(): Passage | Promise<Passage>;
   /**
    * After the handler: what goes to the client. The SDK finds an HTTP status for an error only
    * while it delivers: so an error is given without a promise, and whatever else can be.
    */
-  leave(call: Call, response: JSONRPCResponse): JSONRPCResponse | Promise<JSONRPCResponse>;
+  leave(response: JSONRPCResponse): Leaving | Promise<Leaving>;
   /** Nothing comes of it any more: it was answered, or dropped. */
-  left(call: Call): void;
-  /** Whether a notification may pass; one that may not is dropped, for nothing answers it. */
-  notified(notification: JSONRPCNotification, context: RequestContext): boolean | Promise<boolean>;
-  /** The methods that the boundary has of its own: what they give, once they have entered. */
-  readonly methods: Readonly<Record<string, (call: Call) => Record<string, unknown>>>;
-  /** The text of the state that came with a call and was opened, and of no other. */
-  state(call: Call): string | undefined;
+  end(): void;
 }
 
-export type Passage = { readonly deliver: JSONRPCRequest } | { readonly answer: JSONRPCResponse };
+export type Passage =
+  | { readonly deliver: Arrived }
+  | { readonly answer: JSONRPCResponse }
+  | undefined;
+
+/** What goes to the client; nothing where it was dropped. */
+export type Leaving = JSONRPCResponse | undefined;
+
+/** What comes to a server's handlers. */
+export type Arrived = JSONRPCRequest | JSONRPCNotification;
+
+/** Makes of each message one that passes. */
+export type Boundary<Call extends Passing> = (message: Arrived, context: RequestContext) => Call;
 
 /** One request at the SDK: between the message delivered and the context that it makes of it. */
 export interface Delivery<Call> {
@@ -74,35 +67,23 @@ export interface Receiver<Call> {
 }
 
 /** A request until it is answered or dropped. */
-interface Exchange<Call> {
+interface Exchange<Call> extends Numbered {
   readonly call: Call;
-  readonly id: RequestId;
-  readonly ownId: string;
   isDelivered: boolean;
 }
 
 /** Stands in a transport's way, from when it starts. */
-export function stand<Call>(
+export function stand<Call extends Passing>(
   transport: Transport,
   boundary: Boundary<Call>,
   receiver: Receiver<Call>,
 ): void {
   const start = transport.start.bind(transport);
   const send = transport.send.bind(transport);
-  const exchanges = new Map<RequestId, Exchange<Call>>();
-  /** Of requests with one id, the last: as the SDK has it, a cancellation means that one. */
-  const latest = new Map<RequestId, Exchange<Call>>();
-
-  const begin = (call: Call, id: RequestId): Exchange<Call> => {
-    const exchange = { call, id, ownId: ownId(id), isDelivered: false };
-    exchanges.set(exchange.ownId, exchange);
-    latest.set(id, exchange);
-    return exchange;
-  };
+  const exchanges = new Pending<Exchange<Call>>();
   const end = (exchange: Exchange<Call>) => {
-    exchanges.delete(exchange.ownId);
-    if (latest.get(exchange.id) === exchange) latest.delete(exchange.id);
-    boundary.left(exchange.call);
+    exchanges.delete(exchange);
+    exchange.call.end();
   };
   const failed = (error: unknown) => transport.onerror?.(error as Error);
 
@@ -115,11 +96,13 @@ export function stand<Call>(
     const { onmessage: deliver, onclose: closed } = transport;
 
     const request = (message: JSONRPCRequest, extra?: MessageExtraInfo) => {
-      const call = boundary.call(message, contextOf(transport, extra));
-      const exchange = begin(call, message.id);
+      const call = boundary(message, contextOf(transport, extra));
+      const { id } = message;
+      const exchange = exchanges.add({ call, id, ownId: ownId(id), isDelivered: false });
       const pass = (passage: Passage) => {
         // Dropped while it waited, and what it has come to meanwhile.
-        if (!exchanges.has(exchange.ownId)) return boundary.left(call);
+        if (!exchanges.has(exchange)) return call.end();
+        if (passage === undefined) return end(exchange);
         if ('answer' in passage) return answer(exchange, passage.answer);
         const linked = { ...extra };
         const taken = (signal: AbortSignal) => {
@@ -136,62 +119,54 @@ export function stand<Call>(
       };
       // What nothing serves, the SDK refuses by its name, and it needs to be at once.
       if (!receiver.serves(message.method)) return pass({ deliver: bare(message) });
-      after(boundary.enter(call), pass, (error) => {
-        failed(error);
-        if (exchanges.has(exchange.ownId)) answer(exchange, internalError());
-      });
+      attempt(
+        () => call.enter(),
+        pass,
+        (error) => {
+          failed(error);
+          if (exchanges.has(exchange)) answer(exchange, internalError());
+        },
+      );
     };
 
     const notification = (message: JSONRPCNotification, extra?: MessageExtraInfo) => {
-      const exchange = isCancellation(message) ? latest.get(message.params.requestId) : undefined;
+      const exchange = exchanges.meantBy(message);
       if (exchange === undefined) return deliver?.(message, extra);
-      if (exchange.isDelivered) return deliver?.(cancelling(message, exchange.ownId), extra);
-      // The SDK takes no other for a cancellation.
-      const { reason } = message.params ?? {};
-      if (reason === undefined || typeof reason === 'string') end(exchange);
+      if (exchange.isDelivered) return deliver?.(cancelling(message, exchange), extra);
+      if (cancels(message)) end(exchange);
     };
 
     transport.onmessage = (message, extra) => {
       if (isRequest(message)) return request(message, extra);
       if (!isNotification(message)) return deliver?.(message, extra);
-      const may = boundary.notified(message, contextOf(transport, extra));
-      after(may, (may) => may && notification(message, extra), failed);
+      const call = boundary(message, contextOf(transport, extra));
+      const pass = (passage: Passage) => {
+        call.end();
+        if (passage !== undefined) notification(message, extra);
+      };
+      attempt(() => call.enter(), pass, failed);
     };
     transport.onclose = () => {
       try {
         closed?.();
       } finally {
-        for (const exchange of exchanges.values()) end(exchange);
+        for (const exchange of exchanges.all()) end(exchange);
       }
     };
     return start();
   };
 
-  transport.send = (message, options) => {
+  transport.send = async (message, options) => {
     if (!isResponse(message)) return send(message, related(options));
-    const exchange = message.id === undefined ? undefined : exchanges.get(message.id);
-    const leave = (exchange: Exchange<Call>, response: JSONRPCResponse) => {
-      if (!exchanges.has(exchange.ownId)) return Promise.resolve();
-      end(exchange);
-      return send({ ...response, id: exchange.id }, options);
-    };
+    const exchange = exchanges.get(message.id);
     // An answer to what was dropped: nobody waits for it, and nothing could seal it.
-    if (exchange === undefined) return Promise.resolve();
-    const left = boundary.leave(exchange.call, message);
-    return left instanceof Promise
-      ? left.then((left) => leave(exchange, left))
-      : leave(exchange, left);
+    if (exchange === undefined) return;
+    return after(exchange.call.leave(message), async (left) => {
+      if (left === undefined || !exchanges.has(exchange)) return;
+      end(exchange);
+      return send({ ...left, id: exchange.id }, options);
+    });
   };
-}
-
-/** At once, where that can be. */
-function after<T>(
-  value: T | Promise<T>,
-  then: (value: T) => unknown,
-  failed: (error: unknown) => unknown,
-): void {
-  if (value instanceof Promise) value.then(then).catch(failed);
-  else then(value);
 }
 
 function contextOf(transport: Transport, extra: MessageExtraInfo | undefined): RequestContext {
@@ -212,7 +187,7 @@ function bare({ jsonrpc, id, method }: JSONRPCRequest): JSONRPCRequest {
 }
 
 function internalError(): JSONRPCResponse {
-  return { jsonrpc: '2.0', error: { code: -32603, message: 'Internal error' } };
+  return { jsonrpc: '2.0', ...fixed('data-layer', { error: null }) } as JSONRPCResponse;
 }
 
 function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
@@ -225,15 +200,4 @@ function isNotification(message: JSONRPCMessage): message is JSONRPCNotification
 
 function isResponse(message: JSONRPCMessage): message is JSONRPCResponse {
   return 'result' in message || 'error' in message;
-}
-
-type Cancellation = JSONRPCNotification & { params: { requestId: RequestId; reason?: unknown } };
-
-function isCancellation(message: JSONRPCNotification): message is Cancellation {
-  if (message.method !== 'notifications/cancelled') return false;
-  return message.params !== undefined && 'requestId' in message.params;
-}
-
-function cancelling(message: JSONRPCNotification, requestId: RequestId): JSONRPCNotification {
-  return { ...message, params: { ...message.params, requestId } };
 }

@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { anonymous, requestContext } from 'sealwax';
 import { LEGACY, MODERN } from './client.mjs';
+import { Exchange } from './node_modules/sealwax/dist/esm/raw.js';
 import {
   codec,
   door,
@@ -326,24 +327,25 @@ test("what a handler sends meanwhile goes by its request's stream", async () => 
 
 // ---- what ends, lets go of what it had ----
 
-/** A codec's views, of which none may be left over. */
+/** Exchanges in the module's memory, of which none may be left over. */
 function counted() {
   const live = new Set();
-  const original = codec.view;
-  codec.view = (principal) => {
-    const view = original.call(codec, principal);
-    const { free } = view;
-    live.add(view);
-    view.free = () => {
-      live.delete(view);
-      free.call(view);
-    };
-    return view;
+  const { __wrap } = Exchange;
+  const { free } = Exchange.prototype;
+  Exchange.__wrap = (at) => {
+    const exchange = __wrap.call(Exchange, at);
+    live.add(exchange);
+    return exchange;
+  };
+  Exchange.prototype.free = function () {
+    live.delete(this);
+    free.call(this);
   };
   return {
     live,
     restore() {
-      delete codec.view;
+      Exchange.__wrap = __wrap;
+      Exchange.prototype.free = free;
     },
   };
 }
@@ -363,7 +365,7 @@ async function inMemory(guard, handlers) {
 const META = 'io.modelcontextprotocol/session';
 const turn = () => new Promise(setImmediate);
 
-test('a cancelled request frees its view, and a write to its session is an error', async () => {
+test('a cancelled request frees its exchange, and a write to its session is an error', async () => {
   const { live, restore } = counted();
   try {
     const guard = guardOf();

@@ -261,7 +261,7 @@ test('nothing can be ended where nothing remembers', async () => {
   const { handle } = told(await alice.call('mint'));
   const { result, events } = await during(server.events, () => alice.call('end', { handle }));
   assert.deepEqual(content(result), answer('handle', { error: null }).toolResult);
-  assert.match(events[1].message, /expected a guard with the option accept/);
+  assert.match(events[1].message, /^end: expected a guard with `accept`/);
 });
 
 // ---- telling ----
@@ -466,6 +466,19 @@ test('a low-level server returns the fixed result of a refused handle', async ()
   await send(1, {});
   await sleep(20);
   assert.deepEqual(content(answers[0]), answer('handle').toolResult);
+});
+
+test('elsewhere than in a tool a refused handle is an error', async () => {
+  const guard = new Guard({ codec, principal: 'anonymous', logger: { warn() {} } });
+  const rows = guard.handles('row');
+  const server = guard.protect(new McpServer({ name: 'x', version: '1' }));
+  server.registerPrompt('row', {}, async (ctx) => ({ messages: [await rows.check(ctx, 'x')] }));
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await server.connect(ours);
+  const client = await connected(theirs, LEGACY);
+  const { error } = await client.send('prompts/get', { name: 'row' });
+  assert.deepEqual(error, { code: -32602, message: answer('handle').toolResult.content[0].text });
+  await client.client.close();
 });
 
 test('a complete result keeps a member of that name, which is its own', async () => {

@@ -132,12 +132,12 @@ test('a result with a session in it is for no shared cache', async () => {
   assert.equal(called.result.content[0].text, 'the value');
 });
 
-test('a private result keeps its time', async () => {
+test('a private result with a session in it is kept by no cache either', async () => {
   const { ask } = world({ scope: 'private' });
   const { session } = (await ask('alice', 'sessions/create')).result;
   const _meta = { [META]: { sessionId: session.sessionId, state: session.state } };
   const { result } = await ask('alice', 'tools/list', { _meta });
-  assert.deepEqual([result.cacheScope, result.ttlMs], ['private', 5000]);
+  assert.deepEqual([result.cacheScope, result.ttlMs], ['private', 0]);
 });
 
 test('a session on a list is verified all the same', async () => {

@@ -341,6 +341,7 @@ for (const transport of ['http', 'stdio']) {
         assert.equal((await session.call('count')).result.isError, true);
         assert.deepEqual(await client.call('read', {}), required);
         assert.ok((await client.send('tools/list', {})).result);
+        if (era === LEGACY) await client.client.ping();
         const stranger = await at.connect('mallory', era);
         assert.deepEqual(
           await held(stranger, session.metadata).call('read'),

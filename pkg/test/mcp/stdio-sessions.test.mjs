@@ -136,7 +136,7 @@ test("a request has any id that a client likes, and keeps the client's", async (
   await close();
 });
 
-test('a handshake that the SDK refuses is not waited for, and the request is answered', async () => {
+test('a handshake that the SDK refuses is not waited for, and its session is refused', async () => {
   const guard = guardOf();
   const session = codec.view(anonymous).session();
   const clientInfo = { name: 'x', version: '1' };
@@ -151,8 +151,8 @@ test('a handshake that the SDK refuses is not waited for, and the request is ans
     const { send, came, close } = await line(guard, served(guard));
     for (const id of [1, 'sealwax-replay']) {
       send(call(id, 'served', sessionId));
-      const { result } = await came.first((message) => message.id === id);
-      assert.equal(result.content[0].text, `served as ${JSON.stringify(id)}`);
+      const { error } = await came.first((message) => message.id === id);
+      assert.equal(error.code, -32003);
     }
     assert.equal(came.messages.length, 2, 'the handshake is nobody else’s business');
     await close();
@@ -185,7 +185,7 @@ test('session/terminate without an id ends nothing, and is logged', async () => 
     events.map(({ code, kind }) => [code, kind]),
     [['malformed', 'session']],
   );
-  assert.match(events[0].message, /^session\/terminate: expected a request/);
+  assert.match(events[0].message, /expected session\/terminate as a request/);
   send({ id: 2, method: 'session/terminate', sessionId });
   assert.deepEqual((await came.first(({ id }) => id === 2)).result, {});
   send(call(3, 'over', sessionId));
@@ -204,6 +204,6 @@ test('where nothing remembers an end, session/terminate is no method', async () 
   send(call(2, 'still', sessionId));
   assert.ok((await came.first(({ id }) => id === 2)).result);
   send({ id: 3, method: 'session/terminate', sessionId: 'x' });
-  assert.equal((await came.first(({ id }) => id === 3)).error.code, -32003);
+  assert.equal((await came.first(({ id }) => id === 3)).error.code, -32601);
   await close();
 });

@@ -188,20 +188,6 @@ class View(Opaque):
             lib.sealwax_mint_handle, self._view, *kind, room=room, more=(ffi.NULL,)
         )
 
-    def _new_handle(self, handle_type: str, *, max_age: int | None) -> Handle:
-        """Mint a handle that is to be good for `max_age` seconds, and tell when it ends."""
-        kind, limit = pair(text("handle_type", handle_type)), number("max_age", max_age)
-        identifier = _identifiers.new()
-        handle = call_for_text(
-            lib.sealwax_new_handle,
-            self._view,
-            *kind,
-            limit,
-            room=lib.SEALWAX_HANDLE_MAX,
-            more=(identifier,),
-        )
-        return Handle(*_identifiers.facts(identifier), handle)
-
     def verify_handle(self, handle_type: str, handle: str, *, max_age: int | None = None) -> Handle:
         """Verify a handle that came back.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _json
 from ._native import (
@@ -117,16 +117,6 @@ class Opened:
         )
 
 
-class Token(NamedTuple):
-    """A token that was sealed, and what a ledger has to know of it."""
-
-    text: str
-    #: 32 hex digits.
-    token_id: str
-    #: When its own lifetime ends, in Unix seconds; ``None`` for no expiry.
-    expires_at: int | None
-
-
 class Sealer(Opaque):
     """Seals and opens tokens of one kind, for one principal, with the kind's bindings.
 
@@ -196,27 +186,6 @@ class Sealer(Opaque):
         desks.append(desk)
         return token
 
-    def _seal_token(
-        self, payload: bytes, *, ttl: int | None = None, before: Opened | None = None
-    ) -> Token:
-        """Seal, or renew what was opened before, and tell what the token itself knows."""
-        opened = ffi.NULL
-        if before is not None:
-            opened = ffi.new("sealwax_opened *")
-            opened.started_at, opened.generation = before.started_at, before.generation
-        told = ffi.new("sealwax_sealed *")
-        token = call_for_text(
-            lib.sealwax_seal_token,
-            self._view,
-            self._purpose,
-            lifetime(ttl, no_expiry=False),
-            opened,
-            *pair(payload),
-            room=self._desks.room,
-            more=(told,),
-        )
-        return Token(token, bytes(told.token_id).hex(), unless_never(told.expires_at))
-
     def seal_json(self, value: Any, *, ttl: int | None = None, no_expiry: bool = False) -> str:
         """Seal a value as JSON; :class:`InvalidArgument` where JSON has no such value."""
         return self.seal(_json.dumps("payload", value), ttl=ttl, no_expiry=no_expiry)
@@ -272,12 +241,6 @@ class Sealer(Opaque):
 def check_ttl(ttl: int) -> None:
     """Raise for seconds that sealing would refuse as a lifetime."""
     call(lib.sealwax_check_ttl, number("ttl", ttl)[0])
-
-
-def default_ttl(kind: int) -> int:
-    """Return how many seconds a token of a kind lives unless told otherwise."""
-    seconds: int = lib.sealwax_default_ttl(kind)
-    return seconds
 
 
 def lifetime(ttl: int | None, *, no_expiry: bool) -> Any:

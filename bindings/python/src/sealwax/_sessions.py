@@ -88,12 +88,6 @@ class Sessions(Opaque):
         """Create a session with a first state."""
         return self._write(lib.sealwax_session_create, *pair(data("payload", payload)))
 
-    def _mint(self) -> dict[str, str]:
-        """Create a session whose state the server holds: an id, and when it ends at the latest."""
-        function, room = lib.sealwax_session_mint, self._room
-        metadata: dict[str, str] = json.loads(call_for_text(function, self._view, room=room))
-        return metadata
-
     def open(self, metadata: Mapping[str, Any]) -> Session:
         """Open what a client sent: verify the id, then open the state that is bound to it.
 

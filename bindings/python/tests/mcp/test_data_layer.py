@@ -12,6 +12,7 @@ import pytest
 import tally
 import wire
 from carriers import outcome, view
+from lone import Lone
 from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context
@@ -21,7 +22,6 @@ from sealwax.mcp import (
     SESSION_META_KEY,
     Guard,
     Presented,
-    Principal,
     Refusal,
     SingleUse,
     principal_from_access_token,
@@ -574,23 +574,31 @@ async def test_a_notification_of_a_bad_session_is_dropped(system: str) -> None:
     assert [refusal.code for refusal in refusals] == ["unauthentic"]
 
 
-def test_what_a_session_shows_of_itself() -> None:
+async def test_what_a_session_shows_of_itself() -> None:
     """Neither its id nor its value stands in what a log would print."""
-    principal = Principal("i", "c", "s")
-    core = tally.codec(KEYS).view(**principal._asdict()).sessions()
-    metadata = core.create(b'"secret"')
-    from sealwax.mcp import Session
+    guard = Guard(codec=tally.codec(KEYS), principal="anonymous")
+    sessions, seen = guard.sessions(initial=lambda _ctx: "secret"), list[Any]()
 
-    identity = core.verify(metadata["sessionId"])
-    session = Session(identity, core, core.open(metadata), answered=True)
-    assert session.value == "secret"
-    assert session.id == metadata["sessionId"]
-    for shown in (repr(session), str(session)):
-        assert "secret" not in shown
-        assert session.id not in shown
-        assert session.ulid in shown
-    session.write("another secret")
-    assert session.value == "another secret"
-    fork = core.open(session.fork())
-    assert fork.json() == "another secret"
-    assert fork.id != session.id
+    async def it(ctx: Any) -> dict[str, Any]:
+        session = sessions.of(ctx)
+        assert session is not None
+        shown, before = [repr(session), str(session)], session.value
+        session.write("another secret")
+        fork = session.fork()
+        seen.append((shown, session.id, session.ulid, before, session.value, fork))
+        return {}
+
+    core = tally.codec(KEYS).view(anonymous=True).sessions()
+    metadata = core.create(b'"secret"')
+    with wire.listening(wire.app("lowlevel", None, where=Lone(guard, it))) as url:
+        async with wire.over_http(url, "alice", mode="2026-07-28") as client:
+            told = await call(client, "it", metadata)
+    ((shown, identity, ulid, before, after, fork),) = seen
+    assert (before, after, identity) == ("secret", "another secret", metadata["sessionId"])
+    for one in shown:
+        assert "secret" not in one
+        assert identity not in one
+        assert ulid in one
+    assert core.open({**metadata, **carried(told)}).json() == "another secret"
+    assert core.open(fork).json() == "another secret"
+    assert fork["sessionId"] != identity

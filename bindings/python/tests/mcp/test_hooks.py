@@ -125,7 +125,7 @@ def _low(server: Any) -> Server[Any]:
 
 def test_a_request_is_what_the_boundary_takes_it_for() -> None:
     found = {field.name for field in dataclasses.fields(ServerRequestContext)}
-    needed = {"session", "method", "params", "request_id"}
+    needed = {"session", "method", "params", "request_id", "protocol_version", "request"}
     assert needed <= found, f"ServerRequestContext lost {needed - found}"
 
 

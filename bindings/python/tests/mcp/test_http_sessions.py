@@ -93,10 +93,12 @@ class Served:
         if identity is not None:
             message["id"] = identity
         content = json.dumps(message) if body is None else body
-        async with httpx2.AsyncClient() as client:
-            return await client.request(
-                http, self.url, headers=headers, content=content if http == "POST" else None
-            )
+        sent: Any = {"headers": headers, "content": content if http == "POST" else None}
+        async with httpx2.AsyncClient() as client, client.stream(http, self.url, **sent) as told:
+            if http != "GET" or told.status_code != 200:
+                # What the SDK says to a GET never ends.
+                await told.aread()
+            return told
 
     async def initialize(self, user: str = "alice", **capabilities: Any) -> httpx2.Response:
         params = {
@@ -177,7 +179,8 @@ async def test_the_official_client_has_a_session(system: str, json_response: boo
         assert agreed["clientInfo"] == {"name": "official", "version": "7"}
         statuses = {request.method: response.status_code for request, response in recording.seen}
         assert statuses["DELETE"] == 204
-        assert statuses["GET"] == 405
+        # It is the SDK's. FastMCP has no route for it where it is stateless.
+        assert statuses["GET"] == (405 if system == "fastmcp" else 200)
         (end,) = accept.ends
         assert (end.kind, end.id, end.principal) == (
             "session",
@@ -282,19 +285,17 @@ async def test_requests_that_no_client_should_send(system: str) -> None:
                 assert nobody.status_code in ({401, 405} if http == "GET" else {401})
             twice = [("Mcp-Session-Id", good), ("Mcp-Session-Id", good)]
             auth = ("Authorization", f"Bearer {wire.bearer('alice')}")
+            # Which of them is meant, nobody can tell: none is a session.
             response = await client.post(of.url, headers=[*twice, auth], content="{}")
-            assert response.status_code == 400
+            assert response.status_code == 404
 
 
 @SYSTEMS
 async def test_without_what_remembers_no_session_is_deleted(system: str) -> None:
     async with served(system) as of:
         session = await of.session()
-        for http in ("DELETE", "GET"):
-            response = await of.send(session=session, http=http)
-            assert response.status_code == 405
-            if http == "DELETE" or system != "fastmcp":
-                assert response.headers["allow"] == "POST"
+        response = await of.send(session=session, http="DELETE")
+        assert (response.status_code, response.headers["allow"]) == (405, "GET, POST")
         # Nor is it said of one that is none.
         assert (await of.send(session="session-7", http="DELETE")).status_code == 405
         assert (await of.send(session=session)).status_code == 200
@@ -302,10 +303,6 @@ async def test_without_what_remembers_no_session_is_deleted(system: str) -> None
         async with wire.over_http(of.url, "alice", mode="legacy") as client:
             await client.list_tools()
         assert of.codes == []
-    async with served(system, guard={"accept": SingleUse()}) as of:
-        response = await of.send(session=await of.session(), http="GET")
-        if system != "fastmcp":
-            assert response.headers["allow"] == "POST, DELETE"
 
 
 @SYSTEMS

@@ -104,7 +104,7 @@ fn no_other_type_carries_a_state_or_a_cursor() {
         assert_eq!(
             model.matches(member).count(),
             times,
-            "rmcp {version} has `{member}` in other types: see which of them src/wire.rs needs"
+            "rmcp {version} has `{member}` in other types: see which of them src/params.rs and src/results.rs needs"
         );
     }
 }
@@ -138,12 +138,12 @@ fn a_list_drops_a_cursor_that_is_no_text_and_a_call_falls_back_to_custom() {
     let call = r#"{"method":"tools/call","params":{"name":"x","requestState":5}}"#;
     assert!(
         matches!(parsed(call), ClientRequest::CustomRequest(_)),
-        "rmcp reads a tools/call whose requestState is a number in another way: see src/wire.rs"
+        "rmcp reads a tools/call whose requestState is a number in another way: see src/params.rs"
     );
     let list = r#"{"method":"tools/list","params":{"cursor":5}}"#;
     assert!(
         matches!(parsed(list), ClientRequest::ListToolsRequest(list) if list.params.is_none()),
-        "rmcp keeps a cursor that is a number: it can be refused now, see src/wire.rs"
+        "rmcp keeps a cursor that is a number: it can be refused now, see src/params.rs"
     );
 }
 
@@ -200,13 +200,13 @@ fn metadata_has_the_places_that_are_written() {
         let found = body.lines().filter(|line| line.ends_with("),")).count();
         assert_eq!(
             found, kinds,
-            "rmcp {version} has another kind of {response}: see src/metadata.rs"
+            "rmcp {version} has another kind of {response}: see src/results.rs"
         );
     }
     let model = source(&root, "model.rs");
     assert!(
         model.contains("pub struct EmptyObject {}"),
-        "rmcp {version} gives an empty result members: see the () of src/metadata.rs"
+        "rmcp {version} gives an empty result members: see the () of src/results.rs"
     );
 }
 
@@ -231,6 +231,6 @@ async fn a_peer_can_be_made_without_a_client() {
     let peer: Peer<rmcp::RoleServer> = serve_directly(Nobody, closed, None).peer().clone();
     assert!(
         peer.peer_info().is_none(),
-        "rmcp gives a peer without a client some information: see src/negotiated.rs"
+        "rmcp gives a peer without a client some information: see src/guard.rs"
     );
 }

@@ -76,7 +76,7 @@ impl Server {
 impl ServerHandler for Server {}
 
 #[tokio::test]
-async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_lost() {
+async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors() {
     let refusals = Refusals::default();
     let principal = |_: &_| Principal::subject("alice");
     let codec = codec(&[&Key::generate().unwrap()]);
@@ -107,7 +107,8 @@ async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_lost() 
         request.cancel(Some("enough".into())).await.unwrap();
         server.begun.notified().await;
         let mut kept = server.kept.lock().unwrap().take().unwrap();
-        kept.write(Counted::new(8)).unwrap();
+        assert!(kept.write(Counted::new(8)).is_err());
+        assert_eq!(refusals.code(), "invalid_argument");
     }
     let read = call_in(&client, "read", json!({}), &session).await.unwrap();
     assert_eq!(read["structuredContent"], json!([1, 0]));

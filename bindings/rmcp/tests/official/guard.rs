@@ -161,8 +161,8 @@ async fn a_tool_whose_name_is_no_text_gets_a_json_rpc_error() {
         assert_eq!(error.unwrap_err()["code"], -32601, "{name}");
         let state = json!({"name": name, "requestState": "x"});
         let error = raw(&alice, "tools/call", state).await.unwrap_err();
-        assert_eq!(error["code"], -32603, "{name}");
-        assert_eq!(refusals.code(), "invalid_argument");
+        assert_eq!(error, refusal(Profile::RequestState), "{name}");
+        assert_eq!(refusals.code(), "malformed");
     }
 }
 

@@ -119,7 +119,7 @@ async fn an_end_that_nobody_remembers_is_an_error_of_the_authors() {
         let told = server.refusals.take();
         assert_eq!((told.len(), told[0].code), (1, "invalid_argument"));
         assert_eq!(told[0].kind, kind);
-        assert!(told[0].message.contains("GuardBuilder::accept"), "{told:?}");
+        assert!(told[0].message.contains("`accept`"), "{told:?}");
     }
 }
 

@@ -386,7 +386,7 @@ async fn the_headers_have_their_rules() {
     let absent = send("DELETE", &strict.uri, "alice", None, &[], None).await;
     assert_eq!(absent.status, 400);
     let stream = send("GET", &strict.uri, "alice", None, &[], None).await;
-    assert_eq!(stream.status, 405);
+    assert_eq!(stream.status, 400);
     let token = begin(&strict.uri, "alice").await;
     let other = [("mcp-protocol-version", "2025-03-26")];
     let differs = send(
@@ -458,7 +458,10 @@ async fn without_a_memory_nothing_ends() {
     let token = begin(&fleet.uri, "alice").await;
     for session in [Some(token.as_str()), Some("other"), None] {
         let gone = send("DELETE", &fleet.uri, "alice", session, &[], None).await;
-        assert_eq!((gone.status, gone.allow.as_deref()), (405, Some("POST")));
+        assert_eq!(
+            (gone.status, gone.allow.as_deref()),
+            (405, Some("GET, POST"))
+        );
     }
     let not_found = json!({"jsonrpc": "2.0", "id": 9,
         "error": {"code": -32601, "message": "Method not found"}});
@@ -484,8 +487,9 @@ async fn a_termination_that_is_no_request_ends_nothing() {
         (None, named(notification.clone(), &token)),
         (Some(token.as_str()), notification),
     ] {
-        let dropped = post(&fleet.uri, "alice", session, message).await;
-        assert_eq!((dropped.status, dropped.body.as_str()), (202, ""));
+        let refused = post(&fleet.uri, "alice", session, message).await;
+        let code = &refused.message()["error"]["code"];
+        assert_eq!((refused.status, code), (400, &json!(-32600)));
         let told = fleet.refusals.take();
         assert_eq!((told.len(), told[0].code), (1, "malformed"));
         assert!(told[0].message.contains("session/terminate"), "{told:?}");
@@ -588,6 +592,18 @@ async fn what_the_header_cannot_hold_is_told_to_the_author() {
     let failed = post(&fleet.uri, "nobody", None, hello(0)).await;
     assert_eq!(failed.status, 500);
     assert_eq!(fleet.refusals.code(), "invalid_argument");
+}
+
+#[tokio::test]
+async fn a_lifetime_that_is_none_is_told_to_the_author() {
+    let fleet = fleet(fresh(), |it| it, |it| it.ttl(Duration::ZERO)).await;
+    for message in [hello(0), who()] {
+        let failed = post(&fleet.uri, "alice", None, message).await;
+        assert_eq!((failed.status, failed.session.as_deref()), (500, None));
+        let error = &failed.message()["error"];
+        assert_eq!(error, &json!({"code": -32603, "message": "Internal error"}));
+        assert_eq!(fleet.refusals.code(), "invalid_argument");
+    }
 }
 
 fn invalid(id: &str) -> Value {

@@ -381,6 +381,7 @@ async fn create_takes_no_metadata_and_the_author_may_refuse() {
     )
     .await;
     assert_eq!(error.unwrap_err()["code"], -32602);
+    assert_eq!(server.refusals.code(), "malformed");
     let error = raw(&alice, "sessions/create", json!({"begin": "never"})).await;
     assert_eq!(error, Err(json!({"code": -32602, "message": "never"})));
     let nobody = client(&server.uri, "nobody").await;

@@ -16,11 +16,12 @@ from .. import Principal, principal_from_claims
 from ._accept import Accept, Presented
 from ._envelope import EnvelopeCodec
 from ._guard import Guard
-from ._handles import HeldHandle, HeldHandles, OpenedHandle, ServerHandle, ServerHandles
+from ._handles import HeldHandle, HeldHandles, OpenedHandle, Origin, ServerHandle, ServerHandles
 from ._negotiated import Negotiated
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
-from ._sessions import SESSION_META_KEY, Initial, Required, Session, Sessions
+from ._session import Session
+from ._sessions import SESSION_META_KEY, Initial, Required, Sessions
 from ._single_use import SingleUse
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "NotAccepted",
     "OnRefused",
     "OpenedHandle",
+    "Origin",
     "Presented",
     "Principal",
     "PrincipalOf",

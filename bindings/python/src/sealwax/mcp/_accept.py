@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
-
-import anyio
-
-from ._refusal import AcceptUnavailable, Kind, NotAccepted
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from .. import Principal
-
-
-#: The most that the clocks of two replicas may differ by, in seconds, whatever their codecs allow.
-LARGEST_SKEW = 300
+    from ._refusal import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +20,7 @@ class Presented:
     kind: Kind
     #: The token id in hex digits; the ulid of a handle whose state the server keeps.
     id: str
-    #: Whose it is; ``None`` is anonymous.
+    #: Whose it is; ``None`` is anonymous, or anybody's: a cursor of a page that is public.
     principal: Principal | None
     #: From when on nothing of it opens anywhere, so that nobody needs to remember it: its end in
     #: Unix seconds, rounded up, plus 300, which is the largest skew. ``None`` where it never ends.
@@ -65,41 +56,3 @@ class Accept(Protocol):
     def ended(self, presented: Presented, /) -> Awaitable[None] | None:
         """Remember that it ended: it is not to be accepted again."""
         ...
-
-
-async def ask(accept: Accept | None, presented: Presented, *, timeout: float) -> None:
-    """Raise unless it is accepted."""
-    if accept is None:
-        return
-    answer = await _within(timeout, accept.accept, presented)
-    if answer is False:
-        raise NotAccepted("verified, and then not accepted")
-    if answer is not True:
-        raise AcceptUnavailable(
-            f"expected accept to return True or False, found {type(answer).__name__}"
-        )
-
-
-async def tell(accept: Accept, presented: Presented, *, timeout: float) -> None:
-    """Tell that it ended; raise unless that is remembered."""
-    await _within(timeout, accept.ended, presented)
-
-
-async def _within(timeout: float, function: Any, presented: Presented) -> Any:
-    name, started = function.__name__, time.monotonic()
-    try:
-        with anyio.fail_after(timeout):
-            answer = function(presented)
-            if inspect.isawaitable(answer):
-                answer = await answer
-    except AcceptUnavailable:
-        raise
-    except Exception as error:
-        found = type(error).__name__
-        raise AcceptUnavailable(
-            f"expected {name} to answer in {timeout} s, found {found}"
-        ) from error
-    # What did not let itself be interrupted is late all the same.
-    if (took := time.monotonic() - started) > timeout:
-        raise AcceptUnavailable(f"expected {name} to answer in {timeout} s, found {took:.1f} s")
-    return answer

@@ -3,170 +3,206 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mcp_types.methods import is_input_required
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp_types import ErrorData
+from mcp_types.methods import (
+    SPEC_CLIENT_METHODS,
+    SPEC_CLIENT_NOTIFICATION_METHODS,
+    is_input_required,
+)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
-from .. import (
-    Carried,
-    InvalidArgument,
-    Malformed,
-    PrincipalMismatch,
-    Sealer,
-    SealwaxError,
-    carried,
-    request_context,
-)
+from .. import Carried, carried
+from .._engine import sent
 from ._exchange import Exchange
-from ._refusal import HandleRefused
+from ._refusal import HandleRefused, protocol_error
+from ._session import Session
+from ._sessions import CREATE, DELETE, SESSION_META_KEY
+from ._wire import json_text
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-    from ._guard import Guard
+    from .._engine import Document
+    from .._engine import Exchange as Engine
+    from ._asking import Author
+    from ._rules import Rules
+
+    Context: TypeAlias = ServerRequestContext[Any, Any]
+
+#: Whose params the SDK's models read; those of the author's own methods may have a ``meta``.
+_OF_SDK_MODELS = SPEC_CLIENT_METHODS | SPEC_CLIENT_NOTIFICATION_METHODS | {CREATE, DELETE}
+#: Where the outermost middleware hears of capabilities, of an SDK whose own models would drop them.
+_outermost: ContextVar[list[bool] | None] = ContextVar("sealwax_outermost", default=None)
+_alias = cache(to_snake)
 
 
 class Boundary:
     """The SDK's middleware that stands where its own ``RequestStateBoundary`` stood."""
 
-    def __init__(self, guard: Guard, handle_refused: type[HandleRefused] = HandleRefused) -> None:
-        self._guard = guard
+    def __init__(
+        self, author: Author, rules: Rules, handle_refused: type[HandleRefused] = HandleRefused
+    ) -> None:
+        self._author, self._rules = author, rules
+        self._engine = rules.engine()
         self._handle_refused = handle_refused
 
-    async def __call__(
-        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
-        """Serve one request."""
-        exchange = Exchange(self._guard, ctx, self._handle_refused)
-        sessions = self._guard.data_layer
+    async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Serve one message."""
+        exchange = Exchange(self._author, ctx, self._handle_refused)
+        rule = None if ctx.request_id is None else carried(ctx.method)
+        params = ctx.params or {}
+        document = self._document(ctx, rule, params)
+        asks = rule is not None and rule.kind == "request-state"
+        if asks and "session" not in document and not self._rules.may_need_session:
+            # It will be asked for, so that one crossing is enough.
+            await exchange.asking.who()
+        document["principal"] = exchange.asking.known
+        arguments = params.get("arguments") if asks else None
+        engine, step = self._engine.message(
+            document, None if arguments is None else json_text(arguments)
+        )
+        exchange.begun(engine)
         try:
-            if sessions is None:
-                return await self._serve(exchange, ctx, call_next)
-            # First of all: what is refused for its session must not use up a requestState.
-            return await sessions._serve(
-                exchange, ctx, lambda within: self._serve(exchange, within, call_next)
-            )
+            step = await exchange.asking.drive(engine, step, lambda: self._rules.first(ctx))
+            if step["step"] == "deliver":
+                if asks:
+                    exchange.opened_state(step.get("carried"))
+                return await self._served(exchange, engine, ctx, rule, step, call_next)
+            if step["step"] == "reply":
+                raise protocol_error(step["error"])
+            return None
         finally:
             exchange.close()
 
-    async def _serve(
-        self, exchange: Exchange, ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
-        rule = None if ctx.request_id is None else carried(ctx.method)
-        if rule is None:
-            with exchange.served():
-                return await call_next(ctx)
-        inner = await self._opened(exchange, rule, ctx)
-        with exchange.served():
-            result = await call_next(inner)
-        return await self._sealed(exchange, rule, ctx, result)
+    def _document(self, ctx: Context, rule: Carried | None, params: Mapping[str, Any]) -> Document:
+        document: Document = {
+            "method": ctx.method if sent(ctx.method) is ctx.method else "",
+            "notification": ctx.request_id is None,
+            "modern": ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS,
+        }
+        if rule is not None:
+            # The name of the field in Python, by which a model would take it unopened.
+            alias = _alias(rule.param)
+            aliased = alias != rule.param and params.get(alias) is not None
+            document["carried"] = True if aliased else sent(params.get(rule.param))
+        target = params.get((rule and rule.target) or "name")
+        if isinstance(target, str) and sent(target) is target:
+            document["target"] = target
+        if self._rules.sessions is not None:
+            session = _session(ctx, params)
+            if session is not None:
+                document["session"] = session
+                document["header"] = _header(ctx)
+        return document
 
-    async def _opened(
-        self, exchange: Exchange, rule: Carried, ctx: ServerRequestContext[Any, Any]
-    ) -> ServerRequestContext[Any, Any]:
-        params = dict(ctx.params or {})
-        # As a client may say it that has nothing to send back: the handler sees none.
-        token = params.pop(rule.param, None)
-        try:
-            if rule.kind == "request-state":
-                # The handler must not run for nobody, whether or not it will write a state.
-                await exchange.view()
-            if params.pop(alias := to_snake(rule.param), None) is not None:
-                # The name of the field in Python, by which a model would take it unopened.
-                raise Malformed(f"{rule.param}: expected by that name, found {alias}")
-            plaintext = None if token is None else await self._open(exchange, rule, ctx, token)
-        except SealwaxError as error:
-            exchange.refuse(rule.kind, error, token)
-        if rule.kind == "request-state":
-            exchange.opened_state(plaintext)
-        if plaintext is not None:
-            params[rule.param] = plaintext
-        return ctx if ctx.params is None else replace(ctx, params=params)
-
-    async def _open(
+    async def _served(
         self,
         exchange: Exchange,
-        rule: Carried,
-        ctx: ServerRequestContext[Any, Any],
-        token: object,
-    ) -> str:
-        if not isinstance(token, str):
-            raise Malformed(f"{rule.param}: expected a text, found {type(token).__name__}")
-        anybodys = False
-        try:
-            opened = (await self._sealer(exchange, rule, ctx)).open(token)
-        except PrincipalMismatch:
-            if rule.kind != "cursor":
-                raise
-            opened, anybodys = self._public_cursor(ctx).open(token), True
-        try:
-            plaintext = opened.payload.decode()
-        except UnicodeDecodeError:
-            raise Malformed(f"{rule.param}: expected a payload that is UTF-8") from None
-        await exchange.accept(rule.kind, opened.token_id, opened.expires_at, anybodys=anybodys)
-        return plaintext
-
-    async def _sealed(
-        self,
-        exchange: Exchange,
-        rule: Carried,
-        ctx: ServerRequestContext[Any, Any],
-        result: HandlerResult,
+        engine: Engine,
+        ctx: Context,
+        rule: Carried | None,
+        step: Document,
+        call_next: CallNext,
     ) -> HandlerResult:
+        exchange.own = step.get("own")
+        if "session" in step:
+            exchange.session = Session(engine, step["session"])
+        inner = ctx if rule is None else _opened(ctx, rule, step)
+        result = await exchange.serve(call_next(inner))
+        watch = step.get("watch")
+        if watch is None or isinstance(result, ErrorData):
+            return result
         # A middleware inside this one may return a model, where the SDK's own chain returns JSON.
-        sent = result
-        if isinstance(sent, BaseModel):
-            sent = sent.model_dump(by_alias=True, mode="json", exclude_none=True)
-        if not isinstance(sent, Mapping) or sent.get(rule.result) is None:
+        told = result
+        if isinstance(told, BaseModel):
+            told = told.model_dump(by_alias=True, mode="json", exclude_none=True)
+        told = told or {}
+        if watch is not True and told.get(watch) is None:
             return result
-        if rule.kind == "request-state" and not is_input_required(result):
-            # Of a result that is complete it is a member like any other.
-            return result
-        try:
-            plaintext = sent[rule.result]
-            if not isinstance(plaintext, str):
-                found = type(plaintext).__name__
-                raise InvalidArgument(f"{rule.result}: expected a text, found {found}")
-            public = rule.kind == "cursor" and sent.get("cacheScope") == "public"
-            if public and not exchange.answers_session:
-                # Caches may hand the page to anybody, and its cursor with it.
-                sealer = self._public_cursor(ctx)
-            else:
-                sealer = await self._sealer(exchange, rule, ctx)
-            ttl = self._guard.request_state_ttl if rule.kind == "request-state" else None
-            token = sealer.seal(_utf8(rule.result, plaintext), ttl=ttl)
-        except SealwaxError as error:
-            exchange.fail(rule.kind, error)
-        return {**sent, rule.result: token}
-
-    async def _sealer(
-        self, exchange: Exchange, rule: Carried, ctx: ServerRequestContext[Any, Any]
-    ) -> Sealer:
-        view = await exchange.view()
-        if rule.target is None:
-            return view.cursor(ctx.method)
-        params = ctx.params or {}
-        target = params.get(rule.target)
-        if not isinstance(target, str):
-            raise Malformed(f"{rule.target}: expected a text, found {type(target).__name__}")
-        if ctx.method == "resources/read":
-            # Arguments are no part of it, whatever a client sends.
-            return view.request_state(request_context(ctx.method, target))
-        # As they stood on the wire: what a schema makes of them may differ between replicas.
-        context = request_context(
-            ctx.method, target, params.get("arguments"), only=self._guard.only.get(target)
-        )
-        return view.request_state(context)
-
-    def _public_cursor(self, ctx: ServerRequestContext[Any, Any]) -> Sealer:
-        return self._guard.codec.view(anonymous=True).cursor(ctx.method)
+        left = {
+            "outcome": "input_required" if is_input_required(told) else "complete",
+            "token": rule and sent(told.get(rule.result)),
+            "scope": sent(told.get("cacheScope")),
+        }
+        step = await exchange.asking.drive(engine, engine.on({"left": left}))
+        if step["step"] == "reply":
+            raise protocol_error(step["error"])
+        return _changed(told, rule, step)
 
 
-def _utf8(name: str, plaintext: str) -> bytes:
+def _session(ctx: Context, params: Mapping[str, Any]) -> Document | None:
+    """Return the metadata of the session that a message is of."""
+    if ctx.method in _OF_SDK_MODELS and params.get("meta") is not None:
+        # The name of the field in Python, by which a model would take it unopened.
+        return {}
+    meta = params.get("_meta")
+    metadata = meta.get(SESSION_META_KEY) if isinstance(meta, Mapping) else None
+    if metadata is None:
+        return None
+    named = metadata if isinstance(metadata, Mapping) else {}
+    return {"id": sent(named.get("sessionId")), "state": sent(named.get("state"))}
+
+
+def _header(ctx: Context) -> str | None:
+    if ctx.request is None:
+        return None
+    # Several are what they are in one line, and never the one of the message.
+    return ",".join(ctx.request.headers.getlist(MCP_SESSION_ID_HEADER)) or None
+
+
+def _opened(ctx: Context, rule: Carried, step: Document) -> Context:
+    """Return the context with what was opened in place of what came; null is absent."""
+    names = {rule.param, _alias(rule.param)}
+    if not ctx.params or ctx.params.keys().isdisjoint(names):
+        return ctx
+    params = {name: value for name, value in ctx.params.items() if name not in names}
+    if "carried" in step:
+        params[rule.param] = step["carried"]
+    return replace(ctx, params=params)
+
+
+def _changed(told: Mapping[str, Any], rule: Carried | None, step: Document) -> dict[str, Any]:
+    """Return a result with the changes of what leaves."""
+    result = dict(told)
+    if rule is not None and "token" in step:
+        result[rule.result] = step["token"]
+    if step.get("private"):
+        private = {"cacheScope": "private", "ttlMs": 0}
+        result.update({name: value for name, value in private.items() if name in result})
+    if "metadata" in step:
+        result["_meta"] = {**(result.get("_meta") or {}), SESSION_META_KEY: step["metadata"]}
+    if step.get("declare"):
+        outermost = _outermost.get()
+        if outermost is None:
+            return _declared(result)
+        outermost.append(True)
+    return result
+
+
+def _declared(result: Mapping[str, Any]) -> dict[str, Any]:
+    before = result.get("capabilities") or {}
+    experimental = {**(before.get("experimental") or {}), "sessions": {}}
+    return {**result, "capabilities": {**before, "experimental": experimental, "sessions": {}}}
+
+
+async def outermost(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Say that the server has sessions, in front of what would not let it pass."""
+    heard: list[bool] = []
+    before = _outermost.set(heard)
     try:
-        return plaintext.encode()
-    except UnicodeEncodeError:
-        raise InvalidArgument(f"{name}: expected Unicode without lone surrogates") from None
+        result = await call_next(ctx)
+    finally:
+        _outermost.reset(before)
+    if not heard or isinstance(result, ErrorData):
+        return result
+    if isinstance(result, BaseModel):
+        result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return _declared(result or {})

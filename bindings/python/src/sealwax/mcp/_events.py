@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ._negotiated import read_message
+from ._wire import read_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,20 +5,22 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Literal
 
-from .. import Codec, InvalidArgument, _json, request_context
+from .. import Codec, InvalidArgument, _json
 from .._codec import check_handle_type
 from .._sealer import check_ttl
 from . import _http, _stdio
 from ._exchange import exchange_of
 from ._handles import HeldHandles, ServerHandles
-from ._negotiated import Negotiated, SelfContained
+from ._rules import Rules
 from ._servers import install, low_level
 from ._sessions import Sessions
+from ._transport import Front
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ._accept import Accept
+    from ._negotiated import Negotiated
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
     from ._sessions import Initial, Required
@@ -64,19 +66,14 @@ class Guard:
             raise TypeError("on_refused: expected a plain function: no answer waits for it")
         if not accept_timeout > 0:
             raise InvalidArgument(f"accept_timeout: expected over 0 s, found {accept_timeout}")
-        # What the core would say of these when a request comes, said now.
-        if request_state_ttl is not None:
-            check_ttl(request_state_ttl)
-        for target, names in (only or {}).items():
-            request_context("tools/call", target, dict.fromkeys(names), only=names)
         self.codec = codec
         self.principal = principal
         self.on_refused = on_refused
         self.accept = accept
         self.accept_timeout = accept_timeout
-        self.request_state_ttl = request_state_ttl
-        self.only = {target: tuple(names) for target, names in (only or {}).items()}
-        self.data_layer: Sessions | None = None
+        self._rules = Rules(
+            codec, asks=accept is not None, request_state_ttl=request_state_ttl, only=only
+        )
         self._protects = False
 
     def protect(self, server: Any) -> None:
@@ -87,7 +84,7 @@ class Guard:
         made with a `request_state_security` of its own raises :class:`InvalidArgument`. (Of an
         ``MCPServer`` it cannot be told from the SDK's default if it is but one key.)
         """
-        install(self, server)
+        install(self, self._rules, server)
         self._protects = True
 
     def read_state(self, ctx: Any) -> Any:
@@ -149,11 +146,9 @@ class Guard:
         A session that ended is refused from then on, for `accept` remembers it; without `accept`
         none can be ended, and ``sessions/delete`` is a method that the server does not know.
         """
-        if self.data_layer is not None:
-            raise InvalidArgument("sessions: expected to be called once, found a second time")
         if self._protects:
             raise InvalidArgument("sessions: expected to be called before guard.protect(server)")
-        self.data_layer = Sessions(
+        sessions = Sessions(
             self,
             initial=initial,
             ttl=ttl,
@@ -161,7 +156,8 @@ class Guard:
             required=required,
             held_by_server=held_by_server,
         )
-        return self.data_layer
+        self._rules.take(sessions)
+        return sessions
 
     def asgi(
         self,
@@ -200,8 +196,8 @@ class Guard:
         >>> guard.protect(server)
         >>> app = guard.asgi(server.streamable_http_app(stateless_http=True))
         """
-        sessions = SelfContained(self, ttl=ttl, sep1359=sep1359)
-        return _http.install(app, sessions, required=required, limit=max_request_body_size)
+        front = Front(self, self._rules, required=required, ttl=ttl, sep1359=sep1359)
+        return _http.install(app, front, limit=max_request_body_size)
 
     async def run_stdio(self, server: Any, *, ttl: int | None = None) -> None:
         """Serve stdio with the sessions of SEP-1359, which outlive the process.
@@ -209,14 +205,15 @@ class Guard:
         `server` is as for :meth:`protect`, which has to be called too. A client that sends
         ``sessionId`` finds its session after a restart: what it negotiated is in the token.
         """
-        await _stdio.run(low_level(server), SelfContained(self, ttl=ttl, sep1359=True))
+        front = Front(self, self._rules, required=False, ttl=ttl, sep1359=True)
+        await _stdio.run(low_level(server), front)
 
     def negotiated(self, ctx: Any) -> Negotiated | None:
         """Return what was negotiated when the session of a request began; see :meth:`asgi`.
 
         ``None`` where the request has no such session, and on stdio, where the SDK knows.
         """
-        return exchange_of(self, ctx).negotiated()
+        return exchange_of(self, ctx).negotiated
 
     def __repr__(self) -> str:
         return f"<Guard of {self.codec!r}>"

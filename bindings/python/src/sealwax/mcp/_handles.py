@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from .. import Handle, Malformed, Opened, SealwaxError, _json
-from ._exchange import Exchange, exchange_of
+from .. import _json
+from .._engine import seconds, sent
+from ._exchange import exchange_of
 
 if TYPE_CHECKING:
-    from ._guard import Guard
+    from ._asking import Author
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,18 @@ class HeldHandle:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a handle that holds its state comes from."""
+
+    #: The token id in hex digits, as `accept` knows it.
+    token_id: str
+    #: When the first of its chain was made, in Unix seconds.
+    started_at: int
+    #: How many came before.
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
 class OpenedHandle:
     """A handle that holds its state, and came back."""
 
@@ -44,7 +56,7 @@ class OpenedHandle:
     #: When it ends; ``None`` is never.
     expires_at: str | None
     #: What else opening tells, such as when it was first made.
-    opened: Opened
+    opened: Origin
 
 
 class ServerHandles:
@@ -68,48 +80,26 @@ class ServerHandles:
     ...     return len(rows[row])
     """
 
-    def __init__(self, guard: Guard, handle_type: str, *, max_age: int | None) -> None:
+    def __init__(self, author: Author, handle_type: str, *, max_age: int | None) -> None:
         """Be made by a guard."""
-        self._guard, self._type, self._max_age = guard, handle_type, max_age
+        self._author = author
+        self._acts = {"type": handle_type, "maxAge": seconds("max_age", max_age)}
 
     async def mint(self, ctx: Any) -> ServerHandle:
         """Make one. `ctx` is the context that the tool was given."""
-        exchange = exchange_of(self._guard, ctx)
-        try:
-            view = await exchange.view()
-            return self._told(view._new_handle(self._type, max_age=self._max_age))
-        except SealwaxError as error:
-            exchange.fail_handle("handle", error)
+        made = await exchange_of(self._author, ctx).act({"do": "mint", **self._acts})
+        return ServerHandle(made["handle"], made["id"], made.get("expiresAt"))
 
     async def check(self, ctx: Any, handle: str) -> ServerHandle:
         """Verify one that came back, or raise :class:`HandleRefused`."""
-        exchange, ulid = exchange_of(self._guard, ctx), None
-        try:
-            found = await self._verified(exchange, handle)
-            ulid = found.ulid
-            await exchange.accept("handle", ulid, _end(found))
-            return self._told(found)
-        except SealwaxError as error:
-            exchange.refuse_handle("handle", error, handle, ulid)
+        act = {"do": "check", "handle": sent(handle), **self._acts}
+        found = await exchange_of(self._author, ctx).act(act)
+        return ServerHandle(found["handle"], found["id"], found.get("expiresAt"))
 
     async def end(self, ctx: Any, handle: str) -> None:
         """Verify one, and have `accept` told that it ended; its row is yours to delete."""
-        exchange, ulid = exchange_of(self._guard, ctx), None
-        try:
-            found = await self._verified(exchange, handle)
-            ulid = found.ulid
-            await exchange.ended("handle", ulid, _end(found))
-        except SealwaxError as error:
-            exchange.refuse_handle("handle", error, handle, ulid)
-
-    async def _verified(self, exchange: Exchange, handle: str) -> Handle:
-        view = await exchange.view()
-        return view.verify_handle(self._type, _text(handle), max_age=self._max_age)
-
-    def _told(self, found: Handle) -> ServerHandle:
-        end = _end(found)
-        # Rounded down: what the model is told is good until then.
-        return ServerHandle(found.handle, found.ulid, _rfc3339(None if end is None else int(end)))
+        act = {"do": "end", "handle": sent(handle), **self._acts}
+        await exchange_of(self._author, ctx).act(act)
 
 
 class HeldHandles:
@@ -131,9 +121,10 @@ class HeldHandles:
     ...     return (await baskets.renew(ctx, found, [*found.value, item])).handle
     """
 
-    def __init__(self, guard: Guard, handle_type: str, *, ttl: int | None) -> None:
+    def __init__(self, author: Author, handle_type: str, *, ttl: int | None) -> None:
         """Be made by a guard."""
-        self._guard, self._type, self._ttl = guard, handle_type, ttl
+        self._author, self._type = author, handle_type
+        self._ttl = seconds("ttl", ttl)
 
     async def seal(self, ctx: Any, value: Any) -> HeldHandle:
         """Make one that holds a value of JSON. `ctx` is the context that the tool was given."""
@@ -141,53 +132,27 @@ class HeldHandles:
 
     async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> HeldHandle:
         """Make the next one: it tells when the first was made, and how many came before."""
-        return await self._sealed(ctx, value, before.opened)
+        origin = before.opened
+        return await self._sealed(
+            ctx, value, {"startedAt": origin.started_at, "generation": origin.generation}
+        )
 
     async def open(self, ctx: Any, handle: str) -> OpenedHandle:
         """Open one that came back, or raise :class:`HandleRefused`."""
-        exchange = exchange_of(self._guard, ctx)
-        try:
-            opened = await self._opened(exchange, handle)
-            value = opened.json()
-            await exchange.accept("handle-state", opened.token_id, opened.expires_at)
-            return OpenedHandle(value, _rfc3339(opened.expires_at), opened)
-        except SealwaxError as error:
-            exchange.refuse_handle("handle-state", error, handle)
+        act = {"do": "open", "type": self._type, "handle": sent(handle)}
+        found = await exchange_of(self._author, ctx).act(act)
+        before = found["before"]
+        origin = Origin(found["id"], before["startedAt"], before["generation"])
+        value = _json.loads(found["value"].encode())
+        return OpenedHandle(value, found.get("expiresAt"), origin)
 
     async def end(self, ctx: Any, handle: str) -> None:
         """Open one, and have `accept` told that it ended."""
-        exchange = exchange_of(self._guard, ctx)
-        try:
-            opened = await self._opened(exchange, handle)
-            await exchange.ended("handle-state", opened.token_id, opened.expires_at)
-        except SealwaxError as error:
-            exchange.refuse_handle("handle-state", error, handle)
+        act = {"do": "end", "type": self._type, "handle": sent(handle), "held": True}
+        await exchange_of(self._author, ctx).act(act)
 
-    async def _opened(self, exchange: Exchange, handle: str) -> Opened:
-        return (await exchange.view()).handle_state(self._type).open(_text(handle))
-
-    async def _sealed(self, ctx: Any, value: Any, before: Opened | None) -> HeldHandle:
-        exchange = exchange_of(self._guard, ctx)
-        payload = _json.dumps("value", value)
-        try:
-            sealer = (await exchange.view()).handle_state(self._type)
-            token = sealer._seal_token(payload, ttl=self._ttl, before=before)
-            return HeldHandle(token.text, _rfc3339(token.expires_at))
-        except SealwaxError as error:
-            exchange.fail_handle("handle-state", error)
-
-
-def _text(handle: object) -> str:
-    if not isinstance(handle, str):
-        raise Malformed(f"handle: expected a text, found {type(handle).__name__}")
-    return handle
-
-
-def _end(found: Handle) -> float | None:
-    return None if found.ends_at_ms is None else found.ends_at_ms / 1000
-
-
-def _rfc3339(seconds: int | None) -> str | None:
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    async def _sealed(self, ctx: Any, value: Any, before: Any) -> HeldHandle:
+        exchange = exchange_of(self._author, ctx)
+        act = {"do": "seal", "type": self._type, "ttl": self._ttl, "before": before}
+        made = await exchange.act(act, _json.dumps("value", value))
+        return HeldHandle(made["handle"], made.get("expiresAt"))

@@ -9,6 +9,7 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.context import ServerRequestContext
 
 from .. import InvalidArgument, Principal, principal_from_claims
+from .._engine import sent
 
 #: Asked once for a request; what it returns is who may use the request's tokens. Whatever waits
 #: for something is asynchronous: other requests stand still while a plain function runs.
@@ -57,4 +58,9 @@ def checked(found: object) -> Principal:
         raise InvalidArgument(
             f"principal: expected the function to return a Principal, found {type(found).__name__}"
         )
+    for name, part in zip(found._fields, found, strict=True):
+        if part is not None and sent(part) is not part:
+            raise InvalidArgument(
+                f"principal: expected {name} to be a text, found {type(part).__name__}"
+            )
     return found

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from .. import InternalError, Principal, Refused, SealwaxError, answer, inspect
+from .. import Principal, Refused, SealwaxError
+from .._errors import by_code
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 logger = logging.getLogger("sealwax.mcp")
 
@@ -68,33 +71,18 @@ def report(hook: OnRefused | None, refusal: Refusal) -> None:
         logger.exception("on_refused raised")
 
 
-def token_id(token: object) -> str | None:
-    """Return the id that a refused text claims, if it is a token at all."""
-    try:
-        return inspect(token).token_id if isinstance(token, str) else None
-    except SealwaxError:
+def why(step: Mapping[str, Any]) -> SealwaxError | None:
+    """Return what was refused last on the way to a step, as an exception."""
+    refused = step.get("refused")
+    if not refused:
         return None
+    of_accept = {error.code: error for error in (NotAccepted, AcceptUnavailable)}
+    error = {**by_code, **of_accept}.get(refused[-1]["code"], SealwaxError)
+    return error(refused[-1]["message"])
 
 
-def protocol_error(kind: Kind, *, refused: bool) -> MCPError:
-    """Return the one answer to what was refused under a JSON-RPC method, or failed here."""
-    return _error(_answer(kind, refused=refused))
-
-
-def session_error(session_id: object, *, refused: bool) -> MCPError:
-    """Return the one answer to a data-layer session that was refused, or failed here."""
-    echoed = session_id if isinstance(session_id, str) else None
-    error = None if refused else InternalError()
-    return _error(answer("data-layer", error, session_id=echoed))
-
-
-def session_required() -> MCPError:
-    """Return the answer to a request that needs a data-layer session and has none."""
-    return _error(answer("data-layer-required"))
-
-
-def _error(told: dict[str, Any]) -> MCPError:
-    error = told["error"]
+def protocol_error(error: Mapping[str, Any]) -> MCPError:
+    """Return a JSON-RPC error as the SDK has it."""
     return MCPError(error["code"], error["message"], error.get("data"))
 
 
@@ -103,25 +91,20 @@ class HandleRefused(MCPError):
 
     A tool that catches it can do otherwise, such as make a new one. Its ``__cause__`` is the
     :class:`sealwax.SealwaxError`, for the log. Raised elsewhere than in a tool it is a protocol
-    error with the same text.
+    error with the same text. Made by a guard.
 
     >>> from sealwax.mcp import HandleRefused
-    >>> result = HandleRefused().tool_result
-    >>> result["isError"], result["content"][0]["text"][:24]
-    (True, 'This handle is not valid')
+    >>> async def basket(baskets, ctx, handle):
+    ...     try:
+    ...         return await baskets.check(ctx, handle)
+    ...     except HandleRefused:
+    ...         return await baskets.mint(ctx)
     """
 
     #: Nothing but the profile's answer, as it stands on the wire.
     tool_result: dict[str, Any]
 
-    def __init__(self, *, refused: bool = True) -> None:
-        self.tool_result = _answer("handle", refused=refused)["toolResult"]
-        code = INVALID_PARAMS if refused else INTERNAL_ERROR
-        super().__init__(code, self.tool_result["content"][0]["text"])
-
-
-def _answer(kind: Kind, *, refused: bool) -> dict[str, Any]:
-    profile: Literal["handle", "request-state", "cursor"]
-    assert kind != "session", "what a refused session is answered depends on the protocol"
-    profile = "handle" if kind == "handle-state" else kind
-    return answer(profile) if refused else answer(profile, InternalError())
+    def __init__(self, reply: Mapping[str, Any]) -> None:
+        error = reply["error"]
+        super().__init__(error["code"], error["message"], error.get("data"))
+        self.tool_result = reply["tool"]

@@ -19,13 +19,14 @@ from mcp.server.request_state import (
 from mcp_types import CallToolResult
 
 from .. import InvalidArgument
-from ._boundary import Boundary
+from ._boundary import Boundary, outermost
 from ._refusal import HandleRefused
 
 if TYPE_CHECKING:
     from mcp.server.context import HandlerResult, ServerRequestContext
 
-    from ._guard import Guard
+    from ._asking import Author
+    from ._rules import Rules
 
 
 @dataclass
@@ -37,9 +38,11 @@ class _Place:
     has_boundary: bool
     #: What tools raise of a handle, so that their server lets it through.
     handle_refused: type[HandleRefused] = HandleRefused
+    #: Whether its own models drop capabilities that they do not know.
+    drops: bool = False
 
 
-def install(guard: Guard, server: Any) -> None:
+def install(author: Author, rules: Rules, server: Any) -> None:
     """Put a guard's boundary where the SDK's stands."""
     place = _place(server)
     middleware = place.low_level.middleware
@@ -52,7 +55,7 @@ def install(guard: Guard, server: Any) -> None:
             f"of a {type(server).__name__}, found {len(theirs)}: leave that to the guard, or tell "
             f"us if you added none (mcp {metadata.version('mcp')})"
         )
-    boundary = Boundary(guard, place.handle_refused)
+    boundary = Boundary(author, rules, place.handle_refused)
     if theirs:
         _expect_default(theirs[0]._security)
         middleware[middleware.index(theirs[0])] = boundary
@@ -61,8 +64,10 @@ def install(guard: Guard, server: Any) -> None:
         tracing = bool(middleware) and isinstance(middleware[0], OpenTelemetryMiddleware)
         middleware.insert(int(tracing), boundary)
     _answer_for_handles(place.low_level)
-    if guard.data_layer is not None:
-        guard.data_layer._install(place.low_level)
+    if rules.sessions is not None:
+        rules.sessions.install(place.low_level)
+        if place.drops:
+            middleware.insert(0, outermost)
 
 
 def low_level(server: Any) -> Server[Any]:
@@ -80,7 +85,7 @@ def _place(server: Any) -> _Place:
 
         if server._request_state_security is not None:
             raise _not_beside()
-        return _Place(server._mcp_server, True, FastMCPHandleRefused)
+        return _Place(server._mcp_server, True, FastMCPHandleRefused, drops=True)
     if isinstance(server, Server):
         return _Place(server, has_boundary=False)
     raise TypeError(f"server: expected an MCPServer, a Server or a FastMCP, found {type(server)}")

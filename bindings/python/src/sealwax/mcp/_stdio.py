@@ -24,17 +24,11 @@ from mcp_types.jsonrpc import (
 )
 from pydantic import Field
 
-from .. import InternalError, Malformed, SealwaxError
-from ._negotiated import (
-    ABSENT,
-    TERMINATE,
-    Negotiated,
-    SelfContained,
-    read_message,
-    refused_answer,
-    take_session,
-)
-from ._refusal import token_id
+from .._engine import sent
+from ._exchange import Outer, around
+from ._negotiated import negotiated
+from ._transport import ABSENT, Passage, take_session
+from ._wire import read_message
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
@@ -42,7 +36,8 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.shared._stream_protocols import WriteStream
 
-    from ._exchange import Exchange
+    from ._negotiated import Negotiated
+    from ._transport import Front
 
 _INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
@@ -51,9 +46,10 @@ _INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 class _Origin:
     """The message that something is done for."""
 
-    session_id: str | None = None
+    #: The session of what leaves for it.
+    stamp: str | None = None
     #: What was asked, if it was an ``initialize``.
-    initialize: dict[str, Any] | None = None
+    initialize: Passage | None = None
     #: Whether the SDK was told what a client had said to another process.
     replayed: bool = False
 
@@ -63,16 +59,21 @@ class _Origin:
 _origin: ContextVar[_Origin | None] = ContextVar("sealwax_origin", default=None)
 
 
-async def run(server: Server[Any], sessions: SelfContained) -> None:
+async def run(server: Server[Any], front: Front) -> None:
     """Serve stdio until the client leaves."""
     with _standard_streams() as (stdin, stdout):
-        conversation = _Conversation(sessions)
-        async with aclosing(conversation.lines(anyio.wrap_file(stdin))) as lines:
-            read: Any = lines
-            async with stdio_server(stdin=read, stdout=anyio.wrap_file(stdout)) as (reads, writes):
-                conversation.writes = writes
-                sent: Any = conversation
-                await server.run(reads, sent, server.create_initialization_options())
+        await serve(server, front, anyio.wrap_file(stdin), anyio.wrap_file(stdout))
+
+
+async def serve(server: Server[Any], front: Front, stdin: Any, stdout: Any) -> None:
+    """Serve two streams of lines."""
+    conversation = _Conversation(front)
+    async with aclosing(conversation.lines(stdin)) as lines:
+        read: Any = lines
+        async with stdio_server(stdin=read, stdout=stdout) as (reads, writes):
+            conversation.writes = writes
+            leaves: Any = conversation
+            await server.run(reads, leaves, server.create_initialization_options())
 
 
 class _Conversation:
@@ -81,8 +82,8 @@ class _Conversation:
     #: Where messages leave.
     writes: WriteStream[SessionMessage]
 
-    def __init__(self, sessions: SelfContained) -> None:
-        self._sessions = sessions
+    def __init__(self, front: Front) -> None:
+        self._front = front
         self._initialized = False
         self._replayed = anyio.Event()
         self._last: str | None = None
@@ -91,51 +92,39 @@ class _Conversation:
         """Give the lines that the SDK is to see."""
         while line := await stdin.readline():
             _origin.set(_Origin())
+            around.set(None)
             message = read_message(line)
             if not isinstance(message, dict) or not _plain(message) or _of_today(message):
                 yield line
                 continue
-            session_id = take_session(message)
-            if message.get("method") == "initialize":
+            inside = take_session(message)
+            document = {"inside": None if inside is ABSENT else sent(inside)}
+            passage = Passage(self._front, message, document)
+            step = await passage.entered()
+            settled = negotiated(step)
+            if settled is not None or step.get("watch"):
+                around.set(Outer(self._front.author, passage.asking))
+            if settled is not None and not self._initialized:
+                _origin.set(_Origin(replayed=True))
+                yield self._initialize(settled)
+                await self._replayed.wait()
+                if self._initialized:
+                    yield json.dumps(_INITIALIZED)
+                else:
+                    step = await passage.refused_again()
+            if step["step"] != "deliver":
+                answer = passage.replied(step)
+                if answer is not None:
+                    await self._answer(answer)
+                continue
+            if step.get("watch"):
                 self._initialized = True
-                _origin.set(_Origin(initialize=message))
-            elif session_id is not ABSENT:
-                exchange = self._sessions.exchange(message)
-                try:
-                    session = await self._opened(exchange, message, session_id)
-                    if session is None:
-                        continue
-                    if not self._initialized:
-                        _origin.set(_Origin(replayed=True))
-                        yield self._initialize(session)
-                        await self._replayed.wait()
-                        if not self._initialized:
-                            raise Malformed("session: expected what this server can negotiate")
-                        yield json.dumps(_INITIALIZED)
-                except SealwaxError as error:
-                    exchange.report("session", error, token_id(session_id))
-                    if _asks(message):
-                        await self._answer(refused_answer(message["id"], error, session_id))
-                    continue
-                self._last = session_id
-                _origin.set(_Origin(session_id))
+                _origin.set(_Origin(initialize=passage))
+            else:
+                self._last = step.get("stamp", self._last)
+                _origin.set(_Origin(step.get("stamp")))
             # Not the line: the SDK is to read what was judged.
             yield json.dumps(message)
-
-    async def _opened(
-        self, exchange: Exchange, message: dict[str, Any], session_id: object
-    ) -> Negotiated | None:
-        """Return the session of a message, or nothing where that is the end of both."""
-        session = await self._sessions.open(exchange, session_id)
-        if message.get("method") == TERMINATE:
-            if not _asks(message):
-                self._sessions.not_asked(exchange, session)
-                return None
-            if self._sessions.can_end:
-                await self._sessions.end(exchange, session)
-                await self._answer({"jsonrpc": "2.0", "id": message["id"], "result": {}})
-                return None
-        return session
 
     def _initialize(self, session: Negotiated) -> str:
         """Return what tells an SDK that was not there what was negotiated."""
@@ -159,23 +148,12 @@ class _Conversation:
             self._replayed.set()
             return
         if origin is not None and origin.initialize and isinstance(message, JSONRPCResponse):
-            message = await self._begun(origin.initialize, message)
+            message = await _begun(origin.initialize, message)
         else:
             # What a server says by itself is of the session that it was last spoken to in.
-            session_id = self._last if origin is None else origin.session_id
-            message = message if session_id is None else _of_session(message, session_id)
+            stamp = self._last if origin is None else origin.stamp
+            message = message if stamp is None else _of_session(message, stamp)
         await self.writes.send(SessionMessage(message, item.metadata))
-
-    async def _begun(self, asked: dict[str, Any], message: JSONRPCResponse) -> JSONRPCMessage:
-        exchange = self._sessions.exchange(asked)
-        try:
-            token = await self._sessions.seal(exchange, asked.get("params"), message.result)
-        except SealwaxError as error:
-            exchange.report("session", error)
-            internal = refused_answer(message.id, InternalError(), None)
-            return jsonrpc_message_adapter.validate_python(internal)
-        more = {"sessionId": token, "sessionTimeout": self._sessions.timeout()}
-        return message.model_copy(update={"result": {**message.result, **more}})
 
     async def _answer(self, message: dict[str, Any]) -> None:
         answer = jsonrpc_message_adapter.validate_python(message)
@@ -190,6 +168,14 @@ class _Conversation:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+async def _begun(passage: Passage, message: JSONRPCResponse) -> JSONRPCMessage:
+    step = await passage.left(message.result)
+    if step["step"] == "reply":
+        return jsonrpc_message_adapter.validate_python(passage.replied(step))
+    more = {"sessionId": step["header"], "sessionTimeout": step["timeout"]}
+    return message.model_copy(update={"result": {**message.result, **more}})
 
 
 class _Request(JSONRPCRequest):
@@ -210,10 +196,6 @@ def _of_session(message: JSONRPCMessage, session_id: str) -> JSONRPCMessage:
     if isinstance(message, JSONRPCNotification):
         return _Notification.model_validate(sent)
     return message
-
-
-def _asks(message: dict[str, Any]) -> bool:
-    return "method" in message and "id" in message
 
 
 def _plain(message: dict[str, Any]) -> bool:

@@ -1,0 +1,183 @@
+"""The guard's engine: documents in and documents out, in the form of docs/engine.md."""
+
+from __future__ import annotations
+
+import json
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from . import _json
+from ._errors import InvalidArgument
+from ._native import Opaque, fail, ffi, lib, number, own, pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ._codec import Codec
+
+Document: TypeAlias = "dict[str, Any]"
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
+_text = json.encoder.encode_basestring_ascii
+#: What most requests are told.
+_COMMON: dict[bytes, Document] = {
+    text: _decode(text.decode())
+    for text in (
+        b'{"step":"deliver"}',
+        b'{"step":"deliver","watch":"requestState"}',
+        b'{"step":"deliver","watch":"nextCursor"}',
+        b'{"step":"identify"}',
+    )
+}
+#: Where a call puts what it begins, its text, the text's length and the error.
+_Desk: TypeAlias = "tuple[Any, Any, Any, Any]"
+#: Those that are free; `pop` and `append` are atomic, as those of `Desks` are.
+_desks: list[_Desk] = []
+
+
+def seconds(name: str, value: int | None) -> int | None:
+    """Return a number of seconds, or raise where it is none."""
+    number(name, value)
+    return value
+
+
+def sent(value: object) -> str | bool | None:
+    """Return what a client sent where a text is expected, as documents have it."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        return True
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return True
+    return value
+
+
+class Guard(Opaque):
+    """The rules of a server's guard: a codec and settings."""
+
+    __slots__ = ("_guard",)
+
+    def __init__(self, codec: Codec, settings: Document) -> None:
+        written = pair(_json.dumps("settings", settings))
+        self._guard = own("sealwax_guard", lib.sealwax_guard_new, codec._codec, *written)
+
+    def message(
+        self, document: Document, arguments: bytes | None = None
+    ) -> tuple[Exchange, Document]:
+        """Begin the exchange of a message at the SDK's handlers."""
+        return _begun(lib.sealwax_guard_message, self._guard, document, arguments)
+
+    def transport(
+        self, document: Document, initialize: bytes | None = None
+    ) -> tuple[Exchange, Document]:
+        """Begin the exchange of a message around HTTP or stdio."""
+        return _begun(lib.sealwax_guard_transport, self._guard, document, initialize)
+
+
+class Exchange(Opaque):
+    """One message and all that comes of it. Every thread may use it, until it is freed."""
+
+    __slots__ = ("_exchange", "_lock")
+
+    def __init__(self, exchange: Any) -> None:
+        """Be made by a guard."""
+        self._exchange = ffi.gc(exchange, lib.sealwax_exchange_free)
+        # A text lies in the exchange until the next call, and cffi lets other threads run.
+        self._lock = Lock()
+
+    def on(self, event: Document, value: bytes | None = None) -> Document:
+        """Tell what came of the last step; return the next one."""
+        written = _write(event)
+        return self._told(lib.sealwax_exchange_on, written, len(written), *pair(value))
+
+    def fork(self) -> Document:
+        """Return the metadata of a new session."""
+        return self._told(lib.sealwax_exchange_fork)
+
+    def write(self, value: bytes) -> None:
+        """Write the session's value, as JSON."""
+        desk = _desk()
+        with self._lock:
+            if lib.sealwax_exchange_write(self._living(), value, len(value), desk[3]):
+                fail(desk[3])
+        _desks.append(desk)
+
+    def act(self, act: Document, value: bytes | None = None) -> tuple[Exchange, Document]:
+        """Begin the exchange of what a handler does with a handle."""
+        with self._lock:
+            return _begun(lib.sealwax_exchange_act, self._living(), act, value)
+
+    def free(self) -> None:
+        """Cancel it, whatever its step."""
+        with self._lock:
+            exchange, self._exchange = self._exchange, None
+        if exchange is not None:
+            ffi.release(exchange)
+
+    def _told(self, function: Callable[..., int], *arguments: Any) -> Document:
+        desk = _desk()
+        with self._lock:
+            if function(self._living(), *arguments, *desk[1:]):
+                fail(desk[3])
+            text = ffi.unpack(desk[1][0], desk[2][0])
+        _desks.append(desk)
+        return _read(text)
+
+    def _living(self) -> Any:
+        if self._exchange is None:
+            raise InvalidArgument(
+                "expected a request that is being served, found one that was answered or cancelled"
+            )
+        return self._exchange
+
+
+def _desk() -> _Desk:
+    try:
+        return _desks.pop()
+    except IndexError:
+        return (
+            ffi.new("sealwax_exchange **"),
+            ffi.new("const char **"),
+            ffi.new("size_t *"),
+            ffi.new("sealwax_error *"),
+        )
+
+
+def _begun(
+    function: Callable[..., int], of: Any, document: Document, value: bytes | None
+) -> tuple[Exchange, Document]:
+    desk = _desk()
+    written = _write(document)
+    if function(of, written, len(written), *pair(value), *desk):
+        fail(desk[3])
+    exchange = Exchange(desk[0][0])
+    text = ffi.unpack(desk[1][0], desk[2][0])
+    _desks.append(desk)
+    return exchange, _read(text)
+
+
+def _write(document: Document) -> bytes:
+    return _member(document).encode()
+
+
+def _member(value: Any) -> str:
+    """Return what a document holds as JSON: json's own way takes 3 µs, where this takes 1."""
+    if type(value) is str:
+        return _text(value)
+    if type(value) is dict:
+        # What is absent, null or false is the same.
+        kept = [
+            f'"{name}":{_member(one)}'
+            for name, one in value.items()
+            if one is not None and one is not False
+        ]
+        return f"{{{','.join(kept)}}}"
+    return "true" if value is True else _encode(value)
+
+
+def _read(text: bytes) -> Document:
+    found: Document = _COMMON.get(text) or _decode(text.decode())
+    return found

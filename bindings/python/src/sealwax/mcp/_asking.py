@@ -1,0 +1,158 @@
+"""All that a guard asks its author for one request, and tells of it."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from typing import TYPE_CHECKING, Any, Protocol
+
+import anyio
+
+from .. import InvalidArgument, Principal
+from ._accept import Presented
+from ._principal import checked
+from ._refusal import AcceptUnavailable, Refusal, report
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mcp.server.context import ServerRequestContext
+
+    from .._engine import Document, Exchange
+    from ._accept import Accept
+    from ._principal import Anonymous, PrincipalOf
+    from ._refusal import OnRefused
+
+_YES, _ANONYMOUS = {"answer": "yes"}, {"anonymous": True}
+
+
+class Author(Protocol):
+    """What an author gave a guard, that is asked or told something."""
+
+    principal: PrincipalOf | Anonymous
+    accept: Accept | None
+    accept_timeout: float
+    on_refused: OnRefused | None
+
+
+class Asking:
+    """Carries out what the engine wants to know, and asks once who a request is from.
+
+    What a wrapper around the server asked, the guard of its handlers knows.
+    """
+
+    def __init__(self, author: Author, ctx: ServerRequestContext[Any, Any]) -> None:
+        self._author = author
+        self._ctx: ServerRequestContext[Any, Any] | None = ctx
+        #: Who it is, once that is known; ``None`` is anonymous too.
+        self.principal: Principal | None = None
+        self._who: Document | None = _ANONYMOUS if author.principal == "anonymous" else None
+        self._finding: anyio.Lock | None = None
+
+    @property
+    def known(self) -> Document | None:
+        """Who it is, as documents have it, if that was asked."""
+        return None if self._who is None or "failed" in self._who else self._who
+
+    async def drive(
+        self,
+        exchange: Exchange,
+        step: Document,
+        begin: Callable[[], Awaitable[tuple[Document, bytes | None]]] | None = None,
+    ) -> Document:
+        """Answer what the engine asks; return the first step that is no question."""
+        deadline = None
+        while True:
+            for one in step.get("refused", ()):
+                self._report(one)
+            value = None
+            if step["step"] == "identify":
+                event = {"principal": await self.who()}
+            elif step["step"] == "ask":
+                deadline = deadline or time.monotonic() + self._author.accept_timeout
+                event = await self._answer(step, deadline)
+            elif step["step"] == "begin" and begin is not None:
+                event, value = await begin()
+            else:
+                return step
+            step = exchange.on(event, value)
+
+    async def who(self) -> Document:
+        """Return who it is, or that it failed, as an event has it."""
+        return self._who or await self._find()
+
+    async def once(self) -> None:
+        """Find out who it is: what a handler does at once with two handles asks once."""
+        if self._who is None:
+            self._finding = self._finding or anyio.Lock(fast_acquire=True)
+            async with self._finding:
+                await self.who()
+
+    async def _find(self) -> Document:
+        principal_of: Any = self._author.principal
+        try:
+            found = principal_of(self._ctx)
+            if inspect.isawaitable(found):
+                found = await found
+            self.principal = checked(found)
+        except InvalidArgument as error:
+            self._who = {"failed": str(error)}
+        except Exception as error:
+            # Its message is not for the log: it may hold the credential that it is about.
+            expected = "principal: expected a function that gives one"
+            self._who = {"failed": f"{expected}, found {type(error).__name__}"}
+        else:
+            self._who = self.principal._asdict()
+        return self._who
+
+    async def _answer(self, step: Document, deadline: float) -> Document:
+        accept, timeout = self._author.accept, self._author.accept_timeout
+        assert accept is not None
+        name = "ended" if "end" in step else "accept"
+        answer: Document = _YES
+        try:
+            with anyio.fail_after(deadline - time.monotonic()):
+                if "end" in step:
+                    await _done(accept.ended(self._presented(step["end"])))
+                for place, one in enumerate(step.get("accept", ())):
+                    verdict: object = await _done(accept.accept(self._presented(one)))
+                    if verdict is False:
+                        answer = {"answer": {"no": place}}
+                        break
+                    if verdict is not True:
+                        found = type(verdict).__name__
+                        raise AcceptUnavailable(
+                            f"expected accept to return True or False, found {found}"
+                        )
+        except AcceptUnavailable as error:
+            return {"answer": {"failed": str(error)}}
+        except Exception as error:
+            found = type(error).__name__
+            return {"answer": {"failed": _late(name, timeout, found)}}
+        # What did not let itself be interrupted is late all the same.
+        if (over := time.monotonic() - deadline) > 0:
+            return {"answer": {"failed": _late(name, timeout, f"{timeout + over:.1f} s")}}
+        return answer
+
+    def _presented(self, one: Document) -> Presented:
+        whose = None if one.get("public") else self.principal
+        return Presented(one["kind"], one["id"], whose, one["until"])
+
+    def _report(self, one: Document) -> None:
+        refusal = Refusal(
+            one["code"], one["kind"], one["message"], one.get("tokenId"), self.principal
+        )
+        report(self._author.on_refused, refusal)
+
+    def close(self) -> None:
+        """End with the request: what was left behind may hold this for as long as it likes."""
+        self._who = self._who or {"failed": "principal: expected before the answer had left"}
+        self._ctx = None
+
+
+def _late(name: str, timeout: float, found: str) -> str:
+    return f"expected {name} to answer in {timeout} s, found {found}"
+
+
+async def _done(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value

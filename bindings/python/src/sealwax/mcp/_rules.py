@@ -1,0 +1,66 @@
+"""What an author said of a guard, as the engine is told it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import InvalidArgument
+from .._engine import Guard as Engine
+from .._engine import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .. import Codec
+    from .._engine import Document
+    from ._sessions import Sessions
+
+
+class Rules:
+    """A codec and settings, of which each place that asks has an engine."""
+
+    def __init__(
+        self,
+        codec: Codec,
+        *,
+        asks: bool,
+        request_state_ttl: int | None,
+        only: Mapping[str, Sequence[str]] | None,
+    ) -> None:
+        self._codec = codec
+        self._settings: Document = {
+            "asks": asks,
+            "requestStateTtl": seconds("request_state_ttl", request_state_ttl),
+            "only": {target: _names(target, names) for target, names in (only or {}).items()},
+        }
+        self.sessions: Sessions | None = None
+        # What is wrong is said now.
+        self.engine()
+
+    def engine(self, front: Document | None = None) -> Engine:
+        """Return the engine; `front` is of a wrapper around HTTP or stdio."""
+        sessions = None if self.sessions is None else self.sessions.settings
+        return Engine(self._codec, {**self._settings, "sessions": sessions, "front": front})
+
+    def take(self, sessions: Sessions) -> None:
+        """Have data-layer sessions."""
+        if self.sessions is not None:
+            raise InvalidArgument("sessions: expected to be called once, found a second time")
+        self.sessions = sessions
+        self.engine()
+
+    @property
+    def may_need_session(self) -> bool:
+        """Whether a request without a session may be refused for that alone."""
+        return self.sessions is not None and self.sessions.settings["required"] is not None
+
+    async def first(self, ctx: Any) -> tuple[Document, bytes | None]:
+        """Return the first value of a session, as an event has it."""
+        assert self.sessions is not None
+        return await self.sessions.first(ctx)
+
+
+def _names(target: str, names: Any) -> list[str]:
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"only: expected a list of names for {target}, found another")
+    return list(names)

@@ -1,0 +1,102 @@
+"""Messages around HTTP and stdio, before the SDK sees them: ``Mcp-Session-Id`` and SEP-1359."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.context import ServerRequestContext
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from .._engine import seconds, sent
+from ._asking import Asking
+from ._wire import json_text
+
+if TYPE_CHECKING:
+    from .._engine import Document
+    from ._asking import Author
+    from ._rules import Rules
+
+#: Where a message has no session: JSON's null is another thing.
+ABSENT: Any = object()
+
+
+class Front:
+    """A guard's rules for the sessions of the transport."""
+
+    def __init__(
+        self, author: Author, rules: Rules, *, required: bool, ttl: int | None, sep1359: bool
+    ) -> None:
+        self.author, self.sep1359 = author, sep1359
+        front = {"required": required, "ttl": seconds("ttl", ttl), "sep1359": sep1359}
+        self.engine = rules.engine(front)
+
+
+class Passage:
+    """One message on its way to the SDK and back."""
+
+    def __init__(self, front: Front, message: Any, document: Document, request: Any = None) -> None:
+        said = message if isinstance(message, dict) else {}
+        method, params = said.get("method"), said.get("params")
+        if method is not None:
+            known = isinstance(method, str) and sent(method) is method
+            document["method"] = method if known else ""
+            document["notification"] = said.get("id") is None
+        #: The id of what asks for an answer.
+        self.identity = None if method is None else said.get("id")
+        nobodys: Any = None
+        ctx = ServerRequestContext[Any, Any](
+            session=nobodys,
+            lifespan_context={},
+            protocol_version=HANDSHAKE_PROTOCOL_VERSIONS[-1],
+            method=str(method or ""),
+            params=params if isinstance(params, dict) else None,
+            request_id=said.get("id"),
+            request=request,
+        )
+        self.asking = Asking(front.author, ctx)
+        initialize = json_text(params) if method == "initialize" else None
+        self._engine, self._step = front.engine.transport(document, initialize)
+
+    async def entered(self) -> Document:
+        """Return what becomes of the message."""
+        return await self.asking.drive(self._engine, self._step)
+
+    async def left(self, result: Any) -> Document:
+        """Return what becomes of the result of an ``initialize``."""
+        step = self._engine.on({"left": {}}, json_text(result))
+        return await self.asking.drive(self._engine, step)
+
+    async def refused_again(self) -> Document:
+        """Return what a session is answered that the SDK does not begin again."""
+        step = self._engine.on({"begun": {"failed": "initialize: refused"}})
+        return await self.asking.drive(self._engine, step)
+
+    def replied(self, step: Document) -> dict[str, Any] | None:
+        """Return the message that a reply consists of, if it does."""
+        told = {"error": step["error"]} if "error" in step else {"result": {}}
+        if "error" not in step and not step.get("done"):
+            return None
+        return {"jsonrpc": "2.0", "id": self.identity, **told}
+
+    def close(self) -> None:
+        """End with the message."""
+        self._engine.free()
+        self.asking.close()
+
+
+def take_session(message: Any) -> Any:
+    """Take the session id off a message, for the SDK has no place for it."""
+    if not isinstance(message, dict):
+        return ABSENT
+    if "sessionId" in message:
+        return message.pop("sessionId")
+    result = message.get("result")
+    return result.pop("sessionId", ABSENT) if isinstance(result, dict) else ABSENT
+
+
+def put_session(message: Any, session_id: str) -> None:
+    """Put the session id on a message: into its result, or at the top of what has a method."""
+    if "method" in message:
+        message["sessionId"] = session_id
+    elif isinstance(message.get("result"), dict):
+        message["result"]["sessionId"] = session_id

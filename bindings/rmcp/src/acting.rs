@@ -1,0 +1,113 @@
+//! What a handler does with a handle.
+
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+use sealwax::mcp::{Act, Exchange, Made, Reply, Step, What};
+use sealwax::{Error, Profile};
+use serde::de::DeserializeOwned;
+
+use crate::Kind;
+use crate::caller::Caller;
+use crate::guard::Guard;
+use crate::refusal::{About, token_id};
+use crate::refused::Refused;
+
+/// An act that has begun.
+pub(crate) struct Acting<'a> {
+    kind: Kind,
+    caller: &'a Caller,
+    context: &'a RequestContext<RoleServer>,
+    exchange: Exchange,
+    step: Step,
+}
+
+impl<'a> Acting<'a> {
+    /// Begins with a handle of a type. Only a server that this guard protects can tell whose it is.
+    pub(crate) fn begin(
+        guard: &Guard,
+        handle_type: &str,
+        context: &'a RequestContext<RoleServer>,
+        what: What<'_>,
+    ) -> Result<Self, Refused> {
+        let kind = match what {
+            What::Mint { .. } | What::Check { .. } | What::End { held: false, .. } => Kind::Handle,
+            _ => Kind::HandleState,
+        };
+        let act = Act { handle_type, what };
+        let begun = Caller::of(context).and_then(|caller| {
+            if caller.guard.is(guard) {
+                let begun = caller.within(|exchange| Ok(exchange.act(act)))?;
+                return Ok((caller, begun));
+            }
+            Err(Error::InvalidArgument(
+                "expected handles of the guard that protects this server".into(),
+            ))
+        });
+        let (caller, (mut exchange, step)) = begun.map_err(|error| {
+            Refused::new(guard.refuse(&error, About::new(kind, Profile::Handle, None)))
+        })?;
+        let step = caller.identified(&mut exchange, step, context);
+        Ok(Self {
+            kind,
+            caller,
+            context,
+            exchange,
+            step,
+        })
+    }
+
+    /// What came of it.
+    pub(crate) async fn done(mut self) -> Result<Made, Refused> {
+        let drive = self
+            .caller
+            .drive(&mut self.exchange, self.step, self.context);
+        made(drive.await)
+    }
+
+    /// What came of it, where nobody has to be asked.
+    pub(crate) fn now(self) -> Result<Made, Refused> {
+        made(self.step)
+    }
+
+    /// What came of it, and the value that `handle` held.
+    pub(crate) async fn open<T: DeserializeOwned>(
+        self,
+        handle: &str,
+    ) -> Result<(T, Made), Refused> {
+        let opened = match &self.step {
+            Step::Done(made) => made.value.as_deref(),
+            _ => self.exchange.opened(),
+        };
+        let value = opened.map(serde_json::from_str);
+        let Some(Ok(value)) = value else {
+            // First of all, for what cannot be read must not count as used.
+            let refused = value.map(|_| self.unreadable(handle));
+            let made = self.now();
+            return Err(refused.unwrap_or_else(|| made.err().unwrap_or_else(trouble)));
+        };
+        let made = self.done().await?;
+        Ok((value, made))
+    }
+
+    fn unreadable(&self, handle: &str) -> Refused {
+        let about = About {
+            token_id: token_id(handle),
+            ..self.caller.about(self.kind, Profile::Handle)
+        };
+        let error = Error::Malformed("a value that is JSON of the type asked for");
+        Refused::new(self.caller.guard.refuse(&error, about))
+    }
+}
+
+fn made(step: Step) -> Result<Made, Refused> {
+    match step {
+        Step::Done(made) => Ok(*made),
+        Step::Reply(reply) => Err(Refused::new(reply)),
+        _ => Err(trouble()),
+    }
+}
+
+/// The server's own.
+fn trouble() -> Refused {
+    Refused::new(Reply::from(Profile::Handle.internal_error()))
+}

@@ -1,0 +1,189 @@
+//! Messages around HTTP or stdio: before rmcp sees them, and as they leave.
+
+use std::sync::OnceLock;
+
+use http::request::Parts;
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+use sealwax::mcp::{self, Deliver, Event, Exchange, Head, Reply, Sent, Step, Transport, Watch};
+use sealwax::{Error, Principal, Profile};
+use serde_json::Value;
+
+use crate::Kind;
+use crate::caller::Caller;
+use crate::guard::Guard;
+use crate::message::{
+    VERSION, echo, header, is_modern, is_notification, leave, put_echo, replied, request_id, stamp,
+    take_session,
+};
+use crate::params::sent;
+use crate::refusal::About;
+
+/// The guard's part around a transport.
+pub(crate) struct Front {
+    pub guard: Guard,
+    pub settings: mcp::Front,
+    /// Made with the first message, for the guard may get its sessions later than this.
+    engine: OnceLock<Result<mcp::Guard, Error>>,
+}
+
+/// A message on its way.
+pub(crate) struct Passing {
+    caller: Caller,
+    context: RequestContext<RoleServer>,
+    exchange: Exchange,
+}
+
+/// What is to be done with a message that came.
+pub(crate) struct Arrived {
+    pub passing: Passing,
+    pub step: Step,
+    /// The session of SEP-1359 that it named, which rmcp's types do not know: it was taken off.
+    pub inside: Option<Value>,
+}
+
+/// What is to be done with what leaves for it.
+#[derive(Default)]
+pub(crate) struct Leaving {
+    watched: Option<Passing>,
+    pub stamp: Option<String>,
+    /// The data-layer session that rmcp would leave out of the result.
+    echo: Option<String>,
+}
+
+impl Front {
+    pub(crate) fn new(guard: &Guard) -> Self {
+        Self {
+            guard: guard.clone(),
+            settings: mcp::Front {
+                declares: true,
+                ..mcp::Front::default()
+            },
+            engine: OnceLock::new(),
+        }
+    }
+
+    /// Where a message goes; a reply where the settings are no good.
+    pub(crate) async fn arrive(
+        &self,
+        message: &mut Value,
+        parts: Option<&Parts>,
+    ) -> Result<Arrived, Reply> {
+        let make = || self.guard.rules().front(self.settings).build();
+        let engine = self.engine.get_or_init(make).as_ref();
+        let engine = engine.map_err(|error| {
+            let about = About::new(Kind::Session, Profile::DataLayer, None);
+            let mut reply = self.guard.refuse(error, about);
+            reply.status = Some(500);
+            reply
+        })?;
+        let modern = is_modern(parts.map(|parts| &parts.headers), message);
+        let speaks = self.settings.sep1359 && !modern;
+        let inside = speaks.then(|| take_session(message)).flatten();
+        let method = message["method"].as_str();
+        let version = parts.and_then(|parts| parts.headers.get(VERSION));
+        let initialize = (method == Some("initialize")).then(|| message["params"].to_string());
+        let (mut exchange, step) = engine.transport(Transport {
+            http: parts.map(|parts| parts.method.as_str()),
+            method,
+            notification: is_notification(message),
+            modern,
+            version: version.map(|version| version.to_str().unwrap_or_default()),
+            header: parts.map_or(Sent::Absent, header),
+            inside: sent(inside.as_ref()),
+            initialize: initialize.as_deref(),
+            principal: None,
+        });
+        // The principal is asked of a request as handlers have it; a transport has to make one.
+        let mut context = self.guard.request(None);
+        if let Some(parts) = parts {
+            context.extensions.insert(parts.clone());
+        }
+        let caller = Caller::new(&self.guard, &context.extensions);
+        let step = caller.drive(&mut exchange, step, &context).await;
+        let passing = Passing {
+            caller,
+            context,
+            exchange,
+        };
+        Ok(Arrived {
+            passing,
+            step,
+            inside,
+        })
+    }
+
+    /// What is to be done once rmcp answers `message`.
+    pub(crate) fn leaving(&self, passing: Passing, deliver: Deliver, message: &Value) -> Leaving {
+        let has_sessions = self.guard.sessions_slot().get().is_some();
+        Leaving {
+            watched: (deliver.watch != Watch::Never).then_some(passing),
+            stamp: deliver.stamp,
+            echo: echo(message).filter(|_| has_sessions),
+        }
+    }
+}
+
+impl Passing {
+    /// Where it goes then.
+    pub(crate) fn on(&mut self, event: Event<'_>) -> Step {
+        let step = self.caller.on(&mut self.exchange, event);
+        self.caller
+            .identified(&mut self.exchange, step, &self.context)
+    }
+
+    /// Who sends it, if anybody had to know.
+    pub(crate) fn principal(&self) -> Option<&Principal> {
+        self.caller.principal()
+    }
+}
+
+impl Leaving {
+    /// Changes a message that leaves. The header that goes with it, or what answers in its place.
+    pub(crate) fn change(&mut self, message: &mut Value) -> Result<Option<String>, Reply> {
+        if let Some(session_id) = &self.echo {
+            put_echo(message, session_id);
+        }
+        if let Some(token) = &self.stamp {
+            stamp(message, token);
+        }
+        if !message["result"].is_object() {
+            return Ok(None);
+        }
+        let Some(mut passing) = self.watched.take() else {
+            return Ok(None);
+        };
+        let result = message["result"].to_string();
+        match passing.on(Event::Left(Head {
+            initialized: Some(&result),
+            ..Head::default()
+        })) {
+            Step::Leave(changes) => {
+                leave(message, &changes);
+                Ok(changes.header)
+            }
+            Step::Reply(reply) => {
+                *message = replied(&reply, request_id(message)).unwrap_or_default();
+                Err(reply)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(crate) fn is_watching(&self) -> bool {
+        self.watched.is_some()
+    }
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.watched.is_none() && self.stamp.is_none() && self.echo.is_none()
+    }
+}
+
+impl Clone for Front {
+    fn clone(&self) -> Self {
+        Self {
+            settings: self.settings,
+            ..Self::new(&self.guard)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Where rmcp keeps, in its own types, what a request carries.
+
+#![expect(
+    deprecated,
+    reason = "what the server inside still offers is passed on"
+)]
+
+use rmcp::model::{
+    CallToolRequestParams, CancelTaskParams, CompleteRequestParams, CustomRequest,
+    GetPromptRequestParams, GetSkillRequestParams, GetTaskParams, InitializeRequestParams,
+    PaginatedRequestParams, ReadResourceDirectoryRequestParams, ReadResourceRequestParams,
+    SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams, UpdateTaskParams,
+};
+use sealwax::Carried;
+use sealwax::mcp::Sent;
+use serde_json::Value;
+
+/// The params of a request.
+pub(crate) trait Params {
+    /// What came in the member that carries a token.
+    fn sent(&self, _: &Carried) -> Sent<'_> {
+        Sent::Absent
+    }
+
+    /// Puts in what the handler is to see, and gives back what came.
+    fn put(&mut self, _: &Carried, _: Option<String>) -> Option<String> {
+        None
+    }
+
+    /// The name or address of what is asked for.
+    fn target(&self, _: &Carried) -> Option<&str> {
+        None
+    }
+
+    /// The JSON of the arguments, as they came, whatever they are.
+    fn arguments(&self) -> Option<String> {
+        None
+    }
+
+    /// All of them, of a method of which rmcp knows none.
+    fn all(&self) -> Option<Value> {
+        None
+    }
+}
+
+/// What a client sent. Null is nothing.
+pub(crate) fn sent(value: Option<&Value>) -> Sent<'_> {
+    match value {
+        None | Some(Value::Null) => Sent::Absent,
+        Some(Value::String(text)) => Sent::Text(text),
+        Some(_) => Sent::Other,
+    }
+}
+
+macro_rules! params {
+    ($($params:ty { $token:ident $(, $target:ident $(, $arguments:ident)?)? })*) => {$(
+        impl Params for $params {
+            fn sent(&self, _: &Carried) -> Sent<'_> {
+                self.$token.as_deref().into()
+            }
+
+            fn put(&mut self, _: &Carried, text: Option<String>) -> Option<String> {
+                std::mem::replace(&mut self.$token, text)
+            }
+
+            $(fn target(&self, _: &Carried) -> Option<&str> {
+                Some(&self.$target)
+            }
+
+            $(fn arguments(&self) -> Option<String> {
+                let arguments = self.$arguments.as_ref()?;
+                serde_json::to_string(arguments).ok()
+            })?)?
+        }
+    )*};
+    (nothing: $($params:ty)*) => {$(impl Params for $params {})*};
+}
+
+params! {
+    CallToolRequestParams { request_state, name, arguments }
+    GetPromptRequestParams { request_state, name, arguments }
+    ReadResourceRequestParams { request_state, uri }
+    ReadResourceDirectoryRequestParams { cursor }
+}
+
+params! {
+    nothing: () CancelTaskParams CompleteRequestParams GetSkillRequestParams GetTaskParams
+    InitializeRequestParams SetLevelRequestParams SubscribeRequestParams UnsubscribeRequestParams
+    UpdateTaskParams
+}
+
+impl Params for Option<PaginatedRequestParams> {
+    fn sent(&self, _: &Carried) -> Sent<'_> {
+        let cursor = self.as_ref().and_then(|params| params.cursor.as_deref());
+        cursor.into()
+    }
+
+    fn put(&mut self, _: &Carried, text: Option<String>) -> Option<String> {
+        std::mem::replace(&mut self.as_mut()?.cursor, text)
+    }
+}
+
+/// Also what fits none of rmcp's types, such as a `tools/call` whose `requestState` is a number.
+impl Params for CustomRequest {
+    fn sent(&self, carried: &Carried) -> Sent<'_> {
+        sent(self.params.as_ref().and_then(|it| it.get(carried.param)))
+    }
+
+    fn put(&mut self, carried: &Carried, text: Option<String>) -> Option<String> {
+        let params = self.params.as_mut()?.as_object_mut()?;
+        let came = match text {
+            Some(text) => params.insert(carried.param.into(), text.into()),
+            None => params.remove(carried.param),
+        };
+        came?.as_str().map(Into::into)
+    }
+
+    fn target(&self, carried: &Carried) -> Option<&str> {
+        self.params.as_ref()?.get(carried.target?)?.as_str()
+    }
+
+    fn arguments(&self) -> Option<String> {
+        let arguments = self.params.as_ref()?.get("arguments")?;
+        (!arguments.is_null()).then(|| arguments.to_string())
+    }
+
+    fn all(&self) -> Option<Value> {
+        self.params.clone()
+    }
+}

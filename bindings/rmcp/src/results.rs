@@ -1,0 +1,215 @@
+//! Where rmcp keeps, in its own types, what the engine reads of a result and changes in it.
+
+use rmcp::model::{
+    CacheScope, CallToolResponse, CallToolResult, CompleteResult, CreateTaskResult, CustomResult,
+    DiscoverResult, GetPromptResponse, GetPromptResult, GetSkillResult, GetTaskResult,
+    InitializeResult, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListSkillsResult, ListToolsResult, MetaObject, ReadResourceResponse,
+    ReadResourceResult, ServerCapabilities,
+};
+use sealwax::mcp::{Head, Leave, Outcome, Scope, Sent};
+use serde_json::{Value, json};
+
+use crate::message::SESSION;
+use crate::params::sent;
+
+/// A result. `member` carries a token, where one of this name does.
+pub(crate) trait Outgoing: Sized {
+    /// What the engine has to see.
+    fn head(&mut self, member: &str) -> Head<'_>;
+
+    /// Makes the engine's changes.
+    fn leave(&mut self, member: &str, leave: Leave);
+
+    /// The result of a method that is the guard's own.
+    fn own(_: &str, _modern: bool) -> Option<Self> {
+        None
+    }
+}
+
+/// The places in one of rmcp's types, as far as it has them.
+#[derive(Default)]
+struct Places<'a> {
+    outcome: Outcome,
+    token: Option<&'a mut String>,
+    scope: Option<&'a mut CacheScope>,
+    ttl_ms: Option<&'a mut u64>,
+    capabilities: Option<&'a mut ServerCapabilities>,
+    meta: Option<&'a mut Option<MetaObject>>,
+}
+
+trait Placed {
+    fn places(&mut self) -> Places<'_>;
+}
+
+impl<R: Placed> Outgoing for R {
+    fn head(&mut self, _: &str) -> Head<'_> {
+        let places = self.places();
+        Head {
+            outcome: places.outcome,
+            token: places.token.map(|token| token.as_str()).into(),
+            scope: places.scope.map(|scope| match scope {
+                CacheScope::Public => Scope::Public,
+                _ => Scope::Private,
+            }),
+            no_meta: places.meta.is_none(),
+            initialized: None,
+        }
+    }
+
+    fn leave(&mut self, _: &str, leave: Leave) {
+        let places = self.places();
+        if let (Some(place), Some(token)) = (places.token, leave.token) {
+            *place = token;
+        }
+        if let (Some(scope), true) = (places.scope, leave.private) {
+            *scope = CacheScope::Private;
+        }
+        if let (Some(ttl_ms), true) = (places.ttl_ms, leave.private) {
+            *ttl_ms = 0;
+        }
+        if let (Some(capabilities), true) = (places.capabilities, leave.declare) {
+            declare(capabilities);
+        }
+        if let (Some(meta), Some(metadata)) = (places.meta, leave.metadata) {
+            let meta = meta.get_or_insert_default();
+            meta.0.insert(SESSION.into(), json!(metadata));
+        }
+    }
+}
+
+/// Says that there are sessions, where rmcp has a place for it.
+fn declare(capabilities: &mut ServerCapabilities) {
+    let experimental = capabilities.experimental.get_or_insert_default();
+    experimental.entry("sessions".into()).or_default();
+}
+
+macro_rules! places {
+    ($($result:ident($this:ident) { $($place:ident: $how:expr),* })*) => {$(
+        impl Placed for $result {
+            fn places(&mut self) -> Places<'_> {
+                let $this = self;
+                Places {
+                    meta: Some(&mut $this.meta),
+                    $($place: $how,)*
+                    ..Places::default()
+                }
+            }
+        }
+    )*};
+    (cached: $($result:ident)*) => {
+        places! { $($result(it) { scope: it.cache_scope.as_mut(), ttl_ms: it.ttl_ms.as_mut() })* }
+    };
+    (lists: $($list:ident)*) => {
+        places! { $($list(it) {
+            token: it.next_cursor.as_mut(),
+            scope: it.cache_scope.as_mut(),
+            ttl_ms: it.ttl_ms.as_mut()
+        })* }
+    };
+}
+
+macro_rules! responses {
+    ($($response:ident { $($kind:ident)* })*) => {$(
+        impl Placed for $response {
+            fn places(&mut self) -> Places<'_> {
+                match self {
+                    $(Self::$kind(result) => result.places(),)*
+                    // A kind that rmcp has added: the canary tells.
+                    _ => Places::default(),
+                }
+            }
+        }
+    )*};
+}
+
+places! {
+    CallToolResult(it) {}
+    CompleteResult(it) {}
+    CreateTaskResult(it) {}
+    GetPromptResult(it) {}
+    GetTaskResult(it) {}
+    InputRequiredResult(it) {
+        outcome: Outcome::InputRequired, token: it.request_state.as_mut()
+    }
+    InitializeResult(it) { capabilities: Some(&mut it.capabilities) }
+    DiscoverResult(it) {
+        scope: Some(&mut it.cache_scope),
+        ttl_ms: Some(&mut it.ttl_ms),
+        capabilities: Some(&mut it.capabilities)
+    }
+}
+
+places! { cached: GetSkillResult ReadResourceResult }
+
+places! {
+    lists: ListPromptsResult ListResourceTemplatesResult ListResourcesResult ListSkillsResult
+    ListToolsResult
+}
+
+responses! {
+    CallToolResponse { Complete InputRequired Task }
+    GetPromptResponse { Complete InputRequired }
+    ReadResourceResponse { Complete InputRequired }
+}
+
+/// An empty result, to which rmcp gives no metadata: the README names the methods.
+impl Placed for () {
+    fn places(&mut self) -> Places<'_> {
+        Places::default()
+    }
+}
+
+impl Outgoing for CustomResult {
+    fn head(&mut self, member: &str) -> Head<'_> {
+        Head {
+            outcome: match self.0["resultType"].as_str() {
+                Some("input_required") => Outcome::InputRequired,
+                _ => Outcome::Complete,
+            },
+            token: match self.0.get(member) {
+                // Its author meant something to leave.
+                Some(Value::Null) => Sent::Other,
+                token => sent(token),
+            },
+            scope: match self.0["cacheScope"].as_str() {
+                Some("public") => Some(Scope::Public),
+                Some(_) => Some(Scope::Private),
+                None => None,
+            },
+            no_meta: !self.0.is_object(),
+            initialized: None,
+        }
+    }
+
+    fn leave(&mut self, member: &str, leave: Leave) {
+        let Value::Object(result) = &mut self.0 else {
+            return;
+        };
+        if let Some(token) = leave.token {
+            result.insert(member.into(), token.into());
+        }
+        let private = [("cacheScope", json!("private")), ("ttlMs", json!(0))];
+        for (name, value) in private.into_iter().filter(|_| leave.private) {
+            if let Some(place) = result.get_mut(name) {
+                *place = value;
+            }
+        }
+        if let Some(metadata) = leave.metadata {
+            match result.entry("_meta").or_insert_with(|| json!({})) {
+                Value::Object(meta) => {
+                    meta.insert(SESSION.into(), json!(metadata));
+                }
+                other => *other = json!({ SESSION: metadata }),
+            }
+        }
+    }
+
+    fn own(json: &str, modern: bool) -> Option<Self> {
+        let mut result: Value = serde_json::from_str(json).ok()?;
+        if modern {
+            result["resultType"] = json!("complete");
+        }
+        Some(Self::new(result))
+    }
+}

@@ -1,0 +1,157 @@
+//! The way of a request or a notification through the guard.
+
+use std::sync::Arc;
+
+use rmcp::model::{NotificationMetaObject, ProtocolVersion};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ErrorData, RoleServer};
+use sealwax::Carried;
+use sealwax::mcp::{Event, Failed, Message, Sent, SentSession, Step, Watch};
+use serde_json::Value;
+
+use crate::caller::{Caller, refused};
+use crate::guard::Guard;
+use crate::message::{SESSION, header};
+use crate::params::{Params, sent};
+use crate::refusal::internal;
+use crate::results::Outgoing;
+
+impl Guard {
+    /// Calls `handler` with what the request carries opened, and sends what it gives sealed.
+    pub(crate) async fn serve<Q, A, H>(
+        &self,
+        method: &str,
+        mut request: Q,
+        mut context: RequestContext<RoleServer>,
+        handler: impl FnOnce(Q, RequestContext<RoleServer>) -> H,
+    ) -> Result<A, ErrorData>
+    where
+        Q: Params,
+        A: Outgoing,
+        H: Future<Output = Result<A, ErrorData>>,
+    {
+        let caller = Arc::new(Caller::new(self, &context.extensions));
+        let carried = Carried::by(method);
+        let modern = is_modern(&context);
+        let arguments = match carried {
+            Some(Carried {
+                target: Some(_), ..
+            }) => request.arguments(),
+            _ => None,
+        };
+        let session = context.meta.get(SESSION);
+        let (mut exchange, step) = self.engine().message(Message {
+            method,
+            target: carried.and_then(|carried| request.target(&carried)),
+            arguments: arguments.as_deref(),
+            modern,
+            header: session.and_then(|_| header_of(&context)),
+            carried: carried.map_or(Sent::Absent, |carried| request.sent(&carried)),
+            session: session.and_then(sent_session),
+            principal: caller.principal().cloned(),
+            ..Message::default()
+        });
+        let mut step = caller.drive(&mut exchange, step, &context).await;
+        if let Step::Begin = step {
+            let begun = self.begun(&context, request.all()).await?;
+            let begun = begun.as_deref().map_err(Clone::clone);
+            step = caller.on(&mut exchange, Event::Begun(begun));
+            step = caller.drive(&mut exchange, step, &context).await;
+        }
+        let Step::Deliver(deliver) = step else {
+            return Err(refused(step));
+        };
+        if let Some(own) = deliver.own {
+            return A::own(&own, modern).ok_or_else(internal);
+        }
+        if let Some(carried) = &carried
+            && let Some(came) = request.put(carried, deliver.carried)
+        {
+            caller.carried(came);
+        }
+        let asking = (deliver.watch != Watch::Never).then(|| context.clone());
+        let kept = caller.keep(exchange);
+        context.extensions.insert(Arc::clone(&caller));
+        let mut answer = handler(request, context).await?;
+        let (Some(mut exchange), Some(asking)) = (kept.take(), asking) else {
+            return Ok(answer);
+        };
+        let member = carried.map_or("", |carried| carried.result);
+        let head = answer.head(member);
+        if head.token == Sent::Absent && deliver.watch != Watch::Always {
+            return Ok(answer);
+        }
+        let step = caller.on(&mut exchange, Event::Left(head));
+        match caller.identified(&mut exchange, step, &asking) {
+            Step::Leave(leave) => answer.leave(member, *leave),
+            step => return Err(refused(step)),
+        }
+        Ok(answer)
+    }
+
+    /// Calls `handler` with a notification, unless what it names is refused.
+    pub(crate) async fn notify<H: Future<Output = ()>>(
+        &self,
+        method: &str,
+        mut context: NotificationContext<RoleServer>,
+        handler: impl FnOnce(NotificationContext<RoleServer>) -> H,
+    ) {
+        // rmcp 3.9 leaves it in the extensions, where `context.meta` is empty.
+        let left = context.extensions.get::<NotificationMetaObject>();
+        let left = left.and_then(|meta| meta.get(SESSION));
+        let session = context.meta.get(SESSION).or(left);
+        // The principal is asked of a request; a notification is one without an id.
+        let mut asking = self.request(Some(context.peer.clone()));
+        asking.extensions = context.extensions.clone();
+        let caller = Arc::new(Caller::new(self, &asking.extensions));
+        let (mut exchange, step) = self.engine().message(Message {
+            method,
+            notification: true,
+            modern: is_modern(&asking),
+            header: session.and_then(|_| header_of(&asking)),
+            session: session.and_then(sent_session),
+            principal: caller.principal().cloned(),
+            ..Message::default()
+        });
+        if let Step::Deliver(_) = caller.drive(&mut exchange, step, &asking).await {
+            let _kept = caller.keep(exchange);
+            context.extensions.insert(Arc::clone(&caller));
+            handler(context).await;
+        }
+    }
+
+    /// What the author begins a session with.
+    async fn begun(
+        &self,
+        context: &RequestContext<RoleServer>,
+        params: Option<Value>,
+    ) -> Result<Result<String, Failed>, ErrorData> {
+        let sessions = self.sessions_slot().get();
+        match sessions.and_then(|sessions| sessions.initial.as_ref()) {
+            Some(initial) => initial(context.clone(), params).await,
+            None => Err(internal()),
+        }
+    }
+}
+
+/// By the rule of rmcp.
+fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// More than one, and what is no text, is no session's.
+fn header_of(context: &RequestContext<RoleServer>) -> Option<&str> {
+    let parts = context.extensions.get::<http::request::Parts>()?;
+    match header(parts) {
+        Sent::Absent => None,
+        header => Some(header.text().unwrap_or_default()),
+    }
+}
+
+fn sent_session(session: &Value) -> Option<SentSession<'_>> {
+    (!session.is_null()).then(|| SentSession {
+        id: sent(session.get("sessionId")),
+        state: sent(session.get("state")),
+    })
+}

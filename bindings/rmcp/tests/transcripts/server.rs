@@ -1,0 +1,328 @@
+//! A server of rmcp with a tool, a prompt and a resource named `play`, and what an author says of its guard.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, ready};
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+use sealwax::Principal;
+use sealwax_rmcp::{
+    Accept, BoxError, Guard, GuardBuilder, Kind, Presented, Protected, Refusal, Sessions,
+};
+use serde_json::{Value, json};
+
+use crate::messages::Found;
+use crate::over_http::{Http, http};
+use crate::over_streams::Lines;
+use crate::world::{NOW, World, codec};
+
+/// What the message at hand finds, and is found to do.
+pub struct Scene {
+    pub world: World,
+    pub event: Value,
+    pub found: Found,
+    gone: HashSet<(Kind, String)>,
+}
+
+#[derive(Clone)]
+pub struct Stage(Arc<Mutex<Scene>>);
+
+impl Stage {
+    pub fn lock(&self) -> MutexGuard<'_, Scene> {
+        self.0.lock().unwrap()
+    }
+
+    fn asked(&self, what: impl Into<String>) {
+        self.lock().found.asked.push(what.into());
+    }
+}
+
+/// The sessions, whose value is the transcript's.
+#[derive(Clone)]
+pub enum SomeSessions {
+    None,
+    Held(Sessions<Value>),
+    OfServer(Sessions<()>),
+}
+
+#[derive(Clone)]
+pub struct Server {
+    pub stage: Stage,
+    pub guard: Guard,
+    pub sessions: SomeSessions,
+}
+
+pub struct Running {
+    pub stage: Stage,
+    guard: Guard,
+    server: Protected<Server>,
+    front: Value,
+    lines: Option<Lines>,
+}
+
+impl Running {
+    pub fn new(file: &Value, settings: &Value) -> Self {
+        let stage = Stage(Arc::new(Mutex::new(Scene {
+            world: World::new(file, settings),
+            event: Value::Null,
+            found: Found::default(),
+            gone: HashSet::new(),
+        })));
+        let codec = codec(file, &json!({"key": "both"}), NOW);
+        let who = stage.clone();
+        let builder = Guard::builder(codec, move |_: &RequestContext<RoleServer>| principal(&who));
+        let guard = options(builder, &stage, settings).build().unwrap();
+        let sessions = sessions(&guard, &stage, &settings["sessions"]);
+        let server = guard.protect(Server {
+            stage: stage.clone(),
+            guard: guard.clone(),
+            sessions,
+        });
+        Self {
+            stage,
+            guard,
+            server,
+            front: settings["front"].clone(),
+            lines: None,
+        }
+    }
+
+    pub async fn play(&mut self, event: &Value) -> Found {
+        let message = {
+            let mut scene = self.stage.lock();
+            let message = scene.world.resolved(&event["message"]);
+            scene.event = event.clone();
+            scene.found = Found {
+                sent: message.clone(),
+                ..Found::default()
+            };
+            message
+        };
+        let answered = match event["via"].as_str() {
+            // rmcp's HTTP service, where it keeps nothing, hands no notification on.
+            Some("request") if event["notification"] == true => {
+                let (ours, theirs) = tokio::io::duplex(1 << 16);
+                let streams = tokio::io::split(theirs);
+                let mut lines = Lines::new(self.server.clone(), streams, ours);
+                lines.initialize().await;
+                lines.send(event, message).await
+            }
+            Some("request") => {
+                let service = http(&self.server);
+                self.request(event, message, service).await
+            }
+            Some("http") => {
+                let layer = self.guard.layer();
+                let layer = if self.front["required"] == false {
+                    layer.optional()
+                } else {
+                    layer
+                };
+                let layer = match self.front["ttl"].as_u64() {
+                    Some(ttl) => layer.ttl(Duration::from_secs(ttl)),
+                    None => layer,
+                };
+                let layer = if self.front["sep1359"] == true {
+                    layer.sep1359()
+                } else {
+                    layer
+                };
+                let service = tower_layer::Layer::layer(&layer, http(&self.server));
+                self.call(event, message, service).await
+            }
+            Some("stdio") => self.line(event, message).await,
+            other => panic!("no way is named {other:?}"),
+        };
+        if event["notification"] == true {
+            self.settled(event).await;
+        }
+        let mut found = std::mem::take(&mut self.stage.lock().found);
+        // The guard's own methods have no handler of the author's.
+        let own = event["message"]["method"].as_str();
+        if matches!(own, Some("sessions/create" | "sessions/delete"))
+            && answered.get("result").is_some()
+        {
+            found.delivered = json!({});
+        }
+        found.answered = answered;
+        found
+    }
+
+    /// Nothing answers a notification: so this waits for what it does.
+    async fn settled(&self, event: &Value) {
+        for _ in 0..500 {
+            {
+                let found = &self.stage.lock().found;
+                let all = |name: &str, there: usize| {
+                    event[name]
+                        .as_array()
+                        .is_none_or(|them| there >= them.len())
+                };
+                if all("reported", found.reported.len())
+                    && all("asked", found.asked.len())
+                    && all("did", found.did.len())
+                    && found.delivered.is_null() == event["delivered"].is_null()
+                {
+                    break;
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    async fn request(&self, event: &Value, message: Value, service: impl Http) -> Value {
+        let answered = self.call(event, message, service).await;
+        let mut message = answered["message"].clone();
+        match message.as_object_mut() {
+            Some(message) => {
+                message.retain(|name, _| name == "result" || name == "error");
+                json!(message)
+            }
+            None => Value::Null,
+        }
+    }
+
+    async fn call(&self, event: &Value, message: Value, mut service: impl Http) -> Value {
+        let headers = self.stage.lock().world.resolved(&event["headers"]);
+        let header = self.stage.lock().world.resolved(&event["header"]);
+        let request = crate::over_http::request(event, message, &headers, header.as_str());
+        service.send(request).await
+    }
+
+    async fn line(&mut self, event: &Value, message: Value) -> Value {
+        let lines = self.lines.get_or_insert_with(|| {
+            let streams = self.guard.streams();
+            let streams = match self.front["ttl"].as_u64() {
+                Some(ttl) => streams.ttl(Duration::from_secs(ttl)),
+                None => streams,
+            };
+            let streams = if self.front["sep1359"] == true {
+                streams.sep1359()
+            } else {
+                streams
+            };
+            let (ours, theirs) = tokio::io::duplex(1 << 16);
+            let streams = streams.wrap(tokio::io::split(theirs));
+            Lines::new(self.server.clone(), streams, ours)
+        });
+        lines.send(event, message).await
+    }
+}
+
+fn principal(stage: &Stage) -> Option<Principal> {
+    let mut scene = stage.lock();
+    let asked = "principal".to_owned();
+    // The streams ask for themselves, and can tell the handlers nothing.
+    if scene.event["via"] != "stdio" || !scene.found.asked.contains(&asked) {
+        scene.found.asked.push(asked);
+    }
+    let who = scene.event["as"].as_str().unwrap().to_owned();
+    let found = scene.world.principal(&who);
+    drop(scene);
+    assert!(who != "thrower", "as the transcript wants it");
+    found
+}
+
+fn options(mut builder: GuardBuilder, stage: &Stage, settings: &Value) -> GuardBuilder {
+    let told = stage.clone();
+    builder = builder.on_refused(move |refusal: &Refusal| {
+        assert!(!refusal.message.is_empty());
+        let reported = json!({"code": refusal.code, "kind": refusal.kind.name()});
+        told.lock().found.reported.push(reported);
+    });
+    if let Some(ttl) = settings["requestStateTtl"].as_u64() {
+        builder = builder.request_state_ttl(Duration::from_secs(ttl));
+    }
+    for (target, names) in settings["only"].as_object().into_iter().flatten() {
+        let names = names.as_array().unwrap().iter();
+        builder = builder.only(target, names.map(|name| name.as_str().unwrap()));
+    }
+    match settings["accept"].as_str() {
+        Some(how) => builder.accept(Remembers {
+            stage: stage.clone(),
+            how: how.into(),
+        }),
+        None => builder,
+    }
+}
+
+fn sessions(guard: &Guard, stage: &Stage, settings: &Value) -> SomeSessions {
+    if !settings.is_object() {
+        return SomeSessions::None;
+    }
+    macro_rules! built {
+        ($builder:expr) => {{
+            let mut builder = $builder;
+            if let Some(ttl) = settings["ttl"].as_u64() {
+                builder = builder.ttl(Duration::from_secs(ttl));
+            }
+            if settings["noExpiry"] == true {
+                builder = builder.no_expiry();
+            }
+            let required = &settings["required"];
+            if *required == true {
+                builder = builder.require_all();
+            }
+            let names = |value: &Value| -> Vec<String> {
+                serde_json::from_value(value.clone()).unwrap_or_default()
+            };
+            builder = builder.require_methods(names(&required["methods"]));
+            builder
+                .require_tools(names(&required["tools"]))
+                .build()
+                .unwrap()
+        }};
+    }
+    if settings["heldByServer"] == true {
+        return SomeSessions::OfServer(built!(guard.sessions_held_by_server()));
+    }
+    let (stage, initial) = (stage.clone(), settings["initial"].clone());
+    SomeSessions::Held(built!(guard.sessions(move |_, _| {
+        stage.asked("begin");
+        ready(Ok(initial.clone()))
+    })))
+}
+
+/// `accept`, as a transcript has it.
+struct Remembers {
+    stage: Stage,
+    how: String,
+}
+
+impl Remembers {
+    fn asked(&self, how: &str, token: &Presented) {
+        self.stage.asked(format!("{how} {}", token.kind));
+    }
+}
+
+impl Accept for Remembers {
+    fn accept<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<bool, BoxError>> {
+        self.asked("accept", token);
+        let mut scene = self.stage.lock();
+        let anybodys =
+            token.principal == Principal::anonymous() && scene.event["as"] != "anonymous";
+        scene.found.anybodys.push(anybodys);
+        let id = (token.kind, token.id.clone());
+        let verdict = match &*self.how {
+            "fails" => Err("the store is down".into()),
+            "no" => Ok(false),
+            "once" if scene.gone.contains(&id) => Ok(false),
+            "once" if token.kind == Kind::RequestState => Ok(scene.gone.insert(id)),
+            _ => Ok(true),
+        };
+        ready(verdict).boxed()
+    }
+
+    fn ended<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>> {
+        self.asked("end", token);
+        if self.how == "fails" {
+            return ready(Err("the store is down".into())).boxed();
+        }
+        let id = (token.kind, token.id.clone());
+        self.stage.lock().gone.insert(id);
+        ready(Ok(())).boxed()
+    }
+}

@@ -1,0 +1,275 @@
+// The server of the transcripts, on the official SDK behind a guard, and the ways to reach it.
+
+import assert from 'node:assert/strict';
+
+import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import { Guard, HandleRefused, SingleUse } from 'sealwax/mcp';
+import { sessionStreams } from 'sealwax/mcp/stdio';
+import { codecOf, file } from './transcript-world.mjs';
+import { envelope, messagesOf, modern, overStdio, requestOf } from './wire.mjs';
+
+const ANYTHING = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
+const CAPABILITIES = { tools: {}, resources: {}, prompts: {} };
+const METHODS = [
+  ...['tools/call', 'prompts/get', 'resources/read'],
+  ...['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'],
+];
+const OWN = ['demo/play', 'demo/things/list'];
+const VERSION = '2025-11-25';
+
+/** A guard by a transcript's settings, and its server; what happens there is told of one event at a time. */
+export class Stage {
+  #world;
+  #event;
+  #guard;
+  #front;
+  #sessions;
+  #line;
+  #ids = 0;
+
+  constructor(world, settings) {
+    this.#world = world;
+    const { accept, sessions, front, ...rest } = settings;
+    this.#front = front ?? {};
+    this.#guard = new Guard({
+      codec: codecOf({ key: 'both' }),
+      principal: () => this.#principal(),
+      onRefused: ({ code, kind, message }) => {
+        if (!message) throw new Error('a refusal says why');
+        this.found.reported.push({ code, kind });
+      },
+      logger: { warn() {} },
+      ...(accept && { accept: this.#accept(accept) }),
+      ...rest,
+    });
+    if (sessions) {
+      const { initial, ...more } = sessions;
+      const first = () => {
+        this.found.asked.push('begin');
+        return initial;
+      };
+      this.#sessions = this.#guard.sessions({
+        ...more,
+        ...(initial !== undefined && { initial: first }),
+      });
+    }
+  }
+
+  #principal() {
+    const { as } = this.#event;
+    this.found.asked.push('principal');
+    if (as === 'thrower') throw new Error('the principal function throws');
+    return file.people[as];
+  }
+
+  #accept(how) {
+    const once = new SingleUse();
+    return {
+      accept: (token) => {
+        this.found.asked.push(`accept ${token.kind}`);
+        this.found.anybodys.push('anonymous' in token.principal);
+        if (how === 'fails') throw new Error('accept fails');
+        return how === 'once' ? once.accept(token) : how === 'yes';
+      },
+      ended: (token) => {
+        this.found.asked.push(`end ${token.kind}`);
+        if (how === 'fails') throw new Error('accept fails');
+        once.ended(token);
+      },
+    };
+  }
+
+  /** What comes of an event. */
+  async play(event) {
+    this.#event = event;
+    const message = this.#world.resolved(event.message);
+    const found = { asked: [], anybodys: [], delivered: null, did: [], reported: [] };
+    this.found = found;
+    found.sent = message;
+    if (event.during) throw new Error('during: no event has it yet');
+    if (event.via === 'stdio') found.answered = await this.#onStdio(event, message);
+    else found.answered = await this.#overHttp(event, message);
+    return found;
+  }
+
+  async #overHttp(event, message) {
+    const isRequest = event.via === 'request';
+    const headers = this.#world.resolved(isRequest ? {} : (event.headers ?? {}));
+    if (event.header) headers['mcp-session-id'] = this.#world.resolved(event.header);
+    const handler = createMcpHandler(() => this.#server()).fetch;
+    const fetch = isRequest ? handler : this.#guard.fetch(handler, this.#front);
+    const response = await fetch(this.#request(event, message, headers));
+    const { status } = response;
+    const [answer] = messagesOf(await response.text());
+    await turns();
+    if (isRequest) return answer ?? null;
+    const session = response.headers.get('mcp-session-id');
+    return {
+      status,
+      ...(session !== null && { headers: { 'mcp-session-id': session } }),
+      ...(answer && { message: answer }),
+    };
+  }
+
+  #request(event, message, headers) {
+    const method = event.http ?? 'POST';
+    if (method !== 'POST') return new Request('http://localhost/mcp', { method, headers });
+    const body = { jsonrpc: '2.0', ...this.#identified(event, message) };
+    if (event.era === 'legacy') {
+      const version = event.via === 'request' && { 'mcp-protocol-version': VERSION };
+      return requestOf(body, { ...version, ...headers });
+    }
+    const [of, theirs] = modern(body.id, body.method, body.params);
+    if (body.id === undefined) delete of.id;
+    return requestOf(of, { ...theirs, ...headers });
+  }
+
+  #identified(event, message) {
+    if (event.notification || 'id' in message) return message;
+    this.#ids += 1;
+    return { id: this.#ids, ...message };
+  }
+
+  async #onStdio(event, message) {
+    const { ttl } = this.#front;
+    const streams = (stdin, stdout) => sessionStreams(this.#guard, { stdin, stdout, ttl });
+    this.#line ??= await overStdio(() => this.#server(), { streams });
+    const { came, send } = this.#line;
+    const sent = this.#identified(event, message);
+    const params =
+      event.era === 'modern'
+        ? { ...sent.params, _meta: { ...envelope, ...sent.params._meta } }
+        : sent.params;
+    send({ ...sent, ...(params && { params }) });
+    if (event.answered === null) {
+      // Whatever was read before has been answered by then.
+      send({ id: 'settled', method: 'ping' });
+      await came.first(({ id }) => id === 'settled');
+      await turns();
+      return came.messages.find(({ id }) => id === sent.id && id !== undefined) ?? null;
+    }
+    const { id: _, ...answer } = await came.first(({ id }) => id === sent.id);
+    return answer;
+  }
+
+  close() {
+    return this.#line?.close();
+  }
+
+  #server() {
+    const server = this.#guard.protect(
+      new Server({ name: 's', version: '1' }, { capabilities: CAPABILITIES }),
+    );
+    // Whatever reaches a handler, also one of the SDK's own, has a context made for it.
+    const { buildContext } = server;
+    server.buildContext = (context, extra) => {
+      if (context.mcpReq.method === this.#event.message.method) this.found.delivered ??= {};
+      return buildContext.call(server, context, extra);
+    };
+    const run = (request, ctx) => this.#run(request, ctx);
+    for (const method of METHODS) server.setRequestHandler(method, run);
+    for (const method of OWN)
+      server.setRequestHandler(method, { params: ANYTHING }, (_, ctx) => run({}, ctx));
+    server.setNotificationHandler('notifications/demo', { params: ANYTHING }, () => run({}));
+    return server;
+  }
+
+  /** The script of an event, and what its handler sees beside. */
+  async #run({ params }, ctx) {
+    const { found } = this;
+    // What was negotiated is said by the header too, whether or not the client sent one.
+    const { protocolVersion } = (ctx && this.#guard.negotiated(ctx)) ?? {};
+    if (protocolVersion) {
+      assert.equal(ctx.http.req.headers.get('mcp-protocol-version'), protocolVersion);
+    }
+    const state = this.#state(ctx);
+    found.delivered = {
+      state: typeof state === 'object' ? null : state,
+      cursor: params?.cursor ?? null,
+      session: this.#session(ctx),
+    };
+    let returned = {};
+    for (const operation of this.#event.handler ?? []) {
+      if (operation[0] === 'return') returned = this.#world.resolved(operation[1]);
+      else if (operation[0] === 'throw') {
+        throw Object.assign(new Error("the handler's own"), { code: -32000 });
+      } else found.did.push(await this.#did(operation, ctx));
+    }
+    return returned;
+  }
+
+  /** As the text that was sealed; `null` for none. */
+  #state(ctx) {
+    try {
+      const state = ctx?.mcpReq.requestState();
+      return typeof state === 'string' ? state : (JSON.stringify(state) ?? null);
+    } catch ({ code }) {
+      return { error: code };
+    }
+  }
+
+  #session(ctx) {
+    const session = ctx && this.#sessions?.of(ctx);
+    return session ? { value: session.value ?? null, generation: session.generation } : null;
+  }
+
+  async #did([name, ...given], ctx) {
+    try {
+      switch (name) {
+        case 'state':
+          return this.#state(ctx);
+        case 'session':
+          return this.#session(ctx);
+        case 'write':
+          this.#sessions.of(ctx).write(given[0]);
+          return 'ok';
+        case 'fork':
+          return this.#sessions.of(ctx).fork();
+        default:
+          return await this.#acted(name, given, ctx);
+      }
+    } catch (error) {
+      if (!(error instanceof HandleRefused)) return { error: error.code };
+      const refused = error.toolResult.content[0].text.startsWith('This handle is not valid');
+      if (error.code !== (refused ? -32602 : -32603)) throw error;
+      return refused ? { refused: true } : { failed: true };
+    }
+  }
+
+  async #acted(name, [type, third, ...rest], ctx) {
+    const options = [third, ...rest].filter((one) => one?.as || one?.maxAge || one?.held === true);
+    const { as, maxAge, held } = Object.assign({}, ...options);
+    const [rows, baskets] = [
+      this.#guard.handles(type, { maxAge }),
+      this.#guard.heldHandles(type, { maxAge }),
+    ];
+    const value = this.#world.resolved(third);
+    const made = (handle) => {
+      if (as) this.#world.handles.set(as, handle.handle);
+      return { handle: handle.handle };
+    };
+    const opened = ({ value, opened }) => ({ value, generation: opened.generation });
+    switch (name) {
+      case 'mint':
+        return made(await rows.mint(ctx));
+      case 'check':
+        return made(await rows.check(ctx, value));
+      case 'seal':
+        return made(await baskets.seal(ctx, value));
+      case 'open':
+        return opened(await baskets.open(ctx, value));
+      case 'renew':
+        return made(await baskets.renew(ctx, await baskets.open(ctx, value), rest[0]));
+      case 'end':
+        await (held ? baskets : rows).end(ctx, value);
+        return 'ok';
+      default:
+        throw new Error(`no operation is named ${name}`);
+    }
+  }
+}
+
+/** What a notification's handler does is waited for by nobody. */
+async function turns() {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+}
