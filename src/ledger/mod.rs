@@ -7,6 +7,7 @@
 //! one process. LEDGER.md has keys, values and scripts.
 
 mod command;
+mod fitness;
 mod judge;
 mod memory;
 mod namespace;
@@ -14,6 +15,7 @@ pub mod sqlite;
 
 pub use command::{Command, Script};
 pub(crate) use command::{Commit, Mode, Subject};
+pub use fitness::Fitness;
 pub use judge::{Judgement, Write};
 pub use memory::Memory;
 pub(crate) use namespace::{Namespace, Tag};

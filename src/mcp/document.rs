@@ -16,7 +16,7 @@ use super::{
     Message, Outcome, Presented, Question, Refused, Reply, Required, Scope, Sent, SentSession,
     Session, SessionSettings, Step, Transport, Verdict, Watch, What,
 };
-use crate::ledger::{Command, Judgement, Memory, Script, Write};
+use crate::ledger::{Command, Fitness, Judgement, Memory, Script, Write};
 use crate::{Codec, Error, Principal};
 
 /// A guard by its settings.
@@ -580,6 +580,16 @@ fn written(write: &Write) -> String {
     told.put("key", &*write.key);
     told.put("value", &write.value);
     told.put("until", &write.until);
+    told.written()
+}
+
+/// What a server's `INFO` tells of its fitness: arrays of texts, `refused` and `warned`.
+#[must_use]
+pub fn fitness(info: &str) -> String {
+    let Fitness { refused, warned } = Fitness::of(info);
+    let mut told = Told::default();
+    told.put("refused", &refused);
+    told.put("warned", &warned);
     told.written()
 }
 

@@ -73,6 +73,27 @@ pub unsafe extern "C" fn sealwax_ledger_judge(
     }
 }
 
+/// Tells whether a Redis or Valkey is fit to be a ledger, by its answer to `INFO`: a JSON object of two arrays of
+/// texts, `refused` and `warned`. One with something in `refused` must not be used.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_ledger_fitness(
+    info: *const c_char,
+    info_len: usize,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let info = input::text("info", info, info_len)?;
+            let out = Buffer::text(out, cap, len)?;
+            out.write(document::fitness(info).as_bytes())
+        })
+    }
+}
+
 /// Makes a ledger in memory that takes about so many bytes, and remembers from `now` on, in Unix seconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_memory_new(

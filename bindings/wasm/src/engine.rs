@@ -66,6 +66,11 @@ pub fn ledger_judge(command: &Text, now: f64, values: &Text) -> Result<String> {
     Ok(document::judge(&cut(command), whole(now), &cut(values))?)
 }
 
+#[wasm_bindgen(js_name = ledgerFitness)]
+pub fn ledger_fitness(info: &Text) -> String {
+    document::fitness(&cut(info))
+}
+
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Memory(ledger::Memory);
