@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _json
 from ._errors import InvalidArgument
-from ._native import Opaque, fail, ffi, lib, number, own, pair
+from ._native import Opaque, call_for_text, fail, ffi, lib, number, own, pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +70,21 @@ class Guard(Opaque):
         """Begin the exchange of a message at the SDK's handlers."""
         return _begun(lib.sealwax_guard_message, self._guard, document, arguments)
 
+    def open_ledger(self) -> Document:
+        """Return what the ledger is asked first."""
+        written = call_for_text(lib.sealwax_guard_open_ledger, self._guard, room=4096)
+        command: Document = _read(written)
+        return command
+
+    def revoke(self, principal: Document, lives: int | None) -> Document:
+        """Return what refuses whatever of a principal began until now."""
+        told = pair(_json.dumps("principal", principal))
+        written = call_for_text(
+            lib.sealwax_guard_revoke, self._guard, *told, lives or 0, room=4096
+        )
+        command: Document = _read(written)
+        return command
+
     def transport(
         self, document: Document, initialize: bytes | None = None
     ) -> tuple[Exchange, Document]:
@@ -102,6 +117,14 @@ class Exchange(Opaque):
         desk = _desk()
         with self._lock:
             if lib.sealwax_exchange_write(self._living(), value, len(value), desk[3]):
+                fail(desk[3])
+        _desks.append(desk)
+
+    def update(self, value: bytes) -> None:
+        """Write what functions made of the session's value, as JSON."""
+        desk = _desk()
+        with self._lock:
+            if lib.sealwax_exchange_update(self._living(), value, len(value), desk[3]):
                 fail(desk[3])
         _desks.append(desk)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .._engine import Document, Exchange
     from ._accept import Accept
     from ._principal import Anonymous, PrincipalOf
+    from ._recorder import Recorder
     from ._refusal import OnRefused
 
 _YES, _ANONYMOUS = {"answer": "yes"}, {"anonymous": True}
@@ -33,6 +34,7 @@ class Author(Protocol):
     accept: Accept | None
     accept_timeout: float
     on_refused: OnRefused | None
+    ledger: Recorder | None
 
 
 class Asking:
@@ -59,6 +61,7 @@ class Asking:
         exchange: Exchange,
         step: Document,
         begin: Callable[[], Awaitable[tuple[Document, bytes | None]]] | None = None,
+        update: Callable[[str], tuple[Document, bytes | None]] | None = None,
     ) -> Document:
         """Answer what the engine asks; return the first step that is no question."""
         deadline = None
@@ -71,6 +74,11 @@ class Asking:
             elif step["step"] == "ask":
                 deadline = deadline or time.monotonic() + self._author.accept_timeout
                 event = await self._answer(step, deadline)
+            elif step["step"] == "ledger" and self._author.ledger is not None:
+                deadline = deadline or time.monotonic() + self._author.accept_timeout
+                event = await self._author.ledger.record(step, deadline)
+            elif step["step"] == "update" and update is not None:
+                event, value = update(step["value"])
             elif step["step"] == "begin" and begin is not None:
                 event, value = await begin()
             else:

@@ -76,9 +76,7 @@ class Boundary:
                 if asks:
                     exchange.opened_state(step.get("carried"))
                 return await self._served(exchange, engine, ctx, rule, step, call_next)
-            if step["step"] == "reply":
-                raise protocol_error(step["error"])
-            return None
+            return None if step["step"] == "drop" else _replied(step)
         finally:
             exchange.close()
 
@@ -132,10 +130,17 @@ class Boundary:
             "token": rule and sent(told.get(rule.result)),
             "scope": sent(told.get("cacheScope")),
         }
-        step = await exchange.asking.drive(engine, engine.on({"left": left}))
-        if step["step"] == "reply":
-            raise protocol_error(step["error"])
-        return _changed(told, rule, step)
+        step = engine.on({"left": left})
+        again = exchange.session and exchange.session.again
+        step = await exchange.asking.drive(engine, step, update=again)
+        return _replied(step) if step["step"] == "reply" else _changed(told, rule, step)
+
+
+def _replied(step: Document) -> HandlerResult:
+    """Return the result of a reply, or raise its error."""
+    if "error" in step:
+        raise protocol_error(step["error"])
+    return step["tool"]
 
 
 def _session(ctx: Context, params: Mapping[str, Any]) -> Document | None:

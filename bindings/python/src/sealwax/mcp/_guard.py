@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from .. import Codec, InvalidArgument, _json
 from .._codec import check_handle_type
@@ -11,6 +11,8 @@ from .._sealer import check_ttl
 from . import _http, _stdio
 from ._exchange import exchange_of
 from ._handles import HeldHandles, ServerHandles
+from ._principal import checked
+from ._recorder import Recorder
 from ._rules import Rules
 from ._servers import install, low_level
 from ._sessions import Sessions
@@ -19,11 +21,38 @@ from ._transport import Front
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from .._engine import Document
+    from ..ledger import Ledger
     from ._accept import Accept
     from ._negotiated import Negotiated
+    from .. import Principal
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
     from ._sessions import Initial, Required
+
+
+class LedgerOptions(TypedDict, total=False):
+    """How a ledger is used."""
+
+    #: Tells apart two ledgers of one audience in one store.
+    label: str
+    #: How far clocks may differ, in seconds: 5 unless set.
+    allowance: int
+    #: Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds:
+    #: for the day when the ledger is introduced. What ended or was used since is let in too.
+    adopt: int
+    #: A ``requestState`` may come back any number of times.
+    reusable_request_state: bool
+
+
+def _options(ledger: Ledger | None, options: LedgerOptions | None) -> Document | None:
+    if ledger is None:
+        if options is not None:
+            raise InvalidArgument("ledger_options: expected a ledger too, found none")
+        return None
+    told = dict(options or {})
+    reusable = told.pop("reusable_request_state", False)
+    return {**told, "reusableRequestState": reusable}
 
 
 class Guard:
@@ -33,8 +62,9 @@ class Guard:
     `principal` is asked who a request is from, or is ``"anonymous"`` for a server without
     authentication; there is no default. `on_refused` is told of what was refused, and why, which
     the client is not; so is the logger ``sealwax.mcp``. `accept` is asked before a token is
-    accepted, and has `accept_timeout` seconds to answer; without it a token can be used as often
-    as anybody likes until it expires. `request_state_ttl` is how many seconds a ``requestState``
+    accepted, and has `accept_timeout` seconds to answer. `ledger` remembers what was used, what
+    ended and which state of a session is the latest (:mod:`sealwax.ledger`); without it a token
+    can be used as often as anybody likes until it expires. `request_state_ttl` is how many seconds a ``requestState``
     lives, 600 unless set. `only` names, for a tool or a prompt, the arguments that its
     ``requestState`` is bound to, where the others may differ when the client comes back.
 
@@ -55,6 +85,8 @@ class Guard:
         on_refused: OnRefused | None = None,
         accept: Accept | None = None,
         accept_timeout: float = 1.0,
+        ledger: Ledger | None = None,
+        ledger_options: LedgerOptions | None = None,
         request_state_ttl: int | None = None,
         only: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
@@ -72,8 +104,13 @@ class Guard:
         self.accept = accept
         self.accept_timeout = accept_timeout
         self._rules = Rules(
-            codec, asks=accept is not None, request_state_ttl=request_state_ttl, only=only
+            codec,
+            asks=accept is not None,
+            request_state_ttl=request_state_ttl,
+            only=only,
+            ledger=_options(ledger, ledger_options),
         )
+        self.ledger = None if ledger is None else Recorder(ledger, self._rules.engine())
         self._protects = False
 
     def protect(self, server: Any) -> None:
@@ -86,6 +123,19 @@ class Guard:
         """
         install(self, self._rules, server)
         self._protects = True
+
+    async def revoke(self, principal: Principal | Anonymous, *, lives: int | None = None) -> None:
+        """Sign a principal out everywhere: whatever of theirs began until now is refused.
+
+        The ledger keeps that for `lives` seconds, the longest life of anything that the service
+        gives out; for ever unless set. Whoever signs in within the ledger's allowance after it, 5
+        seconds unless set, has to do it again. Raises :class:`InvalidArgument` without a ledger,
+        and what the ledger raises.
+        """
+        if self.ledger is None:
+            raise InvalidArgument("revoke: expected a guard with a ledger")
+        whom = {"anonymous": True} if principal == "anonymous" else checked(principal)._asdict()
+        await self.ledger.revoke(whom, lives)
 
     def read_state(self, ctx: Any) -> Any:
         """Return what :meth:`write_state` was given in the round before; ``None`` in the first.

@@ -26,11 +26,13 @@ class Rules:
         asks: bool,
         request_state_ttl: int | None,
         only: Mapping[str, Sequence[str]] | None,
+        ledger: Document | None = None,
     ) -> None:
         self._codec = codec
         self._settings: Document = {
             "asks": asks,
             "requestStateTtl": seconds("request_state_ttl", request_state_ttl),
+            "ledger": ledger,
             "only": {target: _names(target, names) for target, names in (only or {}).items()},
         }
         self.sessions: Sessions | None = None

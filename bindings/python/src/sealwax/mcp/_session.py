@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from .. import _json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .. import SessionMetadata
     from .._engine import Document, Exchange
 
@@ -15,7 +17,8 @@ class Session:
     """The session of the request that is being served. Made by a guard.
 
     Two requests at once may write it: then the client keeps what it is answered last, and both
-    are of the same generation.
+    are of the same generation. With a ledger only one of them can :meth:`write`, and the other's
+    result is discarded; what they :meth:`update` they all keep.
     """
 
     def __init__(self, exchange: Exchange, opened: Document) -> None:
@@ -23,6 +26,7 @@ class Session:
         self._opened = opened
         text = opened["value"]
         self._value = None if text is None else _json.loads(text.encode())
+        self._updates: list[Callable[[Any], Any]] = []
 
     @property
     def id(self) -> str:
@@ -50,6 +54,30 @@ class Session:
         """Have a value of JSON leave with the response, if that is no JSON-RPC error."""
         self._exchange.write(_json.dumps("value", value))
         self._value = value
+
+    def update(self, function: Callable[[Any], Any]) -> Any:
+        """Write what a function makes of the value, and return it.
+
+        With a ledger, if somebody else wrote meanwhile, the function is called again with their
+        value: what it does beside is done again too.
+        """
+        value = function(self._value)
+        self._exchange.update(_json.dumps("value", value))
+        self._updates.append(function)
+        self._value = value
+        return value
+
+    def again(self, text: str) -> tuple[Document, bytes | None]:
+        """Apply the functions to what somebody else wrote, as an event has it."""
+        try:
+            value = _json.loads(text.encode())
+            for function in self._updates:
+                value = function(value)
+            return {"updated": {}}, _json.dumps("value", value)
+        except Exception as error:
+            # Its message is not for the log: it may hold what the session does.
+            found = type(error).__name__
+            return {"updated": {"failed": f"update: expected a value, found {found}"}}, None
 
     def fork(self) -> SessionMetadata:
         """Return the metadata of a new session that begins with this one's value.

@@ -1,0 +1,51 @@
+"""The guard's side of its ledger: asked in time, and never taken for a yes."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import anyio
+
+from ..ledger import LedgerUnfit
+
+if TYPE_CHECKING:
+    from .._engine import Document
+    from .._engine import Guard as Engine
+    from ..ledger import Ledger
+
+#: How long one command may take, in seconds. The engine tries it once more.
+_PATIENCE = 0.3
+
+
+class Recorder:
+    """Has a ledger do what the engine asks."""
+
+    def __init__(self, ledger: Ledger, engine: Engine) -> None:
+        self._ledger, self._engine = ledger, engine
+        self._is_open = False
+
+    async def record(self, step: Document, deadline: float) -> Document:
+        """Do a command, and return the reply as an event has it."""
+        try:
+            with anyio.fail_after(min(deadline - time.monotonic(), _PATIENCE)):
+                return {"ledger": await self.run(step)}
+        except LedgerUnfit as error:
+            why = str(error)
+        except Exception as error:
+            # Its message is not for the log: it may hold the store's credentials.
+            why = f"expected an answer, found {type(error).__name__}"
+        return {"ledger": {"failed": f"ledger: {why}"}}
+
+    async def run(self, step: Document) -> list[str]:
+        """Do a command, after the ledger has begun to remember."""
+        if not self._is_open:
+            await self._ledger.run(self._engine.open_ledger())
+            self._is_open = True
+        return await self._ledger.run({name: step[name] for name in ("script", "keys", "args")})
+
+    async def revoke(self, principal: Document, lives: int | None) -> None:
+        """Refuse whatever of a principal began until now, or raise."""
+        reply = await self.run(self._engine.revoke(principal, lives))
+        if reply[0] != "ok":
+            raise LedgerUnfit(f"expected ok, found {reply[0]}")
