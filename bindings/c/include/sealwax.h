@@ -15,7 +15,7 @@
 //   size; the limits below always suffice.
 // - What _new, _generate, _from_secret, _parse, _from_env, _open and those that begin an exchange make
 //   belongs to the caller, who ends it with _free, in any order. No object ever changes but an
-//   exchange, so every thread may use every other object, as long as nobody uses one that was freed.
+//   exchange and a memory, so every thread may use every other object, as long as nobody uses one that was freed.
 // - Structs never change within an ABI version: what is new comes with a function of its own.
 // - Sizes are in bytes, characters are ASCII, and times are Unix times in the unit that is named.
 // - No fault in sealwax aborts the process, and keys are wiped when they are freed. The library
@@ -155,6 +155,9 @@ typedef struct sealwax_guard sealwax_guard;
 // A secret and what is derived from it. It is wiped when the last object that shares it is
 // freed.
 typedef struct sealwax_key sealwax_key;
+
+// A ledger in the memory of one process. Every thread may use it, one at a time.
+typedef struct sealwax_memory sealwax_memory;
 
 // 1 to 16 keys in order: the first seals, every one opens.
 //
@@ -747,6 +750,15 @@ sealwax_status sealwax_exchange_write(struct sealwax_exchange *exchange,
                                       size_t value_len,
                                       struct sealwax_error *error);
 
+// Writes what functions of the author's made of the session's value, as JSON. If somebody else wrote in the
+// meantime, the step `update` asks for what they make of that.
+//
+// Fails as sealwax_exchange_write does.
+sealwax_status sealwax_exchange_update(struct sealwax_exchange *exchange,
+                                       const char *value,
+                                       size_t value_len,
+                                       struct sealwax_error *error);
+
 // Makes a new session that begins with what was written, else with what came, and gives its metadata, as a
 // step is given.
 //
@@ -758,6 +770,85 @@ sealwax_status sealwax_exchange_fork(struct sealwax_exchange *exchange,
 
 // Frees an exchange, whatever its step: so it is cancelled; NULL is fine.
 void sealwax_exchange_free(struct sealwax_exchange *exchange);
+
+// Gives a text that a store needs, which stays valid for ever: the Lua scripts `open`, `admit`, `commit` and
+// `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-create`, `sqlite-begin`, `sqlite-now`,
+// `sqlite-read`, `sqlite-write`, `sqlite-delete` and `sqlite-sweep` (LEDGER.md).
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for another name.
+sealwax_status sealwax_ledger_text(const char *name,
+                                   size_t name_len,
+                                   const char **text,
+                                   size_t *text_len,
+                                   struct sealwax_error *error);
+
+// Judges a command in a transaction of a store's: `now` is the store's own clock in Unix seconds, `values` a
+// JSON array of the values of the command's keys, null where there is none. Gives a JSON object: `reply`, and
+// the `writes` that belong to the same transaction (LEDGER.md).
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for what is no command, and for other values than of its keys.
+sealwax_status sealwax_ledger_judge(const char *command,
+                                    size_t command_len,
+                                    uint64_t now,
+                                    const char *values,
+                                    size_t values_len,
+                                    char *out,
+                                    size_t cap,
+                                    size_t *len,
+                                    struct sealwax_error *error);
+
+// Tells whether a Redis or Valkey is fit to be a ledger, by its answer to `INFO`: a JSON object of two arrays of
+// texts, `refused` and `warned`. One with something in `refused` must not be used.
+sealwax_status sealwax_ledger_fitness(const char *info,
+                                      size_t info_len,
+                                      char *out,
+                                      size_t cap,
+                                      size_t *len,
+                                      struct sealwax_error *error);
+
+// Makes a ledger in memory that takes about so many bytes, and remembers from `now` on, in Unix seconds.
+sealwax_status sealwax_memory_new(size_t room,
+                                  uint64_t now,
+                                  struct sealwax_memory **memory,
+                                  struct sealwax_error *error);
+
+// Does a command, at `now` in Unix seconds. The reply, a JSON array of texts, lies in the ledger: it is good
+// until the next call with that ledger.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for what is no command.
+sealwax_status sealwax_memory_run(struct sealwax_memory *memory,
+                                  const char *command,
+                                  size_t command_len,
+                                  uint64_t now,
+                                  const char **reply,
+                                  size_t *reply_len,
+                                  struct sealwax_error *error);
+
+// Frees a ledger in memory; NULL is fine.
+void sealwax_memory_free(struct sealwax_memory *memory);
+
+// Gives the command that a ledger is asked first, as JSON: it begins to remember, if it is new.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger.
+sealwax_status sealwax_guard_open_ledger(const struct sealwax_guard *guard,
+                                         char *out,
+                                         size_t cap,
+                                         size_t *len,
+                                         struct sealwax_error *error);
+
+// Gives the command that refuses whatever of a principal began until now, as JSON. `principal` is JSON in the
+// form of docs/engine.md; `lives` is the longest life of anything that the service gives out, in seconds, and
+// 0 for ever.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for what is no principal.
+sealwax_status sealwax_guard_revoke(const struct sealwax_guard *guard,
+                                    const char *principal,
+                                    size_t principal_len,
+                                    uint64_t lives,
+                                    char *out,
+                                    size_t cap,
+                                    size_t *len,
+                                    struct sealwax_error *error);
 
 // Tells what a text is: a sealed token, a session id, a handle or a key text.
 //
