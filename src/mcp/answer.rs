@@ -89,6 +89,9 @@ pub struct ToolResult {
     pub content: [TextContent; 1],
     /// Always true.
     pub is_error: bool,
+    /// What every result of revision 2026-07-28 has, where no handler gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_type: Option<&'static str>,
     /// The latest state of the session.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<StaleMeta>,
@@ -118,7 +121,7 @@ impl Stale {
     /// What is told in a method: of `tools/call` a result with `isError`, of the others an error, -32044 if
     /// nothing ran and -32045 if it did.
     #[must_use]
-    pub(super) fn answer(self, method: &str) -> Answer {
+    pub(super) fn answer(self, method: &str, modern: bool) -> Answer {
         let ran = self.ran;
         if method == "tools/call" {
             return Answer::ToolResult(ToolResult {
@@ -127,6 +130,7 @@ impl Stale {
                     text: if ran { RAN } else { NOT_RAN },
                 }],
                 is_error: true,
+                result_type: modern.then_some("complete"),
                 meta: Some(StaleMeta {
                     session: self.session,
                     stale: Ran { ran },
@@ -292,6 +296,7 @@ impl Answer {
                 text,
             }],
             is_error: true,
+            result_type: None,
             meta: None,
         })
     }

@@ -598,7 +598,11 @@ impl Request {
             ..About::new(Item::Session)
         };
         context.refuse(Reason::Stale(Box::new(latest.clone())), about);
-        Step::Reply(Stale::new(ran, adopted).answer(&self.method).into())
+        Step::Reply(
+            Stale::new(ran, adopted)
+                .answer(&self.method, self.modern)
+                .into(),
+        )
     }
 
     fn adopt(&mut self, context: &Context, latest: &[String; 3]) -> Result<SessionMetadata, Error> {

@@ -73,7 +73,7 @@ class Guard(Opaque):
     def open_ledger(self) -> Document:
         """Return what the ledger is asked first."""
         written = call_for_text(lib.sealwax_guard_open_ledger, self._guard, room=4096)
-        command: Document = _read(written)
+        command: Document = json.loads(written)
         return command
 
     def revoke(self, principal: Document, lives: int | None) -> Document:
@@ -82,7 +82,7 @@ class Guard(Opaque):
         written = call_for_text(
             lib.sealwax_guard_revoke, self._guard, *told, lives or 0, room=4096
         )
-        command: Document = _read(written)
+        command: Document = json.loads(written)
         return command
 
     def transport(
