@@ -18,7 +18,7 @@ from pydantic import BaseModel, TypeAdapter
 from ._sessions import SESSION_META_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     import httpx2
     from mcp import Client
@@ -29,6 +29,12 @@ ResultT = TypeVar("ResultT", bound=BaseModel)
 
 #: The error of a session that the server does not know, or no longer.
 SESSION_NOT_FOUND = -32043
+#: The session's state was not the latest: nothing ran; or the handler ran, and was discarded.
+_STALE, _STALE_AND_RAN = -32044, -32045
+#: Where a tool's result says the same.
+_STALE_META_KEY = "io.github.sealwax/stale"
+#: How often a request goes out, whose session others write at the same time.
+_STALE_TRIES = 4
 _ANYTHING: Any = TypeAdapter(dict[str, Any])
 
 
@@ -153,6 +159,10 @@ class ClientSession:
     One request goes after another, for each may change what the next must send. A session that the
     server does not know, or no longer, is dropped: the request fails with ``-32043``, and so does
     what comes after it; open another.
+
+    If the server has a ledger and the session's state was not the latest, it answers with that,
+    which is kept. A request of which nothing ran goes out again; one that ran, and was discarded,
+    is the caller's to decide: a tool's result with `isError`, or the error ``-32045``.
     """
 
     def __init__(self, client: Client, held: _Held) -> None:
@@ -168,11 +178,15 @@ class ClientSession:
         async with self._held.lock:
             sent = request.model_dump(by_alias=True, mode="json", exclude_none=True)
             params = sent.setdefault("params", {})
-            params["_meta"] = {**params.get("_meta", {}), **self._meta()}
-            answer = self._client.session.send_request(
-                type(request).model_validate(sent), result_type
-            )
-            return await self._answered(answer)
+            before = params.get("_meta", {})
+
+            def send() -> Awaitable[ResultT]:
+                params["_meta"] = {**before, **self._meta()}
+                return self._client.session.send_request(
+                    type(request).model_validate(sent), result_type
+                )
+
+            return await self._sent(send)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any] | None = None, **options: Any
@@ -182,16 +196,17 @@ class ClientSession:
 
         async def round_trip(responses: Any, state: Any) -> Any:
             session: Any = self._client.session
-            call = session.call_tool(
-                name,
-                arguments,
-                input_responses=responses,
-                request_state=state,
-                meta={**meta, **self._meta()},
-                allow_input_required=True,
-                **options,
+            return await self._sent(
+                lambda: session.call_tool(
+                    name,
+                    arguments,
+                    input_responses=responses,
+                    request_state=state,
+                    meta={**meta, **self._meta()},
+                    allow_input_required=True,
+                    **options,
+                )
             )
-            return await self._answered(call)
 
         async with self._held.lock:
             # Each round has a state of its own to keep, which Client.call_tool would not show.
@@ -224,17 +239,34 @@ class ClientSession:
         kept = {name: self._held.metadata.get(name) for name in ("sessionId", "state")}
         return {SESSION_META_KEY: {name: value for name, value in kept.items() if value}}
 
-    async def _answered(self, answer: Awaitable[ResultT]) -> ResultT:
-        try:
-            result = await answer
-        except MCPError as error:
-            if error.error.code == SESSION_NOT_FOUND:
-                await self._held.remove()
-            raise
-        metadata = (getattr(result, "meta", None) or {}).get(SESSION_META_KEY)
+    async def _sent(self, send: Callable[[], Awaitable[ResultT]]) -> ResultT:
+        """Send a request, and again where nothing ran for want of the session's latest state."""
+        for _ in range(_STALE_TRIES):
+            try:
+                result = await send()
+            except MCPError as error:
+                if error.error.code == SESSION_NOT_FOUND:
+                    await self._held.remove()
+                if error.error.code in (_STALE, _STALE_AND_RAN):
+                    await self._keep((error.error.data or {}).get("session"))
+                if error.error.code != _STALE:
+                    raise
+                late = error
+            else:
+                meta = getattr(result, "meta", None) or {}
+                await self._keep(meta.get(SESSION_META_KEY))
+                if (meta.get(_STALE_META_KEY) or {}).get("ran") is not False:
+                    return result
+                late = None
+        if late is not None:
+            raise late
+        return result
+
+    async def _keep(self, metadata: Any) -> None:
+        """Keep what the server says of the session."""
         before = self._held.metadata
         if before is None or not isinstance(metadata, dict):
-            return result
+            return
         if metadata.get("sessionId") != before["sessionId"]:
             raise ValueError(
                 "sessionId: expected the server to answer with the same, found another"
@@ -242,7 +274,6 @@ class ClientSession:
         if metadata.keys() - {"sessionId"}:
             updated: Any = {**before, **metadata}
             await self._held.save(updated)
-        return result
 
 
 async def session_id_header(request: httpx2.Request) -> None:
