@@ -23,15 +23,15 @@ pub const NOW: &str = "SELECT CAST(strftime('%s', 'now') AS INTEGER)";
 
 /// The value of a key at a time.
 pub const READ: &str =
-    "SELECT value FROM sealwax_ledger WHERE key = ?1 AND (until IS NULL OR until > ?2)";
+    "SELECT value FROM sealwax_ledger WHERE key = ? AND (until IS NULL OR until > ?)";
 
 /// Keeps a value under a key until a time, or for ever.
-pub const WRITE: &str = "INSERT INTO sealwax_ledger VALUES (?1, ?2, ?3) \
+pub const WRITE: &str = "INSERT INTO sealwax_ledger VALUES (?, ?, ?) \
      ON CONFLICT (key) DO UPDATE SET value = excluded.value, until = excluded.until";
 
 /// Forgets a key.
-pub const DELETE: &str = "DELETE FROM sealwax_ledger WHERE key = ?1";
+pub const DELETE: &str = "DELETE FROM sealwax_ledger WHERE key = ?";
 
 /// Clears away a few that are gone at a time.
 pub const SWEEP: &str = "DELETE FROM sealwax_ledger WHERE key IN \
-     (SELECT key FROM sealwax_ledger WHERE until <= ?1 ORDER BY until LIMIT 16)";
+     (SELECT key FROM sealwax_ledger WHERE until <= ? ORDER BY until LIMIT 16)";

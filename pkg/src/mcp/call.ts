@@ -157,10 +157,14 @@ export class Call implements Passing {
 
   /** What answers it in the handler's stead, or in place of what it gave. */
   #replied(step: Step): JSONRPCResponse {
-    if (step.step !== 'reply' || step.error === undefined) {
-      throw new TypeError(`engine: expected an error to reply with, found ${step.step}`);
+    if (step.step === 'reply' && step.error !== undefined) {
+      return { jsonrpc: '2.0', error: step.error };
     }
-    return { jsonrpc: '2.0', error: step.error };
+    if (step.step === 'reply' && step.tool !== undefined) {
+      // The transport gives it the id.
+      return { jsonrpc: '2.0', id: 0, result: { ...step.tool } };
+    }
+    throw new TypeError(`engine: expected an answer to reply with, found ${step.step}`);
   }
 
   end(): void {
@@ -195,7 +199,11 @@ export class Call implements Passing {
   get session(): Session | undefined {
     const facts = this.#delivered?.session;
     if (facts === undefined || this.#exchange === undefined) return undefined;
-    this.#session ??= new Session(this.#exchange, facts);
+    if (this.#session === undefined) {
+      const session = new Session(this.#exchange, facts);
+      this.caller.onUpdate((written) => session.again(written));
+      this.#session = session;
+    }
     return this.#session;
   }
 

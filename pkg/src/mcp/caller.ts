@@ -9,7 +9,7 @@ import { tell } from './refused.js';
 import type { RequestContext } from './request-context.js';
 
 /** What one of the author's functions gave, for the engine. */
-interface Told {
+export interface Told {
   readonly event: Event;
   readonly value?: string;
   /** What it threw. */
@@ -33,6 +33,8 @@ export class Caller {
   readonly #message: Sender;
   #principal: Principal | undefined;
   #identified: Told | Promise<Told> | undefined;
+  /** Applies a handler's functions to a session that somebody else wrote. */
+  #again: ((value: string) => Told) | undefined;
 
   constructor(policy: Policy, context: RequestContext, message: Sender) {
     const known = knownOf(policy, context, message);
@@ -41,6 +43,11 @@ export class Caller {
     this.#context = context;
     this.#message = message;
     this.#principal = known?.principal;
+  }
+
+  /** Takes what is applied to a session that somebody else writes meanwhile. */
+  onUpdate(again: (value: string) => Told): void {
+    this.#again = again;
   }
 
   /** Who it is, if that was asked for and is there. */
@@ -90,6 +97,10 @@ export class Caller {
         return this.#identify();
       case 'ask':
         return this.#ask(step, patience);
+      case 'ledger':
+        return this.policy.recorder?.record(step, patience);
+      case 'update':
+        return this.#again?.(step.value);
       case 'begin':
         return this.#begin();
       default:

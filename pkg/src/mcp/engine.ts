@@ -16,7 +16,23 @@ export interface Settings {
   readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
   readonly sessions?: SessionSettings | undefined;
   readonly front?: FrontSettings | undefined;
+  readonly ledger?: LedgerSettings | undefined;
   readonly asks: boolean;
+}
+
+/** How a ledger is used. */
+export interface LedgerSettings {
+  /** Tells apart two ledgers of one audience in one store. */
+  readonly label?: string | undefined;
+  /** How far the clocks of the replicas and of the store may differ, in seconds: 5 unless set. */
+  readonly allowance?: number | undefined;
+  /**
+   * Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds: for
+   * the day when a ledger is introduced. What ended or was used since is let in too.
+   */
+  readonly adopt?: number | undefined;
+  /** Whether a `requestState` may come back any number of times. */
+  readonly reusableRequestState?: boolean | undefined;
 }
 
 export interface SessionSettings {
@@ -74,6 +90,8 @@ export interface Failed {
 export type Event =
   | { readonly principal: Principal | Failed }
   | { readonly answer: 'yes' | { readonly no: number } | Failed }
+  | { readonly ledger: readonly string[] | Failed }
+  | { readonly updated: Record<string, never> | Failed }
   | { readonly begun: Record<string, never> | Failed }
   | { readonly left: Head };
 
@@ -88,6 +106,8 @@ export interface Head {
 export type Step = { readonly refused?: readonly Refusal[] } & (
   | { readonly step: 'identify' }
   | ({ readonly step: 'ask' } & Question)
+  | ({ readonly step: 'ledger' } & Command)
+  | { readonly step: 'update'; readonly value: string }
   | { readonly step: 'begin' }
   | Deliver
   | Leave
@@ -95,6 +115,13 @@ export type Step = { readonly refused?: readonly Refusal[] } & (
   | Done
   | { readonly step: 'drop' }
 );
+
+/** What a ledger is asked: one atomic step, whose reply LEDGER.md has. */
+export interface Command {
+  readonly script: 'open' | 'admit' | 'commit' | 'revoke';
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
 
 /** One of the two. */
 export interface Question {
@@ -167,6 +194,9 @@ export interface Done {
 export interface Before {
   readonly startedAt: number;
   readonly generation: number;
+  readonly id: string;
+  readonly issuedAt: number;
+  readonly until: number | null;
 }
 
 /** What a handle that holds its state tells of its time, in Unix seconds. */
@@ -192,6 +222,7 @@ export interface Act {
   readonly ttl?: number | undefined;
   readonly maxAge?: number | undefined;
   readonly before?: Before | undefined;
+  readonly once?: boolean | undefined;
 }
 
 /** The rules of a guard, by its settings. */
@@ -207,6 +238,16 @@ export class Engine {
   /** The exchange of a message at the SDK's handlers, with the request's arguments as JSON. */
   message(message: Message, args?: string): Exchange {
     return new Exchange(this.#raw.message(JSON.stringify(message), args));
+  }
+
+  /** What the ledger is asked first. */
+  openLedger(): Command {
+    return JSON.parse(this.#raw.openLedger());
+  }
+
+  /** What refuses whatever of a principal began until now. */
+  revoke(principal: Principal, lives?: number): Command {
+    return JSON.parse(this.#raw.revoke(JSON.stringify(principal), lives));
   }
 
   /** The exchange of a message around HTTP or stdio, with the parameters of `initialize` as JSON. */
@@ -239,6 +280,11 @@ export class Exchange {
   /** An exchange of its own for what a handler does with a handle. `value` is what it shall hold, as JSON. */
   act(act: Act, value?: string): Exchange {
     return new Exchange(this.#live().act(JSON.stringify(act), value));
+  }
+
+  /** Writes what functions made of the session's value, as JSON. */
+  update(value: string): void {
+    this.#live().update(value);
   }
 
   /** Writes the session, as JSON. */

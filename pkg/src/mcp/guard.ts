@@ -3,7 +3,7 @@ import { invalidArgument } from '../error.js';
 import { count, flag, json, optional, options, text, wrongClass, wrongType } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { core } from '../module.js';
-import { anonymous } from '../principal.js';
+import { anonymous, type Principal } from '../principal.js';
 import type { Accept } from './accept.js';
 import { Call } from './call.js';
 import {
@@ -12,13 +12,15 @@ import {
   type SessionsOptions,
   sessionsOf,
 } from './data-layer-sessions.js';
-import { Engine, type Settings } from './engine.js';
+import { Engine, type LedgerSettings, type Settings } from './engine.js';
 import { Handles } from './handles.js';
 import { HeldHandles } from './held-handles.js';
 import { type FetchHandler, type HttpSessionsOptions, withSessions } from './http-sessions.js';
+import type { Ledger } from './ledger.js';
 import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Negotiated } from './negotiated.js';
 import type { Policy, PrincipalOf } from './policy.js';
+import { Recorder } from './recorder.js';
 import type { Refused } from './refused.js';
 import type { RequestContext } from './request-context.js';
 import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
@@ -42,6 +44,14 @@ export interface GuardOptions {
   readonly accept?: Accept | undefined;
   /** How many seconds `accept` may take: 1 unless set. */
   readonly acceptTimeout?: number | undefined;
+  /**
+   * Remembers what was used, what ended, and which state of a session is the latest. With it a
+   * `requestState` is good once, whatever ends has ended, and of two writes of a session at once one
+   * wins and the other hears it.
+   */
+  readonly ledger?: Ledger | undefined;
+  /** How the ledger is used. */
+  readonly ledgerOptions?: LedgerSettings | undefined;
   /** How many seconds a `requestState` lives: 600 unless set. */
   readonly requestStateTtl?: number | undefined;
   /**
@@ -58,6 +68,8 @@ const OPTIONS = [
   'logger',
   'accept',
   'acceptTimeout',
+  'ledger',
+  'ledgerOptions',
   'requestStateTtl',
   'only',
 ] as const satisfies readonly (keyof GuardOptions)[];
@@ -138,7 +150,10 @@ export class Guard {
       requestStateTtl: optional(checkTtl, 'requestStateTtl', known.requestStateTtl),
       only: onlyOf(known.only ?? {}),
       asks: accept !== undefined,
+      ledger: ledgerOf(known.ledger, known.ledgerOptions),
     };
+    const engine = new Engine(codec, this.#settings);
+    const { ledger } = given;
     this.#policy = {
       codec,
       principalOf: principalOf(known.principal),
@@ -148,7 +163,8 @@ export class Guard {
       knownById: new Map(),
       onRefused,
       logger,
-      engine: new Engine(codec, this.#settings),
+      recorder: ledger && new Recorder(ledger, engine),
+      engine,
       initial: undefined,
       sessions: false,
     };
@@ -171,6 +187,20 @@ export class Guard {
       this.#protecting = true;
     }
     return server;
+  }
+
+  /**
+   * Signs a principal out everywhere: whatever of theirs began until now is refused. Whoever signs in
+   * within the ledger's allowance after it, 5 seconds unless set, has to do it again.
+   *
+   * @param lives for how many seconds the ledger keeps that: the longest life of anything that the
+   * service gives out; for ever unless set
+   * @throws {@link SealwaxError} `invalid_argument` without a ledger; what the ledger throws
+   */
+  async revoke(principal: Principal, lives?: number): Promise<void> {
+    const { recorder } = this.#policy;
+    if (recorder === undefined) throw invalidArgument('revoke: expected a guard with a ledger');
+    await recorder.revoke(principal, lives);
   }
 
   /**
@@ -226,9 +256,9 @@ export class Guard {
     const required = optional(flag, 'required', known.required) ?? true;
     const ttl = optional(checkTtl, 'ttl', known.ttl);
     const sep1359 = optional(flag, 'sep1359', known.sep1359) ?? false;
-    const { asks } = this.#settings;
+    const { asks, ledger } = this.#settings;
     const policy = this.#policy;
-    const engine = new Engine(policy.codec, { front: { required, ttl, sep1359 }, asks });
+    const engine = new Engine(policy.codec, { front: { required, ttl, sep1359 }, asks, ledger });
     return withSessions(handler, policy, engine, sep1359);
   }
 
@@ -267,6 +297,21 @@ export class Guard {
       maxAge: optional(maxAgeOf, 'maxAge', maxAge),
     });
   }
+}
+
+function ledgerOf(ledger: unknown, given: unknown): LedgerSettings | undefined {
+  if (ledger === undefined) {
+    if (given === undefined) return undefined;
+    throw invalidArgument('ledgerOptions: expected a ledger too, found none');
+  }
+  method('ledger.run', Object(ledger).run);
+  const known = options(given ?? {}, 'label', 'allowance', 'adopt', 'reusableRequestState');
+  return {
+    label: optional(text, 'label', known.label),
+    allowance: optional(count, 'allowance', known.allowance),
+    adopt: optional(count, 'adopt', known.adopt),
+    reusableRequestState: optional(flag, 'reusableRequestState', known.reusableRequestState),
+  };
 }
 
 function principalOf(given: unknown): PrincipalOf {

@@ -4,6 +4,7 @@ import type { Accept } from './accept.js';
 import type { Engine } from './engine.js';
 import type { Patience } from './later.js';
 import type { Negotiated } from './negotiated.js';
+import type { Recorder } from './recorder.js';
 import type { Listener } from './refused.js';
 import type { RequestContext } from './request-context.js';
 
@@ -31,6 +32,7 @@ export interface Policy extends Listener {
   readonly principalOf: PrincipalOf;
   readonly accept: Accept | undefined;
   readonly acceptTimeout: number;
+  readonly recorder: Recorder | undefined;
   readonly known: WeakMap<Request, Known>;
   /** By ids of ours, of requests on stdio, until they come to the handlers. */
   readonly knownById: Map<unknown, Known>;

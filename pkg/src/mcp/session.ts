@@ -1,5 +1,6 @@
 import { json } from '../input.js';
 import type { SessionMetadata } from '../sessions.js';
+import type { Told } from './caller.js';
 import type { Exchange, SessionFacts } from './engine.js';
 
 /**
@@ -12,6 +13,7 @@ export class Session<T = unknown> {
   readonly #exchange: Exchange;
   readonly #facts: SessionFacts;
   #value: T;
+  readonly #updates: ((value: T) => T)[] = [];
 
   /** @internal */
   constructor(exchange: Exchange, facts: SessionFacts) {
@@ -51,6 +53,30 @@ export class Session<T = unknown> {
   write(value: T): void {
     this.#exchange.write(json('value', value));
     this.#value = value;
+  }
+
+  /**
+   * Writes what a function makes of the value, and gives it. With a ledger, if somebody else wrote
+   * meanwhile, the function is called again with their value: what it does beside is done again too.
+   *
+   * @throws {@link SealwaxError} as {@link Session.write}
+   */
+  update(change: (value: T) => T): T {
+    const value = change(this.#value);
+    this.#exchange.update(json('value', value));
+    this.#updates.push(change);
+    this.#value = value;
+    return value;
+  }
+
+  /** @internal Applies the functions to what somebody else wrote. */
+  again(written: string): Told {
+    try {
+      const value = this.#updates.reduce((value, change) => change(value), JSON.parse(written));
+      return { event: { updated: {} }, value: json('value', value) };
+    } catch (cause) {
+      return { event: { updated: { failed: 'update: the function threw' } }, cause };
+    }
   }
 
   /**
