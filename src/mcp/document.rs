@@ -427,6 +427,15 @@ impl Told {
         }
     }
 
+    #[inline(never)]
+    fn number(&mut self, member: &str, number: Option<u64>) {
+        self.name(member);
+        match number {
+            Some(number) => self.write(&number),
+            None => self.0.extend_from_slice(b"null"),
+        }
+    }
+
     fn flag(&mut self, member: &str, is: bool) {
         if is {
             self.json(member, "true");
@@ -467,7 +476,7 @@ impl Told {
         self.text("negotiated", deliver.negotiated.as_deref());
         self.text("tokenId", deliver.token_id.as_deref());
         if let Some(expires_at) = deliver.expires_at {
-            self.put("expiresAt", &expires_at);
+            self.number("expiresAt", Some(expires_at));
         }
         self.text("version", deliver.version.as_deref());
         self.text("stamp", deliver.stamp.as_deref());
@@ -488,14 +497,14 @@ impl Told {
         self.flag("declare", leave.declare);
         self.text("header", leave.header.as_deref());
         if let Some(timeout) = leave.timeout {
-            self.put("timeout", &timeout);
+            self.number("timeout", Some(timeout));
         }
     }
 
     fn reply(&mut self, reply: &Reply) {
         self.step("reply");
         if let Some(status) = reply.status {
-            self.put("status", &status);
+            self.number("status", Some(status.into()));
         }
         self.text("allow", reply.allow);
         if let Some(error) = &reply.error {
@@ -515,17 +524,17 @@ impl Told {
         self.text("value", made.value.as_deref());
         if let Some(before) = &made.before {
             let mut told = Self::default();
-            told.put("startedAt", &before.started_at);
-            told.put("generation", &before.generation);
+            told.number("startedAt", Some(before.started_at));
+            told.number("generation", Some(before.generation.into()));
             told.put("id", &*before.id);
-            told.put("issuedAt", &before.issued_at);
-            told.put("until", &before.until);
+            told.number("issuedAt", Some(before.issued_at));
+            told.number("until", before.until);
             self.json("before", &told.written());
         }
         if let Some(life) = made.life {
             let mut told = Self::default();
-            told.put("issuedAt", &life.issued_at);
-            told.put("expiresAt", &life.expires_at);
+            told.number("issuedAt", Some(life.issued_at));
+            told.number("expiresAt", life.expires_at);
             told.flag("needsReseal", life.needs_reseal);
             told.flag("needsRenewal", life.needs_renewal);
             self.json("life", &told.written());
@@ -579,7 +588,7 @@ fn written(write: &Write) -> String {
     let mut told = Told::default();
     told.put("key", &*write.key);
     told.put("value", &write.value);
-    told.put("until", &write.until);
+    told.number("until", write.until);
     told.written()
 }
 
@@ -620,7 +629,7 @@ fn presented(token: &Presented) -> String {
     let mut told = Told::default();
     told.put("kind", token.item.name());
     told.put("id", &*token.id);
-    told.put("until", &token.until);
+    told.number("until", token.until);
     told.flag("public", token.public);
     told.written()
 }
@@ -638,8 +647,10 @@ fn session(session: &Session) -> String {
     let mut told = Told::default();
     told.put("id", session.id());
     told.put("ulid", &*session.ulid());
-    told.put("generation", &session.generation());
-    // `null` where the server holds it.
-    told.put("value", &session.value());
+    told.number("generation", Some(session.generation().into()));
+    match session.value() {
+        None => told.json("value", "null"),
+        value => told.text("value", value),
+    }
     told.written()
 }
