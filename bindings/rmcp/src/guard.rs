@@ -207,7 +207,8 @@ impl GuardBuilder {
         self
     }
 
-    /// How long to wait for [`Accept`], for all that it is asked of one request: 1 s unless set.
+    /// How long to wait for [`Accept`], for all that it is asked at once: 1 s unless set. A session of the
+    /// transport is asked about before its request, and each handle by itself.
     #[must_use]
     pub fn accept_timeout(mut self, limit: Duration) -> Self {
         self.options.accept_timeout = limit;
