@@ -144,7 +144,7 @@ impl Guard {
     ///
     /// [`Error::InvalidArgument`] without a ledger.
     pub fn open_ledger(&self) -> Result<Command, Error> {
-        Ok(Command::open(&self.ledger()?.names))
+        Ok(self.ledger()?.names.open())
     }
 
     /// What signs a principal out everywhere: whatever began until now is refused, and so is what begins within the
@@ -155,8 +155,7 @@ impl Guard {
     ///
     /// [`Error::InvalidArgument`] without a ledger, and for a principal that is nobody.
     pub fn revoke(&self, principal: &Principal, lives: Option<Duration>) -> Result<Command, Error> {
-        principal.check()?;
-        Ok(Command::revoke(self.ledger()?.names.mark(principal), lives))
+        self.ledger()?.names.revoke(principal, lives)
     }
 
     fn ledger(&self) -> Result<&Ledger, Error> {
