@@ -68,7 +68,9 @@ fn check(at: &LedgerArgs) -> Result<String, Failure> {
     report.extend(fitness.warned.iter().map(|why| format!("warning: {why}")));
     let namespace = namespace(at);
     match store.get(&namespace.began())? {
-        None => report.push("remembers since: never, for no server of this audience and label has used it".into()),
+        None => report.push(
+            "remembers since: never, for no server of this audience and label has used it".into(),
+        ),
         Some(began) => {
             report.push(format!("remembers since: {}", moment(&began)));
             let fence = store.get(&namespace.fence())?.unwrap_or_default();
@@ -99,7 +101,8 @@ impl Store {
             Some(url) => url.clone(),
             None => std::env::var("SEALWAX_LEDGER").map_err(|_| {
                 Error::InvalidArgument(
-                    "ledger: expected a URL, or one in the environment variable SEALWAX_LEDGER".into(),
+                    "ledger: expected a URL, or one in the environment variable SEALWAX_LEDGER"
+                        .into(),
                 )
             })?,
         };
@@ -138,7 +141,10 @@ impl Store {
             Self::Sqlite(file, _) => {
                 let mode: String = file.query_row("PRAGMA journal_mode", (), |row| row.get(0))?;
                 let found: String = file.query_row("PRAGMA quick_check", (), |row| row.get(0))?;
-                format!("SQLite {}, {mode}, quick_check: {found}", rusqlite::version())
+                format!(
+                    "SQLite {}, {mode}, quick_check: {found}",
+                    rusqlite::version()
+                )
             }
             Self::Redis(connection) => {
                 let info: String = redis::cmd("INFO").query(connection)?;
@@ -198,7 +204,8 @@ impl Store {
             let confirmed: u32 = redis::cmd("WAIT").arg(1).arg(1000).query(connection)?;
             if confirmed == 0 {
                 return Err(Failure::Unfit(
-                    "it was written, but no replica confirmed it: a fail-over would forget it".into(),
+                    "it was written, but no replica confirmed it: a fail-over would forget it"
+                        .into(),
                 ));
             }
         }
