@@ -618,11 +618,9 @@ fn command(document: &str) -> Result<Command, Error> {
     let script = Script::ALL
         .into_iter()
         .find(|one| Some(one.name()) == document.text("script"));
-    Ok(Command {
-        script: script.ok_or(NO_DOCUMENT)?,
-        keys: texts(document.at("keys").0),
-        args: texts(document.at("args").0),
-    })
+    let script = script.ok_or(NO_DOCUMENT)?;
+    let [keys, args] = ["keys", "args"].map(|name| texts(document.at(name).0));
+    Ok(Command::new(script, keys, args))
 }
 
 fn presented(token: &Presented) -> String {
