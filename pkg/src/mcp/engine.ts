@@ -16,12 +16,12 @@ export interface Settings {
   readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
   readonly sessions?: SessionSettings | undefined;
   readonly front?: FrontSettings | undefined;
-  readonly ledger?: LedgerSettings | undefined;
+  readonly ledger?: LedgerOptions | undefined;
   readonly asks: boolean;
 }
 
 /** How a ledger is used. */
-export interface LedgerSettings {
+export interface LedgerOptions {
   /** Tells apart two ledgers of one audience in one store. */
   readonly label?: string | undefined;
   /** How far the clocks of the replicas and of the store may differ, in seconds: 5 unless set. */
@@ -55,6 +55,7 @@ export type Required =
 export interface FrontSettings {
   readonly required?: boolean | undefined;
   readonly ttl?: number | undefined;
+  readonly idle?: number | undefined;
   readonly sep1359?: boolean | undefined;
 }
 
@@ -174,10 +175,12 @@ export interface Reply {
   readonly tool?: ToolResult;
 }
 
-/** The result of a tool whose handle was refused. */
+/** The result of a tool whose handle was refused, or whose session is not the latest. */
 export interface ToolResult {
   readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
   readonly isError: true;
+  readonly resultType?: 'complete';
+  readonly _meta?: object;
 }
 
 export interface Done {
@@ -222,7 +225,7 @@ export interface Act {
   readonly ttl?: number | undefined;
   readonly maxAge?: number | undefined;
   readonly before?: Before | undefined;
-  readonly once?: boolean | undefined;
+  readonly once?: boolean;
 }
 
 /** The rules of a guard, by its settings. */
