@@ -78,7 +78,8 @@ class Memory(Opaque):
 class SQLite:
     """A ledger in a file: for the processes of one machine, and for what follows a restart.
 
-    What was answered survives a loss of power. A file on a network is none of this.
+    What was answered survives a loss of power. A file on a network is none of this. Raises
+    :class:`LedgerUnfit` for a file that cannot be one.
 
     >>> import sealwax.ledger, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -87,10 +88,14 @@ class SQLite:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        for name in ("sqlite-connect", "sqlite-create"):
-            for statement in filter(str.strip, _text(name).split(";")):
-                self._connection.execute(statement)
+        try:
+            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            for name in ("sqlite-connect", "sqlite-create"):
+                for statement in filter(str.strip, _text(name).split(";")):
+                    self._connection.execute(statement)
+        except sqlite3.Error as error:
+            expected = "path: expected a file of SQLite that can be written"
+            raise LedgerUnfit(f"{expected}, found {path}: {error}") from error
         names = ("begin", "now", "read", "write", "delete", "sweep")
         self._sql = {name: _text(f"sqlite-{name}") for name in names}
 
