@@ -1,6 +1,6 @@
 """Clients of every language ask one ledger while its store is hurt; what they were answered is checked (checker.py).
 
-Usage: histories.py SECONDS SEED LANGUAGE=AGENT [LANGUAGE=AGENT ...]
+Usage: histories.py SECONDS SEED [SCENARIO ...] LANGUAGE=AGENT [LANGUAGE=AGENT ...]
 
 Each scenario has a store and what happens to it: killed with `kill -9`, stopped and continued, emptied, full, its clock moved,
 a fail-over to a replica that lags, a node of a Cluster killed, the writers of a SQLite file killed. After each fault every client must go
@@ -64,6 +64,10 @@ class Client:
                 time.sleep(0.05)
             time.sleep(0.002)
 
+    def close(self) -> None:
+        if self.agent:
+            self.agent.close()
+
     def step(self) -> bool:
         """Do something, and say whether it was done."""
         raise NotImplementedError
@@ -74,16 +78,15 @@ class Spender(Client):
 
     def __init__(self, *about) -> None:
         super().__init__(*about)
-        self.known: list[Token] = []
+        self.past: list[Token] = []
 
     def step(self) -> bool:
-        if self.known and self.chance.random() < 0.4:
-            self.spend(self.chance.choice(self.known[-50:]))
+        if self.past and self.chance.random() < 0.4:
+            self.spend(self.chance.choice(self.past[-50:]))
             return True
         now = int(time.time())
         token = Token("once", "r", new_id(), now, now + self.chance.choice([LIFE, LIFE, LIFE, 3]))
-        self.known.append(token)
-        # Two ask for it at once.
+        self.past.append(token)
         done = self.spend(token)
         self.progress += done
         return done
@@ -95,7 +98,7 @@ class Spender(Client):
         return reply[0] == "ok"
 
     def replay(self) -> None:
-        for token in self.known[-REPLAYED:]:
+        for token in self.past:
             self.spend(token)
 
 
@@ -177,7 +180,7 @@ class Ender(Client):
 
     def __init__(self, *about) -> None:
         super().__init__(*about)
-        self.over: list[tuple[str, Token, str]] = []
+        self.past: list[tuple[str, Token, str]] = []
 
     def step(self) -> bool:
         now, who = int(time.time()), f"user{secrets.token_hex(4)}"
@@ -186,7 +189,7 @@ class Ender(Client):
         if self.chance.random() < 0.4:
             token = Session().head()
         name = f"{token.kind} {token.id}"
-        self.over.append((name, token, who))
+        self.past.append((name, token, who))
         if not self.opens(name, token, who):
             return False
         if self.chance.random() < 0.3:
@@ -206,7 +209,7 @@ class Ender(Client):
         return reply[0] == "ok"
 
     def replay(self) -> None:
-        for over in self.over[-REPLAYED:]:
+        for over in self.past:
             self.opens(*over)
 
 
@@ -247,7 +250,7 @@ class World:
                 sys.exit(f"{self.name}: {reply}")
         time.sleep(ALLOWANCE + 1.1)
 
-    def play(self, seconds: float, faults: list[Callable[[], None]]) -> None:
+    def play(self, seconds: float, faults: dict[str, Callable[[], None]]) -> None:
         """Do the faults, each at least once, as long as there is time."""
         self.open()
         threads = [threading.Thread(target=client.run, daemon=True) for client in self.clients]
@@ -257,11 +260,14 @@ class World:
         try:
             for at in itertools.count():
                 time.sleep(self.chance.uniform(0.2, 0.6))
-                fault = faults[at] if at < len(faults) else self.chance.choice(faults)
-                fault()
+                name = list(faults)[at] if at < len(faults) else self.chance.choice(list(faults))
+                replayers = self.replayers()
+                faults[name]()
                 self.faults += 1
-                self.everybody_goes_on(fault.__name__)
-                self.replay()
+                self.everybody_goes_on(name)
+                for replayer in replayers:
+                    replayer.replay()
+                    replayer.close()
                 if at + 1 >= len(faults) and time.monotonic() > deadline:
                     break
         finally:
@@ -270,8 +276,7 @@ class World:
                 thread.join(GOES_ON)
         self.count()
         for client in self.clients:
-            if client.agent:
-                client.agent.close()
+            client.close()
         told = ", ".join(f"{count} {answer}" for answer, count in sorted(self.checker.answers.items()))
         print(
             f"histories: {self.name}: {self.faults} faults, all went on within {self.slowest:.1f} s; {told}", flush=True
@@ -298,18 +303,15 @@ class World:
             f"{self.name}: after {fault} these do not go on: {stuck}; {self.checker.answers}; {self.failures[-5:]}"
         )
 
-    def replay(self) -> None:
-        """Present again whatever is over, by somebody else."""
+    def replayers(self) -> list[Client]:
+        """Return those who will present again whatever is over until now."""
+        others = []
         for client in self.clients:
             if isinstance(client, Spender | Ender):
                 other = type(client)(self, self.chance.choice(list(self.commands)), client.ledger)
-                if isinstance(other, Spender):
-                    other.known = list(client.known)
-                else:
-                    other.over = list(client.over)
-                other.replay()
-                if other.agent:
-                    other.agent.close()
+                other.past = client.past[-REPLAYED:]
+                others.append(other)
+        return others
 
     def count(self) -> None:
         """Ask for the latest state of each session that is there still."""
@@ -331,21 +333,22 @@ def one_that_keeps(seconds: float, seed: object, commands: dict[str, str]) -> No
     """A Valkey that keeps what it answered, over `kill -9` too: nothing is lost."""
     with Valkey(appendonly="yes", appendfsync="always") as valkey:
         world = World("kept", valkey.address, commands, seed, False, [Ledger()])
-        world.play(seconds, [lambda: killed(valkey), lambda: stopped(valkey), lambda: full(valkey)])
+        world.play(
+            seconds, {"kill": lambda: killed(valkey), "stop": lambda: stopped(valkey), "full": lambda: full(valkey)}
+        )
 
 
-def one_that_forgets(seconds: float, seed: object, commands: dict[str, str], folder: pathlib.Path) -> None:
+def one_that_forgets(seconds: float, seed: object, commands: dict[str, str]) -> None:
     """A Valkey without any persistence, and with a clock that jumps."""
-    clock = Clock(folder)
-    with Valkey(clock) as valkey:
+    with tempfile.TemporaryDirectory() as folder, Valkey(clock := Clock(pathlib.Path(folder))) as valkey:
         world = World("forgotten", valkey.address, commands, seed, True, [Ledger()])
-        faults = [
-            lambda: killed(valkey),
-            lambda: valkey.client.flushall(),
-            lambda: jumped(clock, 2 * (LIFE + SKEW)),
-            lambda: jumped(clock, -2 * (LIFE + SKEW)),
-            lambda: full(valkey),
-        ]
+        faults = {
+            "kill": lambda: killed(valkey),
+            "empty": lambda: valkey.client.flushall(),
+            "clock ahead": lambda: jumped(clock, 2 * (LIFE + SKEW)),
+            "clock behind": lambda: jumped(clock, -2 * (LIFE + SKEW)),
+            "full": lambda: full(valkey),
+        }
         world.play(seconds, faults)
 
 
@@ -397,7 +400,7 @@ def fail_over(seconds: float, seed: object, commands: dict[str, str]) -> None:
             now["line"] = Line(port)
             now["replica"].follow(now["line"].port)
 
-        world.play(seconds, [fails_over])
+        world.play(seconds, {"fail-over": fails_over})
         confirmed = [world.checker.answers[f"end ok{said}"] for said in ("", " unconfirmed")]
         if 0 in confirmed:
             sys.exit(f"fail-over: expected ends that a replica confirmed, and some that none did, found {confirmed}")
@@ -428,33 +431,40 @@ def cluster(seconds: float, seed: object, commands: dict[str, str]) -> None:
             slot = nodes[0].client.execute_command("CLUSTER", "KEYSLOT", ledger.key("began"))
             ledgers[next(at for at in range(3) if slot < edges[at + 1])] = ledger
         world = World("Cluster", f"{nodes[0].address}?cluster", commands, seed, False, list(ledgers.values()))
-        world.play(seconds, [lambda: killed(random.choice(nodes)), lambda: stopped(random.choice(nodes))])
+        world.play(
+            seconds, {"kill": lambda: killed(random.choice(nodes)), "stop": lambda: stopped(random.choice(nodes))}
+        )
 
 
-def sqlite(seconds: float, seed: object, commands: dict[str, str], folder: pathlib.Path) -> None:
+def sqlite(seconds: float, seed: object, commands: dict[str, str]) -> None:
     """A SQLite file, whose writers are killed in the midst of what they do."""
-    world = World("SQLite", f"sqlite:{folder}/ledger.db", commands, seed, False, [Ledger()])
-
-    def writers_killed() -> None:
-        for client in world.clients:
-            if agent := client.agent:
-                agent.kill()
-                time.sleep(random.uniform(0, 0.1))
-
-    world.play(seconds, [writers_killed])
-
-
-def main(seconds: float, seed: int, commands: dict[str, str]) -> None:
-    checker.prove()
-    share = seconds / 5
     with tempfile.TemporaryDirectory() as folder:
-        place = pathlib.Path(folder)
-        one_that_keeps(share, seed, commands)
-        one_that_forgets(share, seed, commands, place)
-        fail_over(share, seed, commands)
-        cluster(share, seed, commands)
-        sqlite(share, seed, commands, place)
+        world = World("SQLite", f"sqlite:{folder}/ledger.db", commands, seed, False, [Ledger()])
+
+        def writers_killed() -> None:
+            for client in world.clients:
+                if agent := client.agent:
+                    agent.kill()
+                    time.sleep(random.uniform(0, 0.1))
+
+        world.play(seconds, {"writers killed": writers_killed})
+
+
+SCENARIOS = {
+    "kept": one_that_keeps,
+    "forgotten": one_that_forgets,
+    "fail-over": fail_over,
+    "Cluster": cluster,
+    "SQLite": sqlite,
+}
+
+
+def main(seconds: float, seed: int, names: list[str], commands: dict[str, str]) -> None:
+    checker.prove()
+    for name in names:
+        SCENARIOS[name](seconds / len(names), seed, commands)
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), int(sys.argv[2]), languages(sys.argv[3:]))
+    named = [argument for argument in sys.argv[3:] if "=" not in argument]
+    main(float(sys.argv[1]), int(sys.argv[2]), named or list(SCENARIOS), languages(sys.argv[3 + len(named) :]))
