@@ -112,6 +112,13 @@ pub(crate) struct Commit<'a> {
 }
 
 impl Command {
+    /// A command that came in another form, as from another process. A [guard](crate::mcp::Guard) makes those
+    /// that mean something.
+    #[must_use]
+    pub fn new(script: Script, keys: Vec<String>, args: Vec<String>) -> Self {
+        Self { script, keys, args }
+    }
+
     pub(crate) fn open(names: &Namespace) -> Self {
         Self {
             script: Script::Open,

@@ -4,7 +4,7 @@
 //! A [`Command`] is one atomic step at a store. Redis and Valkey take it as a Lua script
 //! ([`Script::lua`]). A store with transactions takes it as [`Command::judge`]: in one transaction, read
 //! the values of the command's keys, and write what the judgement says. [`Memory`] does so in the memory of
-//! one process. LEDGER.md has keys, values and scripts.
+//! one process, `Sqlite` in a file (feature `sqlite`). LEDGER.md has keys, values and scripts.
 
 mod command;
 mod fitness;
@@ -18,7 +18,9 @@ pub(crate) use command::{Commit, Mode, Subject};
 pub use fitness::Fitness;
 pub use judge::{Judgement, Write};
 pub use memory::Memory;
-pub(crate) use namespace::{Namespace, Tag};
+pub use namespace::{Namespace, Tag};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Sqlite, SqliteError};
 
 use crate::Error;
 

@@ -3,6 +3,12 @@
 //! Each command is one transaction: [`BEGIN`], [`NOW`], [`READ`] for each key, the command's
 //! [judgement](super::Command::judge), [`WRITE`] or [`DELETE`] for each write, [`SWEEP`] if there was one, `COMMIT`.
 
+#[cfg(feature = "sqlite")]
+mod engine;
+
+#[cfg(feature = "sqlite")]
+pub use engine::{Sqlite, SqliteError};
+
 /// Once for each connection, each line by itself: readers do not wait, what was answered survives a loss of
 /// power, and a lock held elsewhere is waited for.
 pub const CONNECT: &str = "\

@@ -58,10 +58,10 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     };
     let ledger = settings.at("ledger");
     if ledger.0.is_object() {
-        let allowance = ledger.seconds("allowance");
         builder.ledger = Some(LedgerSettings {
             label: ledger.text("label").unwrap_or_default().into(),
-            allowance: allowance.unwrap_or(LedgerSettings::default().allowance),
+            allowance: ledger.seconds("allowance"),
+            local: ledger.is("local"),
             adopt: ledger.number("adopt"),
             reusable_request_state: ledger.is("reusableRequestState"),
         });
@@ -618,11 +618,9 @@ fn command(document: &str) -> Result<Command, Error> {
     let script = Script::ALL
         .into_iter()
         .find(|one| Some(one.name()) == document.text("script"));
-    Ok(Command {
-        script: script.ok_or(NO_DOCUMENT)?,
-        keys: texts(document.at("keys").0),
-        args: texts(document.at("args").0),
-    })
+    let script = script.ok_or(NO_DOCUMENT)?;
+    let [keys, args] = ["keys", "args"].map(|name| texts(document.at(name).0));
+    Ok(Command::new(script, keys, args))
 }
 
 fn presented(token: &Presented) -> String {

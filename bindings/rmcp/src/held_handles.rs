@@ -6,7 +6,7 @@ use std::time::Duration;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::Profile;
-use sealwax::mcp::{Before, Sent, What};
+use sealwax::mcp::{Before, Made, Sent, What};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -26,6 +26,7 @@ impl Guard {
             guard: self.clone(),
             handle_type: handle_type.into(),
             ttl: None,
+            single_use: false,
         }
     }
 }
@@ -33,7 +34,7 @@ impl Guard {
 /// Seals state into handles of one type, and opens them.
 ///
 /// Each change makes a new handle. The old one still opens, with the old state, until it expires or
-/// is ended: nothing but a store can forbid that.
+/// is ended: nothing but a ledger can forbid that, see [`single_use`](Self::single_use).
 ///
 /// ```no_run
 /// # use rmcp::{RoleServer, service::RequestContext};
@@ -44,7 +45,7 @@ impl Guard {
 /// let empty = baskets.seal(&context, &Vec::<String>::new())?; // tell the model empty.handle
 /// let mut basket = baskets.open::<Vec<String>>(&context, &sent).await?;
 /// basket.value.push("apple".into());
-/// let next = baskets.renew(&context, &basket)?;
+/// let next = baskets.renew(&context, &basket).await?;
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
@@ -52,6 +53,7 @@ pub struct HeldHandles {
     guard: Guard,
     handle_type: String,
     ttl: Option<Duration>,
+    single_use: bool,
 }
 
 /// A handle fresh from sealing.
@@ -84,6 +86,17 @@ impl HeldHandles {
         self
     }
 
+    /// A renewal ends the handle before: of all that were made from one, the first is good. It takes a
+    /// [ledger](crate::GuardBuilder::ledger).
+    ///
+    /// Opening alone uses nothing up, so that a tool that fails loses nothing: do what is to be done once
+    /// after [`renew`](Self::renew).
+    #[must_use]
+    pub fn single_use(mut self) -> Self {
+        self.single_use = true;
+        self
+    }
+
     /// A new handle that holds the JSON of `value`.
     ///
     /// # Errors
@@ -94,7 +107,7 @@ impl HeldHandles {
         context: &RequestContext<RoleServer>,
         value: &T,
     ) -> Result<SealedHandle, Refused> {
-        self.made(context, value, None)
+        self.sealing(context, value, None)?.now().map(sealed)
     }
 
     /// What a handle that came back holds.
@@ -110,13 +123,14 @@ impl HeldHandles {
         let open = What::Open {
             handle: Sent::Text(handle),
             max_age: None,
+            once: self.single_use,
         };
         let acting = Acting::begin(&self.guard, &self.handle_type, context, open)?;
         let (value, made) = acting.open(handle).await?;
         Ok(Held {
             value,
             expires_at: made.expires_at,
-            generation: made.before.map_or(0, |before| before.generation),
+            generation: made.before.as_ref().map_or(0, |it| it.generation),
             before: made.before,
         })
     }
@@ -125,13 +139,15 @@ impl HeldHandles {
     ///
     /// # Errors
     ///
-    /// As [`seal`](Self::seal).
-    pub fn renew<T: Serialize>(
+    /// As [`seal`](Self::seal); with [`single_use`](Self::single_use) also where the handle before was renewed
+    /// already.
+    pub async fn renew<T: Serialize>(
         &self,
         context: &RequestContext<RoleServer>,
         held: &Held<T>,
     ) -> Result<SealedHandle, Refused> {
-        self.made(context, &held.value, held.before)
+        let sealing = self.sealing(context, &held.value, held.before.clone())?;
+        sealing.done().await.map(sealed)
     }
 
     /// Ends a handle before its time: [`Accept::ended`](crate::Accept::ended) is told.
@@ -154,12 +170,12 @@ impl HeldHandles {
         acting.done().await.map(drop)
     }
 
-    fn made<T: Serialize + ?Sized>(
+    fn sealing<'a, T: Serialize + ?Sized>(
         &self,
-        context: &RequestContext<RoleServer>,
+        context: &'a RequestContext<RoleServer>,
         value: &T,
         before: Option<Before>,
-    ) -> Result<SealedHandle, Refused> {
+    ) -> Result<Acting<'a>, Refused> {
         let value = json(value).map_err(|error| {
             let principal = Caller::of(context)
                 .ok()
@@ -170,13 +186,17 @@ impl HeldHandles {
         let seal = What::Seal {
             value: &value,
             ttl: self.ttl,
+            once: self.single_use && before.is_some(),
             before,
         };
-        let made = Acting::begin(&self.guard, &self.handle_type, context, seal)?.now()?;
-        Ok(SealedHandle {
-            handle: made.handle.unwrap_or_default(),
-            expires_at: made.expires_at,
-        })
+        Acting::begin(&self.guard, &self.handle_type, context, seal)
+    }
+}
+
+fn sealed(made: Made) -> SealedHandle {
+    SealedHandle {
+        handle: made.handle.unwrap_or_default(),
+        expires_at: made.expires_at,
     }
 }
 

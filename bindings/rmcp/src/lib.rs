@@ -11,6 +11,7 @@ mod held_handles;
 mod http_front;
 mod incoming;
 mod layer;
+pub mod ledger;
 mod message;
 mod negotiated;
 mod open_requests;

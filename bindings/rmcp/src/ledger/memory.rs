@@ -1,0 +1,60 @@
+//! In the memory of one process.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, ready};
+use sealwax::ledger;
+
+use super::{Command, Ledger};
+use crate::BoxError;
+
+/// A ledger in the memory of this process: no other replica knows of it, nor this one restarted.
+///
+/// It forgets nothing that is alive: where there is no room, whatever is new is refused. One principal fills at
+/// most half of the room.
+///
+/// ```
+/// use sealwax_rmcp::ledger::Memory;
+///
+/// let ledger = Memory::default(); // 64 MiB: about 250,000 used tokens
+/// let small = Memory::new(1 << 20);
+/// ```
+pub struct Memory(Mutex<ledger::Memory>);
+
+impl Memory {
+    /// A ledger that may take about so many bytes.
+    #[must_use]
+    pub fn new(room: usize) -> Self {
+        Self(Mutex::new(ledger::Memory::new(room, now())))
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new(ledger::Memory::ROOM)
+    }
+}
+
+impl Ledger for Memory {
+    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Result<Vec<String>, BoxError>> {
+        let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ready(Ok(memory.run(command, now()))).boxed()
+    }
+}
+
+/// In Unix seconds.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
+
+/// How much is kept, and nothing of it.
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.fmt(f)
+    }
+}

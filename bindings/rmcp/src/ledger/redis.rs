@@ -1,0 +1,237 @@
+//! In a Redis or a Valkey.
+
+mod connection;
+
+use std::fmt;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use redis::{Cmd, ErrorKind, Pipeline, RedisError, ServerErrorKind};
+use sealwax::ledger::Fitness;
+use tokio::sync::Mutex;
+
+use self::connection::{Connection, Source};
+use super::{Command, Ledger, LedgerUnfit, Script};
+use crate::BoxError;
+
+/// How long to wait for a replica, in milliseconds: less than a guard waits for the whole.
+const WAIT: usize = 200;
+
+/// A ledger in a Redis 6.2 or later, or a Valkey: for a fleet.
+///
+/// It has two connections of its own, made when they are needed and made anew after anything failed. The second
+/// is for what ends and is revoked: there `WAIT` holds up nobody else while a replica confirms it. Each new
+/// connection checks the server, which is refused if it would forget ([`LedgerUnfit`]).
+///
+/// ```no_run
+/// # async fn start() -> Result<(), sealwax_rmcp::BoxError> {
+/// use sealwax_rmcp::ledger::Redis;
+///
+/// let ledger = Redis::new(redis::Client::open("redis://127.0.0.1/")?);
+/// // What may be forgotten, and when. A guard checks too, and logs it.
+/// for warning in ledger.check().await? {
+///     eprintln!("ledger: {warning}");
+/// }
+/// # Ok(()) }
+/// ```
+pub struct Redis {
+    source: Source,
+    connected: Mutex<Connected>,
+    /// Whether a command failed, or nobody waited for its answer: another server may be there now.
+    failed: AtomicBool,
+    /// Whether a replica must confirm each command, for nothing tells one server from the next.
+    must_confirm: AtomicBool,
+    warned: Once,
+}
+
+#[derive(Default)]
+struct Connected {
+    shared: Option<Connection>,
+    /// For what a replica should confirm.
+    confirmed: Option<Connection>,
+}
+
+impl Redis {
+    /// A ledger in the server that a client connects to.
+    #[must_use]
+    pub fn new(client: redis::Client) -> Self {
+        Self::of(Source::Server(client))
+    }
+
+    /// A ledger in a Cluster. All that it keeps of one service lies on one node.
+    #[cfg(feature = "redis-cluster")]
+    #[must_use]
+    pub fn cluster(client: redis::cluster::ClusterClient) -> Self {
+        Self::of(Source::Cluster(Box::new(client)))
+    }
+
+    fn of(source: Source) -> Self {
+        Self {
+            source,
+            connected: Mutex::default(),
+            failed: AtomicBool::default(),
+            must_confirm: AtomicBool::default(),
+            warned: Once::new(),
+        }
+    }
+
+    /// What the server's settings may make it forget, and when; none is best.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerUnfit`] for a server that would forget; another error where none answers.
+    pub async fn check(&self) -> Result<Vec<String>, BoxError> {
+        let mut connection = self.source.connect().await.map_err(failed)?;
+        self.fit(&mut connection, "swl1:began").await
+    }
+
+    async fn fit(&self, connection: &mut Connection, key: &str) -> Result<Vec<String>, BoxError> {
+        // In a Cluster, the node of the key is asked.
+        let mut asked = Pipeline::new();
+        asked.cmd("EXISTS").arg(key).ignore().cmd("INFO");
+        let (info,): (String,) = asked.query_async(connection).await.map_err(failed)?;
+        let Fitness {
+            refused, warned, ..
+        } = Fitness::of(&info);
+        if refused.is_empty() {
+            return Ok(warned.into_iter().map(Into::into).collect());
+        }
+        Err(LedgerUnfit::new(refused.join("; ")).into())
+    }
+
+    /// A connection to a server that is fit.
+    async fn connection(&self, key: &str, confirmed: bool) -> Result<Connection, BoxError> {
+        let mut connected = self.connected.lock().await;
+        if self.failed.swap(false, Ordering::Relaxed) {
+            *connected = Connected::default();
+        }
+        let place = match confirmed {
+            true => &mut connected.confirmed,
+            false => &mut connected.shared,
+        };
+        if let Some(connection) = place {
+            return Ok(connection.clone());
+        }
+        let mut connection = self.source.connect().await.map_err(failed)?;
+        let warnings = self.fit(&mut connection, key).await?;
+        self.warned.call_once(|| {
+            for warning in warnings {
+                tracing::warn!("ledger: {warning}");
+            }
+        });
+        Ok(place.insert(connection).clone())
+    }
+
+    async fn answer(&self, command: &Command) -> Result<Vec<String>, BoxError> {
+        let failure = Failure(self);
+        let key = command.keys.first().map_or("", String::as_str);
+        let must_confirm = self.must_confirm.load(Ordering::Relaxed);
+        let confirmed = must_confirm || ends(command);
+        let mut connection = self.connection(key, confirmed).await?;
+        let mut reply = match must_confirm {
+            true => wait(&mut connection, command).await,
+            false => send(&mut connection, command).await,
+        }
+        .map_err(failed)?;
+        let asks = matches!(&reply[..], [ok, .., confirms] if ok == "ok" && confirms != "0");
+        if command.script == Script::Open && reply.first().is_some_and(|verdict| verdict == "ok") {
+            let must = reply.last().is_some_and(|confirms| confirms == "2");
+            self.must_confirm.store(must, Ordering::Relaxed);
+        } else if asks && !must_confirm {
+            // The same attempt again is no second use. WAIT is about what its own connection did.
+            reply = wait(&mut connection, command).await.map_err(failed)?;
+        }
+        failure.none();
+        Ok(reply)
+    }
+}
+
+impl Ledger for Redis {
+    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Result<Vec<String>, BoxError>> {
+        self.answer(command).boxed()
+    }
+}
+
+/// Remembers that a command failed, unless it is told otherwise.
+struct Failure<'a>(&'a Redis);
+
+impl Failure<'_> {
+    fn none(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Failure<'_> {
+    fn drop(&mut self) {
+        self.0.failed.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether it may be that a replica has to confirm it.
+fn ends(command: &Command) -> bool {
+    let ends = |argument: &String| argument == "end" || argument == "force";
+    command.script == Script::Revoke || command.args.iter().any(ends)
+}
+
+async fn send(connection: &mut Connection, command: &Command) -> Result<Vec<String>, RedisError> {
+    match eval(command, true).query_async(connection).await {
+        Err(error) if is_unknown(&error) => eval(command, false).query_async(connection).await,
+        reply => reply,
+    }
+}
+
+/// Does a command, and waits until a replica has it, on one connection.
+async fn wait(connection: &mut Connection, command: &Command) -> Result<Vec<String>, RedisError> {
+    let query = async |known, connection: &mut Connection| {
+        let mut both = Pipeline::new();
+        both.add_command(eval(command, known));
+        both.cmd("WAIT").arg(1).arg(WAIT);
+        both.query_async::<(Vec<String>, usize)>(connection).await
+    };
+    let (mut reply, replicas) = match query(true, connection).await {
+        Err(error) if is_unknown(&error) => query(false, connection).await,
+        reply => reply,
+    }?;
+    if replicas == 0 && reply.first().is_some_and(|verdict| verdict == "ok") {
+        reply.push("unconfirmed".into());
+    }
+    Ok(reply)
+}
+
+/// The script by its digest, or itself.
+fn eval(command: &Command, known: bool) -> Cmd {
+    let lua = command.script.lua();
+    let mut eval = match known {
+        true => redis::cmd("EVALSHA"),
+        false => redis::cmd("EVAL"),
+    };
+    match known {
+        true => eval.arg(redis::Script::new(lua).get_hash()),
+        false => eval.arg(lua),
+    };
+    eval.arg(command.keys.len())
+        .arg(&command.keys)
+        .arg(&command.args);
+    eval
+}
+
+fn is_unknown(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+}
+
+/// What is told of an error: never its whole text, which may hold an address and what is in it.
+fn failed(error: RedisError) -> BoxError {
+    match error.code() {
+        Some(code) => format!("redis: {code}").into(),
+        None => format!("redis: {}", error.category()).into(),
+    }
+}
+
+/// An address may hold a password.
+impl fmt::Debug for Redis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Redis")
+    }
+}

@@ -1,0 +1,61 @@
+//! Connections to one server, or to a Cluster.
+
+use redis::aio::{ConnectionLike, MultiplexedConnection};
+use redis::{Cmd, Pipeline, RedisError, RedisFuture, Value};
+
+/// What makes connections.
+pub(super) enum Source {
+    Server(redis::Client),
+    #[cfg(feature = "redis-cluster")]
+    Cluster(Box<redis::cluster::ClusterClient>),
+}
+
+/// Whoever has a clone sends in turn.
+#[derive(Clone)]
+pub(super) enum Connection {
+    /// It ends with its socket, so what comes later on it comes to the same server.
+    Server(MultiplexedConnection),
+    #[cfg(feature = "redis-cluster")]
+    Cluster(redis::cluster_async::ClusterConnection),
+}
+
+impl Source {
+    pub(super) async fn connect(&self) -> Result<Connection, RedisError> {
+        Ok(match self {
+            Self::Server(client) => {
+                Connection::Server(client.get_multiplexed_async_connection().await?)
+            }
+            #[cfg(feature = "redis-cluster")]
+            Self::Cluster(client) => Connection::Cluster(client.get_async_connection().await?),
+        })
+    }
+}
+
+impl Connection {
+    fn inner(&mut self) -> &mut (dyn ConnectionLike + Send) {
+        match self {
+            Self::Server(connection) => connection,
+            #[cfg(feature = "redis-cluster")]
+            Self::Cluster(connection) => connection,
+        }
+    }
+}
+
+impl ConnectionLike for Connection {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        self.inner().req_packed_command(cmd)
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        cmd: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        self.inner().req_packed_commands(cmd, offset, count)
+    }
+
+    fn get_db(&self) -> i64 {
+        0
+    }
+}

@@ -1,0 +1,49 @@
+//! In a SQLite file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use sealwax::ledger;
+use tokio::task::spawn_blocking;
+
+use super::{Command, Ledger};
+use crate::BoxError;
+
+/// A ledger in a file: for the processes of one machine, and for what follows a restart.
+///
+/// What was answered survives a loss of power. A file on a network is none of this, and neither is a backup
+/// that was put back.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("sealwax-rmcp-{}.db", std::process::id()));
+/// use sealwax_rmcp::ledger::Sqlite;
+///
+/// let ledger = Sqlite::open(&path)?;
+/// # drop(ledger);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), sealwax_rmcp::BoxError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sqlite(Arc<ledger::Sqlite>);
+
+impl Sqlite {
+    /// Opens the file, and makes it where it is not there. It waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`sealwax::ledger::SqliteError`] for what cannot be opened and written, and for a file of something
+    /// else.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, BoxError> {
+        Ok(Self(Arc::new(ledger::Sqlite::open(path)?)))
+    }
+}
+
+impl Ledger for Sqlite {
+    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Result<Vec<String>, BoxError>> {
+        let (ledger, command) = (Arc::clone(&self.0), command.clone());
+        // In a thread that may wait for the disk.
+        async move { Ok(spawn_blocking(move || ledger.run(&command)).await??) }.boxed()
+    }
+}

@@ -1,0 +1,137 @@
+//! The engine.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+use std::error::Error as StdError;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavior, params};
+
+use super::{CONNECT, CREATE, DELETE, NOW, READ, SWEEP, WRITE};
+use crate::ledger::Command;
+
+/// How long to try for the file, while other processes open it too.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A ledger in a SQLite file: for the processes of one machine, and for what follows a restart.
+///
+/// What was answered survives a loss of power. A file on a network is none of this, and neither is a backup
+/// that was put back. Each command waits for the disk, and up to 250 ms for another process.
+///
+/// ```
+/// use sealwax::ledger::Sqlite;
+/// # use sealwax::{Codec, Key, KeyRing, Principal, mcp::{Guard, LedgerSettings}};
+/// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+/// # let path = std::env::temp_dir().join(format!("sealwax-{}.db", std::process::id()));
+///
+/// let ledger = Sqlite::open(&path)?;
+/// let guard = Guard::builder(codec).ledger(LedgerSettings::default()).build()?;
+/// // Sign out everywhere:
+/// let revoke = guard.revoke(&Principal::subject("alice"), None)?;
+/// assert_eq!(ledger.run(&revoke)?[0], "ok");
+/// # drop(ledger);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Sqlite {
+    connection: Mutex<Connection>,
+}
+
+impl Sqlite {
+    /// Opens the file, and makes it where it is not there.
+    ///
+    /// # Errors
+    ///
+    /// [`SqliteError`] for what cannot be opened and written, and for a file of something else.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
+        let connection = Connection::open(path)?;
+        let until = Instant::now() + PATIENCE;
+        loop {
+            // A file that changes to WAL waits for nobody.
+            match connection.execute_batch(CONNECT) {
+                Err(error) if is_busy(&error) && Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                connected => break connected?,
+            }
+        }
+        connection.execute_batch(CREATE)?;
+        Ok(Self {
+            connection: Mutex::new(connection),
+        })
+    }
+
+    /// Does what is asked, and gives the reply.
+    ///
+    /// # Errors
+    ///
+    /// [`SqliteError`] where nothing was done: the disk is full, the file is locked elsewhere, and the like.
+    pub fn run(&self, command: &Command) -> Result<Vec<String>, SqliteError> {
+        let connection = self.connection.lock();
+        let mut connection = connection.unwrap_or_else(PoisonError::into_inner);
+        // What BEGIN says; it ends with whatever fails.
+        let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let now: i64 = sql.prepare_cached(NOW)?.query_row([], |row| row.get(0))?;
+        let mut values: Vec<Option<String>> = Vec::new();
+        for key in &command.keys {
+            let read = (key, now);
+            let value = sql.prepare_cached(READ)?.query_row(read, |row| row.get(0));
+            values.push(value.optional()?);
+        }
+        let judged = command.judge(now.unsigned_abs(), &values);
+        for write in &judged.writes {
+            match &write.value {
+                Some(value) => {
+                    let until = write
+                        .until
+                        .map(|until| i64::try_from(until).unwrap_or(i64::MAX));
+                    let kept = params![write.key, value, until];
+                    sql.prepare_cached(WRITE)?.execute(kept)?
+                }
+                None => sql.prepare_cached(DELETE)?.execute([&write.key])?,
+            };
+        }
+        if !judged.writes.is_empty() {
+            sql.prepare_cached(SWEEP)?.execute([now])?;
+        }
+        sql.commit()?;
+        Ok(judged.reply)
+    }
+}
+
+/// Why SQLite did nothing.
+#[derive(Debug)]
+pub struct SqliteError(rusqlite::Error);
+
+impl From<rusqlite::Error> for SqliteError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self(error)
+    }
+}
+
+impl fmt::Display for SqliteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sqlite: {}", self.0)
+    }
+}
+
+impl StdError for SqliteError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&self.0)
+    }
+}
+
+/// What is in the file is not for logs.
+impl fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sqlite")
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
