@@ -14,6 +14,7 @@ import os
 import re
 import socket
 import sys
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 from pydantic import BaseModel, ConfigDict, TypeAdapter
-from sealwax.mcp import Guard, SingleUse
+from sealwax.ledger import Memory
+from sealwax.mcp import Guard
 
 FEATURES: dict[str, Any] = json.loads((Path(__file__).parent / "features.json").read_text())
 BARE = "--bare" in sys.argv
@@ -50,7 +52,7 @@ STATELESS = "--stateless" in sys.argv
 SOON = 0.05
 
 codec = sealwax.Codec(keys=sealwax.KeyRing([sealwax.Key.generate()]), audience="https://conformance.example.com")
-guard = Guard(codec=codec, principal="anonymous", accept=SingleUse())
+guard = Guard(codec=codec, principal="anonymous", ledger=Memory(), ledger_options={"allowance": 0})
 
 Answer = CallToolResult | InputRequiredResult
 Method = Callable[..., Awaitable[Answer]]
@@ -285,6 +287,8 @@ class Events(EventStore):
 
 
 if __name__ == "__main__":
+    # What was made in the second in which a ledger began may be older than it.
+    time.sleep(1)
     listening = socket.create_server(("127.0.0.1", int(os.environ.get("PORT", "0"))))
     port = listening.getsockname()[1]
     print(f"listening on http://127.0.0.1:{port}/mcp", file=sys.stderr, flush=True)

@@ -22,9 +22,10 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from remembering import Remembering
 
 import sealwax
-from sealwax.mcp import Guard, Principal, Sessions, SingleUse
+from sealwax.mcp import Guard, Principal, Sessions
 
 AUDIENCE = "https://tally.example.com"
 ISSUER = "https://idp.example.com"
@@ -141,7 +142,7 @@ def main() -> None:
     guard = Guard(
         codec=codec(os.environ["SEALWAX_KEYS"]),
         principal=lambda _ctx: Principal(ISSUER, "cli-7", user),
-        accept=None if "FORGETFUL" in os.environ else SingleUse(),
+        accept=None if "FORGETFUL" in os.environ else Remembering(),
     )
     of, system = Tally(guard), sys.argv[1]
     server = SYSTEMS[system](of)

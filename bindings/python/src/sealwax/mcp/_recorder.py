@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
 
 from ..ledger import LedgerUnfit
+from ._refusal import AcceptUnavailable, logger
 
 if TYPE_CHECKING:
     from .._engine import Document
@@ -34,7 +36,7 @@ class Recorder:
             why = str(error)
         except Exception as error:
             # Its message is not for the log: it may hold the store's credentials.
-            why = f"expected an answer, found {type(error).__name__}"
+            why = f"expected an answer in {_PATIENCE} s, found {type(error).__name__}"
         return {"ledger": {"failed": f"ledger: {why}"}}
 
     async def run(self, step: Document) -> list[str]:
@@ -46,6 +48,16 @@ class Recorder:
 
     async def revoke(self, principal: Document, lives: int | None) -> None:
         """Refuse whatever of a principal began until now, or raise."""
-        reply = await self.run(self._engine.revoke(principal, lives))
-        if reply[0] != "ok":
-            raise LedgerUnfit(f"expected ok, found {reply[0]}")
+        command = self._engine.revoke(principal, lives)
+        reply: list[str] = []
+        with suppress(Exception):
+            with anyio.fail_after(_PATIENCE):
+                reply = await self.run(command)
+        if not reply:
+            with anyio.fail_after(_PATIENCE):
+                reply = await self.run(command)
+        confirmed = "unconfirmed" not in reply
+        if reply[0] != "ok" or (reply[1] == "2" and not confirmed):
+            raise AcceptUnavailable(f"ledger: expected ok, found {' '.join(reply)}")
+        if not confirmed:
+            logger.warning("revoke: ledger_unconfirmed: a fail-over would forget it: do it again")

@@ -24,10 +24,22 @@ class Front:
     """A guard's rules for the sessions of the transport."""
 
     def __init__(
-        self, author: Author, rules: Rules, *, required: bool, ttl: int | None, sep1359: bool
+        self,
+        author: Author,
+        rules: Rules,
+        *,
+        required: bool,
+        ttl: int | None,
+        sep1359: bool,
+        idle: int | None = None,
     ) -> None:
         self.author, self.sep1359 = author, sep1359
-        front = {"required": required, "ttl": seconds("ttl", ttl), "sep1359": sep1359}
+        front = {
+            "required": required,
+            "ttl": seconds("ttl", ttl),
+            "idle": seconds("idle", idle),
+            "sep1359": sep1359,
+        }
         self.engine = rules.engine(front)
 
 
