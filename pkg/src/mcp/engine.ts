@@ -16,15 +16,24 @@ export interface Settings {
   readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
   readonly sessions?: SessionSettings | undefined;
   readonly front?: FrontSettings | undefined;
-  readonly ledger?: LedgerOptions | undefined;
+  readonly ledger?: LedgerSettings | undefined;
   readonly asks: boolean;
 }
 
 /** How a ledger is used. */
+export interface LedgerSettings extends LedgerOptions {
+  /** Whether it is on this machine, so that there is one clock. */
+  readonly local?: boolean | undefined;
+}
+
+/** How an author has a ledger used. */
 export interface LedgerOptions {
   /** Tells apart two ledgers of one audience in one store. */
   readonly label?: string | undefined;
-  /** How far the clocks of the replicas and of the store may differ, in seconds: 5 unless set. */
+  /**
+   * How far the clocks of the replicas and of the store may differ, in seconds: 5 unless set, and 0 where
+   * the ledger is on this machine.
+   */
   readonly allowance?: number | undefined;
   /**
    * Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds: for

@@ -12,7 +12,7 @@ import {
   type SessionsOptions,
   sessionsOf,
 } from './data-layer-sessions.js';
-import { Engine, type LedgerOptions, type Settings } from './engine.js';
+import { Engine, type LedgerOptions, type LedgerSettings, type Settings } from './engine.js';
 import { Handles } from './handles.js';
 import { HeldHandles } from './held-handles.js';
 import { type FetchHandler, type HttpSessionsOptions, withSessions } from './http-sessions.js';
@@ -311,14 +311,16 @@ export class Guard {
   }
 }
 
-function ledgerOf(ledger: unknown, given: unknown): LedgerOptions | undefined {
+function ledgerOf(ledger: unknown, given: unknown): LedgerSettings | undefined {
   if (ledger === undefined) {
     if (given === undefined) return undefined;
     throw invalidArgument('ledgerOptions: expected a ledger too, found none');
   }
-  method('ledger.run', Object(ledger).run);
+  const { run, local } = Object(ledger);
+  method('ledger.run', run);
   const known = options(given ?? {}, 'label', 'allowance', 'adopt', 'reusableRequestState');
   return {
+    local: optional(flag, 'ledger.local', local),
     label: optional(text, 'label', known.label),
     allowance: optional(count, 'allowance', known.allowance),
     adopt: optional(count, 'adopt', known.adopt),

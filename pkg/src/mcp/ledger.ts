@@ -11,6 +11,8 @@ import type { Command } from './engine.js';
 export interface Ledger {
   /** Does a command in one atomic step. What throws, or is late, refuses the request. */
   run(command: Command): readonly string[] | PromiseLike<readonly string[]>;
+  /** Whether it is on this machine, so that there is one clock. */
+  readonly local?: boolean | undefined;
   /** What its store may forget, once that is known: the guard logs it. */
   readonly warnings?: readonly string[] | undefined;
 }
@@ -25,8 +27,7 @@ export class LedgerUnfit extends Error {
  * forgets nothing that is alive: where there is no room, whatever is new is refused, and one principal
  * fills at most half.
  *
- * It remembers from when it was made, so what was made before, and up to the allowance after, is refused
- * where it is good once.
+ * It remembers from when it was made: what is older is refused where it is good once.
  *
  * @example
  * ```js
@@ -39,6 +40,7 @@ export class LedgerUnfit extends Error {
  * ```
  */
 export class MemoryLedger implements Ledger {
+  readonly local = true;
   readonly #memory: raw.Memory;
 
   /** @param given `room`: about how many bytes it takes, 64 MiB unless set */

@@ -32,6 +32,7 @@ export interface SqliteStatement {
  * ```
  */
 export class SqliteLedger implements Ledger {
+  readonly local = true;
   readonly #database: SqliteDatabase;
   readonly #begin = storeText('sqlite-begin');
   readonly #now: SqliteStatement;

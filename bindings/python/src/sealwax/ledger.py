@@ -33,7 +33,11 @@ _SCRIPTS = ("open", "admit", "commit", "revoke")
 
 
 class Ledger(Protocol):
-    """Does what a guard asks, in one atomic step, and replies as LEDGER.md says."""
+    """Does what a guard asks, in one atomic step, and replies as LEDGER.md says.
+
+    One that is on this machine, so that there is one clock, may say so by an attribute `local` that
+    is true.
+    """
 
     async def run(self, command: Command, /) -> list[str]:
         """Do a command and return the reply. Whatever is raised refuses the request."""
@@ -55,6 +59,8 @@ class Memory(Opaque):
     """
 
     __slots__ = ("_lock", "_memory")
+    #: There is one clock.
+    local = True
 
     def __init__(self, *, room: int = 64 << 20) -> None:
         self._memory = own("sealwax_memory", lib.sealwax_memory_new, room, _now())
@@ -85,6 +91,9 @@ class SQLite:
     >>> folder = tempfile.mkdtemp()
     >>> ledger = sealwax.ledger.SQLite(f"{folder}/ledger.db")
     """
+
+    #: There is one clock.
+    local = True
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._lock = threading.Lock()
