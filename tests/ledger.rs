@@ -538,11 +538,25 @@ fn what_is_older_than_the_ledger_is_unknown() {
     world.lose_everything();
     assert_eq!(code(world.second_round(&state).unwrap_err()), -32602);
     assert_eq!(code(world.enter(read(&session)).unwrap_err()), -32043);
-    // Within the allowance nobody knows.
-    world.pass(ALLOWANCE);
+    // Within the allowance nobody knows. A memory begins a second before it is made.
+    world.pass(ALLOWANCE - 1);
     let close = world.asked();
     assert_eq!(code(world.second_round(&close).unwrap_err()), -32602);
     world.pass(1);
+    world.second_round(&world.asked()).unwrap();
+
+    // A ledger on the same machine has the same clock: it serves at once, and knows nothing from before.
+    let local = |guard: GuardBuilder| {
+        guard.ledger(LedgerSettings {
+            local: true,
+            ..LedgerSettings::default()
+        })
+    };
+    let world = World::with(local);
+    let before = world.asked();
+    world.pass(1);
+    world.lose_everything();
+    assert_eq!(code(world.second_round(&before).unwrap_err()), -32602);
     world.second_round(&world.asked()).unwrap();
 
     // On the day when it is introduced, what is not older than a date is let in.

@@ -18,7 +18,7 @@ pub(crate) use command::{Commit, Mode, Subject};
 pub use fitness::Fitness;
 pub use judge::{Judgement, Write};
 pub use memory::Memory;
-pub(crate) use namespace::{Namespace, Tag};
+pub use namespace::{Namespace, Tag};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteError};
 

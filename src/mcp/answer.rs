@@ -1,6 +1,7 @@
 //! The one fixed answer that a client gets, by the part of the protocol it speaks
 //! (SPEC.md, "What a failure looks like on the wire").
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use core::str::FromStr;
 
@@ -77,7 +78,7 @@ pub enum ErrorData {
     /// A reason, the same for every failure.
     Reason(&'static str),
     /// The latest state of a session.
-    Stale(Stale),
+    Stale(Box<Stale>),
 }
 
 /// A `CallToolResult` with `isError` and one text.
@@ -137,7 +138,7 @@ impl Stale {
                 }),
             });
         }
-        let data = Some(ErrorData::Stale(self));
+        let data = Some(ErrorData::Stale(Box::new(self)));
         if ran {
             Answer::error(-32045, "Session changed meanwhile", data)
         } else {

@@ -158,7 +158,7 @@ impl Asking {
             &ledger.names,
             mark,
             &data_encoding::HEXLOWER.encode(&attempt),
-            ledger.settings.allowance,
+            ledger.settings.allowance(),
             ledger.settings.adopt,
             &subjects,
         )))

@@ -226,7 +226,7 @@ impl From<Answer> for Reply {
                 ..Self::default()
             },
             Answer::ToolResult(tool) => Self {
-                tool: Some(tool),
+                tool: Some(Box::new(tool)),
                 ..Self::default()
             },
         }

@@ -58,10 +58,10 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     };
     let ledger = settings.at("ledger");
     if ledger.0.is_object() {
-        let allowance = ledger.seconds("allowance");
         builder.ledger = Some(LedgerSettings {
             label: ledger.text("label").unwrap_or_default().into(),
-            allowance: allowance.unwrap_or(LedgerSettings::default().allowance),
+            allowance: ledger.seconds("allowance"),
+            local: ledger.is("local"),
             adopt: ledger.number("adopt"),
             reusable_request_state: ledger.is("reusableRequestState"),
         });

@@ -47,12 +47,15 @@ pub(super) struct Ledger {
 }
 
 /// How a [ledger](crate::ledger) is used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LedgerSettings {
     /// Tells apart two ledgers of one audience in one store; empty unless set.
     pub label: String,
-    /// How far the clocks of the replicas and of the store may differ, in whole seconds: 5 unless set.
-    pub allowance: Duration,
+    /// How far the clocks of the replicas and of the store may differ, in whole seconds: 5 unless set, and 0
+    /// where the ledger is `local`.
+    pub allowance: Option<Duration>,
+    /// The ledger is on this machine, as a file or in memory, so that there is one clock.
+    pub local: bool,
     /// Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds: for the
     /// day when the ledger is introduced. What was used or ended since then, or was not a session's latest
     /// state, is let in too.
@@ -61,14 +64,10 @@ pub struct LedgerSettings {
     pub reusable_request_state: bool,
 }
 
-impl Default for LedgerSettings {
-    fn default() -> Self {
-        Self {
-            label: String::new(),
-            allowance: Duration::from_secs(5),
-            adopt: None,
-            reusable_request_state: false,
-        }
+impl LedgerSettings {
+    pub(super) fn allowance(&self) -> Duration {
+        let usual = Duration::from_secs(if self.local { 0 } else { 5 });
+        self.allowance.unwrap_or(usual)
     }
 }
 
@@ -144,7 +143,7 @@ impl Guard {
     ///
     /// [`Error::InvalidArgument`] without a ledger.
     pub fn open_ledger(&self) -> Result<Command, Error> {
-        Ok(Command::open(&self.ledger()?.names))
+        Ok(self.ledger()?.names.open())
     }
 
     /// What signs a principal out everywhere: whatever began until now is refused, and so is what begins within the
@@ -155,8 +154,7 @@ impl Guard {
     ///
     /// [`Error::InvalidArgument`] without a ledger, and for a principal that is nobody.
     pub fn revoke(&self, principal: &Principal, lives: Option<Duration>) -> Result<Command, Error> {
-        principal.check()?;
-        Ok(Command::revoke(self.ledger()?.names.mark(principal), lives))
+        self.ledger()?.names.revoke(principal, lives)
     }
 
     fn ledger(&self) -> Result<&Ledger, Error> {

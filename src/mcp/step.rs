@@ -168,7 +168,7 @@ pub struct Reply {
     pub done: bool,
     /// The result of a tool whose handle was refused, or whose session's state is not the latest one.
     /// Elsewhere than in a tool it is `error`.
-    pub tool: Option<ToolResult>,
+    pub tool: Option<Box<ToolResult>>,
 }
 
 impl Reply {

@@ -10,7 +10,7 @@ use sealwax::Kind;
 /// Keys come from the environment variable SEALWAX_KEYS or from --key-file, never from
 /// arguments, which every process of the machine can read. A payload on stdin is sealed to the
 /// byte; a token, an id, a handle or a key text may end in one line ending. Exit status: 0; 1 when a
-/// token is refused; 2 for wrong usage, keys or arguments.
+/// token is refused, or a store is not fit to be a ledger; 2 for wrong usage, keys or arguments.
 #[derive(Parser)]
 #[command(name = "sealwax", version, verbatim_doc_comment)]
 pub struct Cli {
@@ -38,6 +38,65 @@ pub enum Command {
     Context(RequestArgs),
     /// Tell what the token, id, handle or key text on stdin is, without opening it
     Inspect(KeyArgs),
+    /// Look at a ledger, end what is in use, sign a user out
+    #[command(subcommand)]
+    Ledger(LedgerAction),
+}
+
+#[derive(Subcommand)]
+pub enum LedgerAction {
+    /// Tell what a store is, whether it is fit to be a ledger, and since when it remembers
+    Check(LedgerArgs),
+    /// Sign a principal out everywhere: whatever of theirs began until now is refused
+    Revoke {
+        #[command(flatten)]
+        at: LedgerArgs,
+        #[command(flatten)]
+        principal: PrincipalArgs,
+        /// How long to remember it: the longest life of anything the service gives out; for ever unless given
+        #[arg(long, value_name = "SECONDS")]
+        lives: Option<u64>,
+    },
+    /// End a session, a handle or a requestState at every replica
+    End {
+        #[command(flatten)]
+        at: LedgerArgs,
+        /// What it is, as the log has it
+        #[arg(long)]
+        kind: EndedKind,
+        /// Its id, as the log has it: 32 hex digits
+        #[arg(long)]
+        id: String,
+        /// How long to remember it: what is left of its life; for ever unless given
+        #[arg(long, value_name = "SECONDS")]
+        lives: Option<u64>,
+    },
+}
+
+/// Which ledger.
+#[derive(Args)]
+pub struct LedgerArgs {
+    /// redis://…, rediss://… or sqlite:PATH, in place of SEALWAX_LEDGER: every process of the machine can read
+    /// a password in it
+    pub url: Option<String>,
+    /// The service whose ledger it is
+    #[arg(long)]
+    pub audience: String,
+    /// What tells apart two ledgers of one service
+    #[arg(long, default_value = "")]
+    pub label: String,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum EndedKind {
+    /// A requestState
+    RequestState,
+    /// A handle that is the key of a row
+    Handle,
+    /// A handle that holds its state
+    HandleState,
+    /// A session, of whatever proposal
+    Session,
 }
 
 #[derive(Args)]

@@ -1,6 +1,7 @@
 //! The `sealwax` command, for operators and for scripts.
 
 mod args;
+mod ledger;
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -37,11 +38,27 @@ fn main() -> ExitCode {
 enum Failure {
     Sealwax(Error),
     Io(io::Error),
+    /// A store that could not be reached. The text holds no URL, for that may hold a password.
+    Store(String),
+    /// A store that is not fit to be a ledger.
+    Unfit(String),
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Sealwax(error)
+    }
+}
+
+impl From<redis::RedisError> for Failure {
+    fn from(error: redis::RedisError) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.to_string())
     }
 }
 
@@ -61,6 +78,14 @@ fn fail(failure: &Failure) -> ExitCode {
             eprintln!("sealwax: {error}");
             ExitCode::from(2)
         }
+        Failure::Store(why) => {
+            eprintln!("sealwax: ledger_unavailable: {why}");
+            ExitCode::from(2)
+        }
+        Failure::Unfit(why) => {
+            eprintln!("sealwax: ledger_unfit: {why}");
+            ExitCode::from(1)
+        }
     }
 }
 
@@ -74,6 +99,7 @@ fn run(command: Command) -> Result<Vec<u8>, Failure> {
         Command::Handle(args) => handle(&args),
         Command::Context(args) => Ok(line(request_context(&args)?)),
         Command::Inspect(args) => inspect(&args),
+        Command::Ledger(action) => Ok(line(ledger::run(&action)?)),
     }
 }
 
