@@ -75,7 +75,7 @@ impl Notes {
     ) -> Result<CallToolResult, Refused> {
         let mut held = self.baskets.open::<Vec<String>>(&ctx, &add.basket).await?;
         held.value.push(add.item);
-        Ok(basket(self.baskets.renew(&ctx, &held)?, &held.value))
+        Ok(basket(self.baskets.renew(&ctx, &held).await?, &held.value))
     }
 }
 
