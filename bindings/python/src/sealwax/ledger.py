@@ -56,6 +56,9 @@ class Memory(Opaque):
 
     __slots__ = ("_lock", "_memory")
 
+    #: It has the clock of the guard.
+    local = True
+
     def __init__(self, *, room: int = 64 << 20) -> None:
         self._memory = own("sealwax_memory", lib.sealwax_memory_new, room, _now())
         # A reply lies in the memory until the next call, and cffi lets other threads run.
@@ -85,6 +88,9 @@ class SQLite:
     >>> folder = tempfile.mkdtemp()
     >>> ledger = sealwax.ledger.SQLite(f"{folder}/ledger.db")
     """
+
+    #: It has the clock of the guard.
+    local = True
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._lock = threading.Lock()
