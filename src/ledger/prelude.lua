@@ -115,6 +115,10 @@ local function run(judge)
     end
     return error(reply)
   end
+  -- WAIT is about what its connection wrote: where a try before did it all, it is written again.
+  if forbidden and #writes == 0 then
+    redis.call('SET', KEYS[1], redis.call('GET', KEYS[1]), 'KEEPTTL')
+  end
   for _, one in ipairs(writes) do
     local key, value, till = unpack(one)
     if not value then

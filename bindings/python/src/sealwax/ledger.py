@@ -33,7 +33,11 @@ _SCRIPTS = ("open", "admit", "commit", "revoke")
 
 
 class Ledger(Protocol):
-    """Does what a guard asks, in one atomic step, and replies as LEDGER.md says."""
+    """Does what a guard asks, in one atomic step, and replies as LEDGER.md says.
+
+    One that is on this machine, so that there is one clock, may say so by an attribute `local` that
+    is true.
+    """
 
     async def run(self, command: Command, /) -> list[str]:
         """Do a command and return the reply. Whatever is raised refuses the request."""
@@ -55,6 +59,8 @@ class Memory(Opaque):
     """
 
     __slots__ = ("_lock", "_memory")
+    #: There is one clock.
+    local = True
 
     def __init__(self, *, room: int = 64 << 20) -> None:
         self._memory = own("sealwax_memory", lib.sealwax_memory_new, room, _now())
@@ -78,19 +84,27 @@ class Memory(Opaque):
 class SQLite:
     """A ledger in a file: for the processes of one machine, and for what follows a restart.
 
-    What was answered survives a loss of power. A file on a network is none of this.
+    What was answered survives a loss of power. A file on a network is none of this. Raises
+    :class:`LedgerUnfit` for a file that cannot be one.
 
     >>> import sealwax.ledger, tempfile
     >>> folder = tempfile.mkdtemp()
     >>> ledger = sealwax.ledger.SQLite(f"{folder}/ledger.db")
     """
 
+    #: There is one clock.
+    local = True
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        for name in ("sqlite-connect", "sqlite-create"):
-            for statement in filter(str.strip, _text(name).split(";")):
-                self._connection.execute(statement)
+        try:
+            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            for name in ("sqlite-connect", "sqlite-create"):
+                for statement in filter(str.strip, _text(name).split(";")):
+                    self._connection.execute(statement)
+        except sqlite3.Error as error:
+            expected = "path: expected a file of SQLite that can be written"
+            raise LedgerUnfit(f"{expected}, found {path}: {error}") from error
         names = ("begin", "now", "read", "write", "delete", "sweep")
         self._sql = {name: _text(f"sqlite-{name}") for name in names}
 

@@ -361,9 +361,15 @@ class OnStdio:
 
 @contextmanager
 def on_stdio(
-    system: str, user: str = "alice", ttl: int = 60, *, remembers: bool = True
+    system: str,
+    user: str = "alice",
+    ttl: int = 60,
+    *,
+    remembers: bool = True,
+    more: dict[str, str] | None = None,
 ) -> Iterator[OnStdio]:
     environment = {**os.environ, "SEALWAX_KEYS": KEYS, "SHOP_USER": user, "SEP1359": str(ttl)}
+    environment.update(more or {})
     if not remembers:
         environment["FORGETFUL"] = "1"
     args = [sys.executable, str(HERE / "tally.py"), system]

@@ -36,7 +36,7 @@ class LedgerOptions(TypedDict, total=False):
 
     #: Tells apart two ledgers of one audience in one store.
     label: str
-    #: How far clocks may differ, in seconds: 5 unless set.
+    #: How far clocks may differ, in seconds: 5 unless set, 0 for a ledger on this machine.
     allowance: int
     #: Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds:
     #: for the day when the ledger is introduced. What ended or was used since is let in too.
@@ -52,7 +52,8 @@ def _options(ledger: Ledger | None, options: LedgerOptions | None) -> Document |
         return None
     told = dict(options or {})
     reusable = told.pop("reusable_request_state", False)
-    return {**told, "reusableRequestState": reusable}
+    local = getattr(ledger, "local", False)
+    return {"local": local, **told, "reusableRequestState": reusable}
 
 
 class Guard:
