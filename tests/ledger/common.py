@@ -16,7 +16,7 @@ ALLOWANCE = 1
 PATIENCE = 20
 
 
-class Died(Exception):
+class Died(EOFError):
     """An agent ended, or does not answer."""
 
 

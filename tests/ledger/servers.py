@@ -76,6 +76,8 @@ class Line:
     def __init__(self, target: int) -> None:
         self.target = target
         self.held = threading.Event()
+        #: How many connected to it.
+        self.accepted = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self._open: list[socket.socket] = []
@@ -85,6 +87,7 @@ class Line:
         with contextlib.suppress(OSError):
             while True:
                 near, _ = self._listener.accept()
+                self.accepted += 1
                 near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 threading.Thread(target=self._pass, args=(near,), daemon=True).start()
 
