@@ -67,7 +67,7 @@ pub struct Stale {
     pub session: SessionMetadata,
 }
 
-/// The data of an [`RpcError`]: an object of one member.
+/// The data of an [`RpcError`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -77,6 +77,7 @@ pub enum ErrorData {
     /// A reason, the same for every failure.
     Reason(&'static str),
     /// The latest state of a session.
+    #[serde(untagged)]
     Stale(Stale),
 }
 
