@@ -242,9 +242,13 @@ fn stale(reply: Reply) -> (bool, SessionMetadata) {
         return (meta.stale.ran, meta.session);
     }
     let error = reply.error.unwrap();
+    let written = serde_json::to_value(&error.data).unwrap();
     let Some(ErrorData::Stale(stale)) = error.data else {
         panic!("{error:?}")
     };
+    // As LEDGER.md has it, for clients of all languages.
+    assert_eq!(written["ran"], stale.ran);
+    assert_eq!(written["session"], stale.session.to_json().parse::<Value>().unwrap());
     assert_eq!(error.code, if stale.ran { -32045 } else { -32044 });
     let told = serde_json::to_value(ErrorData::Stale(stale.clone())).unwrap();
     assert_eq!(told["ran"], stale.ran, "{told}");

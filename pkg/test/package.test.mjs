@@ -13,7 +13,15 @@ const MODULES = [
   ...['mcp/data-layer-sessions', 'mcp/engine', 'mcp/guard', 'mcp/handle-refused', 'mcp/handles'],
   ...['mcp/held-handles', 'mcp/http-sessions', 'mcp/ids', 'mcp/index', 'mcp/later', 'mcp/ledger'],
   ...['mcp/messages', 'mcp/metadata', 'mcp/negotiated', 'mcp/pending', 'mcp/policy'],
-  ...['mcp/principal', 'mcp/quoted', 'mcp/recorder', 'mcp/redis-ledger', 'mcp/refused', 'mcp/request-context', 'mcp/rewrite'],
+  ...[
+    'mcp/principal',
+    'mcp/quoted',
+    'mcp/recorder',
+    'mcp/redis-ledger',
+    'mcp/refused',
+    'mcp/request-context',
+    'mcp/rewrite',
+  ],
   ...['mcp/sdk', 'mcp/session', 'mcp/sqlite-ledger', 'mcp/stdio', 'mcp/transport'],
 ];
 const GENERATED = ['embedded.js', 'raw.js'];
