@@ -576,6 +576,32 @@ fn what_is_older_than_the_ledger_is_unknown() {
     world.enter(read(&session)).unwrap();
 }
 
+/// What ended is gone too when a clock was so far ahead, and when it is right again nobody knows what else.
+#[test]
+fn a_clock_that_was_far_ahead_revives_nothing() {
+    let world = World::new();
+    let open = world.guard.open_ledger().unwrap();
+    let was_ahead = |seconds| {
+        let mut ledger = world.ledger.borrow_mut();
+        assert_eq!(ledger.run(&open, world.now() + seconds)[0], "ok");
+    };
+    let (session, other) = (world.created(), world.created());
+    let delete = Message {
+        method: "sessions/delete",
+        ..read(&session)
+    };
+    world.enter(delete).unwrap();
+    was_ahead(300);
+    assert_eq!(code(world.enter(read(&session)).unwrap_err()), -32043);
+    world.enter(read(&other)).unwrap();
+
+    was_ahead(30 * DAY);
+    assert_eq!(code(world.enter(read(&session)).unwrap_err()), -32043);
+    assert_eq!(code(world.enter(read(&other)).unwrap_err()), -32043);
+    world.pass(ALLOWANCE + 1);
+    world.enter(read(&world.created())).unwrap();
+}
+
 #[test]
 fn what_comes_from_the_future_is_a_replicas_clock() {
     let world = World::new();
