@@ -4,7 +4,9 @@
     python examples/sessions.py                    # on stdio
     PORT=8000 python examples/sessions.py          # on HTTP
 
-The server keeps nothing: what a session holds is sealed, and the client brings it along.
+The server keeps nothing: what a session holds is sealed, and the client brings it along. With
+SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and
+calls at once all count.
 With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id.
 """
 
@@ -13,6 +15,7 @@ import socket
 import sys
 
 import jwt
+import redis.asyncio
 import sealwax
 import uvicorn
 from mcp.server import MCPServer
@@ -20,10 +23,12 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
-from sealwax.mcp import Guard, Session, SingleUse, principal_from_access_token
+from sealwax.ledger import Redis
+from sealwax.mcp import Guard, Session, principal_from_access_token
 
 AUDIENCE = "https://counter.example.com"
 SECRET = os.environ.get("NOTES_JWT_SECRET")
+LEDGER = os.environ.get("SEALWAX_LEDGER")
 TOOLS = ["count", "begin", "read", "write", "end"]
 
 if "SEALWAX_KEYS" not in os.environ:
@@ -31,7 +36,7 @@ if "SEALWAX_KEYS" not in os.environ:
 guard = Guard(
     codec=sealwax.Codec(keys=os.environ["SEALWAX_KEYS"], audience=AUDIENCE),
     principal=principal_from_access_token if SECRET and "PORT" in os.environ else "anonymous",
-    accept=SingleUse(),  # remembers what was deleted, in this process
+    ledger=Redis(redis.asyncio.from_url(LEDGER)) if LEDGER else None,
 )
 # The value of a session: {"count": int}, and in a transaction {"draft": str} too.
 sessions = guard.sessions(initial=lambda _ctx: {"count": 0}, required={"tools": TOOLS})
@@ -79,8 +84,8 @@ def told(text: str, *, is_error: bool = False) -> CallToolResult:
 async def count(ctx: Context) -> CallToolResult:
     """Return one more than last time in this session."""
     session = session_of(ctx, "count")
-    session.write({**session.value, "count": session.value["count"] + 1})
-    return told(str(session.value["count"]))
+    value = session.update(lambda value: {**value, "count": value["count"] + 1})
+    return told(str(value["count"]))
 
 
 @server.tool()

@@ -246,6 +246,9 @@ fn stale(reply: Reply) -> (bool, SessionMetadata) {
         panic!("{error:?}")
     };
     assert_eq!(error.code, if stale.ran { -32045 } else { -32044 });
+    let told = serde_json::to_value(ErrorData::Stale(stale.clone())).unwrap();
+    assert_eq!(told["ran"], stale.ran, "{told}");
+    assert_eq!(told["session"]["sessionId"], *stale.session.session_id);
     (stale.ran, stale.session)
 }
 
@@ -571,6 +574,32 @@ fn what_is_older_than_the_ledger_is_unknown() {
     world.pass(60);
     world.lose_everything();
     world.enter(read(&session)).unwrap();
+}
+
+/// What ended is gone too when a clock was so far ahead, and when it is right again nobody knows what else.
+#[test]
+fn a_clock_that_was_far_ahead_revives_nothing() {
+    let world = World::new();
+    let open = world.guard.open_ledger().unwrap();
+    let was_ahead = |seconds| {
+        let mut ledger = world.ledger.borrow_mut();
+        assert_eq!(ledger.run(&open, world.now() + seconds)[0], "ok");
+    };
+    let (session, other) = (world.created(), world.created());
+    let delete = Message {
+        method: "sessions/delete",
+        ..read(&session)
+    };
+    world.enter(delete).unwrap();
+    was_ahead(300);
+    assert_eq!(code(world.enter(read(&session)).unwrap_err()), -32043);
+    world.enter(read(&other)).unwrap();
+
+    was_ahead(30 * DAY);
+    assert_eq!(code(world.enter(read(&session)).unwrap_err()), -32043);
+    assert_eq!(code(world.enter(read(&other)).unwrap_err()), -32043);
+    world.pass(ALLOWANCE + 1);
+    world.enter(read(&world.created())).unwrap();
 }
 
 #[test]

@@ -11,10 +11,10 @@ const MODULES = [
   'view',
   ...['mcp/accept', 'mcp/acts', 'mcp/call', 'mcp/caller', 'mcp/client'],
   ...['mcp/data-layer-sessions', 'mcp/engine', 'mcp/guard', 'mcp/handle-refused', 'mcp/handles'],
-  ...['mcp/held-handles', 'mcp/http-sessions', 'mcp/ids', 'mcp/index', 'mcp/later'],
+  ...['mcp/held-handles', 'mcp/http-sessions', 'mcp/ids', 'mcp/index', 'mcp/later', 'mcp/ledger'],
   ...['mcp/messages', 'mcp/metadata', 'mcp/negotiated', 'mcp/pending', 'mcp/policy'],
-  ...['mcp/principal', 'mcp/quoted', 'mcp/refused', 'mcp/request-context', 'mcp/rewrite'],
-  ...['mcp/sdk', 'mcp/session', 'mcp/single-use', 'mcp/stdio', 'mcp/transport'],
+  ...['mcp/principal', 'mcp/quoted', 'mcp/recorder', 'mcp/redis-ledger', 'mcp/refused', 'mcp/request-context', 'mcp/rewrite'],
+  ...['mcp/sdk', 'mcp/session', 'mcp/sqlite-ledger', 'mcp/stdio', 'mcp/transport'],
 ];
 const GENERATED = ['embedded.js', 'raw.js'];
 

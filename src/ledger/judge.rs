@@ -7,7 +7,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Command, Script};
+use super::{Command, LARGEST_SKEW, Script};
 
 /// What a store does with a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -250,7 +250,7 @@ impl<'c> Case<'c> {
     }
 
     /// Since when the ledger remembers. What was forgotten since, only the store's clock can tell here: one
-    /// that goes back let records go too early.
+    /// that goes back let records go too early, and by more than the margin even what ended.
     fn fence(&mut self) -> Result<Fence, Reply> {
         let began = self.number(0)?;
         let kept = match self.values[1] {
@@ -263,6 +263,10 @@ impl<'c> Case<'c> {
             None => None,
         };
         let now = self.now;
+        let began = began.filter(|_| match kept {
+            Some((_, Some(last))) => last <= now.saturating_add(LARGEST_SKEW),
+            _ => true,
+        });
         let (since, last) = match (began, kept) {
             (Some(_), Some((Some(since), Some(last)))) if now >= last => (since, last),
             (_, Some((None, _) | (_, None))) => return Err(self.broken(1)),

@@ -86,10 +86,16 @@ impl Memory {
         let values: Vec<_> = keys.map(|key| self.value(key)).collect();
         let Judgement { reply, writes } = command.judge(now, &values);
         let owner = self.owner(command);
-        let (fence, writes): (Vec<_>, Vec<_>) =
-            writes.into_iter().partition(|write| is_fence(&write.key));
-        for Write { value, .. } in fence {
-            self.fence = value.unwrap_or_default();
+        let (own, writes): (Vec<_>, Vec<_>) = writes
+            .into_iter()
+            .partition(|write| is_fence(&write.key) || is_began(&write.key));
+        for Write { key, value, .. } in own {
+            let kept = if is_fence(&key) {
+                &mut self.fence
+            } else {
+                &mut self.began
+            };
+            *kept = value.unwrap_or_default();
         }
         if !self.fits(&writes, &owner) {
             return vec!["full".into()];
@@ -105,7 +111,7 @@ impl Memory {
             return Some(&self.fence);
         }
         // It remembers since it was made, not since it was first asked.
-        if key.ends_with(":began") {
+        if is_began(key) {
             return Some(&self.began);
         }
         Some(&self.records.get(key)?.value)
@@ -200,6 +206,10 @@ impl Memory {
             &mut self.used
         }
     }
+}
+
+fn is_began(key: &str) -> bool {
+    key.ends_with(":began")
 }
 
 fn is_fence(key: &str) -> bool {

@@ -24,6 +24,10 @@ pub use sqlite::{Sqlite, SqliteError};
 
 use crate::Error;
 
+/// No replica's clock is further ahead than the largest skew that the format allows, in seconds. What ended or was
+/// used is remembered for so much longer.
+pub(crate) const LARGEST_SKEW: u64 = 300;
+
 /// A text that a store needs, by the name that every language has for it: the scripts' names, and those of
 /// [`sqlite`] as `sqlite-connect`.
 ///

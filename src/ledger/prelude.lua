@@ -62,7 +62,9 @@ end
 
 -- Since when this ledger remembers, and the fence: up to when it may have forgotten something. The fence is
 -- set to the store's time whenever the store is another process, for after a restart or a fail-over the last
--- moments may be lost, and when its clock went back, for it let records go too early.
+-- moments may be lost, and when its clock went back, for it let records go too early. What ended is kept for
+-- 300 seconds longer than anything of it opens; a clock that went back further may have let go even that, and
+-- it is as if all was lost.
 local function fence()
   local began = number(KEYS[1])
   local value = redis.call('GET', KEYS[2])
@@ -73,6 +75,9 @@ local function fence()
       refuse('broken', KEYS[2])
     end
     since, last = tonumber(since), tonumber(last)
+    if last > now + 300 then
+      began = nil
+    end
   end
   local run = string.match(info('server'), 'run_id:(%x+)') or '-'
   if not began or not value or of ~= run or now < last then
@@ -109,6 +114,10 @@ local function run(judge)
       return reply.reply
     end
     return error(reply)
+  end
+  -- WAIT is about what its connection wrote: where a try before did it all, it is written again.
+  if forbidden and #writes == 0 then
+    redis.call('SET', KEYS[1], redis.call('GET', KEYS[1]), 'KEEPTTL')
   end
   for _, one in ipairs(writes) do
     local key, value, till = unpack(one)

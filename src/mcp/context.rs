@@ -10,10 +10,8 @@ use serde_json::{Map, Value};
 
 use super::guard::Ledger;
 use super::{Answer, Failed, Guard, Item, Presented, Profile, Refused, Reply, Step, Verdict};
+use crate::ledger::LARGEST_SKEW;
 use crate::{Error, Inspected, Principal, TokenId, View, inspect};
-
-/// No replica's clock is further ahead than the largest skew that the format allows.
-const LARGEST_SKEW: u64 = 300;
 
 pub(super) struct Context {
     pub guard: Guard,

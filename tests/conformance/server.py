@@ -42,7 +42,8 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 from pydantic import BaseModel, ConfigDict, TypeAdapter
-from sealwax.mcp import Guard, SingleUse
+from sealwax.ledger import Memory
+from sealwax.mcp import Guard
 
 FEATURES: dict[str, Any] = json.loads((Path(__file__).parent / "features.json").read_text())
 BARE = "--bare" in sys.argv
@@ -50,7 +51,7 @@ STATELESS = "--stateless" in sys.argv
 SOON = 0.05
 
 codec = sealwax.Codec(keys=sealwax.KeyRing([sealwax.Key.generate()]), audience="https://conformance.example.com")
-guard = Guard(codec=codec, principal="anonymous", accept=SingleUse())
+guard = Guard(codec=codec, principal="anonymous", ledger=Memory())
 
 Answer = CallToolResult | InputRequiredResult
 Method = Callable[..., Awaitable[Answer]]

@@ -32,7 +32,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { Codec, Key, KeyRing } from 'sealwax';
-import { Guard, SingleUse } from 'sealwax/mcp';
+import { Guard, MemoryLedger } from 'sealwax/mcp';
 import { z } from 'zod';
 
 /** What `features.json` has, by name. */
@@ -63,7 +63,12 @@ const bare = process.argv.includes('--bare');
 const stateless = process.argv.includes('--stateless');
 
 const codec = new Codec({ keys: new KeyRing([Key.generate()]), audience: 'conformance' });
-const guard = new Guard({ codec, principal: 'anonymous', accept: new SingleUse() });
+const guard = new Guard({
+  ...{ codec, principal: 'anonymous' },
+  ...{ ledger: new MemoryLedger(), ledgerOptions: { allowance: 0 } },
+});
+// What is as old as the ledger is not good.
+await new Promise((later) => setTimeout(later, 1100));
 
 /** How many rounds are over: sealed by the guard, or else as anybody could write it. */
 function roundsOver(ctx: ServerContext): number | undefined {

@@ -33,7 +33,7 @@ def play(server: redis.Redis, case: dict, run: str) -> str | None:
         server.set(key, value)
     args = [resolved(arg, now, run) for arg in case["args"]]
     reply = server.eval(lua(case["script"]), len(case["keys"]), *case["keys"], *args)
-    left = {key: (server.get(key), server.expiretime(key)) for key in server.keys()}
+    left = {key: (server.get(key), server.expiretime(key)) for key in server.scan_iter()}
     if int(server.time()[0]) != now:
         return play(server, case, run)
     after = before

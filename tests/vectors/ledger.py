@@ -66,6 +66,8 @@ class Store:
             if len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in (parts[0], parts[2])):
                 raise Refused("broken", fence_key)
             since, run, last = int(parts[0]), parts[1], int(parts[2])
+            if last > NOW + 300:
+                began = None
         if began is None or fence is None or run != "RUN" or last > NOW:
             since, last = NOW, -1
         if began is None:
@@ -196,10 +198,12 @@ class Cases:
     def fence(self) -> tuple[str | None, str | None]:
         began = self.pick(None, at(-10000), at(-10000), at(-10000), at(-3), self.garbage())
         fence = self.pick(
-            *[f"{at(-10000)} RUN {at(-5)}"] * 5,
+            *[f"{at(-10000)} RUN {at(-5)}"] * 6,
             f"{at(-10000)} RUN {at(0)}",
             f"{at(-10000)} other {at(-5)}",
             f"{at(-500)} RUN {at(50)}",
+            f"{at(-500)} RUN {at(300)}",
+            f"{at(-500)} RUN {at(301)}",
             self.garbage(),
         )
         return began, fence

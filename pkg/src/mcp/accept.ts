@@ -22,8 +22,7 @@ export interface Accepted {
  * `false` refuses the token. What throws, or takes longer than the guard's `acceptTimeout`, fails
  * closed too, but as the server's own trouble, so that the client keeps its token.
  *
- * {@link SingleUse} is one for a single process. A fleet needs a store that its replicas share,
- * behind this interface, which decides atomically.
+ * It is for a rule of the author's own. What was used, and what ended, a {@link Ledger} remembers.
  */
 export interface Accept {
   accept(token: Accepted): boolean | PromiseLike<boolean>;

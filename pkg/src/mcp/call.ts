@@ -161,8 +161,13 @@ export class Call implements Passing {
       return { jsonrpc: '2.0', error: step.error };
     }
     if (step.step === 'reply' && step.tool !== undefined) {
-      // The transport gives it the id.
-      return { jsonrpc: '2.0', id: 0, result: { ...step.tool } };
+      const { _meta, ...result } = step.tool;
+      // Where messages pass, it gets the client's id.
+      return {
+        jsonrpc: '2.0',
+        id: 0,
+        result: { ...result, ...(_meta && { _meta: { ..._meta } }) },
+      };
     }
     throw new TypeError(`engine: expected an answer to reply with, found ${step.step}`);
   }

@@ -53,6 +53,12 @@ interface Requests {
 /** For the client, the session is over. */
 const SESSION_NOT_FOUND = -32043;
 const METHOD_NOT_FOUND = -32601;
+/** The session's state was not the latest: nothing ran; or the handler ran, and was discarded. */
+const [STALE, STALE_AND_RAN] = [-32044, -32045];
+/** Where a tool's result says the same. */
+const STALE_META = 'io.github.sealwax/stale';
+/** How often a request goes out, whose session others write at the same time. */
+const TRIES = 4;
 
 /** The parts of the draft that no schema of the SDK knows. */
 const ANYTHING = {
@@ -113,6 +119,10 @@ export class ClientSessions {
 /**
  * One session with a server. Its requests go one after another, so that each has the state that the
  * one before left. Made by {@link ClientSessions.open}.
+ *
+ * If the server has a ledger and the session's state was not the latest, it answers with that, which is
+ * kept. A request of which nothing ran goes out again, up to three times. One that ran and was discarded
+ * is the caller's to decide: a tool's result with `isError`, or the error -32045.
  */
 export class ClientSession<Tool extends Params = Params, Options = unknown, Told = unknown> {
   readonly #client: AnyClient<Tool, Options, Told>;
@@ -179,7 +189,9 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
       try {
         await client.request(request, ANYTHING);
       } catch (error) {
-        if (!isOver(error) && !isNoMethod(error)) throw error;
+        const { code } = jsonRpcError(error);
+        // Nothing there remembers that a session ends, or the session itself.
+        if (code !== SESSION_NOT_FOUND && code !== METHOD_NOT_FOUND) throw error;
       }
       await this.#drop();
     });
@@ -187,16 +199,22 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
 
   #with<R>(work: (metadata: HeldMetadata) => Promise<R>): Promise<R> {
     return inTurn(this.#slot, async () => {
-      const { metadata } = this.#slot;
-      if (metadata === undefined) throw new Error('session: expected one not over; open it anew');
-      const { sessionId, state } = metadata;
-      try {
-        const result = await work(state === undefined ? { sessionId } : { sessionId, state });
-        await this.#keep(metadata, metadataOf(result));
-        return result;
-      } catch (error) {
-        if (isOver(error)) await this.#drop();
-        throw error;
+      for (let left = TRIES - 1; ; left -= 1) {
+        const { metadata } = this.#slot;
+        if (metadata === undefined) throw new Error('session: expected one not over; open it anew');
+        const { sessionId, state } = metadata;
+        try {
+          const result = await work(state === undefined ? { sessionId } : { sessionId, state });
+          await this.#keep(metadata, metadataOf(result));
+          if (left === 0 || !isNotRun(result)) return result;
+        } catch (error) {
+          const { code, data } = jsonRpcError(error);
+          if (code === SESSION_NOT_FOUND) await this.#drop();
+          if (code === STALE || code === STALE_AND_RAN) {
+            await this.#keep(metadata, Object(data).session);
+          }
+          if (left === 0 || code !== STALE) throw error;
+        }
       }
     });
   }
@@ -248,22 +266,19 @@ function inTurn<R>(slot: Slot, work: () => Promise<R>): Promise<R> {
   return turn;
 }
 
-/** Nothing there remembers that a session ends. Over HTTP, the SDK throws a 404 as it came. */
-function isNoMethod(error: unknown): boolean {
-  const { code, data } = Object(error);
-  return code === METHOD_NOT_FOUND || codeOf(Object(data).text) === METHOD_NOT_FOUND;
-}
-
-function codeOf(text: unknown): unknown {
+/** The server's error. Over HTTP, the SDK throws some as the response that they came by. */
+function jsonRpcError(error: unknown): { readonly code?: unknown; readonly data?: unknown } {
+  const { data } = Object(error);
   try {
-    return Object(Object(JSON.parse(String(text))).error).code;
+    return Object(Object(JSON.parse(Object(data).text)).error);
   } catch {
-    return undefined;
+    return Object(error);
   }
 }
 
-function isOver(error: unknown): boolean {
-  return Object(error).code === SESSION_NOT_FOUND;
+/** Whether a tool says that nothing was done, for want of the session's latest state. */
+function isNotRun(result: unknown): boolean {
+  return Object(Object(Object(result)._meta)[STALE_META]).ran === false;
 }
 
 function checked(session: unknown): HeldMetadata {

@@ -32,7 +32,8 @@ export interface SessionsOptions<T> {
  * Data-layer sessions of the servers that a guard protects: `sessions/create`, `sessions/delete`,
  * and one value to each session, which the client keeps, sealed.
  *
- * A client's requests may come to any replica, and two at once: see {@link Session.write}.
+ * A client's requests may come to any replica, and two at once: see {@link Session.write} and
+ * {@link Session.update}.
  *
  * Made by {@link Guard.sessions}.
  */

@@ -21,10 +21,19 @@ export interface Settings {
 }
 
 /** How a ledger is used. */
-export interface LedgerSettings {
+export interface LedgerSettings extends LedgerOptions {
+  /** Whether it is on this machine, so that there is one clock. */
+  readonly local?: boolean | undefined;
+}
+
+/** How an author has a ledger used. */
+export interface LedgerOptions {
   /** Tells apart two ledgers of one audience in one store. */
   readonly label?: string | undefined;
-  /** How far the clocks of the replicas and of the store may differ, in seconds: 5 unless set. */
+  /**
+   * How far the clocks of the replicas and of the store may differ, in seconds: 5 unless set, and 0 where
+   * the ledger is on this machine.
+   */
   readonly allowance?: number | undefined;
   /**
    * Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds: for
@@ -55,6 +64,7 @@ export type Required =
 export interface FrontSettings {
   readonly required?: boolean | undefined;
   readonly ttl?: number | undefined;
+  readonly idle?: number | undefined;
   readonly sep1359?: boolean | undefined;
 }
 
@@ -174,10 +184,12 @@ export interface Reply {
   readonly tool?: ToolResult;
 }
 
-/** The result of a tool whose handle was refused. */
+/** The result of a tool whose handle was refused, or whose session is not the latest. */
 export interface ToolResult {
   readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
   readonly isError: true;
+  readonly resultType?: 'complete';
+  readonly _meta?: object;
 }
 
 export interface Done {
@@ -222,7 +234,7 @@ export interface Act {
   readonly ttl?: number | undefined;
   readonly maxAge?: number | undefined;
   readonly before?: Before | undefined;
-  readonly once?: boolean | undefined;
+  readonly once?: boolean;
 }
 
 /** The rules of a guard, by its settings. */

@@ -3,7 +3,7 @@ import { invalidArgument } from '../error.js';
 import { count, flag, json, optional, options, text, wrongClass, wrongType } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { core } from '../module.js';
-import { anonymous, type Principal } from '../principal.js';
+import { anonymous, type Principal, partsOf } from '../principal.js';
 import type { Accept } from './accept.js';
 import { Call } from './call.js';
 import {
@@ -12,7 +12,7 @@ import {
   type SessionsOptions,
   sessionsOf,
 } from './data-layer-sessions.js';
-import { Engine, type LedgerSettings, type Settings } from './engine.js';
+import { Engine, type LedgerOptions, type LedgerSettings, type Settings } from './engine.js';
 import { Handles } from './handles.js';
 import { HeldHandles } from './held-handles.js';
 import { type FetchHandler, type HttpSessionsOptions, withSessions } from './http-sessions.js';
@@ -20,8 +20,8 @@ import type { Ledger } from './ledger.js';
 import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Negotiated } from './negotiated.js';
 import type { Policy, PrincipalOf } from './policy.js';
-import { Recorder } from './recorder.js';
-import type { Refused } from './refused.js';
+import { Recorder, UNCONFIRMED } from './recorder.js';
+import { type Refused, tell } from './refused.js';
 import type { RequestContext } from './request-context.js';
 import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
 import type { Arrived } from './transport.js';
@@ -42,7 +42,7 @@ export interface GuardOptions {
   readonly logger?: { warn(message: string): void } | undefined;
   /** Is asked before a token is accepted, and told when one ends. */
   readonly accept?: Accept | undefined;
-  /** How many seconds `accept` may take: 1 unless set. */
+  /** How many seconds `accept` and the `ledger` may take, of each request: 1 unless set. */
   readonly acceptTimeout?: number | undefined;
   /**
    * Remembers what was used, what ended, and which state of a session is the latest. With it a
@@ -51,7 +51,7 @@ export interface GuardOptions {
    */
   readonly ledger?: Ledger | undefined;
   /** How the ledger is used. */
-  readonly ledgerOptions?: LedgerSettings | undefined;
+  readonly ledgerOptions?: LedgerOptions | undefined;
   /** How many seconds a `requestState` lives: 600 unless set. */
   readonly requestStateTtl?: number | undefined;
   /**
@@ -86,8 +86,8 @@ export let policyOf: (guard: unknown) => Policy;
  * `cacheScope` says: caches hand that to anybody. What is not good is answered at once, with the one
  * answer of its kind, and the handler does not run.
  *
- * A token is good as often as it comes back in its time, unless `accept` says otherwise: what
- * must happen only once needs {@link SingleUse}, or a store that all replicas share.
+ * A token is good as often as it comes back in its time, unless there is a `ledger`, which remembers: with
+ * {@link MemoryLedger} for one process, {@link SqliteLedger} for one machine, {@link RedisLedger} for a fleet.
  *
  * @example
  * ```js
@@ -153,6 +153,7 @@ export class Guard {
       ledger: ledgerOf(known.ledger, known.ledgerOptions),
     };
     const engine = new Engine(codec, this.#settings);
+    const { asks, ledger: remembers } = this.#settings;
     const { ledger } = given;
     this.#policy = {
       codec,
@@ -163,8 +164,9 @@ export class Guard {
       knownById: new Map(),
       onRefused,
       logger,
-      recorder: ledger && new Recorder(ledger, engine),
+      recorder: ledger && new Recorder(ledger, engine, (line) => logger.warn(line)),
       engine,
+      frontOf: (front) => new Engine(codec, { front, asks, ledger: remembers }),
       initial: undefined,
       sessions: false,
     };
@@ -191,16 +193,21 @@ export class Guard {
 
   /**
    * Signs a principal out everywhere: whatever of theirs began until now is refused. Whoever signs in
-   * within the ledger's allowance after it, 5 seconds unless set, has to do it again.
+   * within the ledger's allowance after it, 5 seconds unless set, has to do it again. Where a replica of
+   * the store should have it and none confirmed it, the log is told `ledger_unconfirmed`.
    *
    * @param lives for how many seconds the ledger keeps that: the longest life of anything that the
    * service gives out; for ever unless set
-   * @throws {@link SealwaxError} `invalid_argument` without a ledger; what the ledger throws
+   * @throws {@link SealwaxError} `invalid_argument` without a ledger; an `Error` where it did not take it
    */
   async revoke(principal: Principal, lives?: number): Promise<void> {
     const { recorder } = this.#policy;
     if (recorder === undefined) throw invalidArgument('revoke: expected a guard with a ledger');
-    await recorder.revoke(principal, lives);
+    partsOf(principal);
+    const seconds = optional(count, 'lives', lives);
+    if (await recorder.revoke(principal, seconds)) return;
+    const refusal = { code: 'ledger_unconfirmed', kind: 'session', message: UNCONFIRMED } as const;
+    tell(this.#policy, refusal, { method: undefined, principal, cause: undefined });
   }
 
   /**
@@ -219,8 +226,8 @@ export class Guard {
 
   /**
    * Data-layer sessions, for every server that is protected from then on: the capability, the
-   * method `sessions/create`, and one value to each session. `sessions/delete` needs an `accept`
-   * that remembers it; without one it is no method.
+   * method `sessions/create`, and one value to each session. `sessions/delete` needs a `ledger` or an
+   * `accept` that remembers it; without one it is no method.
    *
    * @throws {@link SealwaxError} `invalid_argument` where it is said twice, or after `protect`
    */
@@ -243,23 +250,22 @@ export class Guard {
    * negotiated, and every later request brings it back, to whichever replica. Requests of revision
    * 2026-07-28 pass as they are.
    *
-   * Without it: 400. Refused: 404, so that the client begins anew. `DELETE` ends it, if there is an
-   * `accept` to remember that: otherwise 405.
+   * Without it: 400. Refused: 404, so that the client begins anew. `DELETE` ends it, if there is a
+   * `ledger` or an `accept` to remember that: otherwise 405.
    *
    * No replica holds a connection to the client. So a tool that asks it back while it runs, by
    * elicitation, sampling or roots, fails in these revisions; in 2026-07-28 it returns
    * `inputRequired` instead. Nor can a notification come outside of an answer.
    */
   fetch(handler: FetchHandler, given: HttpSessionsOptions = {}): FetchHandler {
-    const known = options(given, 'required', 'ttl', 'sep1359');
+    const known = options(given, 'required', 'ttl', 'idle', 'sep1359');
     method('handler', handler);
     const required = optional(flag, 'required', known.required) ?? true;
     const ttl = optional(checkTtl, 'ttl', known.ttl);
+    const idle = optional(checkTtl, 'idle', known.idle);
     const sep1359 = optional(flag, 'sep1359', known.sep1359) ?? false;
-    const { asks, ledger } = this.#settings;
-    const policy = this.#policy;
-    const engine = new Engine(policy.codec, { front: { required, ttl, sep1359 }, asks, ledger });
-    return withSessions(handler, policy, engine, sep1359);
+    const engine = this.#policy.frontOf({ required, ttl, idle, sep1359 });
+    return withSessions(handler, this.#policy, engine, sep1359);
   }
 
   /**
@@ -285,16 +291,22 @@ export class Guard {
    * Handles of a type that hold their state.
    *
    * @param given `ttl`: how many seconds each is good, 24 hours unless set; `maxAge`: how many
-   * seconds the first and all that were renewed of it are
+   * seconds the first and all that were renewed of it are; `singleUse`: renewing one uses it up, which
+   * takes a `ledger`
    */
   heldHandles<T = unknown>(
     type: string,
-    given: { readonly ttl?: number | undefined; readonly maxAge?: number | undefined } = {},
+    given: {
+      readonly ttl?: number | undefined;
+      readonly maxAge?: number | undefined;
+      readonly singleUse?: boolean | undefined;
+    } = {},
   ): HeldHandles<T> {
-    const { ttl, maxAge } = options(given, 'ttl', 'maxAge');
+    const { ttl, maxAge, singleUse } = options(given, 'ttl', 'maxAge', 'singleUse');
     return new HeldHandles<T>(this.#callOf, handleType(type), {
       ttl: optional(checkTtl, 'ttl', ttl),
       maxAge: optional(maxAgeOf, 'maxAge', maxAge),
+      singleUse: optional(flag, 'singleUse', singleUse) ?? false,
     });
   }
 }
@@ -304,9 +316,11 @@ function ledgerOf(ledger: unknown, given: unknown): LedgerSettings | undefined {
     if (given === undefined) return undefined;
     throw invalidArgument('ledgerOptions: expected a ledger too, found none');
   }
-  method('ledger.run', Object(ledger).run);
+  const { run, local } = Object(ledger);
+  method('ledger.run', run);
   const known = options(given ?? {}, 'label', 'allowance', 'adopt', 'reusableRequestState');
   return {
+    local: optional(flag, 'ledger.local', local),
     label: optional(text, 'label', known.label),
     allowance: optional(count, 'allowance', known.allowance),
     adopt: optional(count, 'adopt', known.adopt),

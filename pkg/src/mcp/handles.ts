@@ -50,10 +50,10 @@ export class Handles {
   }
 
   /**
-   * Ends a handle before its time: tells the guard's `accept`, which refuses it from then on.
-   * Without an `accept` nothing would remember it, so then it is an error.
+   * Ends a handle before its time: the guard's `ledger` remembers that, and its `accept` is told.
+   * Without either nothing would remember it, so then it is an error.
    *
-   * @throws {@link HandleRefused} unless it is good, and where `accept` failed
+   * @throws {@link HandleRefused} unless it is good, and where they failed
    */
   async end(context: HandlerContext, handle: unknown): Promise<void> {
     await this.#acted(context, 'end', handle);

@@ -1,5 +1,5 @@
-import { json } from '../input.js';
-import { lifeOf, Opened } from '../opened.js';
+import { json, wrongType } from '../input.js';
+import { Opened } from '../opened.js';
 import { acted, type CallOf } from './acts.js';
 import { type Act, type Before, type Done, sent } from './engine.js';
 import type { HandlerContext } from './sdk.js';
@@ -20,8 +20,9 @@ export interface Held<T> {
  * Handles of one type that hold their state, so that the server keeps none.
  *
  * A change of the state makes the next handle. The one before stays good, with what it held, until
- * it expires or is ended: where that must not be, keep the state in the server, by
- * {@link Guard.handles}.
+ * it expires or is ended. Where that must not be, a guard with a ledger makes them `singleUse`: then
+ * {@link HeldHandles.renew} uses up the one before, and opening does not. Without a ledger, keep the
+ * state in the server, by {@link Guard.handles}.
  *
  * Made by {@link Guard.heldHandles}.
  */
@@ -30,17 +31,23 @@ export class HeldHandles<T = unknown> {
   readonly #type: string;
   readonly #ttl: number | undefined;
   readonly #maxAge: number | undefined;
+  readonly #once: boolean;
 
   /** @internal */
   constructor(
     callOf: CallOf,
     type: string,
-    life: { readonly ttl: number | undefined; readonly maxAge: number | undefined },
+    life: {
+      readonly ttl: number | undefined;
+      readonly maxAge: number | undefined;
+      readonly singleUse: boolean;
+    },
   ) {
     this.#callOf = callOf;
     this.#type = type;
     this.#ttl = life.ttl;
     this.#maxAge = life.maxAge;
+    this.#once = life.singleUse;
   }
 
   /**
@@ -58,19 +65,23 @@ export class HeldHandles<T = unknown> {
    * @throws {@link HandleRefused} unless it is good
    */
   async open(context: HandlerContext, handle: unknown): Promise<Held<T>> {
-    const done = await this.#acted(context, { do: 'open', handle: sent(handle) });
+    const done = await this.#acted(context, {
+      ...{ do: 'open', handle: sent(handle), once: this.#once },
+    });
     return heldOf(done, handle as string, done.value ?? 'null');
   }
 
   /**
    * The next handle, in place of one that was opened: its beginning is kept, so that a `maxAge`
-   * holds, and its generation is one more.
+   * holds, and its generation is one more. Where they are `singleUse`, the one before is used up by
+   * it.
    *
-   * @throws {@link HandleRefused} as {@link HeldHandles.seal}
+   * @throws {@link HandleRefused} as {@link HeldHandles.seal}, and where it was used up already
    */
   async renew(context: HandlerContext, held: Held<T>, value: T): Promise<Held<T>> {
-    const { startedAt, generation } = lifeOf(held.opened, 'handle-state');
-    return this.#sealed(context, value, { startedAt, generation });
+    const before = befores.get(held.opened);
+    if (before === undefined) throw wrongType('held', 'what open, seal or renew gave', held);
+    return this.#sealed(context, value, before);
   }
 
   /** Ends a handle before its time, as {@link Handles.end} does. */
@@ -80,7 +91,8 @@ export class HeldHandles<T = unknown> {
 
   async #sealed(context: HandlerContext, value: T, before?: Before): Promise<Held<T>> {
     const text = written(value);
-    const done = await this.#acted(context, { do: 'seal', ttl: this.#ttl, before }, text);
+    const once = this.#once;
+    const done = await this.#acted(context, { do: 'seal', ttl: this.#ttl, before, once }, text);
     return heldOf(done, done.handle ?? '', text);
   }
 
@@ -89,6 +101,9 @@ export class HeldHandles<T = unknown> {
     return acted(this.#callOf(context), { ...act, type, maxAge }, value);
   }
 }
+
+/** What the next one is made from. */
+const befores = new WeakMap<object, Before>();
 
 /** What is no JSON, the engine refuses. */
 function written(value: unknown): string {
@@ -105,12 +120,14 @@ function heldOf<T>(done: Done, handle: string, value: string): Held<T> {
   const opened = new Opened('handle-state', {
     payload: new TextEncoder().encode(value),
     tokenId: Uint8Array.from(id.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16)),
-    ...before,
+    startedAt: before.startedAt,
+    generation: before.generation,
     issuedAt: life.issuedAt,
     expiresAt: life.expiresAt ?? undefined,
     needsReseal: life.needsReseal === true,
     needsRenewal: life.needsRenewal === true,
   });
+  befores.set(opened, before);
   const held = { handle, value: JSON.parse(value), opened };
   return expiresAt === undefined ? held : { ...held, expiresAt };
 }

@@ -31,12 +31,17 @@ export interface HttpSessionsOptions {
   /** How many seconds a session lives: 30 days unless set, for a header cannot be renewed. */
   readonly ttl?: number | undefined;
   /**
+   * How many seconds a session may be idle, if the guard has a `ledger` to know that: for ever, up to its
+   * `ttl`, unless set. The ledger is told at most ten times in that time, so it may be a tenth less.
+   */
+  readonly idle?: number | undefined;
+  /**
    * Serves SEP-1359 too: `initialize` is answered with `sessionId` and `sessionTimeout`, messages
    * carry a `sessionId` both ways for a peer that sends one, and `session/terminate` ends it, if
-   * there is an `accept` to remember that.
+   * there is a `ledger` or an `accept` to remember that.
    *
-   * As the SEP has it, a session ends once another principal sends its token, if there is an
-   * `accept` to remember that: so whoever stole a token can end a session, though not use it. A
+   * As the SEP has it, a session ends once another principal sends its token, if there is a `ledger`
+   * or an `accept` to remember that: so whoever stole a token can end a session, though not use it. A
    * refreshed credential of the same principal goes on.
    */
   readonly sep1359?: boolean | undefined;

@@ -25,6 +25,9 @@ export function attempt<T, R>(
   }
 }
 
+/** Nobody answered in time. */
+export class Late extends Error {}
+
 /** How long all asking of one request may take. */
 export class Patience {
   #left: number;
@@ -36,13 +39,13 @@ export class Patience {
   /**
    * Waits for what was asked.
    *
-   * @throws whatever that throws, and an error once the time is over
+   * @throws whatever that throws, and {@link Late} once the time is over
    */
   async wait<T>(asked: PromiseLike<T>): Promise<T> {
     const from = performance.now();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('expected an answer in time')), this.#left);
+      timer = setTimeout(() => reject(new Late('expected an answer in time')), this.#left);
     });
     try {
       return await Promise.race([asked, late]);

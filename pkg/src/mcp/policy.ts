@@ -1,7 +1,7 @@
 import type { Codec } from '../codec.js';
 import type { Principal } from '../principal.js';
 import type { Accept } from './accept.js';
-import type { Engine } from './engine.js';
+import type { Engine, FrontSettings } from './engine.js';
 import type { Patience } from './later.js';
 import type { Negotiated } from './negotiated.js';
 import type { Recorder } from './recorder.js';
@@ -38,6 +38,8 @@ export interface Policy extends Listener {
   readonly knownById: Map<unknown, Known>;
   /** The rules for what comes to the handlers. */
   engine: Engine;
+  /** The rules for what comes to a wrapper around them. */
+  readonly frontOf: (front: FrontSettings) => Engine;
   /** Gives the first value of a data-layer session. */
   initial: ((beginning: Beginning) => unknown) | undefined;
   /** Whether there are data-layer sessions; `required` where some request needs one. */

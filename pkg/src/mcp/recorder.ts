@@ -1,55 +1,104 @@
 import type { Principal } from '../principal.js';
 import type { Told } from './caller.js';
 import type { Command, Engine } from './engine.js';
-import { attempt, Patience } from './later.js';
+import { attempt, isPromiseLike, Late, Patience } from './later.js';
 import { type Ledger, LedgerUnfit } from './ledger.js';
+import { printable } from './quoted.js';
 
 /** How long one command may take, in seconds. The engine tries it once more. */
-const PATIENCE = 0.3;
+const COMMAND = 0.3;
+/** What a fail-over may undo. */
+export const UNCONFIRMED = 'no replica confirmed it: a fail-over would forget it';
+
+/** How long all of what an operator asks may take, in seconds. */
+const OPERATOR = 1;
+
+type Reply = readonly string[];
 
 /** The guard's side of its ledger: asked in time, and never taken for a yes. */
 export class Recorder {
   readonly #ledger: Ledger;
   readonly #engine: Engine;
-  #opened: Promise<unknown> | undefined;
+  readonly #warn: (line: string) => void;
+  #isOpen = false;
 
-  constructor(ledger: Ledger, engine: Engine) {
+  constructor(ledger: Ledger, engine: Engine, warn: (line: string) => void) {
     this.#ledger = ledger;
     this.#engine = engine;
+    this.#warn = warn;
   }
 
   /** Has the ledger do a command, and gives the reply as an event has it. */
   record({ script, keys, args }: Command, patience: Patience): Told | Promise<Told> {
-    return attempt<readonly string[], Told>(
-      () => patience.wait(new Patience(PATIENCE).wait(this.run({ script, keys, args }))),
+    return attempt<Reply, Told>(
+      () => this.#asked({ script, keys, args }, patience),
       (ledger) => ({ event: { ledger } }),
-      (cause) => {
-        // Another's message may hold the store's credentials.
-        const why = cause instanceof LedgerUnfit ? cause.message : 'expected an answer in time';
-        return { event: { ledger: { failed: `ledger: ${why}` } }, cause };
-      },
+      (cause) => ({ event: { ledger: { failed: `ledger: ${why(cause)}` } } }),
     );
   }
 
+  #asked(command: Command, patience: Patience): Reply | Promise<Reply> {
+    const reply = this.#run(command);
+    if (!isPromiseLike(reply)) return texts(reply);
+    return patience.wait(new Patience(COMMAND).wait(reply)).then(texts);
+  }
+
   /** Does a command, after the ledger has begun to remember. */
-  async run(command: Command): Promise<readonly string[]> {
-    this.#opened ??= this.#open();
-    await this.#opened;
+  #run(command: Command): Reply | PromiseLike<Reply> {
+    if (this.#isOpen) return this.#ledger.run(command);
+    const opened = this.#ledger.run(this.#engine.openLedger());
+    if (isPromiseLike(opened)) return opened.then((reply) => this.#opened(reply, command));
+    return this.#opened(opened, command);
+  }
+
+  #opened(reply: Reply, command: Command): Reply | PromiseLike<Reply> {
+    if (reply?.[0] !== 'ok') return reply;
+    if (!this.#isOpen) {
+      this.#isOpen = true;
+      for (const warning of this.#ledger.warnings ?? []) this.#warn(`sealwax: ledger: ${warning}`);
+    }
     return this.#ledger.run(command);
   }
 
-  async #open(): Promise<void> {
-    try {
-      await this.#ledger.run(this.#engine.openLedger());
-    } catch (error) {
-      this.#opened = undefined;
-      throw error;
-    }
+  /**
+   * Refuses whatever of a principal began until now. Gives whether a fail-over would keep that, as far as
+   * is known.
+   *
+   * @throws where the ledger does not take it
+   */
+  async revoke(principal: Principal, lives?: number): Promise<boolean> {
+    const command = this.#engine.revoke(principal, lives);
+    const patience = new Patience(OPERATOR);
+    const asked = async () => this.#asked(command, patience);
+    // The same again is no second revocation.
+    const reply = await asked()
+      .catch(asked)
+      .catch((cause) => {
+        throw new Error(`ledger: ${why(cause)}`);
+      });
+    const [verdict = 'nothing', confirm, unconfirmed] = reply;
+    if (verdict !== 'ok') throw new Error(`ledger: expected ok, found ${printable(verdict)}`);
+    if (unconfirmed === undefined) return true;
+    if (confirm === '2') throw new Error(`ledger: ${UNCONFIRMED}`);
+    return false;
   }
+}
 
-  /** Refuses whatever of a principal began until now. */
-  async revoke(principal: Principal, lives?: number): Promise<void> {
-    const [verdict] = await this.run(this.#engine.revoke(principal, lives));
-    if (verdict !== 'ok') throw new LedgerUnfit(`expected ok, found ${verdict}`);
-  }
+/** A ledger's author may give anything. */
+function texts(reply: unknown): Reply {
+  return Array.isArray(reply) ? reply.map(String) : [];
+}
+
+/**
+ * Why there was no reply, in words of ours: what the client of a store says may hold its credentials, so of
+ * that there is only a code.
+ */
+function why(cause: unknown): string {
+  if (cause instanceof LedgerUnfit) return cause.message;
+  if (cause instanceof Late) return 'expected an answer in time, found none';
+  const { errstr, code, message, constructor: made } = Object(cause);
+  const [word] = /^[A-Z]{2,}(?= )/.exec(message) ?? [];
+  const names = [errstr, word, code, made?.name];
+  const found = names.find((name) => typeof name === 'string' && /^[\w -]{1,60}$/.test(name));
+  return `expected an answer, found ${found ?? 'an error'}`;
 }

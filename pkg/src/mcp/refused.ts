@@ -6,8 +6,21 @@ import { printable, quoted } from './quoted.js';
 
 /** What was refused, or could not be sealed, for the author's eyes only. */
 export interface Refused {
-  /** Why: a code of {@link SealwaxError}, or what {@link Accept} said, or that it said nothing. */
-  readonly code: SealwaxErrorCode | 'not_accepted' | 'accept_unavailable';
+  /**
+   * Why: a code of {@link SealwaxError}, or what {@link Accept} or the {@link Ledger} said, or that it said
+   * nothing. `ledger_unconfirmed` is no refusal: no replica of the store has what ended.
+   */
+  readonly code:
+    | SealwaxErrorCode
+    | 'not_accepted'
+    | 'accept_unavailable'
+    | 'used'
+    | 'ended'
+    | 'revoked'
+    | 'unknown'
+    | 'stale'
+    | 'ledger_unavailable'
+    | 'ledger_unconfirmed';
   /** What it was. */
   readonly kind: Accepted['kind'];
   /** The token id, or the ulid of a handle or a session, where it can be told. Verified only if it opened. */

@@ -2,6 +2,7 @@ import { json } from '../input.js';
 import type { SessionMetadata } from '../sessions.js';
 import type { Told } from './caller.js';
 import type { Exchange, SessionFacts } from './engine.js';
+import { isPromiseLike } from './later.js';
 
 /**
  * The session of a request, as its handler has it. It logs as an empty object: what logs know a
@@ -44,8 +45,10 @@ export class Session<T = unknown> {
 
   /**
    * Writes a new value, which leaves with the result. An error in place of a result discards it; a
-   * tool's result with `isError` does not. Of two requests at once that write, the client keeps
-   * whatever came last.
+   * tool's result with `isError` does not.
+   *
+   * Of two requests at once that write, the client keeps whatever came last. With a ledger the first one
+   * wins: the other's result is discarded, and its client is told the latest state.
    *
    * @throws {@link SealwaxError} `invalid_argument` for what is no JSON, once the request is
    * answered, and where the server holds the state
@@ -57,12 +60,13 @@ export class Session<T = unknown> {
 
   /**
    * Writes what a function makes of the value, and gives it. With a ledger, if somebody else wrote
-   * meanwhile, the function is called again with their value: what it does beside is done again too.
+   * meanwhile, the function is called again with their value, so that parallel calls all succeed: what it
+   * does beside is done again too. It gives the value at once, not a promise.
    *
-   * @throws {@link SealwaxError} as {@link Session.write}
+   * @throws {@link SealwaxError} as {@link Session.write}; `TypeError` for a promise
    */
   update(change: (value: T) => T): T {
-    const value = change(this.#value);
+    const value = atOnce(change(this.#value));
     this.#exchange.update(json('value', value));
     this.#updates.push(change);
     this.#value = value;
@@ -72,7 +76,10 @@ export class Session<T = unknown> {
   /** @internal Applies the functions to what somebody else wrote. */
   again(written: string): Told {
     try {
-      const value = this.#updates.reduce((value, change) => change(value), JSON.parse(written));
+      const value = this.#updates.reduce(
+        (value, change) => atOnce(change(value)),
+        JSON.parse(written),
+      );
       return { event: { updated: {} }, value: json('value', value) };
     } catch (cause) {
       return { event: { updated: { failed: 'update: the function threw' } }, cause };
@@ -88,4 +95,12 @@ export class Session<T = unknown> {
   fork(): SessionMetadata {
     return this.#exchange.fork();
   }
+}
+
+/** A promise would be written as an empty object. */
+function atOnce<T>(value: T): T {
+  if (isPromiseLike(value)) {
+    throw new TypeError('update: expected a function that gives a value, found a promise of one');
+  }
+  return value;
 }

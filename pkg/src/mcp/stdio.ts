@@ -9,7 +9,7 @@ import { Readable, Writable } from 'node:stream';
 import { optional } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { Caller } from './caller.js';
-import { Engine, type Exchange, type Step } from './engine.js';
+import type { Engine, Exchange, Step } from './engine.js';
 import { type Guard, policyOf } from './guard.js';
 import { isOwn, ownId } from './ids.js';
 import {
@@ -32,13 +32,14 @@ const MOST = 10 * 1024 * 1024;
 /**
  * Streams for the SDK's `StdioServerTransport`, which carry the sessions of SEP-1359: `sessionId`
  * and `sessionTimeout` in the answer to `initialize`, `sessionId` in messages both ways for a peer
- * that sends one, and `session/terminate`, if the guard has an `accept` to remember that.
+ * that sends one, and `session/terminate`, if the guard has a `ledger` or an `accept` to remember that.
  *
  * A session outlives the process: a request with a good `sessionId` is served though this process
  * saw no `initialize`. What was negotiated comes of the token, and is told to the SDK as an
  * `initialize` whose answer goes nowhere. What else the process held is gone.
  *
- * @param given `ttl`: how many seconds a session lives, 30 days unless set
+ * @param given `ttl`: how many seconds a session lives, 30 days unless set; `idle`: how many it may be idle,
+ * if the guard has a `ledger` to know that
  *
  * @example
  * ```js
@@ -59,12 +60,16 @@ export function sessionStreams(
     readonly stdin?: Readable | undefined;
     readonly stdout?: Writable | undefined;
     readonly ttl?: number | undefined;
+    readonly idle?: number | undefined;
   } = {},
 ): [Readable, Writable] {
-  const { stdin = process.stdin, stdout = process.stdout, ttl } = given;
+  const { stdin = process.stdin, stdout = process.stdout, ttl, idle } = given;
   const policy = policyOf(guard);
-  const front = { ttl: optional(checkTtl, 'ttl', ttl), sep1359: true };
-  const engine = new Engine(policy.codec, { front, asks: policy.accept !== undefined });
+  const engine = policy.frontOf({
+    ttl: optional(checkTtl, 'ttl', ttl),
+    idle: optional(checkTtl, 'idle', idle),
+    sep1359: true,
+  });
   const line = new Line(policy, engine, (message) => stdout.write(text(message)));
   const outward = linesOf(async (json) => {
     const message = parsed(json);

@@ -1,13 +1,13 @@
-// What is remembered: how long, how much of it, and what is said where nothing remembers.
+// What an author's `accept` is to remember: how long, and what is said where nothing remembers.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import { anonymous, answer, Key } from 'sealwax';
-import { SingleUse } from 'sealwax/mcp';
+import { anonymous, Key } from 'sealwax';
 import { ClientSessions } from 'sealwax/mcp/client';
-import { bearer, during, LEGACY, MODERN, told, transports } from './client.mjs';
+import { bearer, LEGACY, MODERN, transports } from './client.mjs';
+import { once } from './once.mjs';
 import { codec, factoryOf, guardOf, modern, overHttp, requestOf, text } from './wire.mjs';
 
 const META = 'io.modelcontextprotocol/session';
@@ -88,146 +88,6 @@ test('an id is remembered until nothing of it opens on any clock', async () => {
     accept.asked.map(({ kind, expiresAt }) => [kind, expiresAt]),
     [1, 2].map(() => ['session', Math.ceil(ends / 1000) + 300]),
   );
-});
-
-// ---- how much ----
-
-const by =
-  (subject) =>
-  (kind, id, expiresAt = null) => ({
-    ...{ kind, id, expiresAt },
-    principal: subject === undefined ? anonymous : { subject },
-  });
-
-/** How many are taken before one is refused. */
-function taken(take) {
-  for (let count = 0; ; count += 1) {
-    try {
-      take(count);
-    } catch (error) {
-      assert.match(error.message, /larger capacity/);
-      return count;
-    }
-  }
-}
-
-test('single use remembers by kind, without an end where there is none', () => {
-  const once = new SingleUse({ capacity: 4 });
-  const of = by();
-  assert.equal(once.accept(of('request-state', '1')), true);
-  assert.equal(once.accept(of('request-state', '1')), false);
-  assert.equal(once.accept(of('handle', '1')), true);
-  assert.equal(once.accept(of('handle', '1')), true);
-  once.ended(of('handle', '1'));
-  once.ended(of('handle', '1')); // takes no more room
-  assert.equal(once.accept(of('handle', '1')), false);
-  assert.equal(once.accept(of('session', '1')), true);
-  assert.throws(() => new SingleUse({ size: 3 }), TypeError);
-  assert.throws(() => new SingleUse({ capacity: 0 }), { code: 'invalid_argument' });
-});
-
-test('one principal fills half at most, and leaves room for others', () => {
-  const once = new SingleUse({ capacity: 12 });
-  const use = (subject) =>
-    taken((id) => once.accept(by(subject)('request-state', `${subject}${id}`)));
-  assert.equal(use('mallory'), 6);
-  assert.equal(use('alice'), 3);
-  assert.equal(use(undefined), 2); // anonymous is one too
-  assert.equal(use('anonymous'), 1);
-  assert.equal(use('late'), 0);
-  // What ends has room of its own, for whoever has used up theirs.
-  const end = (subject) => taken((id) => once.ended(by(subject)('session', `${subject}${id}`)));
-  assert.deepEqual([end('mallory'), end('alice')], [6, 3]);
-  // What is known is known, full or not.
-  assert.equal(once.accept(by('mallory')('request-state', 'mallory0')), false);
-  assert.equal(once.accept(by('mallory')('session', 'mallory0')), false);
-  once.ended(by('mallory')('session', 'mallory0'));
-});
-
-test('what two fill equally is a third each', () => {
-  const once = new SingleUse({ capacity: 12 });
-  let full = 0;
-  for (let id = 0; full < 2; id += 1) {
-    full = 0;
-    for (const subject of ['alice', 'bob']) {
-      try {
-        once.ended(by(subject)('handle', `${subject}${id}`));
-      } catch {
-        full += 1;
-      }
-    }
-    if (full === 2) assert.equal(id, 4);
-  }
-});
-
-test('what is over is forgotten before anybody is refused', () => {
-  const once = new SingleUse({ capacity: 4 });
-  let at = 1_000_000;
-  Date.now = () => at * 1000;
-  const use = (subject, end) =>
-    taken((id) => once.accept(by(subject)('request-state', `${subject}${at}${id}`, end)));
-  assert.equal(use('mallory', at + 10), 2);
-  assert.equal(use('alice', at + 20), 1);
-  at += 9;
-  assert.equal(use('mallory', at + 10), 0);
-  at += 1; // to the second
-  assert.equal(use('mallory', at + 10), 2);
-  at += 10;
-  assert.equal(use('alice', at + 10), 2);
-
-  // An end that is told again later is the later one, and counts once.
-  const ending = new SingleUse({ capacity: 2 });
-  ending.ended(by('alice')('session', '1', at + 5));
-  ending.ended(by('mallory')('session', '1', at + 50));
-  ending.ended(by('mallory')('session', '1', at + 5));
-  at += 49;
-  assert.equal(ending.accept(by('alice')('session', '1')), false);
-  assert.equal(
-    taken((id) => ending.ended(by('alice')('session', `a${id}`, at + 1))),
-    0,
-  );
-  at += 1;
-  assert.equal(
-    taken((id) => ending.ended(by('alice')('session', `a${id}`, at + 1))),
-    1,
-  );
-  assert.equal(ending.accept(by('alice')('session', '1')), true);
-});
-
-test('who ends many sessions uses up nobody else’s single use, nor their ends', async () => {
-  const server = await serve({ accept: 'small', sessions: {} });
-  const [alice, mallory] = [await server.connect('alice'), await server.connect('mallory')];
-  const end = async (client) => {
-    const { sessionId } = (await client.send('sessions/create', {})).result.session;
-    return client.send('sessions/delete', { _meta: { [META]: { sessionId } } });
-  };
-  for (const _ of [1, 2]) assert.ok((await end(mallory)).result);
-  const { result, events } = await during(server.events, () => end(mallory));
-  assert.deepEqual(result.error, answer('data-layer', { error: null }).error);
-  assert.equal(events.find(({ code }) => code).code, 'accept_unavailable');
-
-  assert.ok((await end(alice)).result);
-  for (const client of [alice, mallory]) {
-    const { requestState } = (await client.call('ask', { id: 7 })).result;
-    const retried = await client.call('ask', { id: 7 }, { requestState });
-    assert.equal(told(retried).asked, 7);
-  }
-});
-
-test('a state is forgotten when no clock opens it any more, and not before', async () => {
-  const server = await serve({ accept: 'small', ttl: 2 });
-  const alice = await server.connect('alice');
-  const ask = async () => {
-    const { requestState } = (await alice.call('ask', { id: 7 })).result;
-    return alice.call('ask', { id: 7 }, { requestState });
-  };
-  for (const _ of [1, 2]) assert.ok((await ask()).result);
-  const internal = { jsonrpc: '2.0', error: answer('request-state', { error: null }).error };
-  assert.deepEqual(await ask(), internal);
-  Date.now = () => now() + 290_000;
-  assert.deepEqual(await ask(), internal);
-  Date.now = () => now() + 400_000;
-  assert.ok((await ask()).result);
 });
 
 // ---- where nothing remembers ----
@@ -313,7 +173,7 @@ test('HTTP, SEP-1359: session/terminate is a request, and needs a memory', async
     },
   };
   const terminate = { jsonrpc: '2.0', method: 'session/terminate' };
-  for (const accept of [undefined, new SingleUse()]) {
+  for (const accept of [undefined, once()]) {
     const events = [];
     const guard = guardOf({ onRefused: (event) => events.push(event), ...(accept && { accept }) });
     const factory = factoryOf({ 'tools/list': () => ({ tools: [] }) }, guard);

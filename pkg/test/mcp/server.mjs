@@ -4,16 +4,17 @@
 import { inputRequired, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Codec } from 'sealwax';
-import { Guard, SingleUse } from 'sealwax/mcp';
+import { Guard } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { z } from 'zod';
+import { ledgerOf } from './ledgers.mjs';
+import { once } from './once.mjs';
 
 export const ISSUER = 'https://idp.example.com';
 
 const never = new Promise(() => {});
 const accepts = {
-  single: () => new SingleUse(),
-  small: () => new SingleUse({ capacity: 4 }),
+  single: once,
   throws: () => ({
     accept() {
       throw new Error('the store is down');
@@ -39,13 +40,14 @@ export function world(config, principal, onRefused) {
     },
     logger: { warn: (line) => onRefused({ line }) },
     ...(accept && { accept: accepts[accept](), acceptTimeout: 0.2 }),
+    ...(rest.ledger && { ledger: ledgerOf(rest.ledger), ledgerOptions: rest.ledgerOptions }),
     ...(rest.ttl && { requestStateTtl: rest.ttl }),
     ...(rest.only && { only: rest.only }),
   });
   const life = rest.ttl ?? 3600;
   const [rows, baskets] = [
     guard.handles('row', { maxAge: life }),
-    guard.heldHandles('basket', { ttl: life }),
+    guard.heldHandles('basket', { ttl: life, singleUse: rest.singleUse }),
   ];
   const sessions = rest.sessions && guard.sessions(sessionsOf(rest.sessions));
   const factory = () => {
@@ -81,6 +83,12 @@ function withSessions(server, sessions, told) {
   server.registerTool('count', {}, (ctx) => {
     const session = used(ctx);
     session.write({ count: session.value.count + 1 });
+    return state(session);
+  });
+  server.registerTool('add', {}, async (ctx) => {
+    const session = used(ctx);
+    session.update(({ count }) => ({ count: count + 1 }));
+    await new Promise((over) => setTimeout(over, 20));
     return state(session);
   });
   server.registerTool('read', {}, (ctx) => state(used(ctx)));

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { anonymous } from 'sealwax';
-import { SingleUse } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { LEGACY, MODERN } from './client.mjs';
+import { once } from './once.mjs';
 import { codec, door, envelope, factoryOf, guardOf, overStdio, text } from './wire.mjs';
 
 const cancelled = 'notifications/cancelled';
@@ -175,7 +175,7 @@ test('a subscription keeps its name', async () => {
 
 test('session/terminate without an id ends nothing, and is logged', async () => {
   const events = [];
-  const guard = guardOf({ accept: new SingleUse(), onRefused: (event) => events.push(event) });
+  const guard = guardOf({ accept: once(), onRefused: (event) => events.push(event) });
   const sessionId = await begun(guard);
   const { send, came, close } = await line(guard, served(guard));
   send({ method: 'session/terminate', sessionId });

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
-import { Guard, HandleRefused, SingleUse } from 'sealwax/mcp';
+import { Guard, HandleRefused } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
+import { once } from './once.mjs';
 import { codecOf, file } from './transcript-world.mjs';
 import { envelope, messagesOf, modern, overStdio, requestOf } from './wire.mjs';
 
@@ -63,18 +64,18 @@ export class Stage {
   }
 
   #accept(how) {
-    const once = new SingleUse();
+    const rule = once();
     return {
       accept: (token) => {
         this.found.asked.push(`accept ${token.kind}`);
         this.found.anybodys.push('anonymous' in token.principal);
         if (how === 'fails') throw new Error('accept fails');
-        return how === 'once' ? once.accept(token) : how === 'yes';
+        return how === 'once' ? rule.accept(token) : how === 'yes';
       },
       ended: (token) => {
         this.found.asked.push(`end ${token.kind}`);
         if (how === 'fails') throw new Error('accept fails');
-        once.ended(token);
+        rule.ended(token);
       },
     };
   }

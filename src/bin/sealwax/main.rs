@@ -56,6 +56,12 @@ impl From<redis::RedisError> for Failure {
     }
 }
 
+impl From<sealwax::ledger::SqliteError> for Failure {
+    fn from(error: sealwax::ledger::SqliteError) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         Self::Store(error.to_string())

@@ -79,9 +79,7 @@ class Guard(Opaque):
     def revoke(self, principal: Document, lives: int | None) -> Document:
         """Return what refuses whatever of a principal began until now."""
         told = pair(_json.dumps("principal", principal))
-        written = call_for_text(
-            lib.sealwax_guard_revoke, self._guard, *told, lives or 0, room=4096
-        )
+        written = call_for_text(lib.sealwax_guard_revoke, self._guard, *told, lives or 0, room=4096)
         command: Document = json.loads(written)
         return command
 

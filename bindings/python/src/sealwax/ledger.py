@@ -1,4 +1,4 @@
-"""Ledgers: what remembers that a token was used, that a session ended, and which state is the latest.
+"""Ledgers: what remembers that a token was used or ended, and which state is the latest.
 
 LEDGER.md says what they keep and what they are asked; the core decides all of it. One of these is
 given to :class:`sealwax.mcp.Guard` as `ledger`. :class:`Memory` is for one process, :class:`SQLite`
@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import logging
 import sqlite3
 import threading
 import time
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ._errors import InvalidArgument
@@ -20,11 +22,13 @@ from ._native import Opaque, call, call_for_text, fail, ffi, lib, own
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import AsyncIterator, Callable
 
 __all__ = ["Command", "Ledger", "LedgerUnfit", "Memory", "Redis", "SQLite"]
 
 #: What a ledger is asked: ``script``, ``keys`` and ``args``, all texts.
 Command: TypeAlias = "dict[str, Any]"
+logger = logging.getLogger("sealwax.ledger")
 _SCRIPTS = ("open", "admit", "commit", "revoke")
 
 
@@ -52,6 +56,9 @@ class Memory(Opaque):
 
     __slots__ = ("_lock", "_memory")
 
+    #: It has the clock of the guard.
+    local = True
+
     def __init__(self, *, room: int = 64 << 20) -> None:
         self._memory = own("sealwax_memory", lib.sealwax_memory_new, room, _now())
         # A reply lies in the memory until the next call, and cffi lets other threads run.
@@ -74,19 +81,27 @@ class Memory(Opaque):
 class SQLite:
     """A ledger in a file: for the processes of one machine, and for what follows a restart.
 
-    What was answered survives a loss of power. A file on a network is none of this.
+    What was answered survives a loss of power. A file on a network is none of this. Raises
+    :class:`LedgerUnfit` for a file that cannot be one.
 
     >>> import sealwax.ledger, tempfile
     >>> folder = tempfile.mkdtemp()
     >>> ledger = sealwax.ledger.SQLite(f"{folder}/ledger.db")
     """
 
+    #: It has the clock of the guard.
+    local = True
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        for name in ("sqlite-connect", "sqlite-create"):
-            for statement in filter(str.strip, _text(name).split(";")):
-                self._connection.execute(statement)
+        try:
+            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            for name in ("sqlite-connect", "sqlite-create"):
+                for statement in filter(str.strip, _text(name).split(";")):
+                    self._connection.execute(statement)
+        except sqlite3.Error as error:
+            expected = "path: expected a file of SQLite that can be written"
+            raise LedgerUnfit(f"{expected}, found {path}: {error}") from error
         names = ("begin", "now", "read", "write", "delete", "sweep")
         self._sql = {name: _text(f"sqlite-{name}") for name in names}
 
@@ -94,7 +109,8 @@ class SQLite:
         """Do a command, in a thread: it waits for the disk."""
         from anyio import to_thread
 
-        return await to_thread.run_sync(self._run, command)
+        # Nobody waits for one that is late: it is asked for once more, by the same attempt.
+        return await to_thread.run_sync(self._run, command, abandon_on_cancel=True)
 
     def _run(self, command: Command) -> list[str]:
         sql = self._sql
@@ -128,15 +144,23 @@ class SQLite:
 class Redis:
     """A ledger in a Redis 6.2 or later, or a Valkey: for a fleet.
 
-    `client` is a ``redis.asyncio.Redis`` or a ``valkey.asyncio.Valkey``, made as you like it. The
-    first command checks the server, and raises :class:`LedgerUnfit` for one that would forget.
+    `client` is a ``Redis`` or ``RedisCluster`` of ``redis.asyncio``, or a ``Valkey`` or
+    ``ValkeyCluster`` of ``valkey.asyncio``, made as you like it: the guard gives each command 0.3
+    seconds, whatever the client's own time limits and retries are. The first command checks the
+    server, and so does each that follows a failure, for another server may answer then.
+    :class:`LedgerUnfit` is raised for one that would forget. One command is a round trip; what
+    ends, and :meth:`sealwax.mcp.Guard.revoke`, take another where there are replicas, for one of
+    them to confirm it.
+
+    >>> import redis.asyncio, sealwax.ledger
+    >>> ledger = sealwax.ledger.Redis(redis.asyncio.Redis(host="ledger.example.com"))
     """
 
     def __init__(self, client: Any) -> None:
         if not inspect.iscoroutinefunction(getattr(client, "execute_command", None)):
             raise InvalidArgument(
-                "client: expected a redis.asyncio.Redis or a valkey.asyncio.Valkey, found "
-                f"{type(client).__name__}"
+                "client: expected one of redis.asyncio or valkey.asyncio, which does not stop "
+                f"other requests, found a {type(client).__name__} of {type(client).__module__}"
             )
         self._client = client
         self._scripts = {name: _text(name) for name in _SCRIPTS}
@@ -144,54 +168,92 @@ class Redis:
             name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
             for name, text in self._scripts.items()
         }
+        self._is_checked = False
         #: Whether a replica must confirm each command: nothing can tell one server from the next.
         self._must_confirm = False
         #: What the server's settings may make it forget, once it was asked.
-        self.warnings: list[str] | None = None
+        self.warnings: list[str] = []
 
     async def run(self, command: Command, /) -> list[str]:
         """Do a command."""
-        if self.warnings is None:
-            await self.check()
-        ends = command["script"] == "revoke" or not {"end", "force"}.isdisjoint(command["args"])
-        if not ends and not self._must_confirm:
-            return await self._send(self._client, command)
-        # WAIT is about what its own connection wrote.
-        async with self._client.client() as connection:
-            reply = await self._send(connection, command)
-            if reply[0] == "ok" and reply[1] in ("1", "2"):
-                confirmed = await connection.execute_command("WAIT", 1, 200)
-                reply += [] if int(confirmed) else ["unconfirmed"]
-            return reply
+        try:
+            if not self._is_checked:
+                await self._check(command["keys"][0])
+            return await self._run(command)
+        except BaseException:
+            self._is_checked = False
+            raise
 
     async def check(self) -> list[str]:
         """Return what the server may forget, or raise :class:`LedgerUnfit`."""
-        info = await self._client.execute_command("INFO")
+        return await self._check("")
+
+    async def _check(self, key: str) -> list[str]:
+        options = {}
+        if hasattr(self._client, "get_node_from_key"):
+            await self._client.initialize()
+            options = {"target_nodes": self._client.get_node_from_key(key)}
+        info = await self._client.execute_command("INFO", **options)
         if isinstance(info, dict):
             info = "".join(f"{name}:{value}\r\n" for name, value in info.items())
         told = info if isinstance(info, bytes) else str(info).encode()
-        found = json.loads(
-            call_for_text(lib.sealwax_ledger_fitness, told, len(told), room=8192)
-        )
+        found = json.loads(call_for_text(lib.sealwax_ledger_fitness, told, len(told), room=8192))
         if found["refused"]:
             raise LedgerUnfit("; ".join(found["refused"]))
-        warnings: list[str] = found["warned"]
-        self.warnings = warnings
-        return warnings
+        for warning in set(found["warned"]).difference(self.warnings):
+            logger.warning("ledger: %s", warning)
+        self.warnings = found["warned"]
+        self._is_checked = True
+        return self.warnings
 
-    async def _send(self, connection: Any, command: Command) -> list[str]:
+    async def _run(self, command: Command) -> list[str]:
+        ends = command["script"] == "revoke" or not {"end", "force"}.isdisjoint(command["args"])
+        if not ends and not self._must_confirm:
+            reply = await self._evaluated(self._client.execute_command, command)
+            self._must_confirm = reply[0] == "ok" and reply[-1] == "2"
+            # The first of those that had to be confirmed was not; it does not count.
+            needs = self._must_confirm and command["script"] != "open"
+            return [*reply, "unconfirmed"] if needs else reply
+        async with _connection(self._client, command["keys"][0]) as execute:
+            reply = await self._evaluated(execute, command)
+            if command["script"] == "open":
+                self._must_confirm = reply[-1] == "2"
+            elif reply[0] == "ok" and reply[1] != "0" and not int(await execute("WAIT", 1, 200)):
+                reply.append("unconfirmed")
+            return reply
+
+    async def _evaluated(self, execute: Callable[..., Any], command: Command) -> list[str]:
         name, keys = command["script"], command["keys"]
         rest = (len(keys), *keys, *command["args"])
         try:
-            reply = await connection.execute_command("EVALSHA", self._digests[name], *rest)
+            reply = await execute("EVALSHA", self._digests[name], *rest)
         except Exception as error:
             if type(error).__name__ != "NoScriptError":
                 raise
-            reply = await connection.execute_command("EVAL", self._scripts[name], *rest)
-        texts = _texts(reply)
-        if name == "open" and texts[0] == "ok":
-            self._must_confirm = texts[-1] == "2"
-        return texts
+            reply = await execute("EVAL", self._scripts[name], *rest)
+        return _texts(reply)
+
+
+@asynccontextmanager
+async def _connection(client: Any, key: str) -> AsyncIterator[Callable[..., Any]]:
+    """Give what sends commands over one connection: WAIT is about what its own one wrote."""
+    if not hasattr(client, "get_node_from_key"):
+        async with client.client() as connected:
+            yield connected.execute_command
+        return
+    # By which the client learns where it is, if it moved.
+    await client.execute_command("EXISTS", key)
+    node = client.get_node_from_key(key)
+    connection = node.acquire_connection()
+
+    async def execute(*command: Any) -> Any:
+        await connection.send_packed_command(connection.pack_command(*command))
+        return await node.parse_response(connection, command[0])
+
+    try:
+        yield execute
+    finally:
+        getattr(node, "release", node._free.append)(connection)
 
 
 def _now() -> int:

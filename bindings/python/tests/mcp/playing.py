@@ -18,10 +18,11 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types.jsonrpc import jsonrpc_message_adapter
+from remembering import Remembering
 from world import World, codec, principal
 
 import sealwax
-from sealwax.mcp import Guard, HandleRefused, Presented, Refusal, SingleUse
+from sealwax.mcp import Guard, HandleRefused, Presented, Refusal
 from sealwax.mcp._exchange import exchange_of
 from sealwax.mcp._servers import low_level
 from sealwax.mcp._stdio import serve
@@ -75,7 +76,7 @@ class Playing:
         self.world, self.found = World(), Found({}, {})
         self._stack, self._ways = AsyncExitStack(), dict[Any, Any]()
         self._accepts = settings.get("accept")
-        self._once = SingleUse()
+        self._once = Remembering()
         people = {event["as"] for event in transcript["events"]}
         self._guard = Guard(
             codec=codec({"key": "both"}),

@@ -22,9 +22,11 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from remembering import Remembering
 
 import sealwax
-from sealwax.mcp import Guard, Principal, Sessions, SingleUse
+from sealwax.ledger import SQLite
+from sealwax.mcp import Guard, Principal, Sessions
 
 AUDIENCE = "https://tally.example.com"
 ISSUER = "https://idp.example.com"
@@ -141,12 +143,15 @@ def main() -> None:
     guard = Guard(
         codec=codec(os.environ["SEALWAX_KEYS"]),
         principal=lambda _ctx: Principal(ISSUER, "cli-7", user),
-        accept=None if "FORGETFUL" in os.environ else SingleUse(),
+        accept=None if {"FORGETFUL", "LEDGER"} & os.environ.keys() else Remembering(),
+        ledger=SQLite(os.environ["LEDGER"]) if "LEDGER" in os.environ else None,
     )
     of, system = Tally(guard), sys.argv[1]
+    idle = int(os.environ["IDLE"]) if "IDLE" in os.environ else None
     server = SYSTEMS[system](of)
     if "SEP1359" in os.environ:
-        anyio.run(partial(guard.run_stdio, server, ttl=int(os.environ["SEP1359"])))
+        ttl = int(os.environ["SEP1359"])
+        anyio.run(partial(guard.run_stdio, server, ttl=ttl, idle=idle))
     elif isinstance(server, Server):
         anyio.run(_stdio, server)
     else:

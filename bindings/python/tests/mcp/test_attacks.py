@@ -21,12 +21,13 @@ from carriers import RequestState, view
 from fastmcp.server.middleware import Middleware
 from lone import SYSTEMS as LONE
 from lone import Lone
+from remembering import Remembering
 from test_data_layer import call, carried, created, meta
 from test_data_layer import served as served_with_sessions
 from test_guard import KEYS, SYSTEMS, served
 
 import sealwax
-from sealwax.mcp import SESSION_META_KEY, Guard, SingleUse, principal_from_access_token
+from sealwax.mcp import SESSION_META_KEY, Guard, principal_from_access_token
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -163,7 +164,7 @@ async def test_of_a_member_sent_twice_the_boundary_sees_what_the_handler_does(sy
 @pytest.mark.parametrize("system", tally.SYSTEMS)
 @pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
 async def test_a_session_under_its_name_in_python_is_refused(system: str, revision: str) -> None:
-    async with served_with_sessions(system, revision, guard={"accept": SingleUse()}) as of:
+    async with served_with_sessions(system, revision, guard={"accept": Remembering()}) as of:
         session = await created(of.client)
         of.of.ran.clear()
         asked: dict[str, dict[str, Any]] = {

@@ -14,11 +14,12 @@ from carriers import plain, view
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
+from remembering import Remembering
 from test_data_layer import KEYS, MODES, REVISIONS, SYSTEMS, Asked, Raw, ask, call, served
 from test_http_sessions import Recording
 
 import sealwax
-from sealwax.mcp import SESSION_META_KEY, Guard, SingleUse, principal_from_access_token
+from sealwax.mcp import SESSION_META_KEY, Guard, principal_from_access_token
 from sealwax.mcp.client import ClientSessions, session_id_header
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ async def visit(client: Client, path: Path) -> None:
 @REVISIONS
 @SYSTEMS
 async def test_a_host_keeps_sessions_over_http(system: str, revision: str, tmp_path: Path) -> None:
-    async with served(system, revision, guard={"accept": SingleUse()}) as of:
+    async with served(system, revision, guard={"accept": Remembering()}) as of:
         await visit(of.client, tmp_path)
 
 

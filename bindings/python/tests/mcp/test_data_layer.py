@@ -16,6 +16,7 @@ from lone import Lone
 from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context
+from remembering import Remembering
 
 import sealwax
 from sealwax.mcp import (
@@ -23,7 +24,6 @@ from sealwax.mcp import (
     Guard,
     Presented,
     Refusal,
-    SingleUse,
     principal_from_access_token,
 )
 
@@ -248,7 +248,7 @@ def without_id(answer: dict[str, Any]) -> str:
 @REVISIONS
 @SYSTEMS
 async def test_sessions_over_http(system: str, revision: str) -> None:
-    async with served(system, revision, guard={"accept": SingleUse()}) as of:
+    async with served(system, revision, guard={"accept": Remembering()}) as of:
         await visit(of.client, system)
         # A list is made without a session, whoever asks.
         assert {one for one in of.of.ran if one.startswith("list")} <= {"list None"}
@@ -400,7 +400,7 @@ def test_sessions_are_asked_for_once_and_before_the_server_is_protected() -> Non
 @SYSTEMS
 async def test_a_session_whose_value_the_server_holds(system: str) -> None:
     options: Any = {"initial": None, "held_by_server": True}
-    async with served(system, guard={"accept": SingleUse()}, **options) as of:
+    async with served(system, guard={"accept": Remembering()}, **options) as of:
         session = (await ask(of.client, "sessions/create"))["session"]
         assert set(session) == {"sessionId", "expiresAt"}
         told = await call(of.client, "peek", session)
@@ -483,7 +483,7 @@ async def test_what_accepts_is_asked_and_told() -> None:
 
 async def test_what_is_refused_for_its_session_uses_up_no_request_state() -> None:
     guard = Guard(
-        codec=tally.codec(KEYS), principal=principal_from_access_token, accept=SingleUse()
+        codec=tally.codec(KEYS), principal=principal_from_access_token, accept=Remembering()
     )
     guard.sessions(initial=lambda _ctx: {})
 

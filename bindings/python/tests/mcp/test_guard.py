@@ -17,13 +17,11 @@ from mcp.server.lowlevel import Server
 
 import sealwax
 from sealwax.mcp import (
-    AcceptUnavailable,
     Guard,
     HandleRefused,
     Presented,
     Principal,
     Refusal,
-    SingleUse,
     principal_from_access_token,
 )
 
@@ -263,18 +261,7 @@ async def test_without_what_remembers_nothing_ends() -> None:
         handle = await Handle().good(of.client)
         told = plain(await of.client.call_tool("end", {"handle": handle}))
         assert told["content"] == Handle.internal["content"]
-        assert "expected a guard with `accept`" in of.refusals[0].message
-
-
-async def test_single_use_that_is_full_fails_closed() -> None:
-    async with served(accept=SingleUse(capacity=4)) as of:
-        carrier = RequestState()
-        states = [await carrier.good(of.client) for _ in range(3)]
-        assert carrier.taken(await carrier.present(of.client, states[0]))
-        assert carrier.taken(await carrier.present(of.client, states[1]))
-        assert await carrier.present(of.client, states[2]) == carrier.internal
-        assert await carrier.present(of.client, states[0]) == carrier.refusal
-        assert of.codes == ["accept_unavailable", "not_accepted"]
+        assert "expected a guard with a ledger or `accept`" in of.refusals[0].message
 
 
 async def test_a_request_state_lives_as_long_as_its_author_said() -> None:
@@ -550,17 +537,3 @@ def test_wrong_types_are_type_errors() -> None:
     for handles in (guard.handles, guard.held_handles):
         with pytest.raises(sealwax.InvalidArgument):
             handles("Basket")
-    with pytest.raises(sealwax.InvalidArgument, match="capacity"):
-        SingleUse(capacity=0)
-
-
-def test_single_use_remembers_an_end_without_expiry() -> None:
-    once = SingleUse(capacity=1)
-    handle = Presented("handle", "01", None, None)
-    assert once.accept(handle)
-    assert once.accept(handle)
-    once.ended(handle)
-    once.ended(handle)
-    assert not once.accept(handle)
-    with pytest.raises(AcceptUnavailable, match="capacity"):
-        once.ended(Presented("handle", "02", None, None))

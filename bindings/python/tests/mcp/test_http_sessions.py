@@ -15,10 +15,11 @@ import wire
 from carriers import plain, view
 from mcp.server import MCPServer
 from pydantic import TypeAdapter
+from remembering import Remembering
 from starlette.applications import Starlette
 
 import sealwax
-from sealwax.mcp import SESSION_META_KEY, Guard, Refusal, SingleUse, principal_from_access_token
+from sealwax.mcp import SESSION_META_KEY, Guard, Refusal, principal_from_access_token
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,7 +46,7 @@ class Recording(httpx2.AsyncHTTPTransport):
         return response
 
 
-class Ended(SingleUse):
+class Ended(Remembering):
     """Tells the test what it was told."""
 
     def __init__(self) -> None:
@@ -209,7 +210,7 @@ CODES = {
 
 @SYSTEMS
 async def test_what_is_refused_is_not_found_and_looks_alike(system: str) -> None:
-    async with served(system, guard={"accept": SingleUse()}) as of:
+    async with served(system, guard={"accept": Remembering()}) as of:
         alice = view(tally.codec(KEYS), wire.principal("alice"))
         retired = view(tally.codec(RETIRED), wire.principal("alice"))
         good, ended = await of.session(), await of.session()
@@ -257,7 +258,7 @@ async def test_a_session_lives_as_long_as_its_author_said() -> None:
 
 @SYSTEMS
 async def test_requests_that_no_client_should_send(system: str) -> None:
-    async with served(system, guard={"accept": SingleUse()}) as of:
+    async with served(system, guard={"accept": Remembering()}) as of:
         good = await of.session()
         absent = [
             await of.send(),

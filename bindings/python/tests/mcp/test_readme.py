@@ -23,6 +23,7 @@ def test_an_example_runs(example: str) -> None:
 
 
 def test_there_is_one_for_each_way_in() -> None:
-    assert len(EXAMPLES) == 3
+    assert len(EXAMPLES) == 4
     assert "guard.protect(server)" in EXAMPLES[1]
     assert "guard.asgi(" in EXAMPLES[2]
+    assert "ledger=Redis(" in EXAMPLES[3]

@@ -9,9 +9,10 @@ import pytest
 import shop
 import wire
 from carriers import CARRIERS, Handle, HandleState, RequestState, view
+from remembering import Remembering
 
 import sealwax
-from sealwax.mcp import Guard, Refusal, SingleUse, principal_from_access_token
+from sealwax.mcp import Guard, Refusal, principal_from_access_token
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -103,7 +104,7 @@ async def test_over_http(system: str, revision: str) -> None:
         codec=shop.codec(KEYS),
         principal=principal_from_access_token,
         on_refused=refusals.append,
-        accept=SingleUse(),
+        accept=Remembering(),
     )
     of = shop.Shop(guard)
     with wire.listening(wire.app(system, of)) as url:

@@ -22,6 +22,7 @@ from lone import Lone
 from mcp import Client, StdioServerParameters
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from remembering import Remembering
 from test_http_sessions import (
     CODES,
     KEYS,
@@ -36,7 +37,7 @@ from test_http_sessions import (
 )
 
 import sealwax
-from sealwax.mcp import Guard, SingleUse, principal_from_access_token
+from sealwax.mcp import Guard, principal_from_access_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -249,7 +250,7 @@ async def test_without_it_a_session_does_not_end_so() -> None:
 
 @SYSTEMS
 async def test_header_and_message(system: str) -> None:
-    async with served(system, guard={"accept": SingleUse()}, **SEP) as of:
+    async with served(system, guard={"accept": Remembering()}, **SEP) as of:
         one, other = await of.session(), await of.session()
         assert (await of.send("ping", one, sessionId=other)).status_code == 400
         assert (await of.send("ping")).status_code == 400
@@ -360,9 +361,15 @@ class OnStdio:
 
 @contextmanager
 def on_stdio(
-    system: str, user: str = "alice", ttl: int = 60, *, remembers: bool = True
+    system: str,
+    user: str = "alice",
+    ttl: int = 60,
+    *,
+    remembers: bool = True,
+    more: dict[str, str] | None = None,
 ) -> Iterator[OnStdio]:
     environment = {**os.environ, "SEALWAX_KEYS": KEYS, "SHOP_USER": user, "SEP1359": str(ttl)}
+    environment.update(more or {})
     if not remembers:
         environment["FORGETFUL"] = "1"
     args = [sys.executable, str(HERE / "tally.py"), system]

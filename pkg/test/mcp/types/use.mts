@@ -16,7 +16,6 @@ import {
   type Refused,
   type RequestContext,
   type Session,
-  SingleUse,
 } from 'sealwax/mcp';
 import { ClientSessions, type SessionStore, sessionFetch } from 'sealwax/mcp/client';
 import { sessionStreams } from 'sealwax/mcp/stdio';
@@ -38,7 +37,6 @@ const guard = new Guard({
   requestStateTtl: 60,
   only: { delete_note: ['id'] },
 });
-new Guard({ codec, principal: 'anonymous', accept: new SingleUse({ capacity: 5 }) });
 new Guard({ codec, principal: principalFromAuthInfo });
 
 const high: McpServer = guard.protect(new McpServer({ name: 'x', version: '1' }));

@@ -22,7 +22,6 @@ from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
 from ._session import Session
 from ._sessions import SESSION_META_KEY, Initial, Required, Sessions
-from ._single_use import SingleUse
 
 __all__ = [
     "SESSION_META_KEY",
@@ -50,7 +49,6 @@ __all__ = [
     "ServerHandles",
     "Session",
     "Sessions",
-    "SingleUse",
     "principal_from_access_token",
     "principal_from_claims",
 ]

@@ -34,9 +34,9 @@ class Accept(Protocol):
 
     Both functions may be asynchronous, and those that wait must be. One that raises, or takes
     longer than the guard's `accept_timeout`, has the request refused as the server's own failure,
-    so that the client keeps its token. :class:`SingleUse` is one in memory; for a fleet, put a
-    store that all replicas share behind the same two functions. It is given nothing that was not
-    verified.
+    so that the client keeps its token. It is for rules of the author's own: what remembers that
+    tokens were used, and what ended, is a ledger (:mod:`sealwax.ledger`). It is given nothing that
+    was not verified.
 
     >>> import sealwax.mcp
     >>> class Revoked:

@@ -56,6 +56,8 @@ class Boundary:
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Serve one message."""
+        if self._author.ledger is not None:
+            await self._author.ledger.begin()
         exchange = Exchange(self._author, ctx, self._handle_refused)
         rule = None if ctx.request_id is None else carried(ctx.method)
         params = ctx.params or {}
@@ -131,7 +133,7 @@ class Boundary:
             "scope": sent(told.get("cacheScope")),
         }
         step = engine.on({"left": left})
-        again = exchange.session and exchange.session.again
+        again = None if exchange.session is None else exchange.session.again
         step = await exchange.asking.drive(engine, step, update=again)
         return _replied(step) if step["step"] == "reply" else _changed(told, rule, step)
 
@@ -140,7 +142,8 @@ def _replied(step: Document) -> HandlerResult:
     """Return the result of a reply, or raise its error."""
     if "error" in step:
         raise protocol_error(step["error"])
-    return step["tool"]
+    told: dict[str, Any] = step["tool"]
+    return told
 
 
 def _session(ctx: Context, params: Mapping[str, Any]) -> Document | None:

@@ -21,11 +21,11 @@ from ._transport import Front
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from .. import Principal
     from .._engine import Document
     from ..ledger import Ledger
     from ._accept import Accept
     from ._negotiated import Negotiated
-    from .. import Principal
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
     from ._sessions import Initial, Required
@@ -36,7 +36,7 @@ class LedgerOptions(TypedDict, total=False):
 
     #: Tells apart two ledgers of one audience in one store.
     label: str
-    #: How far clocks may differ, in seconds: 5 unless set.
+    #: How far clocks may differ, in seconds: 5 unless set, and 0 for a ledger of the same machine.
     allowance: int
     #: Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds:
     #: for the day when the ledger is introduced. What ended or was used since is let in too.
@@ -52,7 +52,8 @@ def _options(ledger: Ledger | None, options: LedgerOptions | None) -> Document |
         return None
     told = dict(options or {})
     reusable = told.pop("reusable_request_state", False)
-    return {**told, "reusableRequestState": reusable}
+    local = getattr(ledger, "local", False)
+    return {**told, "local": local, "reusableRequestState": reusable}
 
 
 class Guard:
@@ -64,9 +65,9 @@ class Guard:
     the client is not; so is the logger ``sealwax.mcp``. `accept` is asked before a token is
     accepted, and has `accept_timeout` seconds to answer. `ledger` remembers what was used, what
     ended and which state of a session is the latest (:mod:`sealwax.ledger`); without it a token
-    can be used as often as anybody likes until it expires. `request_state_ttl` is how many seconds a ``requestState``
-    lives, 600 unless set. `only` names, for a tool or a prompt, the arguments that its
-    ``requestState`` is bound to, where the others may differ when the client comes back.
+    can be used as often as anybody likes until it expires. `request_state_ttl` is how many seconds
+    a ``requestState`` lives, 600 unless set. `only` names, for a tool or a prompt, the arguments
+    that its ``requestState`` is bound to, where the others may differ when the client comes back.
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -128,8 +129,8 @@ class Guard:
         """Sign a principal out everywhere: whatever of theirs began until now is refused.
 
         The ledger keeps that for `lives` seconds, the longest life of anything that the service
-        gives out; for ever unless set. Whoever signs in within the ledger's allowance after it, 5
-        seconds unless set, has to do it again. Raises :class:`InvalidArgument` without a ledger,
+        gives out; for ever unless set. Whoever signs in within the ledger's allowance after it has
+        to do it again. Raises :class:`InvalidArgument` without a ledger,
         and what the ledger raises.
         """
         if self.ledger is None:
@@ -164,15 +165,20 @@ class Guard:
         check_handle_type(handle_type)
         return ServerHandles(self, handle_type, max_age=max_age)
 
-    def held_handles(self, handle_type: str, *, ttl: int | None = None) -> HeldHandles:
+    def held_handles(
+        self, handle_type: str, *, ttl: int | None = None, single_use: bool = False
+    ) -> HeldHandles:
         """Return the handles of a type that hold their state themselves.
 
-        They live for `ttl` seconds, 24 hours unless set.
+        They live for `ttl` seconds, 24 hours unless set. With `single_use` a handle is used up when
+        it is renewed, which takes a ledger: to open it uses up nothing.
         """
         check_handle_type(handle_type)
         if ttl is not None:
             check_ttl(ttl)
-        return HeldHandles(self, handle_type, ttl=ttl)
+        if single_use and self.ledger is None:
+            raise InvalidArgument("single_use: expected a guard with a ledger")
+        return HeldHandles(self, handle_type, ttl=ttl, single_use=single_use)
 
     def sessions(
         self,
@@ -193,8 +199,10 @@ class Guard:
         ``ping``, ``server/discover``, lists, and ``sessions/create``. With `held_by_server` the
         session is its id alone, and what it stands for is in the server's own rows, by ulid.
 
-        A session that ended is refused from then on, for `accept` remembers it; without `accept`
-        none can be ended, and ``sessions/delete`` is a method that the server does not know.
+        A session that ended is refused from then on, for the ledger or `accept` remembers it;
+        without both none can be ended, and ``sessions/delete`` is a method that the server does not
+        know. With a ledger, whoever sends another state than the latest one is answered with that
+        (LEDGER.md), and nothing ran.
         """
         if self._protects:
             raise InvalidArgument("sessions: expected to be called before guard.protect(server)")
@@ -215,6 +223,7 @@ class Guard:
         *,
         required: bool = True,
         ttl: int | None = None,
+        idle: int | None = None,
         sep1359: bool = False,
         max_request_body_size: int = 4 * 1024 * 1024,
     ) -> Any:
@@ -227,11 +236,12 @@ class Guard:
         for `ttl` seconds, 30 days unless set; later requests are verified before the server sees
         them. With `required` one without the header is answered 400; one whose session is not
         good is answered 404, whatever the reason. ``DELETE`` ends a session, for as long as
-        `accept` remembers. Requests of revision 2026-07-28 pass untouched.
+        the ledger or `accept` remembers. With `idle`, which takes a ledger, a session ends too when
+        it was not seen for so many seconds. Requests of revision 2026-07-28 pass untouched.
 
         With `sep1359` the session is in the messages too, for a client that puts it there, as
-        SEP-1359 has it. Then whoever presents another's session ends it, if there is an `accept`:
-        so it is specified, and so who stole a token can end the session.
+        SEP-1359 has it. Then whoever presents another's session ends it, if there is a ledger or an
+        `accept`: so it is specified, and so who stole a token can end the session.
 
         `principal` is asked with a context that has the HTTP request and the message, and no
         `session`. A stateless server of these revisions cannot ask its client back: there is no
@@ -246,16 +256,20 @@ class Guard:
         >>> guard.protect(server)
         >>> app = guard.asgi(server.streamable_http_app(stateless_http=True))
         """
-        front = Front(self, self._rules, required=required, ttl=ttl, sep1359=sep1359)
+        front = Front(self, self._rules, required=required, ttl=ttl, idle=idle, sep1359=sep1359)
         return _http.install(app, front, limit=max_request_body_size)
 
-    async def run_stdio(self, server: Any, *, ttl: int | None = None) -> None:
+    async def run_stdio(
+        self, server: Any, *, ttl: int | None = None, idle: int | None = None
+    ) -> None:
         """Serve stdio with the sessions of SEP-1359, which outlive the process.
 
         `server` is as for :meth:`protect`, which has to be called too. A client that sends
-        ``sessionId`` finds its session after a restart: what it negotiated is in the token.
+        ``sessionId`` finds its session after a restart: what it negotiated is in the token. `idle`
+        is as for :meth:`asgi`. A :class:`sealwax.ledger.Memory` does not outlive the process:
+        whatever is older than it is refused.
         """
-        front = Front(self, self._rules, required=False, ttl=ttl, sep1359=True)
+        front = Front(self, self._rules, required=False, ttl=ttl, idle=idle, sep1359=True)
         await _stdio.run(low_level(server), front)
 
     def negotiated(self, ctx: Any) -> Negotiated | None:

@@ -45,6 +45,10 @@ class Origin:
     started_at: int
     #: How many came before.
     generation: int
+    #: When it was made, in Unix seconds.
+    issued_at: int
+    #: From when on nothing of it opens anywhere, in Unix seconds; ``None`` where it never ends.
+    until: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ class ServerHandles:
         return ServerHandle(found["handle"], found["id"], found.get("expiresAt"))
 
     async def end(self, ctx: Any, handle: str) -> None:
-        """Verify one, and have `accept` told that it ended; its row is yours to delete."""
+        """Verify one and end it, which takes a ledger or `accept`; its row is yours to delete."""
         act = {"do": "end", "handle": sent(handle), **self._acts}
         await exchange_of(self._author, ctx).act(act)
 
@@ -106,7 +110,8 @@ class HeldHandles:
     """Handles of one type that hold their state, bound to the user; the server keeps nothing.
 
     A state never changes: what changes it makes the next handle, and the older ones go on to hold
-    what they held, for as long as they live. In a tool:
+    what they held, for as long as they live; with `single_use` the one that was renewed is refused
+    from then on. In a tool:
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -121,9 +126,12 @@ class HeldHandles:
     ...     return (await baskets.renew(ctx, found, [*found.value, item])).handle
     """
 
-    def __init__(self, author: Author, handle_type: str, *, ttl: int | None) -> None:
+    def __init__(
+        self, author: Author, handle_type: str, *, ttl: int | None, single_use: bool
+    ) -> None:
         """Be made by a guard."""
-        self._author, self._type = author, handle_type
+        self._author = author
+        self._acts = {"type": handle_type, "once": single_use}
         self._ttl = seconds("ttl", ttl)
 
     async def seal(self, ctx: Any, value: Any) -> HeldHandle:
@@ -131,28 +139,43 @@ class HeldHandles:
         return await self._sealed(ctx, value, None)
 
     async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> HeldHandle:
-        """Make the next one: it tells when the first was made, and how many came before."""
+        """Make the next one: it tells when the first was made, and how many came before.
+
+        With `single_use`, of two that renew the same one the second raises
+        :class:`HandleRefused`.
+        """
         origin = before.opened
-        return await self._sealed(
-            ctx, value, {"startedAt": origin.started_at, "generation": origin.generation}
-        )
+        told = {
+            "id": origin.token_id,
+            "startedAt": origin.started_at,
+            "generation": origin.generation,
+            "issuedAt": origin.issued_at,
+            "until": origin.until,
+        }
+        return await self._sealed(ctx, value, told)
 
     async def open(self, ctx: Any, handle: str) -> OpenedHandle:
         """Open one that came back, or raise :class:`HandleRefused`."""
-        act = {"do": "open", "type": self._type, "handle": sent(handle)}
+        act = {"do": "open", "handle": sent(handle), **self._acts}
         found = await exchange_of(self._author, ctx).act(act)
         before = found["before"]
-        origin = Origin(found["id"], before["startedAt"], before["generation"])
+        origin = Origin(
+            token_id=before["id"],
+            started_at=before["startedAt"],
+            generation=before["generation"],
+            issued_at=before["issuedAt"],
+            until=before["until"],
+        )
         value = _json.loads(found["value"].encode())
         return OpenedHandle(value, found.get("expiresAt"), origin)
 
     async def end(self, ctx: Any, handle: str) -> None:
-        """Open one, and have `accept` told that it ended."""
-        act = {"do": "end", "type": self._type, "handle": sent(handle), "held": True}
+        """Open one and end it, which takes a ledger or `accept`."""
+        act = {"do": "end", "handle": sent(handle), "held": True, **self._acts}
         await exchange_of(self._author, ctx).act(act)
 
     async def _sealed(self, ctx: Any, value: Any, before: Any) -> HeldHandle:
         exchange = exchange_of(self._author, ctx)
-        act = {"do": "seal", "type": self._type, "ttl": self._ttl, "before": before}
+        act = {"do": "seal", "ttl": self._ttl, "before": before, **self._acts}
         made = await exchange.act(act, _json.dumps("value", value))
         return HeldHandle(made["handle"], made.get("expiresAt"))

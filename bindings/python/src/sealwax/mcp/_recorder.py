@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
 
 from ..ledger import LedgerUnfit
+from ._refusal import AcceptUnavailable, logger
 
 if TYPE_CHECKING:
     from .._engine import Document
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 #: How long one command may take, in seconds. The engine tries it once more.
 _PATIENCE = 0.3
+#: How long after one that is down it is tried again to open, in seconds.
+_PAUSE = 5.0
 
 
 class Recorder:
@@ -24,6 +28,19 @@ class Recorder:
     def __init__(self, ledger: Ledger, engine: Engine) -> None:
         self._ledger, self._engine = ledger, engine
         self._is_open = False
+        #: When to try again to open it, by the monotonic clock.
+        self._again = 0.0
+
+    async def begin(self) -> None:
+        """Have the ledger remember, before anything is handed out, if it can.
+
+        What is sealed before it does is unknown to it.
+        """
+        if self._is_open or time.monotonic() < self._again:
+            return
+        self._again = time.monotonic() + _PAUSE
+        with suppress(Exception), anyio.fail_after(_PATIENCE):
+            await self._open()
 
     async def record(self, step: Document, deadline: float) -> Document:
         """Do a command, and return the reply as an event has it."""
@@ -34,18 +51,31 @@ class Recorder:
             why = str(error)
         except Exception as error:
             # Its message is not for the log: it may hold the store's credentials.
-            why = f"expected an answer, found {type(error).__name__}"
+            why = f"expected an answer in {_PATIENCE} s, found {type(error).__name__}"
         return {"ledger": {"failed": f"ledger: {why}"}}
 
     async def run(self, step: Document) -> list[str]:
         """Do a command, after the ledger has begun to remember."""
         if not self._is_open:
-            await self._ledger.run(self._engine.open_ledger())
-            self._is_open = True
+            await self._open()
         return await self._ledger.run({name: step[name] for name in ("script", "keys", "args")})
+
+    async def _open(self) -> None:
+        await self._ledger.run(self._engine.open_ledger())
+        self._is_open = True
 
     async def revoke(self, principal: Document, lives: int | None) -> None:
         """Refuse whatever of a principal began until now, or raise."""
-        reply = await self.run(self._engine.revoke(principal, lives))
-        if reply[0] != "ok":
-            raise LedgerUnfit(f"expected ok, found {reply[0]}")
+        command = self._engine.revoke(principal, lives)
+        reply: list[str] = []
+        with suppress(Exception):
+            with anyio.fail_after(_PATIENCE):
+                reply = await self.run(command)
+        if not reply:
+            with anyio.fail_after(_PATIENCE):
+                reply = await self.run(command)
+        confirmed = "unconfirmed" not in reply
+        if reply[0] != "ok" or (reply[1] == "2" and not confirmed):
+            raise AcceptUnavailable(f"ledger: expected ok, found {' '.join(reply)}")
+        if not confirmed:
+            logger.warning("revoke: ledger_unconfirmed: a fail-over would forget it: do it again")

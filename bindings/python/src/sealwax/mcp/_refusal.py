@@ -22,7 +22,10 @@ Kind: TypeAlias = Literal["request-state", "cursor", "handle-state", "handle", "
 
 
 class NotAccepted(Refused):
-    """Verified, and then not accepted: used before, or ended."""
+    """Verified, and then not accepted: used before, or ended.
+
+    What the ledger said of it is the code of the :class:`Refusal`.
+    """
 
     code = "not_accepted"
 
@@ -31,6 +34,12 @@ class AcceptUnavailable(SealwaxError):
     """The server could not find out whether to accept it: its own trouble, not the client's."""
 
     code = "accept_unavailable"
+
+
+_VERDICTS: dict[str, type[SealwaxError]] = {
+    **dict.fromkeys(("not_accepted", "used", "ended", "revoked", "unknown"), NotAccepted),
+    **dict.fromkeys(("accept_unavailable", "ledger_unavailable"), AcceptUnavailable),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,9 @@ class Refusal:
     'expired'
     """
 
-    #: As in :class:`sealwax.SealwaxError`, or ``not_accepted`` or ``accept_unavailable``.
+    #: As in :class:`sealwax.SealwaxError`, or ``not_accepted`` or ``accept_unavailable``; of a
+    #: ledger ``used``, ``ended``, ``revoked``, ``unknown``, ``stale`` or ``ledger_unavailable``.
+    #: ``ledger_unconfirmed`` refuses nothing: what ended may be forgotten at a fail-over.
     code: str
     #: What was refused.
     kind: Kind
@@ -76,9 +87,8 @@ def why(step: Mapping[str, Any]) -> SealwaxError | None:
     refused = step.get("refused")
     if not refused:
         return None
-    of_accept = {error.code: error for error in (NotAccepted, AcceptUnavailable)}
-    error = {**by_code, **of_accept}.get(refused[-1]["code"], SealwaxError)
-    return error(refused[-1]["message"])
+    code, message = refused[-1]["code"], refused[-1]["message"]
+    return {**by_code, **_VERDICTS}.get(code, SealwaxError)(message)
 
 
 def protocol_error(error: Mapping[str, Any]) -> MCPError:

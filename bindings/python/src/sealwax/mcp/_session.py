@@ -59,7 +59,9 @@ class Session:
         """Write what a function makes of the value, and return it.
 
         With a ledger, if somebody else wrote meanwhile, the function is called again with their
-        value: what it does beside is done again too.
+        value when the result leaves, at most 32 times: what it does beside is done again too, and
+        what the result tells of the value is of the first time. Other than :meth:`write`, it loses
+        nobody's write; after a :meth:`write` in the same request nothing is called again.
         """
         value = function(self._value)
         self._exchange.update(_json.dumps("value", value))

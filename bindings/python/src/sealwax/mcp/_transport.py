@@ -24,10 +24,22 @@ class Front:
     """A guard's rules for the sessions of the transport."""
 
     def __init__(
-        self, author: Author, rules: Rules, *, required: bool, ttl: int | None, sep1359: bool
+        self,
+        author: Author,
+        rules: Rules,
+        *,
+        required: bool,
+        ttl: int | None,
+        sep1359: bool,
+        idle: int | None = None,
     ) -> None:
         self.author, self.sep1359 = author, sep1359
-        front = {"required": required, "ttl": seconds("ttl", ttl), "sep1359": sep1359}
+        front = {
+            "required": required,
+            "ttl": seconds("ttl", ttl),
+            "idle": seconds("idle", idle),
+            "sep1359": sep1359,
+        }
         self.engine = rules.engine(front)
 
 
@@ -53,12 +65,15 @@ class Passage:
             request_id=said.get("id"),
             request=request,
         )
+        self._author = front.author
         self.asking = Asking(front.author, ctx)
         initialize = json_text(params) if method == "initialize" else None
         self._engine, self._step = front.engine.transport(document, initialize)
 
     async def entered(self) -> Document:
         """Return what becomes of the message."""
+        if self._author.ledger is not None:
+            await self._author.ledger.begin()
         return await self.asking.drive(self._engine, self._step)
 
     async def left(self, result: Any) -> Document:

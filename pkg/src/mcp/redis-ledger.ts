@@ -1,0 +1,227 @@
+import { invalidArgument } from '../error.js';
+import { wrongType } from '../input.js';
+import { core } from '../module.js';
+import type { Command } from './engine.js';
+import { type Ledger, LedgerUnfit, storeText } from './ledger.js';
+
+/**
+ * What {@link RedisLedger} needs of a client: `Redis` or `Cluster` of `ioredis`, `createClient` or
+ * `createCluster` of `redis`, or `Redis` of `@upstash/redis`.
+ */
+export type RedisClient =
+  | { call(command: string, ...args: string[]): PromiseLike<unknown> }
+  | { sendCommand(args: string[]): PromiseLike<unknown> }
+  | {
+      readonly masters: readonly unknown[];
+      sendCommand(key: string, isReadonly: boolean, args: string[]): PromiseLike<unknown>;
+    }
+  | { exec(args: [string, ...string[]]): PromiseLike<unknown> };
+
+type Send = (...command: [string, ...string[]]) => PromiseLike<unknown>;
+
+/** One store, by whichever client. */
+interface Store {
+  /** Sends a command to the server that has a key. */
+  send(key: string, ...command: [string, ...string[]]): PromiseLike<unknown>;
+  /** Every server that takes writes. */
+  servers(): PromiseLike<readonly Send[]> | readonly Send[];
+  /** Whether each command goes over the one connection, and is told of another one. */
+  readonly isOne: boolean;
+}
+
+/** How long a replica may take to confirm, in milliseconds: less than a command may take in all. */
+const CONFIRMED_IN = '200';
+
+/**
+ * A ledger in a Redis 6.2 or later, or a Valkey: for a fleet. The first command checks the server, and so
+ * does the first on another connection and after an error: one that would forget is {@link LedgerUnfit}.
+ *
+ * Give it a client of its own, for `WAIT` holds up whatever else goes over the connection. What the client
+ * sends again by itself is no second use, but a guard waits 300 ms at most: with `ioredis` set
+ * `enableOfflineQueue: false` and `maxRetriesPerRequest: 1`, with `redis` `disableOfflineQueue: true`, so
+ * that it hears at once that the server is gone. Both need a listener for `error`.
+ *
+ * Whether a replica has what ended or was revoked is known only of one server: of a Cluster, and of
+ * `@upstash/redis`, which needs `automaticDeserialization: false`, it is told as `ledger_unconfirmed`.
+ *
+ * @example
+ * ```js
+ * import { Redis } from 'ioredis';
+ * import { RedisLedger } from 'sealwax/mcp';
+ *
+ * async function connect(url) {
+ *   const client = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+ *   client.on('error', (error) => console.error(error.code));
+ *   return new RedisLedger(client);
+ * }
+ * console.log(typeof connect); // function
+ * ```
+ */
+export class RedisLedger implements Ledger {
+  readonly #store: Store;
+  readonly #digests = new Map<string, Promise<string>>();
+  #warnings: readonly string[] | undefined;
+  #checked: Promise<unknown> | undefined;
+  /** How many connections there were. */
+  #connections = 0;
+
+  /** @throws `TypeError` for another client; {@link SealwaxError} `invalid_argument` for a `keyPrefix` */
+  constructor(client: RedisClient) {
+    this.#store = storeOf(client);
+    const { on, options } = Object(client);
+    // Other languages' replicas would keep a ledger of their own.
+    if (options?.keyPrefix || options?.redisOptions?.keyPrefix) {
+      throw invalidArgument('client: expected one without a keyPrefix');
+    }
+    if (typeof on !== 'function') return;
+    on.call(client, 'ready', () => {
+      this.#connections += 1;
+      this.#checked = undefined;
+    });
+  }
+
+  /** What the server's settings may make it forget, once it was asked. */
+  get warnings(): readonly string[] | undefined {
+    return this.#warnings;
+  }
+
+  async run(command: Command): Promise<readonly string[]> {
+    const from = this.#connections;
+    try {
+      this.#checked ??= this.check();
+      await this.#checked;
+      return await this.#confirmed(command, await this.#evaluate(command), from);
+    } catch (error) {
+      // Whoever answers next may be another server.
+      this.#checked = undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Asks what the server may forget, for whoever wants to know before it serves.
+   *
+   * @throws {@link LedgerUnfit} for one that must not serve; what the client throws
+   */
+  async check(): Promise<readonly string[]> {
+    const refused: string[] = [];
+    const warned = new Set<string>();
+    for (const send of await this.#store.servers()) {
+      const found = JSON.parse(core().ledgerFitness(String(await send('INFO'))));
+      refused.push(...found.refused);
+      for (const one of found.warned) warned.add(one);
+    }
+    if (refused.length > 0) throw new LedgerUnfit(refused.join('; '));
+    this.#warnings = [...warned];
+    return this.#warnings;
+  }
+
+  async #evaluate({ script, keys, args }: Command): Promise<readonly string[]> {
+    const [key = ''] = keys;
+    const rest = [String(keys.length), ...keys, ...args];
+    let reply: unknown;
+    try {
+      reply = await this.#store.send(key, 'EVALSHA', await this.#digest(script), ...rest);
+    } catch (error) {
+      if (!String(Object(error).message).includes('NOSCRIPT')) throw error;
+      reply = await this.#store.send(key, 'EVAL', storeText(script), ...rest);
+    }
+    if (!Array.isArray(reply)) return [];
+    if (reply.some((one) => typeof one === 'number')) {
+      throw new LedgerUnfit('client: expected texts; set automaticDeserialization: false');
+    }
+    return reply.map(String);
+  }
+
+  /** Has a replica confirm what should, or must, outlive its master. */
+  async #confirmed(
+    { script, keys: [key = ''] }: Command,
+    reply: readonly string[],
+    from: number,
+  ): Promise<readonly string[]> {
+    const { isOne, send } = this.#store;
+    if (script === 'open') {
+      if (isOne || reply.at(-1) !== '2') return reply;
+      throw new LedgerUnfit(
+        'scripts: expected a server that allows INFO in them, for a fail-over to be seen; else a replica ' +
+          'must confirm each command, which takes ioredis or redis and one server',
+      );
+    }
+    const [verdict, confirm] = reply;
+    if (verdict !== 'ok' || (confirm !== '1' && confirm !== '2')) return reply;
+    // It is about what its own connection has written.
+    const count = isOne ? await attempted(() => send(key, 'WAIT', '1', CONFIRMED_IN)) : 0;
+    const confirmed = Number(count) > 0 && this.#connections === from;
+    return confirmed ? reply : [...reply, 'unconfirmed'];
+  }
+
+  #digest(script: string): Promise<string> {
+    const known = this.#digests.get(script);
+    if (known !== undefined) return known;
+    const digest = digestOf(storeText(script));
+    this.#digests.set(script, digest);
+    return digest;
+  }
+}
+
+function storeOf(client: unknown): Store {
+  const given = Object(client);
+  if (typeof given.call === 'function') {
+    const isOne = given.isCluster !== true;
+    const send = (of: typeof given, command: string[]) => of.call(...lowered(command));
+    return {
+      isOne,
+      send: (_, ...command) => send(given, command),
+      servers() {
+        const nodes = isOne ? [given] : given.nodes('master');
+        return nodes.map(
+          (node: unknown) =>
+            (...command: string[]) =>
+              send(node, command),
+        );
+      },
+    };
+  }
+  if (typeof given.sendCommand === 'function') {
+    const sending =
+      (of: typeof given): Send =>
+      (...command) =>
+        of.sendCommand(command);
+    if (given.masters === undefined) {
+      const send = sending(given);
+      return { isOne: true, send: (_, ...command) => send(...command), servers: () => [send] };
+    }
+    return {
+      isOne: false,
+      send: (key, ...command) => given.sendCommand(key, false, command),
+      servers: async () => {
+        const masters = given.masters.map((master: unknown) => given.nodeClient(master));
+        return (await Promise.all(masters)).map(sending);
+      },
+    };
+  }
+  if (typeof given.exec === 'function') {
+    const send: Send = (...command) => given.exec(command);
+    return { isOne: false, send: (_, ...command) => send(...command), servers: () => [send] };
+  }
+  throw wrongType('client', 'a client of ioredis, redis or @upstash/redis', client);
+}
+
+/** By the small name ioredis finds the keys of a command. */
+function lowered([name = '', ...args]: string[]): string[] {
+  return [name.toLowerCase(), ...args];
+}
+
+async function attempted(work: () => PromiseLike<unknown>): Promise<unknown> {
+  try {
+    return await work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a server knows a script by. */
+async function digestOf(script: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(script));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

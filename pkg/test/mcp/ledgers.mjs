@@ -1,0 +1,91 @@
+// Ledgers that the tests make by name, and that began an hour ago: so nothing is too new for them.
+
+import { createRequire } from 'node:module';
+
+import { Redis as Upstash } from '@upstash/redis';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { MemoryLedger, RedisLedger, SqliteLedger } from 'sealwax/mcp';
+
+const HOUR = 3600;
+const require = createRequire(import.meta.url);
+export const hasNodeSqlite = Number(process.versions.node.split('.')[0]) >= 22;
+
+/** A database of a file, by the package that this Node can load. */
+export function database(path, client = hasNodeSqlite ? 'node:sqlite' : 'better-sqlite3') {
+  if (client === 'node:sqlite') return new (require('node:sqlite').DatabaseSync)(path);
+  return new (require('better-sqlite3'))(path);
+}
+
+/** Clients of one server, as LEDGER's users have them: they hear at once that it is gone. */
+export const clients = {
+  ioredis(url) {
+    const client = new Redis(url, { enableOfflineQueue: true, maxRetriesPerRequest: 1 });
+    client.on('error', () => {});
+    return client;
+  },
+  redis(url) {
+    const client = createClient({ url });
+    client.on('error', () => {});
+    client.connect().catch(() => {});
+    return client;
+  },
+  upstash: (url) => new Upstash({ url, token: 'x', automaticDeserialization: false, retry: false }),
+};
+
+const made = {
+  memory({ room }) {
+    const { now } = Date;
+    Date.now = () => now() - HOUR * 1000;
+    try {
+      return new MemoryLedger({ room });
+    } finally {
+      Date.now = now;
+    }
+  },
+  sqlite({ path, client }) {
+    const opened = database(path, client);
+    const set = 'UPDATE sealwax_ledger SET value = ? WHERE key = ?';
+    const began = Math.floor(Date.now() / 1000) - HOUR;
+    return aged(new SqliteLedger(opened), ([key, fence]) => {
+      opened.prepare(set).run(`${began}`, key);
+      opened.prepare(set).run(`${began} - ${began}`, fence);
+    });
+  },
+  redis({ url, client = 'ioredis' }) {
+    const connected = clients[client](url);
+    const send = (...command) =>
+      client === 'ioredis' ? connected.call(...command) : connected.sendCommand(command);
+    const ledger = aged(new RedisLedger(connected), async ([key, fence]) => {
+      const began = Math.floor(Date.now() / 1000) - HOUR;
+      const [, run, last] = (await send('get', fence)).split(' ');
+      await send('mset', key, `${began}`, fence, `${began} ${run} ${last}`);
+    });
+    return Object.assign(ledger, { close: () => connected.disconnect?.() ?? connected.destroy() });
+  },
+};
+
+/** What a config says, which is JSON, or a ledger itself. */
+export function ledgerOf(config) {
+  if (typeof config.run === 'function') return config;
+  return made[config.engine](config);
+}
+
+/** A ledger that is made older once it is open. */
+function aged(ledger, age) {
+  return {
+    ledger,
+    run(command) {
+      const reply = ledger.run(command);
+      if (command.script !== 'open') return reply;
+      if (Array.isArray(reply)) {
+        age(command.keys);
+        return reply;
+      }
+      return reply.then(async (reply) => {
+        if (reply[0] === 'ok') await age(command.keys);
+        return reply;
+      });
+    },
+  };
+}

@@ -1,0 +1,45 @@
+// Does what it is told at a ledger, as agent.py beside it says; `redis://…?node` is by node-redis, otherwise by ioredis.
+
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MemoryLedger, RedisLedger, SqliteLedger } from 'sealwax/mcp';
+
+const PATIENCE = 300;
+
+async function made(address) {
+  if (address === 'memory') return new MemoryLedger();
+  if (address.startsWith('sqlite:')) {
+    const { default: Database } = await import('better-sqlite3');
+    return new SqliteLedger(new Database(address.slice('sqlite:'.length)));
+  }
+  const url = new URL(address);
+  const { Redis, Cluster } = await import('ioredis');
+  if (url.search === '?cluster') {
+    return new RedisLedger(quiet(new Cluster([{ host: url.hostname, port: Number(url.port) }])));
+  }
+  return new RedisLedger(quiet(new Redis(Number(url.port), url.hostname, { enableOfflineQueue: true })));
+}
+
+// Without a listener a lost connection ends the process.
+function quiet(client) {
+  client.on('error', () => {});
+  return client;
+}
+
+let ledger;
+for await (const line of createInterface({ input: process.stdin })) {
+  let reply;
+  try {
+    ledger ??= await made(process.argv[2]);
+    const late = new AbortController();
+    reply = await Promise.race([
+      ledger.run(JSON.parse(line)),
+      sleep(PATIENCE, { failed: 'late' }, { signal: late.signal, ref: false }),
+    ]);
+    late.abort();
+  } catch (error) {
+    reply = { failed: `${Object(error).name}: ${Object(error).message}` };
+  }
+  process.stdout.write(`${JSON.stringify(reply)}\n`);
+}
+process.exit();

@@ -1,0 +1,41 @@
+"""Does what it is told at a ledger: a JSON command a line comes in, a JSON reply a line goes out.
+
+Usage: agent.py redis://HOST:PORT[?cluster] | sqlite:PATH | memory
+
+A reply is an array of texts, or `{"failed": "…"}`. As in a guard, what takes longer than 300 ms has failed.
+"""
+
+import json
+import sys
+
+import anyio
+import redis.asyncio
+import sealwax.ledger
+
+PATIENCE = 0.3
+
+
+def made(address: str) -> sealwax.ledger.Ledger:
+    if address == "memory":
+        return sealwax.ledger.Memory()
+    if address.startswith("sqlite:"):
+        return sealwax.ledger.SQLite(address.removeprefix("sqlite:"))
+    url, _, cluster = address.partition("?")
+    client = redis.asyncio.RedisCluster if cluster else redis.asyncio.Redis
+    return sealwax.ledger.Redis(client.from_url(url))
+
+
+async def main(address: str) -> None:
+    ledger = None
+    for line in sys.stdin:
+        try:
+            ledger = ledger or made(address)
+            with anyio.fail_after(PATIENCE):
+                reply = await ledger.run(json.loads(line))
+        except Exception as error:
+            reply = {"failed": f"{type(error).__name__}: {error}"}
+        print(json.dumps(reply), flush=True)
+
+
+if __name__ == "__main__":
+    anyio.run(main, sys.argv[1])

@@ -1,0 +1,147 @@
+"""What the drivers here have in common: agents, and the commands that a guard would send (LEDGER.md)."""
+
+import json
+import os
+import queue
+import secrets
+import shlex
+import subprocess
+import threading
+import time
+from dataclasses import dataclass, field
+
+#: The drivers' allowance, in seconds: they share a clock with their stores, and wait it out after each fault.
+ALLOWANCE = 1
+#: Longer than any command takes, its deadline and the machine's load included.
+PATIENCE = 20
+
+
+class Died(EOFError):
+    """An agent ended, or does not answer."""
+
+
+class Agent:
+    """A process that does commands with the ledger of its language."""
+
+    def __init__(self, language: str, command: str, address: str, env: dict[str, str] | None = None) -> None:
+        self.language, self.address = language, address
+        # What a language says of a store that is down is told in its replies.
+        self._process = subprocess.Popen(
+            [*shlex.split(command), address],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | (env or {}),
+        )
+        self._replies: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        for line in self._process.stdout:
+            self._replies.put(line)
+        self._replies.put(None)
+
+    def send(self, command: dict) -> None:
+        try:
+            self._process.stdin.write(json.dumps(command) + "\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise Died(f"{self.language}: {error}") from None
+
+    def receive(self) -> list[str]:
+        """Return a reply; of a failure `failed` and what it is."""
+        try:
+            line = self._replies.get(timeout=PATIENCE)
+        except queue.Empty:
+            line = None
+        if line is None:
+            raise Died(f"{self.language}: no answer, exit code {self._process.poll()}")
+        reply = json.loads(line)
+        return ["failed", reply["failed"]] if isinstance(reply, dict) else reply
+
+    def ask(self, command: dict) -> list[str]:
+        self.send(command)
+        return self.receive()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait(timeout=PATIENCE)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+
+def languages(arguments: list[str]) -> dict[str, str]:
+    """Read `python=COMMAND typescript=COMMAND …`."""
+    return dict(argument.split("=", 1) for argument in arguments)
+
+
+@dataclass
+class Token:
+    """What a guard opened: see LEDGER.md, `admit`."""
+
+    mode: str
+    kind: str
+    id: str
+    issued: int
+    until: int
+    started: int | None = None
+    details: tuple[str, str, str] = ("", "", "")
+
+
+def new_id() -> str:
+    return secrets.token_hex(16)
+
+
+def new_attempt() -> str:
+    return secrets.token_hex(8)
+
+
+@dataclass
+class Ledger:
+    """The commands of one service."""
+
+    name: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    def key(self, *parts: str) -> str:
+        return ":".join([f"swl1:{{{self.name}}}", *parts])
+
+    def open(self) -> dict:
+        return {"script": "open", "keys": [self.key("began"), self.key("fence")], "args": []}
+
+    def admit(
+        self, *tokens: Token, attempt: str | None = None, who: str = "alice", allowance: int = ALLOWANCE, adopt: int = 0
+    ) -> dict:
+        keys = [self.key("began"), self.key("fence"), self.key("p", who)]
+        args = [attempt or new_attempt(), str(allowance), str(adopt)]
+        for token in tokens:
+            ended = self.key("e", token.kind, token.id)
+            letter = {"once": "u", "unused": "u", "idle": "i", "head": "h"}.get(token.mode, "e")
+            if token.mode in ("end", "force") and token.kind == "s":
+                letter = "h"
+            keys += [self.key(letter, token.kind, token.id), ended]
+            started = token.issued if token.started is None else token.started
+            args += [token.mode, str(token.issued), str(started), str(token.until), *token.details]
+        return {"script": "admit", "keys": keys, "args": args}
+
+    def commit(self, session: str, seen: tuple[str, int], token: str, until: int, state: str) -> dict:
+        keys = [self.key("h", "s", session), self.key("e", "s", session)]
+        return {"script": "commit", "keys": keys, "args": [seen[0], str(seen[1]), token, str(until), state]}
+
+    def revoke(self, who: str = "alice", lives: int = 0) -> dict:
+        return {"script": "revoke", "keys": [self.key("p", who)], "args": [str(lives)]}
+
+
+def open_for_good(ledger: Ledger, agent: Agent) -> None:
+    """Open it, and wait until what is made now is known."""
+    reply = agent.ask(ledger.open())
+    assert reply[0] == "ok", reply
+    began = int(reply[1])
+    while time.time() < began + ALLOWANCE + 1.01:
+        time.sleep(0.05)

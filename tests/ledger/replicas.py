@@ -1,0 +1,122 @@
+"""What a fail-over can forget is not accepted (R9), and who ends something hears whether a replica knows of it (R10).
+
+Usage: replicas.py LANGUAGE=AGENT [LANGUAGE=AGENT ...]
+"""
+
+import sys
+import time
+
+from common import ALLOWANCE, Agent, Ledger, Token, languages, new_id, open_for_good
+from servers import Line, Valkey, wait_until
+
+SETTINGS = {"repl_diskless_sync_delay": "0"}
+
+
+def used(token: str, now: int) -> Token:
+    return Token("once", "r", token, now, now + 600)
+
+
+def answer(agent: Agent, command: dict) -> list[str]:
+    """Ask until there is an answer: on a busy machine one may be late."""
+    for _ in range(20):
+        reply = agent.ask(command)
+        if reply[0] != "failed":
+            return reply
+    sys.exit(f"{agent.language}: {reply}")
+
+
+def expect(agent: Agent, command: dict, *wanted: str) -> None:
+    reply = answer(agent, command)
+    if reply != list(wanted):
+        sys.exit(f"{agent.language}: expected {list(wanted)}, found {reply}")
+
+
+def a_server_behind_one_connection(language: str, command: str) -> None:
+    """The fence is inside each script: a connection that lasts may lead to another server from one command to the next."""
+    with Valkey(**SETTINGS) as master, Valkey(**SETTINGS) as replica:
+        link, line = Line(master.port), Line(master.port)
+        replica.follow(link.port)
+        agent, ledger = Agent(language, command, f"redis://127.0.0.1:{line.port}"), Ledger()
+        open_for_good(ledger, agent)
+        now = int(time.time())
+        known, lost, unused = new_id(), new_id(), new_id()
+        expect(agent, ledger.admit(used(known, now)), "ok", "0")
+        wait_until(lambda: replica.client.exists(ledger.key("u", "r", known)))
+        link.held.set()
+        expect(agent, ledger.admit(used(lost, now)), "ok", "0")
+        assert not replica.client.exists(ledger.key("u", "r", lost))
+
+        replica.client.replicaof("NO", "ONE")
+        connections = line.accepted
+        line.target = replica.port
+        expect(agent, ledger.admit(used(lost, now)), "unknown", "0")
+        expect(agent, ledger.admit(used(unused, now)), "unknown", "0")
+        expect(agent, ledger.admit(used(known, now)), "used", "0")
+        if line.accepted != connections:
+            sys.exit(f"{language}: connected anew, so this shows nothing")
+        time.sleep(ALLOWANCE + 1.1)
+        expect(agent, ledger.admit(used(new_id(), int(time.time()))), "ok", "0")
+        agent.close()
+        link.cut()
+        line.cut()
+
+
+def what_ended_is_confirmed(language: str, command: str) -> None:
+    with Valkey(**SETTINGS) as master, Valkey(**SETTINGS) as replica:
+        link = Line(master.port)
+        replica.follow(link.port)
+        agent, ledger = Agent(language, command, master.address), Ledger()
+        open_for_good(ledger, agent)
+
+        def ends() -> list[dict]:
+            now = int(time.time())
+            tokens = [
+                Token(mode, kind, new_id(), now, now + 600)
+                for mode, kind in [("end", "h"), ("end", "s"), ("force", "t")]
+            ]
+            return [ledger.revoke("bob"), *[ledger.admit(token) for token in tokens]]
+
+        for end in ends():
+            expect(agent, end, "ok", "1")
+            wait_until(lambda end=end: replica.client.exists(end["keys"][-1]))
+        link.held.set()
+        for end in ends():
+            expect(agent, end, "ok", "1", "unconfirmed")
+        link.cut()
+        replica.kill()
+        wait_until(lambda: master.client.info("replication")["connected_slaves"] == 0)
+        for end in ends():
+            expect(agent, end, "ok", "0")
+        agent.close()
+
+
+def where_info_is_forbidden(language: str, command: str) -> None:
+    """Nothing tells one server from the next, so a replica must confirm whatever is answered."""
+    with Valkey(**SETTINGS) as master, Valkey(**SETTINGS) as replica:
+        agent = Agent(language, command, master.address)
+        open_for_good(Ledger(), agent)
+        # As a service does that forbids it in scripts alone: the server was looked at before.
+        master.client.acl_setuser("default", commands=["-info"])
+        ledger = Ledger()
+        assert answer(agent, ledger.open())[4] == "2"
+        time.sleep(ALLOWANCE + 1.1)
+        expect(agent, ledger.admit(used(new_id(), int(time.time()))), "ok", "2", "unconfirmed")
+        replica.follow(master.port)
+        wait_until(lambda: master.client.execute_command("WAIT", 1, 100))
+        expect(agent, ledger.admit(used(new_id(), int(time.time()))), "ok", "2")
+        agent.close()
+
+
+def main(commands: dict[str, str]) -> None:
+    for language, command in commands.items():
+        a_server_behind_one_connection(language, command)
+        what_ended_is_confirmed(language, command)
+        where_info_is_forbidden(language, command)
+        print(
+            f"replicas: {language}: another server behind one connection is seen, and what ended is confirmed",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main(languages(sys.argv[1:]))
