@@ -320,7 +320,7 @@ async fn the_client_cannot_tell_why_it_was_refused() {
         ("alice", good.repeat(20), "too_large"),
         ("alice", session_id.as_str().into(), "malformed"),
         ("alice", String::new(), "malformed"),
-        ("alice", ended, "not_accepted"),
+        ("alice", ended, "ended"),
     ] {
         for method in ["POST", "DELETE"] {
             let body = (method == "POST").then(who);
@@ -682,10 +682,10 @@ async fn sep_1359_refuses_in_one_way_and_ends_what_is_terminated() {
         ("alice", retired, "unknown_key"),
         ("alice", good.repeat(20), "too_large"),
         ("alice", "abc123".into(), "malformed"),
-        ("alice", ended, "not_accepted"),
+        ("alice", ended, "ended"),
         ("mallory", good.clone(), "principal_mismatch"),
         // It was ended by that: the principal changed.
-        ("alice", good.clone(), "not_accepted"),
+        ("alice", good.clone(), "ended"),
     ] {
         let refused = post(&fleet.uri, user, None, named(who(), &token)).await;
         let mut expected = invalid(&token);
