@@ -54,14 +54,15 @@ demo-session: build
 	@python3 demo/story.py "node $(CONSUMER)/demo-session.mjs" "$(PYTHON) demo/session.py" \
 		target/release/examples/demo-session $(BUILD)/demo-session target/release/sealwax
 
+REPLICAS_OF_NOTES = "node $(CONSUMER_MCP)/notes.js" "$(PYTHON_MCP) examples/notes.py" target/debug/examples/notes
+REPLICAS_OF_SESSIONS = "node $(CONSUMER_MCP)/sessions.js" "$(PYTHON_MCP) examples/sessions.py" \
+	target/debug/examples/sessions
+CLIENTS = "node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
 demo-fleet: cli servers
 	@cp demo/conversation.mjs $(CONSUMER_MCP)
-	@$(PYTHON_MCP) demo/fleet_requests.py target/release/sealwax \
-		"node $(CONSUMER_MCP)/notes.js" "$(PYTHON_MCP) examples/notes.py" target/debug/examples/notes \
-		"node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
-	@$(PYTHON_MCP) demo/fleet_sessions.py target/release/sealwax \
-		"node $(CONSUMER_MCP)/sessions.js" "$(PYTHON_MCP) examples/sessions.py" target/debug/examples/sessions \
-		"node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
+	@$(PYTHON_MCP) demo/fleet_requests.py target/release/sealwax $(REPLICAS_OF_NOTES) $(CLIENTS)
+	@$(PYTHON_MCP) demo/fleet_sessions.py target/release/sealwax $(REPLICAS_OF_SESSIONS) $(CLIENTS)
+	@$(PYTHON_MCP) demo/fleet_ledger.py target/release/sealwax $(REPLICAS_OF_NOTES) $(REPLICAS_OF_SESSIONS) $(CLIENTS)
 
 # ---- tests ----
 

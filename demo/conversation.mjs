@@ -37,11 +37,15 @@ for (let order = await told(); order !== null; order = await told()) {
 }
 await client.close();
 
-async function carryOut({ call, page, session, tools }) {
+async function carryOut({ call, delete: over, page, session, tools }) {
   if (call !== undefined) {
     const caller = session === undefined ? client : await opened(session);
     const { content, isError } = await caller.callTool(call);
     return { text: content[0].text, isError: isError === true };
+  }
+  if (over !== undefined) {
+    await (await opened(over)).delete();
+    return { deleted: over };
   }
   if (tools !== undefined) return { tools: (await client.listTools()).tools.length };
   const { resources, nextCursor } = await client.request({

@@ -38,6 +38,10 @@ async def carry_out(client: Client, order: dict[str, Any]) -> dict[str, Any]:
         caller = client if name is None else await SESSIONS.open(client, server="fleet", user="me", name=name)
         result = await caller.call_tool(order["call"]["name"], order["call"]["arguments"])
         return {"text": result.content[0].text, "isError": bool(result.is_error)}
+    if "delete" in order:
+        session = await SESSIONS.open(client, server="fleet", user="me", name=order["delete"])
+        await session.delete()
+        return {"deleted": order["delete"]}
     if "tools" in order:
         return {"tools": len((await client.list_tools()).tools)}
     params = types.PaginatedRequestParams(cursor=order["page"])

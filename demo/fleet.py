@@ -64,8 +64,9 @@ class Client:
 
 
 class Fleet:
-    def __init__(self, sealwax: str, commands: dict[str, str]) -> None:
+    def __init__(self, sealwax: str, commands: dict[str, str], **env: str) -> None:
         self.sealwax = sealwax
+        self.env = env
         self.commands = commands
         self.keys = [keygen(sealwax)]
         self.running = ExitStack()
@@ -74,7 +75,7 @@ class Fleet:
         self.proxy = self.running.enter_context(RoundRobin(servers, self.seen))
 
     def start(self, name: str) -> Server:
-        env = {"SEALWAX_KEYS": " ".join(self.keys), "NOTES_JWT_SECRET": JWT_SECRET}
+        env = {"SEALWAX_KEYS": " ".join(self.keys), "NOTES_JWT_SECRET": JWT_SECRET, **self.env}
         return self.running.enter_context(Server(name, shlex.split(self.commands[name]), env))
 
     def restart_with(self, keys: list[str]) -> None:

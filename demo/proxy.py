@@ -20,6 +20,8 @@ class RoundRobin:
 
     def __init__(self, servers: list[Server], seen: Callable[[Server, str], None]) -> None:
         self.servers = servers
+        #: The last tool's call: its path, its headers and its body.
+        self.last_call: tuple[str, dict[str, str], bytes] | None = None
         self._seen = seen
         self._turn = 0
         self._lock = Lock()
@@ -51,7 +53,10 @@ class RoundRobin:
     def forward(self, request: BaseHTTPRequestHandler) -> None:
         """Pass a request on, and what comes back as it comes, for it may be a stream of events."""
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
-        server, response = self._ask(request, body)
+        headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
+        if method_of(body) == "tools/call":
+            self.last_call = (request.path, headers, body)
+        server, response = self._ask(request.command, request.path, headers, body)
         if response is None:
             request.send_error(503, "no server is up")
             return
@@ -67,15 +72,16 @@ class RoundRobin:
             request.wfile.write(chunk)
             request.wfile.flush()
 
-    def _ask(self, request: BaseHTTPRequestHandler, body: bytes) -> tuple[Server, http.client.HTTPResponse | None]:
-        headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
+    def _ask(
+        self, command: str, path: str, headers: dict[str, str], body: bytes
+    ) -> tuple[Server, http.client.HTTPResponse | None]:
         for _ in self.servers:
             with self._lock:
                 server = self.servers[self._turn % len(self.servers)]
                 self._turn += 1
             connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=30)
             try:
-                connection.request(request.command, request.path, body or None, headers)
+                connection.request(command, path, body or None, headers)
                 return server, connection.getresponse()
             except ConnectionError:
                 continue  # it is down: the next one takes the request

@@ -5,6 +5,7 @@
     PORT=8000 python examples/notes.py          # on HTTP
 
 With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id.
+With SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, an answer is taken once.
 """
 
 import json
@@ -14,6 +15,7 @@ import sys
 from typing import Any
 
 import jwt
+import redis.asyncio
 import sealwax
 import uvicorn
 from mcp.server import MCPServer
@@ -30,10 +32,12 @@ from mcp_types import (
     InputRequiredResult,
     TextContent,
 )
+from sealwax.ledger import Redis
 from sealwax.mcp import Guard, HeldHandle, principal_from_access_token
 
 AUDIENCE = "https://notes.example.com"
 SECRET = os.environ.get("NOTES_JWT_SECRET")
+LEDGER = os.environ.get("SEALWAX_LEDGER")
 NOTES = {number: f"This is note {number}." for number in range(1, 26)}
 PAGE = 10
 
@@ -42,6 +46,7 @@ if "SEALWAX_KEYS" not in os.environ:
 guard = Guard(
     codec=sealwax.Codec(keys=os.environ["SEALWAX_KEYS"], audience=AUDIENCE),
     principal=principal_from_access_token if SECRET and "PORT" in os.environ else "anonymous",
+    ledger=Redis(redis.asyncio.from_url(LEDGER)) if LEDGER else None,
 )
 baskets = guard.held_handles("basket", ttl=3600)
 

@@ -1,5 +1,6 @@
 //! Notes: a tool that asks before it deletes, a basket in a handle, and a list in pages, on stdio or,
-//! with `PORT`, HTTP; with `NOTES_JWT_SECRET`, who asks over HTTP needs a JWT by HS256.
+//! with `PORT`, HTTP; with `NOTES_JWT_SECRET`, who asks over HTTP needs a JWT by HS256. With
+//! `SEALWAX_LEDGER`, the URL of a Redis or Valkey that all replicas share, an answer is taken once.
 //! `SEALWAX_KEYS="$(sealwax keygen)" cargo run -p sealwax-rmcp --example notes`
 
 use std::{collections::BTreeSet, env, sync::Arc, time::Duration};
@@ -75,7 +76,7 @@ impl Notes {
     ) -> Result<CallToolResult, Refused> {
         let mut held = self.baskets.open::<Vec<String>>(&ctx, &add.basket).await?;
         held.value.push(add.item);
-        Ok(basket(self.baskets.renew(&ctx, &held)?, &held.value))
+        Ok(basket(self.baskets.renew(&ctx, &held).await?, &held.value))
     }
 }
 
@@ -135,8 +136,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let codec = Codec::new(KeyRing::from_env()?, "https://notes.example.com")?;
     let (port, secret) = (env::var("PORT").ok(), env::var("NOTES_JWT_SECRET").ok());
     let guard = match (&port, &secret) {
-        (Some(_), Some(_)) => Guard::builder(codec, from_claims).build()?,
-        _ => Guard::builder(codec, anonymous).build()?,
+        (Some(_), Some(_)) => Guard::builder(codec, from_claims),
+        _ => Guard::builder(codec, anonymous),
+    };
+    let guard = match env::var("SEALWAX_LEDGER") {
+        Ok(url) => guard.ledger(ledger::Redis::open(&url)?).build()?,
+        Err(_) => guard.build()?,
     };
     let baskets = guard.held_handles("basket").ttl(Duration::from_secs(3600));
     let notes = Arc::new(BTreeSet::from_iter(1..=25).into());

@@ -3,7 +3,8 @@
  * nothing between requests but the notes, so the next request may go to another replica.
  *
  * `SEALWAX_KEYS="$(sealwax keygen)" node notes.js` serves stdio, with `PORT` HTTP; with
- * `NOTES_JWT_SECRET`, who asks over HTTP needs a token.
+ * `NOTES_JWT_SECRET`, who asks over HTTP needs a token. With `SEALWAX_LEDGER`, the URL of a Redis or Valkey
+ * that all replicas share, the answer to a question is taken once.
  */
 
 import { createServer } from 'node:http';
@@ -21,17 +22,21 @@ import {
   requireBearerAuth,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { Redis } from 'ioredis';
 import { jwtVerify } from 'jose';
 import { Codec } from 'sealwax';
-import { Guard, principalFromAuthInfo } from 'sealwax/mcp';
+import { Guard, principalFromAuthInfo, RedisLedger } from 'sealwax/mcp';
 import { z } from 'zod';
 
-const { SEALWAX_KEYS: keys, NOTES_JWT_SECRET: secret, PORT } = process.env;
+const { SEALWAX_KEYS: keys, SEALWAX_LEDGER: store, NOTES_JWT_SECRET: secret, PORT } = process.env;
 if (!keys) throw new Error('SEALWAX_KEYS: expected keys; make one with `sealwax keygen`');
+const redis = store && new Redis(store, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+if (redis) redis.on('error', ({ message }) => console.error(`ledger: ${message}`));
 
 const guard = new Guard({
   codec: new Codec({ keys, audience: 'https://notes.example.com' }),
   principal: secret && PORT ? principalFromAuthInfo : 'anonymous',
+  ledger: redis ? new RedisLedger(redis) : undefined,
 });
 const baskets = guard.heldHandles<string[]>('basket', { ttl: 3600 });
 

@@ -5,8 +5,8 @@
     PORT=8000 python examples/sessions.py          # on HTTP
 
 The server keeps nothing: what a session holds is sealed, and the client brings it along. With
-SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and of
-two calls at once in one session the second hears that the first one wrote.
+SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and
+calls at once all count.
 With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id.
 """
 
@@ -84,8 +84,8 @@ def told(text: str, *, is_error: bool = False) -> CallToolResult:
 async def count(ctx: Context) -> CallToolResult:
     """Return one more than last time in this session."""
     session = session_of(ctx, "count")
-    session.write({**session.value, "count": session.value["count"] + 1})
-    return told(str(session.value["count"]))
+    value = session.update(lambda value: {**value, "count": value["count"] + 1})
+    return told(str(value["count"]))
 
 
 @server.tool()

@@ -1,5 +1,7 @@
 //! Sessions: a counter, and a draft between `begin` and `end`, in one value that the client holds
-//! sealed. On stdio or, with `PORT`, HTTP; with `NOTES_JWT_SECRET`, HTTP needs a JWT by HS256.
+//! sealed. On stdio or, with `PORT`, HTTP; with `NOTES_JWT_SECRET`, HTTP needs a JWT by HS256. With
+//! `SEALWAX_LEDGER`, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and parallel
+//! calls all count.
 //! `SEALWAX_KEYS="$(sealwax keygen)" cargo run -p sealwax-rmcp --example sessions`
 
 use std::{env, sync::Arc};
@@ -11,7 +13,8 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _, model::*, tool, tool_handler, tool_router};
 use sealwax::{Codec, KeyRing};
-use sealwax_rmcp::{Guard, Session, SingleUse, VerifiedClaims, anonymous, from_claims};
+use sealwax_rmcp::ledger::Redis;
+use sealwax_rmcp::{Guard, Session, VerifiedClaims, anonymous, from_claims};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -36,9 +39,8 @@ impl Counter {
     #[tool(description = "Counts: always one more than last time in this session")]
     async fn count(&self, mut session: Session<Work>) -> Result<CallToolResult, ErrorData> {
         log("count", &session);
-        let (count, draft) = (session.value().count + 1, session.value().draft.clone());
-        session.write(Work { count, draft })?;
-        Ok(text(count))
+        let work = session.update(|work| work.count += 1)?;
+        Ok(text(work.count))
     }
 
     #[tool(description = "Begins a draft")]
@@ -120,8 +122,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         (Some(_), Some(_)) => Guard::builder(codec, from_claims),
         _ => Guard::builder(codec, anonymous),
     };
-    // Remembers which sessions ended; a fleet puts a store that all replicas share in its place.
-    let guard = guard.accept(SingleUse::default()).build()?;
+    let guard = match env::var("SEALWAX_LEDGER") {
+        Ok(url) => guard.ledger(Redis::open(&url)?).build()?,
+        Err(_) => guard.build()?,
+    };
     let sessions = guard.sessions(|_, _| async { Ok(Work::default()) });
     sessions.require_methods(["tools/call"]).build()?;
     let server = guard.protect(Counter);

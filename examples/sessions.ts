@@ -3,7 +3,8 @@
  * sealed; this server keeps nothing, so the next request may go to another replica.
  *
  * `SEALWAX_KEYS="$(sealwax keygen)" node sessions.js` serves stdio, with `PORT` HTTP; with
- * `NOTES_JWT_SECRET`, who asks over HTTP needs a token.
+ * `NOTES_JWT_SECRET`, who asks over HTTP needs a token. With `SEALWAX_LEDGER`, the URL of a Redis or Valkey
+ * that all replicas share, sessions can be deleted, and calls at once all count.
  */
 
 import { createServer } from 'node:http';
@@ -19,17 +20,21 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { Redis } from 'ioredis';
 import { jwtVerify } from 'jose';
 import { Codec } from 'sealwax';
-import { Guard, principalFromAuthInfo, type Session } from 'sealwax/mcp';
+import { Guard, principalFromAuthInfo, RedisLedger, type Session } from 'sealwax/mcp';
 import { z } from 'zod';
 
-const { SEALWAX_KEYS: keys, NOTES_JWT_SECRET: secret, PORT } = process.env;
+const { SEALWAX_KEYS: keys, SEALWAX_LEDGER: store, NOTES_JWT_SECRET: secret, PORT } = process.env;
 if (!keys) throw new Error('SEALWAX_KEYS: expected keys; make one with `sealwax keygen`');
+const redis = store && new Redis(store, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+if (redis) redis.on('error', ({ message }) => console.error(`ledger: ${message}`));
 
 const guard = new Guard({
   codec: new Codec({ keys, audience: 'https://counter.example.com' }),
   principal: secret && PORT ? principalFromAuthInfo : 'anonymous',
+  ledger: redis ? new RedisLedger(redis) : undefined,
 });
 
 /** What a session holds; a draft is there from `begin` to `end`. */
@@ -59,8 +64,7 @@ function counterServer(): McpServer {
 
   server.registerTool('count', { description: 'One more than last time' }, (ctx) => {
     const session = sessionOf('count', ctx);
-    const count = session.value.count + 1;
-    session.write({ ...session.value, count });
+    const { count } = session.update((value) => ({ ...value, count: value.count + 1 }));
     return said(`${count}`);
   });
 

@@ -366,10 +366,10 @@ fn keygen_fills_a_key_file() {
 fn ledger(name: &str) -> (sealwax::ledger::Sqlite, String) {
     let path = std::env::temp_dir().join(format!("sealwax-{}-{name}.db", std::process::id()));
     let _ = std::fs::remove_file(&path);
-    let ledger = sealwax::ledger::Sqlite::open(&path).unwrap();
-    let began = ledger.run(&sealwax::ledger::Namespace::new("urn:notes", "").open());
-    assert_eq!(began.unwrap()[0], "ok");
-    (ledger, format!("sqlite:{}", path.display()))
+    let url = format!("sqlite:{}", path.display());
+    let begin = ["ledger", "begin", &url, "--audience", "urn:notes"];
+    assert_eq!(stdout(&sealwax(&begin, "")), "begun\n");
+    (sealwax::ledger::Sqlite::open(&path).unwrap(), url)
 }
 
 #[test]

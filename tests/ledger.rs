@@ -246,6 +246,9 @@ fn stale(reply: Reply) -> (bool, SessionMetadata) {
         panic!("{error:?}")
     };
     assert_eq!(error.code, if stale.ran { -32045 } else { -32044 });
+    let told = serde_json::to_value(ErrorData::Stale(stale.clone())).unwrap();
+    assert_eq!(told["ran"], stale.ran, "{told}");
+    assert_eq!(told["session"]["sessionId"], *stale.session.session_id);
     (stale.ran, stale.session)
 }
 

@@ -68,7 +68,7 @@ pub struct Stale {
     pub session: SessionMetadata,
 }
 
-/// The data of an [`RpcError`]: an object of one member.
+/// The data of an [`RpcError`]: an object of one member, or what is stale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -78,6 +78,7 @@ pub enum ErrorData {
     /// A reason, the same for every failure.
     Reason(&'static str),
     /// The latest state of a session.
+    #[serde(untagged)]
     Stale(Box<Stale>),
 }
 

@@ -14,7 +14,6 @@ import os
 import re
 import socket
 import sys
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -52,7 +51,7 @@ STATELESS = "--stateless" in sys.argv
 SOON = 0.05
 
 codec = sealwax.Codec(keys=sealwax.KeyRing([sealwax.Key.generate()]), audience="https://conformance.example.com")
-guard = Guard(codec=codec, principal="anonymous", ledger=Memory(), ledger_options={"allowance": 0})
+guard = Guard(codec=codec, principal="anonymous", ledger=Memory())
 
 Answer = CallToolResult | InputRequiredResult
 Method = Callable[..., Awaitable[Answer]]
@@ -287,8 +286,6 @@ class Events(EventStore):
 
 
 if __name__ == "__main__":
-    # What was made in the second in which a ledger began may be older than it.
-    time.sleep(1)
     listening = socket.create_server(("127.0.0.1", int(os.environ.get("PORT", "0"))))
     port = listening.getsockname()[1]
     print(f"listening on http://127.0.0.1:{port}/mcp", file=sys.stderr, flush=True)

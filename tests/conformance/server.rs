@@ -24,7 +24,8 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::{Codec, Key, KeyRing};
-use sealwax_rmcp::{Guard, SingleUse, State, anonymous};
+use sealwax_rmcp::ledger::Memory;
+use sealwax_rmcp::{Guard, State, anonymous};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -450,7 +451,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "https://conformance.example.com",
     )?;
     let guard = Guard::builder(codec, anonymous)
-        .accept(SingleUse::default())
+        .ledger(Memory::default())
         .build()?;
     let server = Conformance {
         bare,

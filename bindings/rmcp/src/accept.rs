@@ -30,16 +30,15 @@ pub struct Presented {
     pub expires_at: Option<u64>,
 }
 
-/// Why a ledger has no answer.
+/// Why there is no answer.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Asked before a token is accepted, and told when something ends: what makes tokens single-use
-/// and handles revocable.
+/// Asked before a token is accepted, and told when something ends: a rule of the author's own. What a seal
+/// cannot say, a [ledger](crate::ledger) does.
 ///
-/// A seal alone cannot do either. The guard asks only for what has been verified, and not longer
-/// than [`accept_timeout`](crate::GuardBuilder::accept_timeout). An error, a panic or no answer in
-/// time fails closed: the request gets an internal error, so that a client does not throw a good
-/// token away. [`SingleUse`](crate::SingleUse) does it in the memory of one process.
+/// The guard asks only for what has been verified, and not longer than
+/// [`accept_timeout`](crate::GuardBuilder::accept_timeout). An error, a panic or no answer in time fails
+/// closed: the request gets an internal error, so that a client does not throw a good token away.
 pub trait Accept: Send + Sync + 'static {
     /// Whether to accept `token`. For single use, asking and remembering must be one step.
     fn accept<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<bool, BoxError>>;
@@ -48,7 +47,7 @@ pub trait Accept: Send + Sync + 'static {
     fn ended<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 
-/// How long an author may take for all that is asked of one exchange.
+/// How long the author and the ledger may take for all that is asked of one exchange.
 pub(crate) struct Deadline {
     limit: Duration,
     at: Option<Instant>,
@@ -59,6 +58,11 @@ impl Deadline {
         Self { limit, at: None }
     }
 
+    /// When the time is over. It begins with the first question.
+    pub(crate) fn at(&mut self) -> Instant {
+        *self.at.get_or_insert_with(|| Instant::now() + self.limit)
+    }
+
     /// Puts a question to the author's function, about what `principal` presents.
     pub(crate) async fn ask(
         &mut self,
@@ -66,8 +70,7 @@ impl Deadline {
         question: Question,
         principal: &Principal,
     ) -> Verdict {
-        let limit = self.limit;
-        let at = *self.at.get_or_insert_with(|| Instant::now() + limit);
+        let (limit, at) = (self.limit, self.at());
         let asked = AssertUnwindSafe(ask(accept, question, principal)).catch_unwind();
         let why = match tokio::time::timeout_at(at, asked).await {
             Ok(Ok(Ok(verdict))) => return verdict,

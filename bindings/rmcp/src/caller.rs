@@ -2,6 +2,7 @@
 //! extensions, so that extractors and handles find it, and are of no use where nobody put it.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use http::request::Parts;
@@ -49,7 +50,12 @@ pub(crate) struct Caller {
     carried: OnceLock<String>,
     /// While the handler runs.
     exchange: Mutex<Option<Exchange>>,
+    /// What the handler had the session be, of what it was.
+    updates: Mutex<Vec<Box<Update>>>,
 }
+
+/// Makes the next value of a session from one, both as JSON.
+pub(crate) type Update = dyn Fn(&str) -> Result<String, Error> + Send + Sync;
 
 /// Who asks, as a guard around the transport found out.
 #[derive(Clone)]
@@ -67,6 +73,7 @@ impl Caller {
             }),
             carried: OnceLock::new(),
             exchange: Mutex::default(),
+            updates: Mutex::default(),
         }
     }
 
@@ -118,6 +125,15 @@ impl Caller {
                     };
                     self.on(exchange, Event::Answer(verdict))
                 }
+                Step::Ledger(command) => {
+                    let reply = self.guard.record(&command, deadline.at()).await;
+                    self.on(exchange, Event::Ledger(reply))
+                }
+                Step::Update(value) => {
+                    let value = self.updated(value);
+                    let value = value.as_deref().map_err(Clone::clone);
+                    self.on(exchange, Event::Updated(value))
+                }
                 step => return step,
             };
         }
@@ -165,6 +181,25 @@ impl Caller {
                 "expected a request that has not been answered yet".into(),
             )),
         }
+    }
+
+    /// Remembers how the handler made a value.
+    pub(crate) fn update(&self, update: Box<Update>) {
+        self.updates().push(update);
+    }
+
+    /// What all that makes of another value.
+    fn updated(&self, mut value: String) -> Result<String, Failed> {
+        for update in &*self.updates() {
+            let made = catch_unwind(AssertUnwindSafe(|| update(&value)));
+            let made = made.map_err(|_| Failed("update: the function panicked".into()))?;
+            value = made.map_err(|error| Failed(format!("update: {error}")))?;
+        }
+        Ok(value)
+    }
+
+    fn updates(&self) -> MutexGuard<'_, Vec<Box<Update>>> {
+        self.updates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn exchange(&self) -> MutexGuard<'_, Option<Exchange>> {

@@ -9,12 +9,16 @@ use futures::future::BoxFuture;
 use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use sealwax::mcp::{self, Failed, Refused, Reply};
+use sealwax::mcp::{self, Failed, LedgerSettings, Refused, Reply};
 use sealwax::{Codec, Error, Principal};
 use serde_json::Value;
+use tokio::time::Instant;
 
+use crate::Kind;
 use crate::accept::Accept;
+use crate::ledger::{Command, Ledger, LedgerError};
 use crate::principal::IntoPrincipal;
+use crate::recorder::Recorder;
 use crate::refusal::{About, Refusal};
 
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -69,6 +73,7 @@ struct Options {
     on_refused: Option<Box<Hook>>,
     accept: Option<Box<dyn Accept>>,
     accept_timeout: Duration,
+    ledger: Option<Recorder>,
 }
 
 impl Guard {
@@ -88,7 +93,73 @@ impl Guard {
                 on_refused: None,
                 accept: None,
                 accept_timeout: ACCEPT_TIMEOUT,
+                ledger: None,
             },
+            ledger: None,
+            ledger_settings: None,
+        }
+    }
+
+    /// Signs a principal out everywhere: whatever of theirs began until now is refused, and so is what begins
+    /// within the ledger's allowance after it. The ledger keeps that for as long as `lives`, the longest life
+    /// of anything that the service gives out; for ever if `None`.
+    ///
+    /// ```
+    /// # use sealwax::{Codec, Key, KeyRing, Principal};
+    /// # use sealwax_rmcp::ledger::Memory;
+    /// # use sealwax_rmcp::{Guard, anonymous};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+    /// let guard = Guard::builder(codec, anonymous).ledger(Memory::default()).build()?;
+    /// guard.revoke(&Principal::subject("alice"), None).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::InvalidArgument`] without a ledger, and for a principal that is nobody;
+    /// [`LedgerError::Unavailable`] where it is not known that anybody was signed out.
+    pub async fn revoke(
+        &self,
+        principal: &Principal,
+        lives: Option<Duration>,
+    ) -> Result<(), LedgerError> {
+        let revoke = self.engine().revoke(principal, lives)?;
+        let until = Instant::now() + self.accept_timeout();
+        let mut reply = self.record(&revoke, until).await;
+        if reply.is_err() {
+            reply = self.record(&revoke, until).await;
+        }
+        let failed = LedgerError::Unavailable;
+        let reply = reply.map_err(|Failed(why)| failed(why))?;
+        match &reply.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["ok", "2", "unconfirmed"] => Err(failed("ledger: no replica confirmed it".into())),
+            ["ok", _, "unconfirmed"] => {
+                self.report(&Refusal {
+                    code: "ledger_unconfirmed",
+                    kind: Kind::Session,
+                    token_id: None,
+                    principal: Some(principal.clone()),
+                    message: "no replica confirmed it: a fail-over would forget it".into(),
+                });
+                Ok(())
+            }
+            ["ok", ..] => Ok(()),
+            reply => Err(failed(format!("ledger: expected ok, found {reply:?}"))),
+        }
+    }
+
+    /// Has the ledger do a command.
+    pub(crate) async fn record(
+        &self,
+        command: &Command,
+        deadline: Instant,
+    ) -> Result<Vec<String>, Failed> {
+        match &self.0.options.ledger {
+            Some(ledger) => ledger.record(&self.0.engine, command, deadline).await,
+            // The engine asks only where there is one.
+            None => Err(Failed("ledger: none".into())),
         }
     }
 
@@ -189,6 +260,8 @@ fn nobodys_peer() -> Peer<RoleServer> {
 pub struct GuardBuilder {
     rules: mcp::GuardBuilder,
     options: Options,
+    ledger: Option<Box<dyn Ledger>>,
+    ledger_settings: Option<LedgerSettings>,
 }
 
 impl GuardBuilder {
@@ -199,7 +272,7 @@ impl GuardBuilder {
         self
     }
 
-    /// Asked before a token is accepted: [`SingleUse`](crate::SingleUse), or a store of yours.
+    /// Asked before a token is accepted, besides the ledger: a rule of yours.
     #[must_use]
     pub fn accept(mut self, accept: impl Accept) -> Self {
         self.rules = self.rules.asks(true);
@@ -207,12 +280,70 @@ impl GuardBuilder {
         self
     }
 
-    /// How long to wait for [`Accept`], for all that it is asked at once: 1 s unless set. A session of the
-    /// transport is asked about before its request, and each handle by itself.
+    /// How long to wait for [`Accept`] and the ledger, for all that they are asked at once: 1 s unless set. A
+    /// session of the transport is asked about before its request, and each handle by itself.
     #[must_use]
     pub fn accept_timeout(mut self, limit: Duration) -> Self {
         self.options.accept_timeout = limit;
         self
+    }
+
+    /// Remembers what was used, what ended, and which state of a session is the latest: one that all replicas
+    /// share, see [`ledger`](crate::ledger). Without one, a token that was used or ended opens until it expires,
+    /// and of two writers of a session the client keeps the last.
+    ///
+    /// With one, a `requestState` comes back once; what ends has ended everywhere; a request with an older
+    /// state of its session is answered with the latest one. Where the ledger has no answer, nothing is
+    /// accepted: the request gets an internal error, and `ledger_unavailable` is reported.
+    ///
+    /// ```
+    /// # use sealwax::{Codec, Key, KeyRing};
+    /// # use sealwax_rmcp::{Guard, anonymous};
+    /// use sealwax_rmcp::ledger::Memory; // for one process; Sqlite for a machine, Redis for a fleet
+    ///
+    /// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+    /// let guard = Guard::builder(codec, anonymous).ledger(Memory::default()).build()?;
+    /// # Ok::<(), sealwax::Error>(())
+    /// ```
+    #[must_use]
+    pub fn ledger(mut self, ledger: impl Ledger) -> Self {
+        self.ledger = Some(Box::new(ledger));
+        self
+    }
+
+    /// Tells apart two ledgers of one audience in one store; empty unless set.
+    #[must_use]
+    pub fn ledger_label(mut self, label: impl Into<String>) -> Self {
+        self.settings().label = label.into();
+        self
+    }
+
+    /// How far the clocks of the replicas and of the store may differ, in whole seconds: 5 unless set, and 0
+    /// for a ledger on this machine.
+    #[must_use]
+    pub fn ledger_allowance(mut self, allowance: Duration) -> Self {
+        self.settings().allowance = Some(allowance);
+        self
+    }
+
+    /// Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds: for the day
+    /// when the ledger is introduced. What was used or ended since then, or was not a session's latest state,
+    /// is let in too.
+    #[must_use]
+    pub fn ledger_adopt(mut self, from: u64) -> Self {
+        self.settings().adopt = Some(from);
+        self
+    }
+
+    /// With a ledger, a `requestState` may come back any number of times; once unless set.
+    #[must_use]
+    pub fn reusable_request_state(mut self) -> Self {
+        self.settings().reusable_request_state = true;
+        self
+    }
+
+    fn settings(&mut self) -> &mut LedgerSettings {
+        self.ledger_settings.get_or_insert_default()
     }
 
     /// How long a `requestState` lives, in whole seconds: 600 unless set.
@@ -238,13 +369,28 @@ impl GuardBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a time of zero, or for no argument where some were to be
-    /// named.
-    pub fn build(self) -> Result<Guard, Error> {
+    /// [`Error::InvalidArgument`] for a time of zero, for no argument where some were to be named, or for
+    /// how to use a ledger where there is none.
+    pub fn build(mut self) -> Result<Guard, Error> {
         if self.options.accept_timeout.is_zero() {
             return Err(Error::InvalidArgument(
                 "accept_timeout: expected a time".into(),
             ));
+        }
+        match (self.ledger, self.ledger_settings) {
+            (Some(ledger), settings) => {
+                self.rules = self.rules.ledger(LedgerSettings {
+                    local: ledger.is_local(),
+                    ..settings.unwrap_or_default()
+                });
+                self.options.ledger = Some(Recorder::new(ledger));
+            }
+            (None, None) => {}
+            (None, Some(_)) => {
+                return Err(Error::InvalidArgument(
+                    "ledger: expected one, found only how to use it".into(),
+                ));
+            }
         }
         Ok(Guard(Arc::new(Settings {
             engine: self.rules.clone().build()?,

@@ -150,12 +150,13 @@ impl HeldHandles {
         sealing.done().await.map(sealed)
     }
 
-    /// Ends a handle before its time: [`Accept::ended`](crate::Accept::ended) is told.
+    /// Ends a handle before its time: the [ledger](crate::GuardBuilder::ledger) and
+    /// [`Accept::ended`](crate::Accept::ended) are told.
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, if the end could not be told, and without an
-    /// `Accept`: nobody would remember, and the handle would open until it expires.
+    /// [`Refused`] for a handle that is not good, if the end could not be told, and with neither
+    /// a ledger nor an `Accept`: nobody would remember, and the handle would open until it expires.
     pub async fn end(
         &self,
         context: &RequestContext<RoleServer>,

@@ -25,7 +25,8 @@ impl Guard {
     /// Gives `Mcp-Session-Id` to clients of the revisions up to 2025-11-25, and verifies it before
     /// the service inside sees a request. The id is a token that holds what was negotiated, so any
     /// replica with the keys goes on; [`Guard::negotiated`] reads it. `DELETE` ends it where
-    /// something remembers that ([`GuardBuilder::accept`](crate::GuardBuilder::accept)), and is
+    /// something remembers that (a [ledger](crate::GuardBuilder::ledger), or an
+    /// [`Accept`](crate::Accept)), and is
     /// answered with 405 otherwise.
     ///
     /// The service inside has to be stateless (`with_legacy_session_mode(false)`). Such a server
@@ -73,6 +74,15 @@ impl SessionLayer {
         self
     }
 
+    /// How long a session may be idle, in whole seconds; for ever unless set. It takes a
+    /// [ledger](crate::GuardBuilder::ledger), which knows when a session was last seen; without one every
+    /// request is answered with an internal error.
+    #[must_use]
+    pub fn idle(mut self, idle: Duration) -> Self {
+        self.front.settings.idle = Some(idle);
+        self
+    }
+
     /// Lets requests without a session pass. Otherwise they are answered with 400.
     #[must_use]
     pub fn optional(mut self) -> Self {
@@ -84,7 +94,7 @@ impl SessionLayer {
     /// `sessionId` on the messages of a peer that sends it, and `session/terminate`, which is no
     /// method where nothing remembers what ended.
     ///
-    /// A session whose token another principal presents ends ([`Accept`](crate::Accept) is told):
+    /// A session whose token another principal presents ends, if something remembers that:
     /// the proposal wants it so, and whoever stole a token can end the session by it.
     #[must_use]
     pub fn sep1359(mut self) -> Self {

@@ -13,7 +13,9 @@ use crate::Kind;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The code of [`sealwax::Error::code`], or `not_accepted` or `accept_unavailable`.
+    /// The code of [`sealwax::Error::code`], `not_accepted` or `accept_unavailable`;
+    /// of a ledger `used`, `ended`, `revoked`, `unknown`, `expired`, `stale`, `ledger_unavailable` or
+    /// `ledger_unconfirmed`.
     pub code: &'static str,
     /// What was to be opened or sealed.
     pub kind: Kind,

@@ -7,7 +7,9 @@ use rmcp::model::{
     ListResourcesResult, ListSkillsResult, ListToolsResult, MetaObject, ReadResourceResponse,
     ReadResourceResult, ServerCapabilities,
 };
+use sealwax::ToolResult;
 use sealwax::mcp::{Head, Leave, Outcome, Scope, Sent};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::message::SESSION;
@@ -25,6 +27,9 @@ pub(crate) trait Outgoing: Sized {
     fn own(_: &str, _modern: bool) -> Option<Self> {
         None
     }
+
+    /// The result of a tool that the engine answers for.
+    fn told(tool: &ToolResult) -> Option<Self>;
 }
 
 /// The places in one of rmcp's types, as far as it has them.
@@ -38,8 +43,12 @@ struct Places<'a> {
     meta: Option<&'a mut Option<MetaObject>>,
 }
 
-trait Placed {
+trait Placed: Sized {
     fn places(&mut self) -> Places<'_>;
+
+    fn told(_: &ToolResult) -> Option<Self> {
+        None
+    }
 }
 
 impl<R: Placed> Outgoing for R {
@@ -55,6 +64,10 @@ impl<R: Placed> Outgoing for R {
             no_meta: places.meta.is_none(),
             initialized: None,
         }
+    }
+
+    fn told(tool: &ToolResult) -> Option<Self> {
+        Placed::told(tool)
     }
 
     fn leave(&mut self, _: &str, leave: Leave) {
@@ -110,7 +123,7 @@ macro_rules! places {
 }
 
 macro_rules! responses {
-    ($($response:ident { $($kind:ident)* })*) => {$(
+    ($($response:ident { $($kind:ident)* } $(= $told:ident)?)*) => {$(
         impl Placed for $response {
             fn places(&mut self) -> Places<'_> {
                 match self {
@@ -119,6 +132,10 @@ macro_rules! responses {
                     _ => Places::default(),
                 }
             }
+
+            $(fn told(tool: &ToolResult) -> Option<Self> {
+                $told(tool).map(Into::into)
+            })?
         }
     )*};
 }
@@ -148,9 +165,13 @@ places! {
 }
 
 responses! {
-    CallToolResponse { Complete InputRequired Task }
+    CallToolResponse { Complete InputRequired Task } = tool_result
     GetPromptResponse { Complete InputRequired }
     ReadResourceResponse { Complete InputRequired }
+}
+
+fn tool_result(tool: &ToolResult) -> Option<CallToolResult> {
+    CallToolResult::deserialize(json!(tool)).ok()
 }
 
 /// An empty result, to which rmcp gives no metadata: the README names the methods.
@@ -211,5 +232,9 @@ impl Outgoing for CustomResult {
             result["resultType"] = json!("complete");
         }
         Some(Self::new(result))
+    }
+
+    fn told(tool: &ToolResult) -> Option<Self> {
+        Some(Self::new(json!(tool)))
     }
 }

@@ -6,7 +6,7 @@ use rmcp::model::{NotificationMetaObject, ProtocolVersion};
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer};
 use sealwax::Carried;
-use sealwax::mcp::{Event, Failed, Message, Sent, SentSession, Step, Watch};
+use sealwax::mcp::{Event, Failed, Message, Reply, Sent, SentSession, Step, Watch};
 use serde_json::Value;
 
 use crate::caller::{Caller, refused};
@@ -59,7 +59,7 @@ impl Guard {
             step = caller.drive(&mut exchange, step, &context).await;
         }
         let Step::Deliver(deliver) = step else {
-            return Err(refused(step));
+            return told(step);
         };
         if let Some(own) = deliver.own {
             return A::own(&own, modern).ok_or_else(internal);
@@ -76,15 +76,19 @@ impl Guard {
         let (Some(mut exchange), Some(asking)) = (kept.take(), asking) else {
             return Ok(answer);
         };
+        if asking.ct.is_cancelled() {
+            // Nobody hears it, so nothing may come of it.
+            return Err(internal());
+        }
         let member = carried.map_or("", |carried| carried.result);
         let head = answer.head(member);
         if head.token == Sent::Absent && deliver.watch != Watch::Always {
             return Ok(answer);
         }
         let step = caller.on(&mut exchange, Event::Left(head));
-        match caller.identified(&mut exchange, step, &asking) {
+        match caller.drive(&mut exchange, step, &asking).await {
             Step::Leave(leave) => answer.leave(member, *leave),
-            step => return Err(refused(step)),
+            step => return told(step),
         }
         Ok(answer)
     }
@@ -131,6 +135,16 @@ impl Guard {
             Some(initial) => initial(context.clone(), params).await,
             None => Err(internal()),
         }
+    }
+}
+
+/// What is answered in the handler's stead.
+fn told<A: Outgoing>(step: Step) -> Result<A, ErrorData> {
+    match step {
+        Step::Reply(Reply {
+            tool: Some(tool), ..
+        }) => A::told(&tool).ok_or_else(internal),
+        step => Err(refused(step)),
     }
 }
 

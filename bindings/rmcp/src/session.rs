@@ -102,7 +102,8 @@ impl<T> Session<T> {
     }
 
     /// Writes the value. It leaves sealed with the result, also with one that is an error of the
-    /// tool; a JSON-RPC error discards it. Where two write at once, the client keeps the last.
+    /// tool; a JSON-RPC error discards it. Where two write at once, the client keeps the last; with a ledger
+    /// the first, and the other's result is discarded: see [`update`](Self::update).
     ///
     /// # Errors
     ///
@@ -116,6 +117,57 @@ impl<T> Session<T> {
         written.map_err(|error| self.failed(error))?;
         self.value = value;
         Ok(())
+    }
+
+    /// Changes the value by a function, and gives it. With a ledger, if somebody else wrote in the meantime, the
+    /// function is called again with their value, so that parallel calls all succeed; after
+    /// [`write`](Self::write) it is not, and the result is discarded.
+    ///
+    /// Effects elsewhere happen as often as the function is called: leave them out of it.
+    ///
+    /// ```
+    /// # use rmcp::{ErrorData, tool, tool_router};
+    /// # use sealwax_rmcp::Session;
+    /// # struct Counter;
+    /// #[tool_router]
+    /// impl Counter {
+    ///     #[tool(description = "One more than last time")]
+    ///     async fn count(&self, mut session: Session<u32>) -> Result<String, ErrorData> {
+    ///         let count = session.update(|count| *count += 1)?;
+    ///         Ok(count.to_string())
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn update(
+        &mut self,
+        function: impl Fn(&mut T) + Send + Sync + 'static,
+    ) -> Result<&T, ErrorData>
+    where
+        T: Serialize + DeserializeOwned + 'static,
+    {
+        let written = self.caller.within(|exchange| {
+            let session = exchange.session();
+            // Of a session that the server holds, writing says what is wrong.
+            Ok(session
+                .and_then(|it| it.value())
+                .unwrap_or("null")
+                .to_owned())
+        });
+        let written = written.and_then(|before| {
+            let (value, after) = changed(&before, &function)?;
+            self.caller.within(|exchange| exchange.update(&after))?;
+            Ok(value)
+        });
+        self.value = written.map_err(|error| self.failed(error))?;
+        self.caller.update(Box::new(move |before| {
+            let (_, after) = changed::<T>(before, &function)?;
+            Ok(after)
+        }));
+        Ok(&self.value)
     }
 
     /// A new session that begins with what this request has written, or else came with: its
@@ -143,6 +195,18 @@ fn refuse(caller: &Caller, error: &Error, ulid: Option<&str>, id: Option<&str>) 
         ..caller.about(Kind::Session, Profile::DataLayer)
     };
     error_data(caller.guard.refuse(error, about))
+}
+
+/// The value that a function makes of one, and its JSON.
+fn changed<T: Serialize + DeserializeOwned>(
+    before: &str,
+    function: impl Fn(&mut T),
+) -> Result<(T, String), Error> {
+    let mut value: T = serde_json::from_str(before)
+        .map_err(|_| Error::Malformed("a state that is JSON of the sessions' type"))?;
+    function(&mut value);
+    let after = json(&value)?;
+    Ok((value, after))
 }
 
 /// The JSON of an author's value.

@@ -22,8 +22,8 @@ use crate::session::{Session, json};
 impl Guard {
     /// Data-layer sessions, which begin with what `initial` gives: from the request of
     /// `sessions/create` and its params. Say it before the server serves. `sessions/delete` takes
-    /// something that remembers it ([`GuardBuilder::accept`](crate::GuardBuilder::accept)), and is
-    /// no method otherwise.
+    /// something that remembers it (a [ledger](crate::GuardBuilder::ledger), or an
+    /// [`Accept`](crate::Accept)), and is no method otherwise.
     ///
     /// ```
     /// # use sealwax::{Codec, Key, KeyRing};

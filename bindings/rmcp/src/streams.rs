@@ -51,6 +51,13 @@ impl Streams {
         self
     }
 
+    /// How long a session may be idle, as [`SessionLayer::idle`](crate::SessionLayer::idle) says.
+    #[must_use]
+    pub fn idle(mut self, idle: Duration) -> Self {
+        self.front.settings.idle = Some(idle);
+        self
+    }
+
     /// Speaks SEP-1359, as [`SessionLayer::sep1359`](crate::SessionLayer::sep1359) does over HTTP.
     ///
     /// A session outlives the process: after a restart a message with a good `sessionId` and no

@@ -45,6 +45,8 @@ pub enum Command {
 
 #[derive(Subcommand)]
 pub enum LedgerAction {
+    /// Begin one, before the servers do: what they seal in the first seconds of a new ledger is refused
+    Begin(LedgerArgs),
     /// Tell what a store is, whether it is fit to be a ledger, and since when it remembers
     Check(LedgerArgs),
     /// Sign a principal out everywhere: whatever of theirs began until now is refused

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use redis::{Client, Connection};
 use rusqlite::OpenFlags;
-use sealwax::ledger::{Command, Fitness, Namespace, Sqlite, Tag, sqlite};
+use sealwax::ledger::{Command, Fitness, Namespace, Script, Sqlite, Tag, sqlite};
 use sealwax::{Environment as _, Error, Principal, System};
 
 use super::Failure;
@@ -16,6 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 pub fn run(action: &LedgerAction) -> Result<String, Failure> {
     match action {
+        LedgerAction::Begin(at) => {
+            let mut store = Store::connect(at, true)?;
+            store.fit()?;
+            store.run(&namespace(at).open())?;
+            Ok("begun".into())
+        }
         LedgerAction::Check(at) => check(at),
         LedgerAction::Revoke {
             at,
@@ -58,14 +64,11 @@ fn namespace(at: &LedgerArgs) -> Namespace {
 }
 
 fn check(at: &LedgerArgs) -> Result<String, Failure> {
-    let mut store = Store::connect(at)?;
+    let mut store = Store::connect(at, false)?;
     let mut report = vec![format!("store: {}", store.describe()?)];
-    let fitness = store.fitness()?;
-    if !fitness.refused.is_empty() {
-        return Err(Failure::Unfit(fitness.refused.join("; ")));
-    }
+    let warned = store.fit()?;
     report.push("fit: yes".into());
-    report.extend(fitness.warned.iter().map(|why| format!("warning: {why}")));
+    report.extend(warned.iter().map(|why| format!("warning: {why}")));
     let namespace = namespace(at);
     match store.get(&namespace.began())? {
         None => report.push(
@@ -96,7 +99,8 @@ enum Store {
 }
 
 impl Store {
-    fn connect(at: &LedgerArgs) -> Result<Self, Failure> {
+    /// What is not there is made by `begin` alone.
+    fn connect(at: &LedgerArgs, makes: bool) -> Result<Self, Failure> {
         let url = match &at.url {
             Some(url) => url.clone(),
             None => std::env::var("SEALWAX_LEDGER").map_err(|_| {
@@ -107,7 +111,9 @@ impl Store {
             })?,
         };
         if let Some(path) = url.strip_prefix("sqlite:") {
-            // What is not there must not be made by who looks at it.
+            if makes {
+                Sqlite::open(path)?;
+            }
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let file = rusqlite::Connection::open_with_flags(path, flags)?;
             return Ok(Self::Sqlite(Box::new(file), path.into()));
@@ -124,7 +130,7 @@ impl Store {
 
     /// A store in which the ledger has begun: a mark in another would be seen by nobody.
     fn begun(at: &LedgerArgs) -> Result<Self, Failure> {
-        let mut store = Self::connect(at)?;
+        let mut store = Self::connect(at, false)?;
         if store.get(&namespace(at).began())?.is_none() {
             return Err(Error::InvalidArgument(
                 "ledger: expected one that a server of this audience and label has used, found none: \
@@ -163,14 +169,17 @@ impl Store {
         })
     }
 
-    fn fitness(&mut self) -> Result<Fitness, Failure> {
-        match self {
-            Self::Sqlite(..) => Ok(Fitness::default()),
-            Self::Redis(connection) => {
-                let info: String = redis::cmd("INFO").query(connection)?;
-                Ok(Fitness::of(&info))
-            }
+    /// What it may forget; or that it must not serve.
+    fn fit(&mut self) -> Result<Vec<String>, Failure> {
+        let Self::Redis(connection) = self else {
+            return Ok(Vec::new());
+        };
+        let info: String = redis::cmd("INFO").query(connection)?;
+        let found = Fitness::of(&info);
+        if !found.refused.is_empty() {
+            return Err(Failure::Unfit(found.refused.join("; ")));
         }
+        Ok(found.warned.into_iter().map(Into::into).collect())
     }
 
     fn get(&mut self, key: &str) -> Result<Option<String>, Failure> {
@@ -199,6 +208,7 @@ impl Store {
             }
         };
         if let Self::Redis(connection) = self
+            && command.script != Script::Open
             && reply.get(1).is_some_and(|confirm| confirm != "0")
         {
             let confirmed: u32 = redis::cmd("WAIT").arg(1).arg(1000).query(connection)?;

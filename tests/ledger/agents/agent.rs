@@ -20,7 +20,7 @@ fn ledger(store: &str) -> Result<Box<dyn Ledger>, BoxError> {
     Ok(match store.strip_prefix("sqlite:") {
         Some(path) => Box::new(Sqlite::open(path)?),
         None if store == "memory" => Box::new(Memory::default()),
-        None => Box::new(Redis::new(redis::Client::open(store)?)),
+        None => Box::new(Redis::open(store)?),
     })
 }
 
@@ -37,7 +37,7 @@ async fn main() -> Result<(), BoxError> {
     let ledger = ledger(&store)?;
     for line in stdin().lock().lines() {
         let reply = match command(&line?) {
-            Ok(command) => ledger.run(&command).await,
+            Ok(command) => ledger.run(&command).await.map_err(BoxError::from),
             Err(error) => Err(error),
         };
         let told = match reply {

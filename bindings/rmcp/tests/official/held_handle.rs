@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sealwax::{Codec, Environment, Error, Key, KeyRing, Principal, Profile, System};
-use sealwax_rmcp::{Guard, Kind, SingleUse, from_claims};
+use sealwax_rmcp::ledger::Memory;
+use sealwax_rmcp::{Guard, Kind, from_claims};
 use serde_json::{Value, json};
 
-use crate::accept::{Ledger, yes};
+use crate::accept::{Rule, yes};
 use crate::clients::*;
 use crate::handle::tool;
 use crate::server::*;
@@ -42,7 +43,7 @@ async fn a_handle_holds_its_state_in_either_revision() {
 async fn the_model_reads_one_text_whatever_the_reason() {
     let [old, new] = [Key::generate().unwrap(), Key::generate().unwrap()];
     let before = start_with(codec(&[&old]), |guard| guard).await;
-    let server = start_with(codec(&[&new]), |guard| guard.accept(SingleUse::default())).await;
+    let server = start_with(codec(&[&new]), |guard| guard.ledger(Memory::default())).await;
     let alice = client(&server.uri, "alice").await;
     let mallory = client(&server.uri, "mallory").await;
     let good = hold(&alice).await;
@@ -66,7 +67,7 @@ async fn the_model_reads_one_text_whatever_the_reason() {
         (&alice, minted, "malformed"),
         (&alice, json!(cursor), "wrong_purpose"),
         (&alice, json!(""), "malformed"),
-        (&alice, json!(ended), "not_accepted"),
+        (&alice, json!(ended), "ended"),
     ] {
         let refused = tool(who, "add", json!({ "handle": sent })).await;
         assert_eq!(refused, refusal(Profile::Handle), "{code}");
@@ -90,9 +91,9 @@ async fn what_is_too_large_to_seal_is_the_servers_trouble() {
 /// A store must not be told that a handle was used which the tool then never sees.
 #[tokio::test]
 async fn what_a_handle_holds_is_read_before_anybody_is_asked() {
-    let ledger = Ledger::new(yes);
+    let rule = Rule::new(yes);
     let codec = codec(&[&Key::generate().unwrap()]);
-    let server = start_with(codec.clone(), |guard| guard.accept(ledger.clone())).await;
+    let server = start_with(codec.clone(), |guard| guard.accept(rule.clone())).await;
     let alice = client(&server.uri, "alice").await;
     let who = Principal::subject("alice")
         .with_issuer("https://idp.example.com")
@@ -102,7 +103,7 @@ async fn what_a_handle_holds_is_read_before_anybody_is_asked() {
     let refused = tool(&alice, "add", json!({"handle": other.as_str()})).await;
     assert_eq!(refused, refusal(Profile::Handle));
     assert_eq!(server.refusals.code(), "malformed");
-    assert!(ledger.asked.lock().unwrap().is_empty());
+    assert!(rule.asked.lock().unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -11,20 +11,18 @@ use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::middleware::from_fn;
 use axum::response::Response;
-use futures::future::BoxFuture;
 use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use sealwax::{Codec, Key, KeyRing};
-use sealwax_rmcp::{
-    Accept, BoxError, Guard, GuardBuilder, Kind, Presented, SessionLayer, SingleUse, from_claims,
-};
+use sealwax_rmcp::ledger::Memory;
+use sealwax_rmcp::{Guard, GuardBuilder, Kind, SessionLayer, from_claims};
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
-use crate::accept::{Ledger, unix_seconds, yes};
+use crate::accept::{Rule, unix_seconds, yes};
 use crate::clients::*;
 use crate::server::{Refusals, authenticate, codec, text};
 use crate::session::SESSION;
@@ -91,22 +89,9 @@ struct Fleet {
 }
 
 /// What replicas share where something is to end.
-#[derive(Clone, Default)]
-struct Shared(Arc<SingleUse>);
-
-impl Accept for Shared {
-    fn accept<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<bool, BoxError>> {
-        self.0.accept(token)
-    }
-
-    fn ended<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>> {
-        self.0.ended(token)
-    }
-}
-
 fn shared_memory() -> impl Fn(GuardBuilder) -> GuardBuilder {
-    let memory = Shared::default();
-    move |it| it.accept(memory.clone())
+    let memory = Arc::new(Memory::default());
+    move |it| it.ledger(Arc::clone(&memory))
 }
 
 /// Two replicas in turns: one answers in JSON, one in events.
@@ -501,8 +486,8 @@ async fn a_termination_that_is_no_request_ends_nothing() {
 #[tokio::test]
 async fn a_store_is_asked_once_and_told_from_when_on_nothing_opens() {
     const LIFE: u64 = 30 * 24 * 3600;
-    let ledger = Ledger::new(yes);
-    let remembers = |it: GuardBuilder| it.accept(ledger.clone());
+    let rule = Rule::new(yes);
+    let remembers = |it: GuardBuilder| it.accept(rule.clone());
     let fleet = fleet(fresh(), remembers, SessionLayer::sep1359).await;
     let since = unix_seconds();
     let [first, second] = [
@@ -514,7 +499,7 @@ async fn a_store_is_asked_once_and_told_from_when_on_nothing_opens() {
     let ended = post(&fleet.uri, "alice", None, named(terminate(), &second)).await;
     assert_eq!(ended.message()["result"], json!({}));
     let [asked, told] =
-        [&ledger.asked, &ledger.ended].map(|it| std::mem::take(&mut *it.lock().unwrap()));
+        [&rule.asked, &rule.ended].map(|it| std::mem::take(&mut *it.lock().unwrap()));
     assert_eq!((asked.len(), told.len()), (2, 2));
     for (asked, told) in asked.iter().zip(&told) {
         assert_eq!((&asked.id, asked.expires_at), (&told.id, told.expires_at));
@@ -524,7 +509,7 @@ async fn a_store_is_asked_once_and_told_from_when_on_nothing_opens() {
     // Of what another presents only the id is known.
     let third = begin(&fleet.uri, "alice").await;
     post(&fleet.uri, "mallory", None, named(who(), &third)).await;
-    let stolen = ledger.ended.lock().unwrap().pop().unwrap();
+    let stolen = rule.ended.lock().unwrap().pop().unwrap();
     assert!(stolen.expires_at.unwrap() >= unix_seconds() + LIFE + 300);
 }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use rmcp::model::*;
 use sealwax::{Key, Profile};
-use sealwax_rmcp::{GuardBuilder, Kind, SingleUse};
+use sealwax_rmcp::ledger::Memory;
+use sealwax_rmcp::{GuardBuilder, Kind};
 use serde_json::{Value, json};
 
 use crate::clients::*;
@@ -57,7 +58,7 @@ async fn comes_back_to_the_handler_as_it_left() {
 
 #[tokio::test]
 async fn goes_with_the_clients_own_loop_and_is_sealed_afresh_each_round() {
-    let server = start(|guard| guard.accept(SingleUse::default())).await;
+    let server = start(|guard| guard.ledger(Memory::default())).await;
     let alice = client(&server.uri, "alice").await;
     let done = alice.call_tool(delete(json!(3))).await.unwrap();
     assert_eq!(done, text("deleted 3, asked for 3"));
@@ -100,7 +101,7 @@ async fn prompts_and_resources_carry_it_too() {
 async fn the_client_cannot_tell_why_it_was_refused() {
     let [old, new] = [Key::generate().unwrap(), Key::generate().unwrap()];
     let before = start_with(codec(&[&old]), |guard| guard).await;
-    let server = start_with(codec(&[&new]), |guard| guard.accept(SingleUse::default())).await;
+    let server = start_with(codec(&[&new]), |guard| guard.ledger(Memory::default())).await;
     let a_second = |guard: GuardBuilder| guard.request_state_ttl(Duration::from_secs(1));
     let short = start_with(codec(&[&new]), a_second).await;
     let alice = client(&server.uri, "alice").await;

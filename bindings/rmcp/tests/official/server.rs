@@ -152,7 +152,7 @@ impl Server {
     ) -> Result<CallToolResult, Refused> {
         let mut held = self.held.open::<Vec<String>>(&ctx, &sent.handle).await?;
         held.value.push("more".into());
-        let next = self.held.renew(&ctx, &held)?;
+        let next = self.held.renew(&ctx, &held).await?;
         Ok(CallToolResult::structured(
             json!({"handle": next.handle, "items": held.value, "expiresAt": held.expires_at}),
         ))

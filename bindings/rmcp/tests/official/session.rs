@@ -8,14 +8,15 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use sealwax::{Codec, Key, KeyRing};
+use sealwax_rmcp::ledger::Memory;
 use sealwax_rmcp::{
     Accept, BoxError, Guard, GuardBuilder, Kind, Presented, Session, Sessions, SessionsBuilder,
-    SingleUse, from_claims,
+    from_claims,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::accept::{Ledger, end_of, yes};
+use crate::accept::{Rule, end_of, yes};
 use crate::clients::*;
 use crate::server::{Refusals, codec, serve, text};
 
@@ -246,7 +247,7 @@ fn not_found(session: &Value) -> Value {
 
 #[tokio::test]
 async fn a_session_is_made_read_written_and_deleted() {
-    let server = start_with(fresh(), |it| it.accept(SingleUse::default()), |it| it).await;
+    let server = start_with(fresh(), |it| it.ledger(Memory::default()), |it| it).await;
     for revision in ["2026-07-28", "2025-11-25"] {
         let alice = connect(revision, &server.uri, "alice").await;
         let made = raw(&alice, "sessions/create", json!({"begin": "hello"}))
@@ -355,7 +356,7 @@ async fn a_session_is_needed_where_it_was_said() {
     let free = call_in(&alice, "free", json!({}), &session).await.unwrap();
     assert_eq!(free["content"][0]["text"], "Some(\"new\")");
 
-    let remembers = start_with(fresh(), |it| it.accept(SingleUse::default()), |it| it).await;
+    let remembers = start_with(fresh(), |it| it.ledger(Memory::default()), |it| it).await;
     let alice = client(&remembers.uri, "alice").await;
     let deleted = raw(&alice, "sessions/delete", json!({})).await;
     assert_eq!(deleted, Err(required.clone()));
@@ -468,7 +469,7 @@ async fn an_idle_and_an_old_session_are_refused_in_the_same_words() {
 
 #[tokio::test]
 async fn an_ended_session_is_refused_and_its_fork_is_not() {
-    let server = start_with(fresh(), |it| it.accept(SingleUse::default()), |it| it).await;
+    let server = start_with(fresh(), |it| it.ledger(Memory::default()), |it| it).await;
     let alice = client(&server.uri, "alice").await;
     let session = create(&alice).await;
     let forked = call_in(&alice, "fork", json!({}), &session).await.unwrap();
@@ -725,12 +726,12 @@ async fn without_a_memory_there_is_no_deletion() {
 
 #[tokio::test]
 async fn a_store_is_told_from_when_on_nothing_of_a_session_opens() {
-    let ledger = Ledger::new(yes);
-    let server = start_with(fresh(), |it| it.accept(ledger.clone()), |it| it).await;
+    let rule = Rule::new(yes);
+    let server = start_with(fresh(), |it| it.accept(rule.clone()), |it| it).await;
     let alice = client(&server.uri, "alice").await;
     let session = create(&alice).await;
     call_in(&alice, "read", json!({}), &session).await.unwrap();
-    let asked = ledger.asked.lock().unwrap().pop().unwrap();
+    let asked = rule.asked.lock().unwrap().pop().unwrap();
     assert_eq!(asked.expires_at, end_of(&asked.id, 30 * 24 * 3600));
 }
 

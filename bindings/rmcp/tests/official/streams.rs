@@ -10,7 +10,8 @@ use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use sealwax::{Codec, Key, KeyRing, Principal};
-use sealwax_rmcp::{Guard, GuardBuilder, Kind, SingleUse, Streams};
+use sealwax_rmcp::ledger::Memory;
+use sealwax_rmcp::{Guard, GuardBuilder, Kind, Streams};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -217,7 +218,7 @@ async fn sep_1359_refuses_in_one_way() {
     let retired = pipe(codec(&[&old]), |it| it, Streams::sep1359)
         .begin()
         .await;
-    let once = |it: GuardBuilder| it.accept(SingleUse::default());
+    let once = |it: GuardBuilder| it.ledger(Memory::default());
     let mut alice = pipe(codec(&[&new]), once, Streams::sep1359);
     let [ended, good] = [alice.begin().await, {
         let mut other = pipe(codec(&[&new]), |it| it, Streams::sep1359);
@@ -230,10 +231,10 @@ async fn sep_1359_refuses_in_one_way() {
         (false, retired, "unknown_key"),
         (false, String::new(), "malformed"),
         (false, good.repeat(20), "too_large"),
-        (false, ended, "not_accepted"),
+        (false, ended, "ended"),
         (true, good.clone(), "principal_mismatch"),
         // The principal changed, so it ended.
-        (false, good, "not_accepted"),
+        (false, good, "ended"),
     ] {
         alice.mallory.store(mallory, Ordering::SeqCst);
         let mut expected = invalid(&token);
@@ -540,11 +541,7 @@ async fn sep_1359_ends_by_a_request_alone_and_where_that_is_remembered() {
     );
     assert!(forgets.refusals.take().is_empty());
 
-    let mut alice = pipe(
-        fresh(),
-        |it| it.accept(SingleUse::default()),
-        Streams::sep1359,
-    );
+    let mut alice = pipe(fresh(), |it| it.ledger(Memory::default()), Streams::sep1359);
     let token = alice.begin().await;
     let notification = json!({"jsonrpc": "2.0", "method": "session/terminate"});
     alice.send(named(notification, &token)).await;

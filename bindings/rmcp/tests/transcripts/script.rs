@@ -118,8 +118,8 @@ impl Server {
             "renew" => {
                 let mut opened = held.open::<Value>(context, sent).await.unwrap();
                 opened.value = operation[3].clone();
-                held.renew(context, &opened)
-                    .map(|it| json!({"handle": it.handle}))
+                let renewed = held.renew(context, &opened).await;
+                renewed.map(|it| json!({"handle": it.handle}))
             }
             "end" if options["held"] == true => held.end(context, sent).await.map(ended),
             "end" => handles.end(context, sent).await.map(ended),

@@ -36,7 +36,7 @@ class LedgerOptions(TypedDict, total=False):
 
     #: Tells apart two ledgers of one audience in one store.
     label: str
-    #: How far clocks may differ, in seconds: 5 unless set, 0 for a ledger on this machine.
+    #: How far clocks may differ, in seconds: 5 unless set, and 0 for a ledger of the same machine.
     allowance: int
     #: Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds:
     #: for the day when the ledger is introduced. What ended or was used since is let in too.
@@ -53,7 +53,7 @@ def _options(ledger: Ledger | None, options: LedgerOptions | None) -> Document |
     told = dict(options or {})
     reusable = told.pop("reusable_request_state", False)
     local = getattr(ledger, "local", False)
-    return {"local": local, **told, "reusableRequestState": reusable}
+    return {**told, "local": local, "reusableRequestState": reusable}
 
 
 class Guard:
@@ -129,8 +129,8 @@ class Guard:
         """Sign a principal out everywhere: whatever of theirs began until now is refused.
 
         The ledger keeps that for `lives` seconds, the longest life of anything that the service
-        gives out; for ever unless set. Whoever signs in within the ledger's allowance after it, 5
-        seconds unless set, has to do it again. Raises :class:`InvalidArgument` without a ledger,
+        gives out; for ever unless set. Whoever signs in within the ledger's allowance after it has
+        to do it again. Raises :class:`InvalidArgument` without a ledger,
         and what the ledger raises.
         """
         if self.ledger is None:

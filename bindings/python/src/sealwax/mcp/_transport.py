@@ -65,12 +65,15 @@ class Passage:
             request_id=said.get("id"),
             request=request,
         )
+        self._author = front.author
         self.asking = Asking(front.author, ctx)
         initialize = json_text(params) if method == "initialize" else None
         self._engine, self._step = front.engine.transport(document, initialize)
 
     async def entered(self) -> Document:
         """Return what becomes of the message."""
+        if self._author.ledger is not None:
+            await self._author.ledger.begin()
         return await self.asking.drive(self._engine, self._step)
 
     async def left(self, result: Any) -> Document:
