@@ -29,6 +29,8 @@ __all__ = ["Command", "Ledger", "LedgerUnfit", "Memory", "Redis", "SQLite"]
 #: What a ledger is asked: ``script``, ``keys`` and ``args``, all texts.
 Command: TypeAlias = "dict[str, Any]"
 logger = logging.getLogger("sealwax.ledger")
+#: How long a replica may take to confirm, in milliseconds: half of what the guard gives a command.
+_WAIT = 150
 _SCRIPTS = ("open", "admit", "commit", "revoke")
 
 
@@ -218,7 +220,7 @@ class Redis:
             reply = await self._evaluated(execute, command)
             if command["script"] == "open":
                 self._must_confirm = reply[-1] == "2"
-            elif reply[0] == "ok" and reply[1] != "0" and not int(await execute("WAIT", 1, 200)):
+            elif reply[0] == "ok" and reply[1] != "0" and not int(await execute("WAIT", 1, _WAIT)):
                 reply.append("unconfirmed")
             return reply
 

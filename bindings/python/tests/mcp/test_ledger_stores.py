@@ -8,7 +8,7 @@ import os
 import signal
 import sqlite3
 import time
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 MODULES = pytest.mark.parametrize("module", ["redis", "valkey"])
+PATIENT = pytest.mark.usefixtures("patient")
 SECRET = "hunter2"
 #: Why a store that answers nothing is refused.
 NO_ANSWER = "ledger: expected an answer in 0.3 s, found "
@@ -130,17 +131,14 @@ async def test_a_connection_that_broke_refuses_nobody(module: str, port: int) ->
 
 
 async def test_full() -> None:
-    with valkey(**{"maxmemory": "4mb", "maxmemory-policy": "noeviction"}) as made:
+    with valkey() as made:
         ledger = Redis(client("redis", made.port))
         age(ledger, keys(shop.AUDIENCE), port=made.port)
         async with served(ledger=ledger) as of:
             await works(of)
-            filler = server(made.port)
-            with suppress(redis.exceptions.OutOfMemoryError):
-                for number in range(10_000):
-                    filler.set(f"filler {number}", "x" * 10_000)
+            server(made.port).config_set("maxmemory", 100_000)
             assert await failed(of) == f"{NO_ANSWER}OutOfMemoryError"
-            filler.delete(*[f"filler {number}" for number in range(100)])
+            server(made.port).config_set("maxmemory", 0)
             await works(of)
 
 
@@ -297,7 +295,7 @@ OTHERS = {
     b"HTTP/1.1 400 Bad Request\r\n\r\n": NO_ANSWER,
     b"\x15\x03\x01\x00\x02\x02\r\n": NO_ANSWER,
     b"-ERR of hunter2\r\n": NO_ANSWER,
-    b":1\r\n": "ledger: INFO: expected the answer of a Redis or a Valkey",
+    b":1\r\n": NO_ANSWER,
     b"": NO_ANSWER,
 }
 
@@ -347,12 +345,13 @@ async def ended(of: test_guard.Served) -> bool:
     return not told.is_error
 
 
+@PATIENT
 @MODULES
 async def test_what_ends_is_confirmed_by_a_replica(module: str) -> None:
     with replicated() as (master, replica):
         ledger = Redis(client(module, master.port))
         age(ledger, keys(shop.AUDIENCE), port=master.port)
-        async with served(ledger=ledger) as of:
+        async with served(ledger=ledger, accept_timeout=20) as of:
             assert await ended(of)
             assert of.codes == ["ended"]
             of.refusals.clear()
@@ -363,6 +362,7 @@ async def test_what_ends_is_confirmed_by_a_replica(module: str) -> None:
             assert of.codes == ["used", "ledger_unconfirmed", "ended"]
 
 
+@PATIENT
 @MODULES
 async def test_to_revoke_is_confirmed_by_a_replica(
     module: str, caplog: pytest.LogCaptureFixture
@@ -378,6 +378,7 @@ async def test_to_revoke_is_confirmed_by_a_replica(
         assert "revoke: ledger_unconfirmed" in caplog.text
 
 
+@PATIENT
 @MODULES
 async def test_where_scripts_cannot_see_the_server_a_replica_must_confirm(module: str) -> None:
     with replicated() as (master, replica):
@@ -391,7 +392,7 @@ async def test_where_scripts_cannot_see_the_server_a_replica_must_confirm(module
             ledger._digests[name] = server(master.port).script_load(script)
         since = f"{int(time.time()) - 3600}"
         server(master.port).set(keys(shop.AUDIENCE)[1], f"{since} - {since}")
-        async with served(ledger=ledger) as of:
+        async with served(ledger=ledger, accept_timeout=20) as of:
             await works(of)
             with stopped(pid(replica.port)):
                 state = await STATE.good(of.client)
@@ -400,7 +401,7 @@ async def test_where_scripts_cannot_see_the_server_a_replica_must_confirm(module
                 assert await STATE.present(of.client, state) == STATE.refusal
         # What is there already, of a try that nobody heard of, is confirmed no more than that was.
         deaf = Deaf(ledger, "admit", 1)
-        async with served(ledger=deaf) as of:
+        async with served(ledger=deaf, accept_timeout=20) as of:
             await works(of)
             with stopped(pid(replica.port)):
                 deaf._lost = 1
@@ -454,6 +455,7 @@ def _known(node: Any) -> int:
     return len(lines)
 
 
+@PATIENT
 @MODULES
 async def test_a_cluster(module: str) -> None:
     made = getattr(
@@ -461,7 +463,7 @@ async def test_a_cluster(module: str) -> None:
     )
     with cluster() as (master, replica):
         ledger = Redis(made(host="127.0.0.1", port=master))
-        async with served(ledger=ledger, ledger_options={"allowance": 0}) as of:
+        async with served(ledger=ledger, ledger_options={"allowance": 0}, accept_timeout=20) as of:
             await works(of)
             assert await ended(of)
             assert of.codes == ["used", "ended"]
