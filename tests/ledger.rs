@@ -606,6 +606,20 @@ fn a_clock_that_was_far_ahead_revives_nothing() {
     world.enter(read(&world.created())).unwrap();
 }
 
+/// What was forgotten once is forgotten, whatever a clock says that is behind for a while.
+#[test]
+fn a_clock_that_was_behind_revives_nothing() {
+    let world = World::new();
+    let (session, state) = (world.created(), world.asked());
+    world.pass(60);
+    world.lose_everything();
+    let open = world.guard.open_ledger().unwrap();
+    let behind = world.now() - 9000;
+    assert_eq!(world.ledger.borrow_mut().run(&open, behind)[0], "ok");
+    assert_eq!(code(world.second_round(&state).unwrap_err()), -32602);
+    assert_eq!(code(world.enter(read(&session)).unwrap_err()), -32043);
+}
+
 #[test]
 fn what_comes_from_the_future_is_a_replicas_clock() {
     let world = World::new();

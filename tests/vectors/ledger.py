@@ -60,18 +60,18 @@ class Store:
     def fence(self, began_key: str, fence_key: str) -> tuple[int, int]:
         began = self.number(began_key)
         fence = self.get(fence_key)
-        since, run, last = NOW, "RUN", -1
+        since, run, last = 0, "RUN", -1
         if fence is not None:
             parts = fence.split(" ")
             if len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in (parts[0], parts[2])):
                 raise Refused("broken", fence_key)
             since, run, last = int(parts[0]), parts[1], int(parts[2])
-            if last > NOW + 300:
-                began = None
-        if began is None or fence is None or run != "RUN" or last > NOW:
-            since, last = NOW, -1
-        if began is None:
-            began = NOW
+        lost = began is None or last > NOW + 300
+        if lost or fence is None or run != "RUN" or last > NOW:
+            since = max(since, NOW, last if run != "RUN" else 0)
+            last = -1
+        if lost:
+            began = max(began or 0, NOW)
             self.set(began_key, began)
         if last < NOW:
             self.set(fence_key, f"{since} RUN {NOW}")
@@ -196,7 +196,7 @@ class Cases:
         return self.pick(None, known, known, known, self.garbage())
 
     def fence(self) -> tuple[str | None, str | None]:
-        began = self.pick(None, at(-10000), at(-10000), at(-10000), at(-3), self.garbage())
+        began = self.pick(None, at(-10000), at(-10000), at(-10000), at(-3), at(200), self.garbage())
         fence = self.pick(
             *[f"{at(-10000)} RUN {at(-5)}"] * 6,
             f"{at(-10000)} RUN {at(0)}",
@@ -204,6 +204,8 @@ class Cases:
             f"{at(-500)} RUN {at(50)}",
             f"{at(-500)} RUN {at(300)}",
             f"{at(-500)} RUN {at(301)}",
+            f"{at(100)} RUN {at(400)}",
+            f"{at(-500)} other {at(50)}",
             self.garbage(),
         )
         return began, fence
