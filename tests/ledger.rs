@@ -248,11 +248,11 @@ fn stale(reply: Reply) -> (bool, SessionMetadata) {
     };
     // As LEDGER.md has it, for clients of all languages.
     assert_eq!(written["ran"], stale.ran);
-    assert_eq!(written["session"], stale.session.to_json().parse::<Value>().unwrap());
+    assert_eq!(
+        written["session"],
+        stale.session.to_json().parse::<Value>().unwrap()
+    );
     assert_eq!(error.code, if stale.ran { -32045 } else { -32044 });
-    let told = serde_json::to_value(ErrorData::Stale(stale.clone())).unwrap();
-    assert_eq!(told["ran"], stale.ran, "{told}");
-    assert_eq!(told["session"]["sessionId"], *stale.session.session_id);
     (stale.ran, stale.session)
 }
 
