@@ -180,6 +180,19 @@ for (const [engine, shared] of Object.entries(engines)) {
       assert.equal(told(await alice.call('read', {}, within(latest(lost)))).value.count, 1);
     });
 
+    test('where it is no tool, that is an error', async () => {
+      const { alice, there } = await fleet({ meet: meeting(2) });
+      const session = await created(alice);
+      const read = { uri: 'at_once:///1', ...within(session) };
+      const both = await Promise.all(
+        [alice, there].map((client) => client.send('resources/read', read)),
+      );
+      const [{ error }, ...more] = both.filter(({ result }) => result === undefined);
+      assert.deepEqual([error.code, error.data.ran, more], [-32045, true, []]);
+      const adopted = await there.call('read', {}, within(error.data.session));
+      assert.equal(told(adopted).value.count, 1);
+    });
+
     test('updates at once all succeed', async () => {
       const { alice, there } = await fleet({ meet: meeting(4) });
       const session = await created(alice);
@@ -462,6 +475,32 @@ test('stdio: a session of SEP-1359 that was idle has ended', async () => {
   line.send({ id: 3, method: 'tools/list', sessionId });
   const { error } = await line.came.first(({ id }) => id === 3);
   assert.equal(error.code, answer('sep-1359').error.code);
+});
+
+test('stdio: a session of SEP-1359 that was terminated has ended', async () => {
+  const ledger = ledgerOf({ engine: 'memory' });
+  const line = async () => {
+    const guard = guardOf({ ledger });
+    const factory = factoryOf({ 'tools/list': () => ({ tools: [] }) }, guard);
+    const streams = (stdin, stdout) => sessionStreams(guard, { stdin, stdout });
+    const made = await overStdio(factory, { streams, era: MODERN });
+    closing.push(made);
+    return made;
+  };
+  const [one, other] = [await line(), await line()];
+  const clientInfo = { name: 'x', version: '1' };
+  const params = { protocolVersion: LEGACY, capabilities: {}, clientInfo };
+  one.send({ id: 1, method: 'initialize', params });
+  const { sessionId } = (await one.came.first(({ id }) => id === 1)).result;
+  other.send({ id: 2, method: 'tools/list', sessionId });
+  assert.ok((await other.came.first(({ id }) => id === 2)).result.tools);
+  one.send({ id: 3, method: 'session/terminate', sessionId });
+  assert.deepEqual((await one.came.first(({ id }) => id === 3)).result, {});
+  for (const [at, each] of [one, other].entries()) {
+    each.send({ id: 4 + at, method: 'tools/list', sessionId });
+    const { error } = await each.came.first(({ id }) => id === 4 + at);
+    assert.equal(error.code, answer('sep-1359').error.code);
+  }
 });
 
 // ---- memory ----
