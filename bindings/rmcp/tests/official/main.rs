@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod accept;
+mod bad_stores;
 mod canary;
 mod cancelled;
 mod clients;
