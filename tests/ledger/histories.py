@@ -248,9 +248,7 @@ class World:
     def open(self) -> None:
         """Have every ledger begin, and wait until what is made now is known."""
         for client in self.clients:
-            reply = client.ask(client.ledger.open())
-            if reply[0] != "ok":
-                sys.exit(f"{self.name}: {reply}")
+            wait_until(lambda client=client: client.ask(client.ledger.open())[0] == "ok", GOES_ON)
         time.sleep(ALLOWANCE + 1.1)
 
     def play(self, seconds: float, faults: dict[str, Callable[[], None]]) -> None:
