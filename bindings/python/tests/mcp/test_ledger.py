@@ -16,7 +16,7 @@ import test_data_layer
 import test_guard
 import test_http_sessions
 import wire
-from carriers import Handle, HandleState, RequestState, plain
+from carriers import Handle, HandleState, RequestState, plain, view
 from environment import at
 from ledgers import HOUR, Behind, Deaf, Wrapped, age, keys, memory, stale
 from lone import Lone
@@ -25,7 +25,7 @@ from test_data_layer import ask, call, carried, created
 from test_sep1359 import SEP, on_stdio, refused
 
 import sealwax
-from sealwax.ledger import SQLite
+from sealwax.ledger import Memory, SQLite
 from sealwax.mcp import Guard, Refusal, principal_from_access_token
 from sealwax.mcp.client import ClientSessions, InMemory
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sealwax.mcp import Session, Sessions
     from sealwax.mcp.client import ClientSession
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("patient")]
 SYSTEMS = pytest.mark.parametrize("system", shop.SYSTEMS)
 INTERNAL = sealwax.answer("data-layer", sealwax.InternalError())
 
@@ -189,12 +189,13 @@ async def test_what_the_store_did_and_nobody_heard_is_no_second_use(
 
 async def test_a_second_replica_that_knows_nothing_accepts_nothing() -> None:
     """Memory is for one process: what another one made is older than it."""
-    async with test_guard.served(ledger=memory()) as one:
-        carrier = RequestState()
-        state = await carrier.good(one.client)
-        async with test_guard.served(ledger=sealwax.ledger.Memory()) as other:
-            assert await carrier.present(other.client, state) == carrier.refusal
-            assert other.codes == ["unknown"]
+    carrier = RequestState()
+    with at((int(time.time()) - 60) * 1000):
+        state = carrier.forge(view(shop.codec(test_guard.KEYS), wire.principal("alice")))
+    async with test_guard.served(ledger=Memory()) as of:
+        assert await carrier.present(of.client, state) == carrier.refusal
+        assert of.codes == ["unknown"]
+        assert carrier.taken(await carrier.present(of.client, await carrier.good(of.client)))
 
 
 # Sessions.
@@ -449,19 +450,23 @@ async def test_a_session_of_the_transport_ends_when_it_is_idle() -> None:
 async def test_a_session_that_any_replica_sees_is_not_idle(shared: Store) -> None:
     served = test_http_sessions.served
     async with (
-        served(guard=shared.of(tally.AUDIENCE), idle=2) as one,
-        served(guard=shared.of(tally.AUDIENCE), idle=2) as other,
+        served(guard=shared.of(tally.AUDIENCE), idle=1) as brief,
+        served(guard=shared.of(tally.AUDIENCE), idle=60) as one,
+        served(guard=shared.of(tally.AUDIENCE), idle=60) as other,
     ):
-        idle, busy = await one.session(), await other.session()
-        for of in (other, one, other, one):
-            await anyio.sleep(1)
-            assert (await of.send("ping", busy)).status_code == 200
-        assert (await other.send("ping", idle)).status_code == 404
+        session = await one.session()
+        # Not at every request is it seen anew.
+        for of in (other, one, other):
+            assert (await of.send("ping", session)).status_code == 200
+        await anyio.sleep(2.1)
+        assert (await brief.send("ping", session)).status_code == 404
+        assert brief.codes == ["ended"]
+        assert (await other.send("ping", session)).status_code == 200
 
 
 @SYSTEMS
 def test_on_stdio_a_session_ends_for_good_and_when_it_is_idle(system: str, tmp_path: Path) -> None:
-    environment = {"LEDGER": str(tmp_path / "ledger.db"), "IDLE": "2"}
+    environment = {"LEDGER": str(tmp_path / "ledger.db"), "IDLE": "60"}
     ledger = SQLite(environment["LEDGER"])
     age(ledger, keys(tally.AUDIENCE), path=tmp_path / "ledger.db")
     ledger.close()
@@ -473,7 +478,8 @@ def test_on_stdio_a_session_ends_for_good_and_when_it_is_idle(system: str, tmp_p
     with on_stdio(system, more=environment) as server:
         assert server.ask("ping", sessionId=session)["result"] == {"sessionId": session}
         assert server.ask("ping", sessionId=ended) == refused(ended)
-        time.sleep(3.1)
+    time.sleep(2.1)
+    with on_stdio(system, more={**environment, "IDLE": "1"}) as server:
         assert server.ask("ping", sessionId=session) == refused(session)
 
 
@@ -638,7 +644,7 @@ async def test_a_client_goes_on_with_the_latest_state(system: str) -> None:
         assert of.ran == 5
         await count(one)
         assert await other.request(types.ListToolsRequest(), types.ListToolsResult)
-        assert of.codes == ["stale"] * 4
+        assert of.codes == ["stale"] * 5
 
 
 @SYSTEMS
