@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Which one: `make test-rmcp` knows.
-const BINARY: &str = "SEALWAX_VALKEY";
+const BINARY: &str = "VALKEY_SERVER";
 
 pub struct Valkey {
     child: Child,
