@@ -2,6 +2,7 @@
 
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import 'sealwax';
 import { MemoryLedger, RedisLedger, SqliteLedger } from 'sealwax/mcp';
 
 const PATIENCE = 300;
