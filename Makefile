@@ -3,6 +3,7 @@
 #   make demo    the main job: one session through four languages, and a fleet of MCP servers in three
 #   make test    every test, and the linters
 #   make bench   speed, beside the peers; make bench-quick in two minutes
+#   make soak    the ledger while its stores are hurt, for SECONDS=600 and more
 #   make test-suites test-clients    other people's suites and clients
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder.
@@ -18,7 +19,7 @@ CARGO_TEST := cargo test --quiet -p sealwax
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -8
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -9
 
 # ---- what is built, as its users install it ----
 

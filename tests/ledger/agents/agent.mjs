@@ -2,9 +2,10 @@
 
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import 'sealwax';
 import { MemoryLedger, RedisLedger, SqliteLedger } from 'sealwax/mcp';
 
-const PATIENCE = 300;
+const PATIENCE = 1000;
 
 async function made(address) {
   if (address === 'memory') return new MemoryLedger();

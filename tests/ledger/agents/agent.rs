@@ -16,7 +16,7 @@ struct Line {
     args: Vec<String>,
 }
 
-const PATIENCE: Duration = Duration::from_millis(300);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 fn ledger(store: &str) -> Result<Box<dyn Ledger>, BoxError> {
     if store == "memory" {
