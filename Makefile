@@ -103,9 +103,10 @@ LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) &
 	$(LEDGER)/bin/python tests/ledger/files.py $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/histories.py $1 $3 $(LEDGER_AGENTS)
 
-test-ledger: ledger-agents
+test-ledger: cli ledger-agents
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
+	$(LEDGER)/bin/python tests/ledger/command.py target/release/sealwax $(LEDGER_AGENTS)
 	$(call LEDGER_RUN,1,1000,1)
 
 # The same for as long as is wished, and other commands each time.
