@@ -248,7 +248,10 @@ fn stale(reply: Reply) -> (bool, SessionMetadata) {
     };
     // As LEDGER.md has it, for clients of all languages.
     assert_eq!(written["ran"], stale.ran);
-    assert_eq!(written["session"], stale.session.to_json().parse::<Value>().unwrap());
+    assert_eq!(
+        written["session"],
+        stale.session.to_json().parse::<Value>().unwrap()
+    );
     assert_eq!(error.code, if stale.ran { -32045 } else { -32044 });
     (stale.ran, stale.session)
 }

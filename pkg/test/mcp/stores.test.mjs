@@ -2,7 +2,7 @@
 // told that the server failed, and the log says why, without what opens the store.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, stat } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -260,6 +260,21 @@ test('what answers in another way is no ledger', async () => {
   await fails({ run: throws }, /ledger: expected an answer, found Error/);
   await fails({ run: async () => throws() }, /ledger: expected an answer, found Error/);
   await fails({ run: () => new Promise(() => {}) }, /found none/);
+});
+
+test('an answer that came while the process was busy is in time', async () => {
+  const memory = ledgerOf({ engine: 'memory' });
+  const run = (command) =>
+    new Promise((answered) => {
+      stat(tmpdir(), () => answered(memory.run(command)));
+      setImmediate(() => {
+        const until = performance.now() + 400;
+        while (performance.now() < until);
+      });
+    });
+  const server = served({ run });
+  assert.ok((await server.again(await server.asked())).result);
+  assert.deepEqual(server.events, []);
 });
 
 test('a server that speaks no Redis', async () => {
