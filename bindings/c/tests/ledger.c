@@ -1,4 +1,5 @@
-/* The ledger over the ABI: whole exchanges with one in memory, and arguments that nobody should pass. */
+/* The ledger over the ABI: whole exchanges with one in memory, and arguments that nobody should
+ * pass. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "environment.h"
@@ -150,7 +151,8 @@ static void a_state_is_used_once(void) {
   on(exchange, "{\"ledger\":{\"failed\":\"no answer\"}}");
   CHECK(tells("-32603") && tells("\"code\":\"ledger_unavailable\""));
   sealwax_exchange_free(exchange);
-  const char *nonsense[] = {"[]", "[7]", "7", "null", "{}", "[\"stale\",\"0\"]", "[\"used\",\"9\"]"};
+  const char *nonsense[] = {
+      "[]", "[7]", "7", "null", "{}", "[\"stale\",\"0\"]", "[\"used\",\"9\"]"};
   for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
     char event[64];
     snprintf(event, sizeof event, "{\"ledger\":%s}", nonsense[i]);
@@ -278,11 +280,13 @@ static void stores_with_transactions_are_judged_for(void) {
 }
 
 /* What is no command, or one of too few keys and arguments. */
-static const char *const NO_COMMANDS[] = {"", "{}", "[]", "null", "x", "{\"script\":\"dance\"}",
-                                          "{\"script\":7}"};
+static const char *const NO_COMMANDS[] = {
+    "", "{}", "[]", "null", "x", "{\"script\":\"dance\"}", "{\"script\":7}"};
 static const char *const BARE[] = {
-    "{\"script\":\"open\"}",   "{\"script\":\"admit\"}",
-    "{\"script\":\"commit\"}", "{\"script\":\"revoke\"}",
+    "{\"script\":\"open\"}",
+    "{\"script\":\"admit\"}",
+    "{\"script\":\"commit\"}",
+    "{\"script\":\"revoke\"}",
     "{\"script\":\"admit\",\"keys\":[\"a\",\"b\",\"c\",\"d\"],\"args\":[\"x\",\"y\",\"z\",\"w\"]}",
     "{\"script\":\"commit\",\"keys\":[\"a\",\"b\"],\"args\":[\"-1\",\"1e9\",\"\",\"\",\"\"]}"};
 
@@ -343,8 +347,8 @@ static void guards_without_a_ledger_have_no_commands(void) {
 }
 
 static void texts_and_fitness(void) {
-  const char *const names[] = {"open",           "admit",         "commit",       "revoke",
-                               "sqlite-connect", "sqlite-create", "sqlite-begin", "sqlite-now",
+  const char *const names[] = {"open",           "admit",         "commit",        "revoke",
+                               "sqlite-connect", "sqlite-create", "sqlite-begin",  "sqlite-now",
                                "sqlite-read",    "sqlite-write",  "sqlite-delete", "sqlite-sweep"};
   const char *text = NULL;
   char out[8192];

@@ -19,10 +19,10 @@ type Reply = readonly string[];
 export class Recorder {
   readonly #ledger: Ledger;
   readonly #engine: Engine;
-  readonly #warn: (line: string) => void;
+  readonly #warn: (line: string) => unknown;
   #isOpen = false;
 
-  constructor(ledger: Ledger, engine: Engine, warn: (line: string) => void) {
+  constructor(ledger: Ledger, engine: Engine, warn: (line: string) => unknown) {
     this.#ledger = ledger;
     this.#engine = engine;
     this.#warn = warn;

