@@ -356,6 +356,34 @@ fn two_ids_of_two_kinds_are_two() {
     world.second_round(&state).unwrap();
 }
 
+#[test]
+fn a_key_has_the_kind_of_its_id() {
+    let world = World::new();
+    let kinds = |step| {
+        let Step::Ledger(command) = step else {
+            panic!("{step:?}")
+        };
+        let kind = |key: &String| key.split(':').skip(2).take(2).collect::<String>();
+        command.keys[3..].iter().map(kind).collect::<Vec<_>>()
+    };
+    let state = world.asked();
+    let second = Message {
+        carried: Sent::Text(&state),
+        ..call()
+    };
+    assert_eq!(kinds(world.guard.message(second).1), ["ur", "er"]);
+    let session = world.created();
+    assert_eq!(kinds(world.guard.message(read(&session)).1), ["hs", "es"]);
+    let exchange = world.enter(call()).unwrap();
+    let held = world.act(&exchange, seal("1", None)).unwrap();
+    let handle_type = "basket";
+    let opens = exchange.act(Act {
+        handle_type,
+        what: open(&held),
+    });
+    assert_eq!(kinds(opens.1), ["uk", "ek"]);
+}
+
 /// R1, R7: the first state is a head too, and whoever has an older one is given the latest.
 #[test]
 fn whoever_lost_an_answer_is_given_the_latest_state() {

@@ -32,8 +32,11 @@ def expect(agent: Agent, command: dict, *wanted: str) -> None:
         sys.exit(f"{agent.language}: expected {list(wanted)}, found {reply}")
 
 
-def a_server_behind_one_connection(language: str, command: str) -> None:
-    """The fence is inside each script: a connection that lasts may lead to another server from one command to the next."""
+def a_server_behind_one_connection(language: str, command: str) -> bool:
+    """The fence is inside each script: a connection that lasts may lead to another server from one command to the next.
+
+    Returns whether it lasted: on a busy machine a client may give it up.
+    """
     with Valkey(**SETTINGS) as master, Valkey(**SETTINGS) as replica:
         link, line = Line(master.port), Line(master.port)
         replica.follow(link.port)
@@ -54,12 +57,13 @@ def a_server_behind_one_connection(language: str, command: str) -> None:
         expect(agent, ledger.admit(used(unused, now)), "unknown", "0")
         expect(agent, ledger.admit(used(known, now)), "used", "0")
         if line.accepted != connections:
-            sys.exit(f"{language}: connected anew, so this shows nothing")
+            return False
         time.sleep(ALLOWANCE + 1.1)
         expect(agent, ledger.admit(used(new_id(), int(time.time()))), "ok", "0")
         agent.close()
         link.cut()
         line.cut()
+        return True
 
 
 def what_ended_is_confirmed(language: str, command: str) -> None:
@@ -78,7 +82,8 @@ def what_ended_is_confirmed(language: str, command: str) -> None:
             return [ledger.revoke("bob"), *[ledger.admit(token) for token in tokens]]
 
         for end in ends():
-            expect(agent, end, "ok", "1")
+            # On a busy machine a replica may be late.
+            wait_until(lambda end=end: answer(agent, end) == ["ok", "1"])
             wait_until(lambda end=end: replica.client.exists(end["keys"][-1]))
         link.held.set()
         for end in ends():
@@ -94,16 +99,17 @@ def what_ended_is_confirmed(language: str, command: str) -> None:
 def where_info_is_forbidden(language: str, command: str) -> None:
     """Nothing tells one server from the next, so a replica must confirm whatever is answered."""
     with Valkey(**SETTINGS) as master, Valkey(**SETTINGS) as replica:
-        agent = Agent(language, command, master.address)
+        agent, ledger = Agent(language, command, master.address), Ledger()
 
         def told(command: dict) -> list[str]:
             """Have it forbidden, as some services do in scripts alone: the agent may look at the server before."""
+            reply = []
             for _ in range(20):
                 master.client.execute_command("ACL", "SETUSER", "default", "+info")
                 agent.ask(Ledger().open())
                 master.client.execute_command("ACL", "SETUSER", "default", "-info")
-                reply = agent.ask(command)
-                if reply[0] != "failed":
+                # A ledger may go by what it was told when it was opened.
+                if agent.ask(ledger.open())[0] == "ok" and (reply := agent.ask(command))[0] != "failed":
                     return reply
             sys.exit(f"{language}: {reply}")
 
@@ -115,7 +121,6 @@ def where_info_is_forbidden(language: str, command: str) -> None:
                     return
             sys.exit(f"{language}: without INFO expected {list(wanted)}, found {reply}")
 
-        ledger = Ledger()
         reply = told(ledger.open())
         assert reply[4] == "2", reply
         time.sleep(ALLOWANCE + 1.1)
@@ -127,7 +132,8 @@ def where_info_is_forbidden(language: str, command: str) -> None:
 
 
 def each(language: str, command: str) -> None:
-    a_server_behind_one_connection(language, command)
+    if not any(a_server_behind_one_connection(language, command) for _ in range(5)):
+        sys.exit(f"{language}: connected anew each time, so this shows nothing")
     what_ended_is_confirmed(language, command)
     where_info_is_forbidden(language, command)
     print(
