@@ -64,8 +64,16 @@ function served(ledger, options = {}) {
     const sent = modern(1, 'tools/call', { name, arguments: args, ...more });
     return (await overHttp(factory, ...sent)).messages[0];
   };
+  /** The same, as soon as a busy machine answers in time. */
+  const steady = async (...given) => {
+    for (let tries = 1; ; tries += 1) {
+      const answer = await call(...given);
+      const late = answer.error?.code === -32603 && /in time/.test(events.at(-1)?.message);
+      if (!late || tries === 20) return answer;
+    }
+  };
   return {
-    ...{ guard, lines, events, call },
+    ...{ guard, lines, events, call, steady },
     asked: async () => (await call('ask')).result.requestState,
     again: (requestState) => call('ask', {}, { requestState }),
   };
@@ -358,8 +366,9 @@ test('a Cluster, by either client', async () => {
     for (const label of ['a', 'b', 'c', 'd']) {
       const server = served(ledger, { ledgerOptions: { label, adopt: 1 } });
       const handle = (await server.call('mint')).result.content[0].text;
+      assert.ok((await server.steady('check', { handle })).result);
       assert.equal((await server.call('end', { handle })).result.content[0].text, 'done');
-      assert.equal((await server.call('check', { handle })).error.code, -32602);
+      assert.equal((await server.steady('check', { handle })).error.code, -32602);
       assert.equal(server.events.at(-1).code, 'ended');
     }
   }
@@ -402,12 +411,12 @@ test('Upstash: by REST, where texts stay texts', async () => {
   const ledger = new RedisLedger(clients.upstash(url));
   const server = served(ledger, { ledgerOptions: { adopt: 1 } });
   const handle = (await server.call('mint')).result.content[0].text;
-  assert.equal((await server.call('check', { handle })).result.content[0].text, 'done');
+  assert.equal((await server.steady('check', { handle })).result.content[0].text, 'done');
   assert.equal((await server.call('end', { handle })).result.content[0].text, 'done');
-  assert.equal((await server.call('check', { handle })).error.code, -32602);
+  assert.equal((await server.steady('check', { handle })).error.code, -32602);
   assert.equal(server.events.at(-1).code, 'ended');
   await server.guard.revoke(anonymous);
-  assert.equal((await server.call('check', { handle })).error.code, -32602);
+  assert.equal((await server.steady('check', { handle })).error.code, -32602);
 
   const parsing = new Upstash({ url, token: SECRET, retry: false });
   await fails(new RedisLedger(parsing), /set automaticDeserialization: false/);
