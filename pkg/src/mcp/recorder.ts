@@ -20,7 +20,6 @@ export class Recorder {
   readonly #ledger: Ledger;
   readonly #engine: Engine;
   readonly #warn: (line: string) => unknown;
-  #isOpen = false;
 
   constructor(ledger: Ledger, engine: Engine, warn: (line: string) => unknown) {
     this.#ledger = ledger;
@@ -32,32 +31,22 @@ export class Recorder {
   record({ script, keys, args }: Command, patience: Patience): Told | Promise<Told> {
     return attempt<Reply, Told>(
       () => this.#asked({ script, keys, args }, patience),
-      (ledger) => ({ event: { ledger } }),
+      (ledger) => {
+        if (script === 'open') this.#warned();
+        return { event: { ledger } };
+      },
       (cause) => ({ event: { ledger: { failed: `ledger: ${why(cause)}` } } }),
     );
   }
 
   #asked(command: Command, patience: Patience): Reply | Promise<Reply> {
-    const reply = this.#run(command);
+    const reply = this.#ledger.run(command);
     if (!isPromiseLike(reply)) return texts(reply);
     return patience.wait(new Patience(COMMAND).wait(reply)).then(texts);
   }
 
-  /** Does a command, after the ledger has begun to remember. */
-  #run(command: Command): Reply | PromiseLike<Reply> {
-    if (this.#isOpen) return this.#ledger.run(command);
-    const opened = this.#ledger.run(this.#engine.openLedger());
-    if (isPromiseLike(opened)) return opened.then((reply) => this.#opened(reply, command));
-    return this.#opened(opened, command);
-  }
-
-  #opened(reply: Reply, command: Command): Reply | PromiseLike<Reply> {
-    if (reply?.[0] !== 'ok') return reply;
-    if (!this.#isOpen) {
-      this.#isOpen = true;
-      for (const warning of this.#ledger.warnings ?? []) this.#warn(`sealwax: ledger: ${warning}`);
-    }
-    return this.#ledger.run(command);
+  #warned(): void {
+    for (const warning of this.#ledger.warnings ?? []) this.#warn(`sealwax: ledger: ${warning}`);
   }
 
   /**
