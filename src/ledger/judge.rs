@@ -255,30 +255,34 @@ impl<'c> Case<'c> {
         let began = self.number(0)?;
         let kept = match self.values[1] {
             Some(fence) => {
-                let mut parts = fence.split(' ');
-                let mut part = || parts.next().unwrap_or_default().to_owned();
-                let (since, _run, last) = (part(), part(), part());
-                Some((number(&since), number(&last)))
+                let parts: Vec<_> = fence.split(' ').collect();
+                let [since, _run, last] = parts[..] else {
+                    return Err(self.broken(1));
+                };
+                let kept = number(since).zip(number(last));
+                Some(kept.ok_or_else(|| self.broken(1))?)
             }
             None => None,
         };
         let now = self.now;
-        let began = began.filter(|_| match kept {
-            Some((_, Some(last))) => last <= now.saturating_add(LARGEST_SKEW),
-            _ => true,
-        });
-        let (since, last) = match (began, kept) {
-            (Some(_), Some((Some(since), Some(last)))) if now >= last => (since, last),
-            (_, Some((None, _) | (_, None))) => return Err(self.broken(1)),
-            _ => (now, 0),
+        let far = now.saturating_add(LARGEST_SKEW);
+        let lost = began.is_none() || kept.is_some_and(|(_, last)| last > far);
+        let (since, last) = match kept {
+            Some((since, last)) if !lost && now >= last => (since, last),
+            // Neither ever goes back: what was forgotten once is forgotten.
+            kept => (kept.map_or(now, |(since, _)| since.max(now)), 0),
         };
-        if began.is_none() {
-            self.write(0, now.to_string(), None);
-        }
+        let began = match began {
+            Some(began) if !lost => began,
+            began => {
+                let began = began.map_or(now, |began| began.max(now));
+                self.write(0, began.to_string(), None);
+                began
+            }
+        };
         if now > last {
             self.write(1, format!("{since} - {now}"), None);
         }
-        let began = began.unwrap_or(now);
         Ok(Fence { began, since })
     }
 

@@ -64,7 +64,7 @@ end
 -- set to the store's time whenever the store is another process, for after a restart or a fail-over the last
 -- moments may be lost, and when its clock went back, for it let records go too early. What ended is kept for
 -- 300 seconds longer than anything of it opens; a clock that went back further may have let go even that, and
--- it is as if all was lost.
+-- it is as if all was lost. Neither ever goes back: what was forgotten once is forgotten.
 local function fence()
   local began = number(KEYS[1])
   local value = redis.call('GET', KEYS[2])
@@ -75,16 +75,16 @@ local function fence()
       refuse('broken', KEYS[2])
     end
     since, last = tonumber(since), tonumber(last)
-    if last > now + 300 then
-      began = nil
-    end
   end
   local run = string.match(info('server'), 'run_id:(%x+)') or '-'
-  if not began or not value or of ~= run or now < last then
-    since, last = now, -1
+  local lost = not began or (last and last > now + 300)
+  if lost or not value or of ~= run or now < last then
+    -- Another process may have a clock that is behind.
+    since = math.max(since or 0, now, of ~= run and last or 0)
+    last = -1
   end
-  if not began then
-    began = now
+  if lost then
+    began = math.max(began or 0, now)
     redis.call('SET', KEYS[1], digits(began))
   end
   if now > last then

@@ -1,15 +1,17 @@
 //! One message and all that comes of it.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::act::{Act, Acting};
-use super::context::Context;
+use super::asking;
+use super::context::{About, Context, Reason};
 use super::passage::Passage;
 use super::request::Request;
 use super::session::Written;
-use super::{Event, Guard, Message, Refused, Session, Step, Transport};
+use super::{Event, Failed, Guard, Item, Message, Refused, Session, Step, Transport};
 use crate::{Error, SessionMetadata};
 
 /// What a guard knows of one message, from when it comes to when its answer leaves.
@@ -19,6 +21,8 @@ use crate::{Error, SessionMetadata};
 pub struct Exchange {
     context: Context,
     flow: Flow,
+    /// The ledger is being opened; then this is known of who asks.
+    opening: Option<Result<(), Error>>,
 }
 
 enum Flow {
@@ -46,8 +50,7 @@ impl Exchange {
     /// A message that the engine cannot read.
     #[cfg(feature = "documents")]
     pub(super) fn unreadable(guard: Guard) -> (Self, Step) {
-        use super::context::About;
-        use super::{Item, Reply};
+        use super::Reply;
 
         let mut context = Context::new(guard);
         let error = Error::Malformed("a message of well-formed Unicode");
@@ -56,18 +59,55 @@ impl Exchange {
             status: Some(400),
             ..Reply::error(-32600, "Invalid Request")
         };
-        let flow = Flow::Over;
-        (Self { context, flow }, Step::Reply(reply))
+        let exchange = Self {
+            context,
+            flow: Flow::Over,
+            opening: None,
+        };
+        (exchange, Step::Reply(reply))
     }
 
     fn begin(context: Context, flow: Flow, known: Result<(), Error>) -> (Self, Step) {
-        let mut exchange = Self { context, flow };
-        let step = match known {
-            Ok(()) => exchange.advance(),
-            Err(error) => exchange.unidentified(error),
+        let mut exchange = Self {
+            context,
+            flow,
+            opening: None,
         };
-        let step = exchange.given(step);
+        // What was sealed before the ledger remembers is unknown to it: nothing leaves before.
+        if let Some(open) = exchange.context.guard.opens_ledger() {
+            exchange.opening = Some(known);
+            return (exchange, Step::Ledger(Box::new(open)));
+        }
+        let step = exchange.entered(known);
         (exchange, step)
+    }
+
+    fn entered(&mut self, known: Result<(), Error>) -> Step {
+        let step = match known {
+            Ok(()) => self.advance(),
+            Err(error) => self.unidentified(error),
+        };
+        self.given(step)
+    }
+
+    /// A ledger that does not open refuses nobody yet: only what is asked of it does.
+    fn ledger_opened(
+        &mut self,
+        known: Result<(), Error>,
+        reply: Result<Vec<String>, Failed>,
+    ) -> Step {
+        let failure = match reply {
+            Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
+                self.context.guard.ledger_is_open();
+                return self.entered(known);
+            }
+            Ok(reply) => asking::failure(&reply),
+            Err(Failed(why)) => why,
+        };
+        let about = About::new(Item::Session);
+        self.context
+            .refuse(Reason::LedgerUnavailable(failure), about);
+        self.entered(known)
     }
 
     /// Takes what came of the last step, and gives the next one.
@@ -76,6 +116,15 @@ impl Exchange {
     ///
     /// [`Error::InvalidArgument`] for an event that does not follow that step: the adapter's fault.
     pub fn on(&mut self, event: Event<'_>) -> Result<Step, Error> {
+        if let Some(known) = self.opening.take() {
+            return match event {
+                Event::Ledger(reply) => Ok(self.ledger_opened(known, reply)),
+                _ => {
+                    self.opening = Some(known);
+                    Err(OUT_OF_ORDER)
+                }
+            };
+        }
         let context = &mut self.context;
         let step = match event {
             Event::Principal(found) if context.is_identifying() => match context.identify(found) {
@@ -98,8 +147,13 @@ impl Exchange {
     /// Begins an exchange of its own for what a handler does with a handle.
     #[must_use]
     pub fn act(&self, act: Act<'_>) -> (Self, Step) {
-        let context = self.context.inner();
-        Self::begin(context, Flow::Act(Box::new(Acting::new(act))), Ok(()))
+        let mut exchange = Self {
+            context: self.context.inner(),
+            flow: Flow::Act(Box::new(Acting::new(act))),
+            opening: None,
+        };
+        let step = exchange.entered(Ok(()));
+        (exchange, step)
     }
 
     /// The `requestState` that this exchange opened, while its handler runs; `None` in the first round.

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 
 use serde_json::{Map, Value};
@@ -15,7 +16,7 @@ use super::{Message, Step, Transport};
 use crate::ledger::{Command, Namespace};
 use crate::{Codec, Error, Principal, RequestContext, View, check_ttl};
 
-/// The rules of a server's guard: a codec and settings. It never changes, clones cheaply and is shared
+/// The rules of a server's guard: a codec and settings. It clones cheaply and is shared
 /// freely between threads. See the [module](super) for how an adapter uses it.
 #[derive(Clone)]
 pub struct Guard(Arc<Settings>);
@@ -44,7 +45,14 @@ impl Settings {
 pub(super) struct Ledger {
     pub names: Namespace,
     pub settings: LedgerSettings,
+    /// From when on a message opens it, in Unix seconds.
+    opens: AtomicU32,
 }
+
+/// It is open.
+const OPEN: u32 = u32::MAX;
+/// How long a ledger that does not open is left alone, in seconds: each try holds up a message.
+const PAUSE: u32 = 5;
 
 /// How a [ledger](crate::ledger) is used.
 #[derive(Clone, Debug, Default)]
@@ -137,15 +145,6 @@ impl Guard {
         }
     }
 
-    /// What the ledger is asked before anything else: it begins to remember, if it is new.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidArgument`] without a ledger.
-    pub fn open_ledger(&self) -> Result<Command, Error> {
-        Ok(self.ledger()?.names.open())
-    }
-
     /// What signs a principal out everywhere: whatever began until now is refused, and so is what begins within the
     /// allowance after it. The ledger keeps that for as long as `lives`, which is the longest life of
     /// anything that the service gives out; for ever unless set.
@@ -155,6 +154,39 @@ impl Guard {
     /// [`Error::InvalidArgument`] without a ledger, and for a principal that is nobody.
     pub fn revoke(&self, principal: &Principal, lives: Option<Duration>) -> Result<Command, Error> {
         self.ledger()?.names.revoke(principal, lives)
+    }
+
+    /// What the ledger is asked before anything else: it begins to remember, if it is new.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] without a ledger.
+    pub fn open_ledger(&self) -> Result<Command, Error> {
+        Ok(self.ledger()?.names.open())
+    }
+
+    /// What the ledger is asked before anything else, by one message alone: it begins to remember, if it is
+    /// new.
+    pub(super) fn opens_ledger(&self) -> Option<Command> {
+        let ledger = self.settings().ledger.as_ref()?;
+        let opens = ledger.opens.load(Ordering::Relaxed);
+        if opens == OPEN {
+            return None;
+        }
+        let now = u32::try_from(self.settings().codec.clock().now()).unwrap_or(OPEN - 1);
+        let next = now.saturating_add(PAUSE).min(OPEN - 1);
+        let ours = opens <= now
+            && ledger
+                .opens
+                .compare_exchange(opens, next, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok();
+        ours.then(|| ledger.names.open())
+    }
+
+    pub(super) fn ledger_is_open(&self) {
+        if let Some(ledger) = &self.settings().ledger {
+            ledger.opens.store(OPEN, Ordering::Relaxed);
+        }
     }
 
     fn ledger(&self) -> Result<&Ledger, Error> {
@@ -284,6 +316,7 @@ impl GuardBuilder {
         let ledger = self.ledger.map(|settings| Ledger {
             names: Namespace::new(self.codec.audience(), &settings.label),
             settings,
+            opens: AtomicU32::new(0),
         });
         Ok(Guard(Arc::new(Settings {
             public: self.codec.view(&Principal::anonymous())?,

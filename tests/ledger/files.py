@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from common import Agent, Ledger, Token, languages, new_attempt, new_id, open_for_good
 
@@ -107,20 +108,24 @@ def no_database(language: str, command: str, folder: pathlib.Path) -> None:
         sys.exit(f"files: {language}: wrote into a file that is none of its own")
 
 
+def each(language: str, command: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        agent, ledger = Agent(language, command, f"sqlite:{folder}/ledger.db"), Ledger()
+        open_for_good(ledger, agent)
+        a_lock_held_elsewhere(agent, ledger, folder / "ledger.db")
+        agent.close()
+        no_database(language, command, folder)
+    full = "on a full disk" if a_full_disk(language, command) else "(LEFT OUT: a full disk, for want of a mount)"
+    print(
+        f"files: {language}: nothing is accepted while it is locked, {full}, or of a file that is no database",
+        flush=True,
+    )
+
+
 def main(commands: dict[str, str]) -> None:
-    for language, command in commands.items():
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            agent, ledger = Agent(language, command, f"sqlite:{folder}/ledger.db"), Ledger()
-            open_for_good(ledger, agent)
-            a_lock_held_elsewhere(agent, ledger, folder / "ledger.db")
-            agent.close()
-            no_database(language, command, folder)
-        full = "on a full disk" if a_full_disk(language, command) else "(LEFT OUT: a full disk, for want of a mount)"
-        print(
-            f"files: {language}: nothing is accepted while it is locked, {full}, or of a file that is no database",
-            flush=True,
-        )
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(each, commands, commands.values()))
 
 
 if __name__ == "__main__":

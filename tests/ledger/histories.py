@@ -13,6 +13,7 @@ import itertools
 import pathlib
 import random
 import secrets
+import subprocess
 import sys
 import tempfile
 import threading
@@ -27,10 +28,11 @@ from servers import Clock, Line, Valkey, wait_until
 
 LIFE = 600
 SKEW = 300
-#: How long everybody may take to go on after a fault: the allowance, and a client that connects again on a busy machine.
-GOES_ON = 30
+#: How many seconds everybody may take to go on after a fault: the allowance, and what a client takes to connect again on a busy
+#: machine.
+GOES_ON = 120
 #: Of what is over, so many are presented again after each fault.
-REPLAYED = 300
+REPLAYED = 100
 
 
 class Client:
@@ -62,7 +64,7 @@ class Client:
         while not self.world.stopped.is_set():
             if not self.step():
                 time.sleep(0.05)
-            time.sleep(0.002)
+            time.sleep(0.005)
 
     def close(self) -> None:
         if self.agent:
@@ -226,6 +228,8 @@ class World:
         self.sessions: dict[str, Session] = {}
         self.failures: list[str] = []
         self.environment: dict[str, str] = {}
+        #: Those who present again what is over.
+        self.replaying: dict[str, Agent] = {}
         self.faults = 0
         self.slowest = 0.0
         names = list(commands)
@@ -245,9 +249,7 @@ class World:
     def open(self) -> None:
         """Have every ledger begin, and wait until what is made now is known."""
         for client in self.clients:
-            reply = client.ask(client.ledger.open())
-            if reply[0] != "ok":
-                sys.exit(f"{self.name}: {reply}")
+            wait_until(lambda client=client: client.ask(client.ledger.open())[0] == "ok", GOES_ON)
         time.sleep(ALLOWANCE + 1.1)
 
     def play(self, seconds: float, faults: dict[str, Callable[[], None]]) -> None:
@@ -266,8 +268,10 @@ class World:
                 self.faults += 1
                 self.everybody_goes_on(name)
                 for replayer in replayers:
+                    replayer.agent = self.replaying.pop(replayer.language, None)
                     replayer.replay()
-                    replayer.close()
+                    if replayer.agent:
+                        self.replaying[replayer.language] = replayer.agent
                 if at + 1 >= len(faults) and time.monotonic() > deadline:
                     break
         finally:
@@ -277,6 +281,8 @@ class World:
         self.count()
         for client in self.clients:
             client.close()
+        for agent in self.replaying.values():
+            agent.close()
         told = ", ".join(f"{count} {answer}" for answer, count in sorted(self.checker.answers.items()))
         print(
             f"histories: {self.name}: {self.faults} faults, all went on within {self.slowest:.1f} s; {told}", flush=True
@@ -309,7 +315,9 @@ class World:
         for client in self.clients:
             if isinstance(client, Spender | Ender):
                 other = type(client)(self, self.chance.choice(list(self.commands)), client.ledger)
-                other.past = client.past[-REPLAYED:]
+                # A few that are long over, too.
+                old = client.past[:-REPLAYED]
+                other.past = self.chance.sample(old, min(len(old), REPLAYED // 4)) + client.past[-REPLAYED:]
                 others.append(other)
         return others
 
@@ -334,7 +342,12 @@ def one_that_keeps(seconds: float, seed: object, commands: dict[str, str]) -> No
     with Valkey(appendonly="yes", appendfsync="always") as valkey:
         world = World("kept", valkey.address, commands, seed, False, [Ledger()])
         world.play(
-            seconds, {"kill": lambda: killed(valkey), "stop": lambda: stopped(valkey), "full": lambda: full(valkey)}
+            seconds,
+            {
+                "kill": lambda: killed(valkey, world.chance),
+                "stop": lambda: stopped(valkey, world.chance),
+                "full": lambda: full(valkey, world.chance),
+            },
         )
 
 
@@ -343,38 +356,38 @@ def one_that_forgets(seconds: float, seed: object, commands: dict[str, str]) -> 
     with tempfile.TemporaryDirectory() as folder, Valkey(clock := Clock(pathlib.Path(folder))) as valkey:
         world = World("forgotten", valkey.address, commands, seed, True, [Ledger()])
         faults = {
-            "kill": lambda: killed(valkey),
+            "kill": lambda: killed(valkey, world.chance),
             "empty": lambda: valkey.client.flushall(),
-            "clock ahead": lambda: jumped(clock, 2 * (LIFE + SKEW)),
-            "clock behind": lambda: jumped(clock, -2 * (LIFE + SKEW)),
-            "full": lambda: full(valkey),
+            "clock ahead": lambda: jumped(clock, 2 * (LIFE + SKEW), world.chance),
+            "clock behind": lambda: jumped(clock, -2 * (LIFE + SKEW), world.chance),
+            "full": lambda: full(valkey, world.chance),
         }
         world.play(seconds, faults)
 
 
-def killed(valkey: Valkey) -> None:
+def killed(valkey: Valkey, chance: random.Random) -> None:
     valkey.kill()
-    time.sleep(random.uniform(0, 0.5))
+    time.sleep(chance.uniform(0, 0.5))
     valkey.start()
 
 
-def stopped(valkey: Valkey) -> None:
+def stopped(valkey: Valkey, chance: random.Random) -> None:
     """Longer than a command may take."""
     valkey.pause()
-    time.sleep(random.uniform(0.2, 1.2))
+    time.sleep(chance.uniform(0.2, 2))
     valkey.go_on()
 
 
-def full(valkey: Valkey) -> None:
+def full(valkey: Valkey, chance: random.Random) -> None:
     valkey.client.config_set("maxmemory", 1)
-    time.sleep(random.uniform(0.2, 0.8))
+    time.sleep(chance.uniform(0.2, 0.8))
     valkey.client.config_set("maxmemory", 0)
 
 
-def jumped(clock: Clock, seconds: int) -> None:
+def jumped(clock: Clock, seconds: int, chance: random.Random) -> None:
     """The store's clock is another one for a while; what it lets go meanwhile is gone."""
     clock.jump(seconds)
-    time.sleep(random.uniform(0.5, 1))
+    time.sleep(chance.uniform(0.5, 1))
     clock.jump(0)
 
 
@@ -390,7 +403,7 @@ def fail_over(seconds: float, seed: object, commands: dict[str, str]) -> None:
 
         def fails_over() -> None:
             now["line"].held.set()
-            time.sleep(random.uniform(0.3, 1))
+            time.sleep(world.chance.uniform(0.3, 1))
             now["master"].kill()
             now["line"].cut()
             now["replica"].take_over(port)
@@ -432,7 +445,11 @@ def cluster(seconds: float, seed: object, commands: dict[str, str]) -> None:
             ledgers[next(at for at in range(3) if slot < edges[at + 1])] = ledger
         world = World("Cluster", f"{nodes[0].address}?cluster", commands, seed, False, list(ledgers.values()))
         world.play(
-            seconds, {"kill": lambda: killed(random.choice(nodes)), "stop": lambda: stopped(random.choice(nodes))}
+            seconds,
+            {
+                "kill": lambda: killed(world.chance.choice(nodes), world.chance),
+                "stop": lambda: stopped(world.chance.choice(nodes), world.chance),
+            },
         )
 
 
@@ -445,7 +462,7 @@ def sqlite(seconds: float, seed: object, commands: dict[str, str]) -> None:
             for client in world.clients:
                 if agent := client.agent:
                     agent.kill()
-                    time.sleep(random.uniform(0, 0.1))
+                    time.sleep(world.chance.uniform(0, 0.1))
 
         world.play(seconds, {"writers killed": writers_killed})
 
@@ -460,9 +477,14 @@ SCENARIOS = {
 
 
 def main(seconds: float, seed: int, names: list[str], commands: dict[str, str]) -> None:
+    if len(names) == 1:
+        SCENARIOS[names[0]](seconds, seed, commands)
+        return
     checker.prove()
-    for name in names:
-        SCENARIOS[name](seconds / len(names), seed, commands)
+    # At once, for they wait more than they work; each in a process of its own.
+    about = [f"{language}={command}" for language, command in commands.items()]
+    running = [subprocess.Popen([sys.executable, __file__, str(seconds), str(seed), name, *about]) for name in names]
+    sys.exit(any([one.wait() for one in running]))
 
 
 if __name__ == "__main__":

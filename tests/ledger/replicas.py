@@ -5,6 +5,7 @@ Usage: replicas.py LANGUAGE=AGENT [LANGUAGE=AGENT ...]
 
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from common import ALLOWANCE, Agent, Ledger, Token, languages, new_id, open_for_good
 from servers import Line, Valkey, wait_until
@@ -31,8 +32,11 @@ def expect(agent: Agent, command: dict, *wanted: str) -> None:
         sys.exit(f"{agent.language}: expected {list(wanted)}, found {reply}")
 
 
-def a_server_behind_one_connection(language: str, command: str) -> None:
-    """The fence is inside each script: a connection that lasts may lead to another server from one command to the next."""
+def a_server_behind_one_connection(language: str, command: str) -> bool:
+    """The fence is inside each script: a connection that lasts may lead to another server from one command to the next.
+
+    Returns whether it lasted: on a busy machine a client may give it up.
+    """
     with Valkey(**SETTINGS) as master, Valkey(**SETTINGS) as replica:
         link, line = Line(master.port), Line(master.port)
         replica.follow(link.port)
@@ -53,12 +57,13 @@ def a_server_behind_one_connection(language: str, command: str) -> None:
         expect(agent, ledger.admit(used(unused, now)), "unknown", "0")
         expect(agent, ledger.admit(used(known, now)), "used", "0")
         if line.accepted != connections:
-            sys.exit(f"{language}: connected anew, so this shows nothing")
+            return False
         time.sleep(ALLOWANCE + 1.1)
         expect(agent, ledger.admit(used(new_id(), int(time.time()))), "ok", "0")
         agent.close()
         link.cut()
         line.cut()
+        return True
 
 
 def what_ended_is_confirmed(language: str, command: str) -> None:
@@ -77,7 +82,8 @@ def what_ended_is_confirmed(language: str, command: str) -> None:
             return [ledger.revoke("bob"), *[ledger.admit(token) for token in tokens]]
 
         for end in ends():
-            expect(agent, end, "ok", "1")
+            # On a busy machine a replica may be late.
+            wait_until(lambda end=end: answer(agent, end) == ["ok", "1"])
             wait_until(lambda end=end: replica.client.exists(end["keys"][-1]))
         link.held.set()
         for end in ends():
@@ -93,29 +99,52 @@ def what_ended_is_confirmed(language: str, command: str) -> None:
 def where_info_is_forbidden(language: str, command: str) -> None:
     """Nothing tells one server from the next, so a replica must confirm whatever is answered."""
     with Valkey(**SETTINGS) as master, Valkey(**SETTINGS) as replica:
-        agent = Agent(language, command, master.address)
-        open_for_good(Ledger(), agent)
-        # As a service does that forbids it in scripts alone: the server was looked at before.
-        master.client.acl_setuser("default", commands=["-info"])
-        ledger = Ledger()
-        assert answer(agent, ledger.open())[4] == "2"
+        agent, ledger = Agent(language, command, master.address), Ledger()
+
+        def told(command: dict) -> list[str]:
+            """Have it forbidden, as some services do in scripts alone: the agent may look at the server before."""
+            reply = []
+            for _ in range(20):
+                master.client.execute_command("ACL", "SETUSER", "default", "+info")
+                agent.ask(Ledger().open())
+                master.client.execute_command("ACL", "SETUSER", "default", "-info")
+                # A ledger may go by what it was told when it was opened.
+                if agent.ask(ledger.open())[0] == "ok" and (reply := agent.ask(command))[0] != "failed":
+                    return reply
+            sys.exit(f"{language}: {reply}")
+
+        def use(*wanted: str) -> None:
+            # On a busy machine a replica may be late.
+            for _ in range(20):
+                reply = told(ledger.admit(used(new_id(), int(time.time()))))
+                if reply == list(wanted):
+                    return
+            sys.exit(f"{language}: without INFO expected {list(wanted)}, found {reply}")
+
+        reply = told(ledger.open())
+        assert reply[4] == "2", reply
         time.sleep(ALLOWANCE + 1.1)
-        expect(agent, ledger.admit(used(new_id(), int(time.time()))), "ok", "2", "unconfirmed")
+        use("ok", "2", "unconfirmed")
         replica.follow(master.port)
         wait_until(lambda: master.client.execute_command("WAIT", 1, 100))
-        expect(agent, ledger.admit(used(new_id(), int(time.time()))), "ok", "2")
+        use("ok", "2")
         agent.close()
 
 
+def each(language: str, command: str) -> None:
+    if not any(a_server_behind_one_connection(language, command) for _ in range(5)):
+        sys.exit(f"{language}: connected anew each time, so this shows nothing")
+    what_ended_is_confirmed(language, command)
+    where_info_is_forbidden(language, command)
+    print(
+        f"replicas: {language}: another server behind one connection is seen, and what ended is confirmed", flush=True
+    )
+
+
 def main(commands: dict[str, str]) -> None:
-    for language, command in commands.items():
-        a_server_behind_one_connection(language, command)
-        what_ended_is_confirmed(language, command)
-        where_info_is_forbidden(language, command)
-        print(
-            f"replicas: {language}: another server behind one connection is seen, and what ended is confirmed",
-            flush=True,
-        )
+    # They wait more than they work.
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(each, commands, commands.values()))
 
 
 if __name__ == "__main__":

@@ -60,18 +60,18 @@ class Store:
     def fence(self, began_key: str, fence_key: str) -> tuple[int, int]:
         began = self.number(began_key)
         fence = self.get(fence_key)
-        since, run, last = NOW, "RUN", -1
+        since, run, last = 0, "RUN", -1
         if fence is not None:
             parts = fence.split(" ")
             if len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in (parts[0], parts[2])):
                 raise Refused("broken", fence_key)
             since, run, last = int(parts[0]), parts[1], int(parts[2])
-            if last > NOW + 300:
-                began = None
-        if began is None or fence is None or run != "RUN" or last > NOW:
-            since, last = NOW, -1
-        if began is None:
-            began = NOW
+        lost = began is None or last > NOW + 300
+        if lost or fence is None or run != "RUN" or last > NOW:
+            since = max(since, NOW, last if run != "RUN" else 0)
+            last = -1
+        if lost:
+            began = max(began or 0, NOW)
             self.set(began_key, began)
         if last < NOW:
             self.set(fence_key, f"{since} RUN {NOW}")
@@ -160,9 +160,9 @@ class Store:
         elif mode == "idle":
             idle, seen = int(args[4]), self.number(key)
             last = max(issued, seen or 0)
-            if NOW > last + idle:
+            if last + idle < NOW:
                 raise Refused("ended", place)
-            if seen is None or NOW >= last + -(-idle // 10):
+            if seen is None or last + -(-idle // 10) <= NOW:
                 self.set(key, NOW, NOW + idle + 1)
         elif mode in ("end", "force"):
             self.records.pop(key, None)
@@ -183,7 +183,7 @@ class Cases:
         return self.random.choice(values)
 
     def time(self) -> str:
-        return at(self.pick(-20000, -9995, -9994, -7000, -6995, -6994, -1000, -5, 5, 6, 1000))
+        return at(self.pick(-20000, -9995, -9995, -9994, -7000, -6995, -6994, -1000, 4, 5, 5, 6, 1000))
 
     def until(self) -> str:
         return self.pick("0", at(0), at(-10), at(90), at(1000), at(9000))
@@ -196,7 +196,7 @@ class Cases:
         return self.pick(None, known, known, known, self.garbage())
 
     def fence(self) -> tuple[str | None, str | None]:
-        began = self.pick(None, at(-10000), at(-10000), at(-10000), at(-3), self.garbage())
+        began = self.pick(None, at(-10000), at(-10000), at(-10000), at(-3), at(200), self.garbage())
         fence = self.pick(
             *[f"{at(-10000)} RUN {at(-5)}"] * 6,
             f"{at(-10000)} RUN {at(0)}",
@@ -204,6 +204,8 @@ class Cases:
             f"{at(-500)} RUN {at(50)}",
             f"{at(-500)} RUN {at(300)}",
             f"{at(-500)} RUN {at(301)}",
+            f"{at(100)} RUN {at(400)}",
+            f"{at(-500)} other {at(50)}",
             self.garbage(),
         )
         return began, fence
@@ -271,7 +273,11 @@ def expected(script: str, keys: list[str], values: list, args: list[str]) -> dic
         if until == "kept":
             continue
         after[key] = None if value is None else [relative(value), relative(until) if until else None]
-    changed = {key: value for key, value in after.items() if value is not None or dict(zip(keys, values, strict=True))[key] is not None}
+    changed = {
+        key: value
+        for key, value in after.items()
+        if value is not None or dict(zip(keys, values, strict=True))[key] is not None
+    }
     return {"reply": [relative(part) for part in reply], "after": changed}
 
 
@@ -312,7 +318,11 @@ def main() -> None:
         script, keys, values, args = cases.case()
         found = expected(script, keys, values, args)
         verdict = f"{script} {found['reply'][0]}"
-        if verdicts.get(verdict, 0) >= 25:
+        if script == "admit":
+            # Of each mode; of what is refused, that of its place.
+            place = int(found["reply"][1]) if found["reply"][0] not in ("ok", "broken") else 0
+            verdict += f" {args[3 + 7 * place]}"
+        if verdicts.get(verdict, 0) >= (12 if script == "admit" else 25):
             continue
         verdicts[verdict] = verdicts.get(verdict, 0) + 1
         made.append({"script": script, "keys": keys, "values": values, "args": args, **found})

@@ -21,7 +21,7 @@ import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Negotiated } from './negotiated.js';
 import type { Policy, PrincipalOf } from './policy.js';
 import { Recorder, UNCONFIRMED } from './recorder.js';
-import { type Refused, tell } from './refused.js';
+import { quietly, type Refused, tell } from './refused.js';
 import type { RequestContext } from './request-context.js';
 import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
 import type { Arrived } from './transport.js';
@@ -164,7 +164,7 @@ export class Guard {
       knownById: new Map(),
       onRefused,
       logger,
-      recorder: ledger && new Recorder(ledger, engine, (line) => logger.warn(line)),
+      recorder: ledger && new Recorder(ledger, engine, (line) => quietly(() => logger.warn(line))),
       engine,
       frontOf: (front) => new Engine(codec, { front, asks, ledger: remembers }),
       initial: undefined,

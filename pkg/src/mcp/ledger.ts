@@ -41,17 +41,25 @@ export class LedgerUnfit extends Error {
  */
 export class MemoryLedger implements Ledger {
   readonly local = true;
-  readonly #memory: raw.Memory;
+  readonly #room: number;
+  #memory: raw.Memory | undefined;
 
   /** @param given `room`: about how many bytes it takes, 64 MiB unless set */
   constructor(given: { readonly room?: number | undefined } = {}) {
-    const { Memory } = core();
     const { room } = options(given, 'room');
-    this.#memory = new Memory(optional(count, 'room', room) ?? 64 << 20, now());
+    this.#room = optional(count, 'room', room) ?? 64 << 20;
+    // At their global scope, Workers have no clock: it would remember since 1970.
+    if (now() > 0) this.#memory = this.#made();
   }
 
   run(command: Command): readonly string[] {
+    this.#memory ??= this.#made();
     return JSON.parse(this.#memory.run(JSON.stringify(command), now()));
+  }
+
+  #made(): raw.Memory {
+    const { Memory } = core();
+    return new Memory(this.#room, now());
   }
 }
 

@@ -19,10 +19,10 @@ type Reply = readonly string[];
 export class Recorder {
   readonly #ledger: Ledger;
   readonly #engine: Engine;
-  readonly #warn: (line: string) => void;
+  readonly #warn: (line: string) => unknown;
   #isOpen = false;
 
-  constructor(ledger: Ledger, engine: Engine, warn: (line: string) => void) {
+  constructor(ledger: Ledger, engine: Engine, warn: (line: string) => unknown) {
     this.#ledger = ledger;
     this.#engine = engine;
     this.#warn = warn;
@@ -97,7 +97,8 @@ function why(cause: unknown): string {
   if (cause instanceof LedgerUnfit) return cause.message;
   if (cause instanceof Late) return 'expected an answer in time, found none';
   const { errstr, code, message, constructor: made } = Object(cause);
-  const [word] = /^[A-Z]{2,}(?= )/.exec(message) ?? [];
+  // As Redis has it, such as OOM, if it was in a script too; ERR says nothing.
+  const [, word] = /(?:^|: )(?!ERR )([A-Z]{3,}) /.exec(message) ?? [];
   const names = [errstr, word, code, made?.name];
   const found = names.find((name) => typeof name === 'string' && /^[\w -]{1,60}$/.test(name));
   return `expected an answer, found ${found ?? 'an error'}`;

@@ -86,10 +86,10 @@ export class RedisLedger implements Ledger {
   }
 
   async run(command: Command): Promise<readonly string[]> {
-    const from = this.#connections;
     try {
       this.#checked ??= this.check();
       await this.#checked;
+      const from = this.#connections;
       return await this.#confirmed(command, await this.#evaluate(command), from);
     } catch (error) {
       // Whoever answers next may be another server.
@@ -189,7 +189,8 @@ function storeOf(client: unknown): Store {
         of.sendCommand(command);
     if (given.masters === undefined) {
       const send = sending(given);
-      return { isOne: true, send: (_, ...command) => send(...command), servers: () => [send] };
+      const isOne = given.totalClients === undefined; // a pool has more
+      return { isOne, send: (_, ...command) => send(...command), servers: () => [send] };
     }
     return {
       isOne: false,

@@ -67,7 +67,7 @@ export function tell(listener: Listener, refusal: Refusal, known: Circumstances)
 }
 
 /** Runs what must not change the answer, whatever it throws, and whenever. */
-async function quietly(work: () => unknown): Promise<void> {
+export async function quietly(work: () => unknown): Promise<void> {
   try {
     await work();
   } catch {

@@ -63,6 +63,7 @@ export const transports = {
     const connections = [];
     return {
       events,
+      guard,
       url,
       async connect(user, era) {
         const headers = { authorization: await bearer(user) };

@@ -261,7 +261,7 @@ test('nothing can be ended where nothing remembers', async () => {
   const { handle } = told(await alice.call('mint'));
   const { result, events } = await during(server.events, () => alice.call('end', { handle }));
   assert.deepEqual(content(result), answer('handle', { error: null }).toolResult);
-  assert.match(events[1].message, /^end: expected a guard with `accept`/);
+  assert.match(events[1].message, /^end: expected a guard with a ledger or `accept`/);
 });
 
 // ---- telling ----

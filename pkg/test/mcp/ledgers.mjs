@@ -61,7 +61,9 @@ const made = {
       const [, run, last] = (await send('get', fence)).split(' ');
       await send('mset', key, `${began}`, fence, `${began} ${run} ${last}`);
     });
-    return Object.assign(ledger, { close: () => connected.disconnect?.() ?? connected.destroy() });
+    return Object.assign(ledger, {
+      close: () => (client === 'ioredis' ? connected.disconnect() : connected.destroy()),
+    });
   },
 };
 

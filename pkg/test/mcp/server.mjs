@@ -7,7 +7,6 @@ import { Codec } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { z } from 'zod';
-import { ledgerOf } from './ledgers.mjs';
 import { once } from './once.mjs';
 
 export const ISSUER = 'https://idp.example.com';
@@ -40,7 +39,7 @@ export function world(config, principal, onRefused) {
     },
     logger: { warn: (line) => onRefused({ line }) },
     ...(accept && { accept: accepts[accept](), acceptTimeout: 0.2 }),
-    ...(rest.ledger && { ledger: ledgerOf(rest.ledger), ledgerOptions: rest.ledgerOptions }),
+    ...(rest.ledger && { ledger: rest.ledger, ledgerOptions: rest.ledgerOptions }),
     ...(rest.ttl && { requestStateTtl: rest.ttl }),
     ...(rest.only && { only: rest.only }),
   });
@@ -55,7 +54,7 @@ export function world(config, principal, onRefused) {
     if (rest.fetch) {
       server.registerTool('negotiated', {}, (ctx) => said(guard.negotiated(ctx) ?? null));
     }
-    if (sessions) withSessions(server, sessions, onRefused);
+    if (sessions) withSessions(server, sessions, onRefused, rest.meet);
     return server;
   };
   return { guard, rows, baskets, factory };
@@ -72,7 +71,7 @@ function sessionsOf({ first = 0, fails, ...rest }) {
 }
 
 /** Tools that read and write a session, and tell the log of it. */
-function withSessions(server, sessions, told) {
+function withSessions(server, sessions, told, meet) {
   const used = (ctx) => {
     const session = sessions.of(ctx);
     told({ ran: ctx.mcpReq.method, ulid: session?.ulid });
@@ -85,11 +84,30 @@ function withSessions(server, sessions, told) {
     session.write({ count: session.value.count + 1 });
     return state(session);
   });
-  server.registerTool('add', {}, async (ctx) => {
+  // Several at once, each of which has come before any of them goes.
+  server.registerTool('write_at_once', {}, async (ctx) => {
+    const session = used(ctx);
+    session.write({ count: session.value.count + 1 });
+    await meet?.();
+    return state(session);
+  });
+  server.registerTool('update_at_once', {}, async (ctx) => {
     const session = used(ctx);
     session.update(({ count }) => ({ count: count + 1 }));
-    await new Promise((over) => setTimeout(over, 20));
+    await meet?.();
     return state(session);
+  });
+  server.registerResource('at_once', 'once:///1', {}, async (_, ctx) => {
+    const session = used(ctx);
+    session.write({ count: session.value.count + 1 });
+    await meet?.();
+    return { contents: [] };
+  });
+  server.registerTool('ask_of_session', {}, (ctx) => {
+    const session = used(ctx);
+    session.write({ count: session.value.count + 1 });
+    if (ctx.mcpReq.requestState() !== undefined) return state(session);
+    return inputRequired({ requestState: JSON.stringify('asked') });
   });
   server.registerTool('read', {}, (ctx) => state(used(ctx)));
   server.registerTool('mutate', {}, (ctx) => {
@@ -225,6 +243,8 @@ function testServer(guard, rows, baskets, told) {
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   const { user, ...config } = JSON.parse(process.env.TEST_CONFIG);
+  // Not before it is needed: the clients of all stores come with it.
+  if (config.ledger) config.ledger = (await import('./ledgers.mjs')).ledgerOf(config.ledger);
   const principal = user === 'nobody' ? () => undefined : () => ({ issuer: ISSUER, subject: user });
   const told = (event) => console.error(JSON.stringify(event));
   const { guard, factory } = world(config, principal, told);

@@ -2,14 +2,16 @@
 
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { Codec } from 'sealwax';
-import { Guard } from 'sealwax/mcp';
+import { Guard, MemoryLedger } from 'sealwax/mcp';
 
 let handler;
+// There is no clock yet, and it remembers from the first request on: for one isolate, as a test may.
+const ledger = new MemoryLedger();
 
 /** The bindings come with a request, so the guard is made by the first. */
 function handlerOf({ SEALWAX_KEYS: keys }) {
   const codec = new Codec({ keys, audience: 'https://counter.example.com' });
-  const guard = new Guard({ codec, principal: 'anonymous' });
+  const guard = new Guard({ codec, principal: 'anonymous', ledger, ledgerOptions: { adopt: 1 } });
   const sessions = guard.sessions({ initial: () => ({ count: 0 }) });
   return guard.fetch(
     createMcpHandler(() => {

@@ -1,10 +1,11 @@
-// Does what it is told at a ledger, as agent.py beside it says; `redis://…?node` is by node-redis, otherwise by ioredis.
+// Does what it is told at a ledger, as agent.py beside it says.
 
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import 'sealwax';
 import { MemoryLedger, RedisLedger, SqliteLedger } from 'sealwax/mcp';
 
-const PATIENCE = 300;
+const PATIENCE = 1000;
 
 async function made(address) {
   if (address === 'memory') return new MemoryLedger();
@@ -17,7 +18,7 @@ async function made(address) {
   if (url.search === '?cluster') {
     return new RedisLedger(quiet(new Cluster([{ host: url.hostname, port: Number(url.port) }])));
   }
-  return new RedisLedger(quiet(new Redis(Number(url.port), url.hostname, { enableOfflineQueue: true })));
+  return new RedisLedger(quiet(new Redis(address)));
 }
 
 // Without a listener a lost connection ends the process.

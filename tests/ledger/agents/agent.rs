@@ -1,13 +1,13 @@
-//! A ledger of `sealwax-rmcp` for the tests of all languages. Its argument is `redis://…`, `sqlite:PATH` or
-//! `memory`; it reads `{"script": …, "keys": […], "args": […]}` a line, and writes the reply as a JSON array,
-//! or `{"failed": "…"}`.
+//! Does what it is told at a ledger of `sealwax-rmcp`, as agent.py beside it says.
 
 use std::io::{BufRead as _, Write as _, stdin, stdout};
+use std::time::Duration;
 
 use sealwax_rmcp::BoxError;
 use sealwax_rmcp::ledger::{Command, Ledger, Memory, Redis, Script, Sqlite};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::time::timeout;
 
 #[derive(Deserialize)]
 struct Line {
@@ -16,12 +16,19 @@ struct Line {
     args: Vec<String>,
 }
 
+const PATIENCE: Duration = Duration::from_secs(1);
+
 fn ledger(store: &str) -> Result<Box<dyn Ledger>, BoxError> {
-    Ok(match store.strip_prefix("sqlite:") {
-        Some(path) => Box::new(Sqlite::open(path)?),
-        None if store == "memory" => Box::new(Memory::default()),
-        None => Box::new(Redis::open(store)?),
-    })
+    if store == "memory" {
+        return Ok(Box::new(Memory::default()));
+    }
+    if let Some(path) = store.strip_prefix("sqlite:") {
+        return Ok(Box::new(Sqlite::open(path)?));
+    }
+    Ok(Box::new(match store.strip_suffix("?cluster") {
+        Some(node) => Redis::cluster(redis::cluster::ClusterClient::new([node])?),
+        None => Redis::open(store)?,
+    }))
 }
 
 fn command(line: &str) -> Result<Command, BoxError> {
@@ -34,11 +41,19 @@ fn command(line: &str) -> Result<Command, BoxError> {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), BoxError> {
     let store = std::env::args().nth(1).ok_or("expected a store")?;
-    let ledger = ledger(&store)?;
+    let mut made = None;
     for line in stdin().lock().lines() {
-        let reply = match command(&line?) {
-            Ok(command) => ledger.run(&command).await.map_err(BoxError::from),
-            Err(error) => Err(error),
+        let line = line?;
+        if made.is_none() {
+            made = ledger(&store).ok();
+        }
+        let reply = match (&made, command(&line)) {
+            (Some(ledger), Ok(command)) => match timeout(PATIENCE, ledger.run(&command)).await {
+                Ok(reply) => reply.map_err(BoxError::from),
+                Err(late) => Err(late.into()),
+            },
+            (None, _) => Err("expected a store that can be opened".into()),
+            (_, Err(error)) => Err(error),
         };
         let told = match reply {
             Ok(reply) => json!(reply),

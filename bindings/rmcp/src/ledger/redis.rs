@@ -66,7 +66,7 @@ impl Redis {
     /// A ledger in the server that a client of the `redis` crate connects to.
     #[must_use]
     pub fn new(client: redis::Client) -> Self {
-        Self::of(Source::Server(client))
+        Self::of(Source::Server(Box::new(client)))
     }
 
     /// A ledger in a Cluster. All that it keeps of one service lies on one node.
@@ -236,10 +236,15 @@ fn is_unknown(error: &RedisError) -> bool {
 
 /// What is told of an error: never its whole text, which may hold an address and what is in it.
 fn failed(error: RedisError) -> LedgerError {
-    LedgerError::Unavailable(match error.code() {
-        // It is the server's own word.
-        Some(code) => format!("redis: {}", said(code)),
-        None => format!("redis: {}", error.category()),
+    // What a script passes on has its code inside.
+    let inner = error.detail().and_then(|detail| {
+        let mut words = detail.split(|character: char| !character.is_ascii_uppercase());
+        words.find(|word| word.len() > 2)
+    });
+    LedgerError::Unavailable(match (error.code(), inner) {
+        (Some("ERR"), Some(inner)) => format!("redis: {}", said(inner)),
+        (Some(code), _) => format!("redis: {}", said(code)),
+        (None, _) => format!("redis: {}", error.category()),
     })
 }
 

@@ -10,17 +10,21 @@ use std::sync::{LazyLock, Mutex};
 use rmcp::model::*;
 use rmcp::transport::TokioChildProcess;
 use rmcp::{ClientServiceExt as _, ServiceExt as _};
+use sealwax::ledger::Namespace;
 use serde_json::{Value, json};
 
+use crate::accept::unix_seconds;
 use crate::clients::*;
 use crate::example::{built, jwt, key};
 use crate::session::{SESSION, call_in, create};
+use crate::valkey::Valkey;
 
 static COUNTER: LazyLock<PathBuf> = LazyLock::new(|| built("sessions"));
 
 async fn stdio(key: &str, revision: &str) -> Client {
     let mut command = tokio::process::Command::new(&*COUNTER);
-    command.env("SEALWAX_KEYS", key).env_remove("PORT");
+    command.env("SEALWAX_KEYS", key);
+    command.env_remove("PORT").env_remove("SEALWAX_LEDGER");
     let process = TokioChildProcess::new(command).unwrap();
     let client = ClientConfig::default();
     match revision {
@@ -50,7 +54,23 @@ fn http(key: &str) -> Http {
 }
 
 fn http_with(key: &str, secret: Option<&str>) -> Http {
-    let mut child = Command::new(&*COUNTER)
+    served(
+        Command::new(&*COUNTER).env_remove("SEALWAX_LEDGER"),
+        key,
+        secret,
+    )
+}
+
+/// With a ledger, which began long before.
+fn remembering(key: &str, valkey: &Valkey) -> Http {
+    let began = Namespace::new("https://counter.example.com", "").began();
+    valkey.ask::<()>(&format!("SET {began} {}", unix_seconds() - 60));
+    let mut command = Command::new(&*COUNTER);
+    served(command.env("SEALWAX_LEDGER", valkey.url()), key, None)
+}
+
+fn served(command: &mut Command, key: &str, secret: Option<&str>) -> Http {
+    let mut child = command
         .env("SEALWAX_KEYS", key)
         .env("PORT", "0")
         .env_remove("NOTES_JWT_SECRET")
@@ -190,7 +210,8 @@ async fn on_http_sessions_are_of_the_user_of_the_token() {
 
 #[tokio::test]
 async fn over_http_the_transport_has_a_session_of_its_own() {
-    let server = http(&key());
+    let valkey = Valkey::start();
+    let server = remembering(&key(), &valkey);
     let request = |body: &str| {
         reqwest::Client::new()
             .post(&server.uri)
@@ -223,7 +244,8 @@ async fn over_http_the_transport_has_a_session_of_its_own() {
 
 #[tokio::test]
 async fn a_session_that_was_deleted_is_over() {
-    let server = http(&key());
+    let valkey = Valkey::start();
+    let server = remembering(&key(), &valkey);
     for alice in [
         client(&server.uri, "any").await,
         legacy(&server.uri, "any").await,

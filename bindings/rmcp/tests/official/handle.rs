@@ -88,11 +88,7 @@ async fn the_model_reads_one_text_whatever_the_reason() {
         let has_id = sent == handle(&held) || code == "ended";
         assert!(told[0].principal.is_some() && told[0].token_id.is_some() == has_id);
     }
-    // Of the one that was ended nothing is left, and the other may be used again and again.
-    assert_eq!(
-        tool(&alice, "end", json!({"handle": handle(&ended)})).await["isError"],
-        false
-    );
+    // The other may be used again and again.
     for _ in 0..2 {
         let checked = tool(&alice, "check", json!({"handle": handle(&good)})).await;
         assert_eq!(checked["structuredContent"]["ulid"], good["ulid"]);

@@ -320,7 +320,7 @@ async fn the_client_cannot_tell_why_it_was_refused() {
         ("alice", good.repeat(20), "too_large"),
         ("alice", session_id.as_str().into(), "malformed"),
         ("alice", String::new(), "malformed"),
-        ("alice", ended, "not_accepted"),
+        ("alice", ended, "ended"),
     ] {
         for method in ["POST", "DELETE"] {
             let body = (method == "POST").then(who);
@@ -591,6 +591,44 @@ async fn a_lifetime_that_is_none_is_told_to_the_author() {
     }
 }
 
+#[tokio::test]
+async fn a_session_that_was_idle_or_revoked_is_over() {
+    let idle: Change = |it| it.sep1359().idle(Duration::from_secs(5));
+    let fleet = fleet(fresh(), shared_memory(), idle).await;
+    let session = begin(&fleet.uri, "alice").await;
+    let ask = async |uri: &str| post(uri, "alice", Some(&session), who()).await.status;
+    assert_eq!(ask(&fleet.uri).await, 200);
+    tokio::time::sleep(Duration::from_millis(7200)).await;
+    for _ in 0..2 {
+        assert_eq!(ask(&fleet.uri).await, 404);
+        assert_eq!(fleet.refusals.code(), "ended");
+    }
+
+    let refusals = Refusals::default();
+    let guard = Guard::builder(fresh(), from_claims).on_refused(refusals.hook());
+    let guard = guard.ledger(Memory::default()).build().unwrap();
+    let uri = listen(replica(&guard, |it| it, true)).await;
+    let session = begin(&uri, "alice").await;
+    let ask = async |uri: &str| post(uri, "alice", Some(&session), who()).await.status;
+    assert_eq!(ask(&uri).await, 200);
+    let alice = sealwax::Principal::subject("alice")
+        .with_issuer("https://idp.example.com")
+        .with_client("cli");
+    guard.revoke(&alice, None).await.unwrap();
+    assert_eq!(ask(&uri).await, 404);
+    assert_eq!(refusals.code(), "revoked");
+}
+
+#[tokio::test]
+async fn an_idle_time_that_nothing_measures_is_told_to_the_author() {
+    let idle: Change = |it| it.idle(Duration::from_secs(5));
+    let fleet = fleet(fresh(), |it| it, idle).await;
+    let failed = post(&fleet.uri, "alice", None, hello(0)).await;
+    assert_eq!(failed.status, 500);
+    let told = fleet.refusals.take();
+    assert!(told[0].message.contains("ledger"), "{told:?}");
+}
+
 fn invalid(id: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": "w", "error":
         {"code": -32003, "message": "Invalid or expired session", "data": {"sessionId": id}}})
@@ -682,10 +720,10 @@ async fn sep_1359_refuses_in_one_way_and_ends_what_is_terminated() {
         ("alice", retired, "unknown_key"),
         ("alice", good.repeat(20), "too_large"),
         ("alice", "abc123".into(), "malformed"),
-        ("alice", ended, "not_accepted"),
+        ("alice", ended, "ended"),
         ("mallory", good.clone(), "principal_mismatch"),
         // It was ended by that: the principal changed.
-        ("alice", good.clone(), "not_accepted"),
+        ("alice", good.clone(), "ended"),
     ] {
         let refused = post(&fleet.uri, user, None, named(who(), &token)).await;
         let mut expected = invalid(&token);

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod accept;
+mod bad_stores;
 mod canary;
 mod cancelled;
 mod clients;
@@ -13,7 +14,10 @@ mod guard;
 mod handle;
 mod held_handle;
 mod layer;
+mod ledger;
 mod request_state;
 mod server;
 mod session;
 mod streams;
+mod tally;
+mod valkey;

@@ -152,7 +152,7 @@ async fn the_client_cannot_tell_why_it_was_refused() {
     refused(&alice, delete(json!(8)), r#"{"asked":8}"#, "malformed").await;
     let twice = state8().await;
     assert!(retry(&alice, delete(json!(8)), &twice).await.is_ok());
-    refused(&alice, delete(json!(8)), &twice, "not_accepted").await;
+    refused(&alice, delete(json!(8)), &twice, "used").await;
     let late = state(&client(&short.uri, "alice").await, delete(json!(8))).await;
     tokio::time::sleep(Duration::from_millis(2100)).await;
     refused(&alice, delete(json!(8)), &late, "expired").await;

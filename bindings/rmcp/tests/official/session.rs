@@ -483,7 +483,7 @@ async fn an_ended_session_is_refused_and_its_fork_is_not() {
     for sent in [&session, &later] {
         let refused = call_in(&alice, "read", json!({}), sent).await;
         assert_eq!(refused, Err(not_found(&session)));
-        assert_eq!(server.refusals.code(), "not_accepted");
+        assert_eq!(server.refusals.code(), "ended");
     }
     assert_eq!(
         raw(&alice, "sessions/delete", delete).await,

@@ -275,6 +275,17 @@ async fn sep_1359_ends_by_its_own_time_and_by_the_codecs() {
 }
 
 #[tokio::test]
+async fn sep_1359_ends_where_it_was_idle() {
+    let idle: Change = |it| it.sep1359().idle(Duration::from_secs(5));
+    let mut alice = pipe(fresh(), |it| it.ledger(Memory::default()), idle);
+    let token = alice.begin().await;
+    assert!(alice.ask(named(ping(), &token)).await["result"].is_object());
+    tokio::time::sleep(Duration::from_millis(7200)).await;
+    assert_eq!(alice.ask(named(ping(), &token)).await, invalid(&token));
+    assert_eq!(alice.refusals.code(), "ended");
+}
+
+#[tokio::test]
 async fn a_notification_with_a_bad_data_layer_session_is_dropped() {
     let mut alice = pipe(fresh(), |it| it, |it| it);
     let begun = alice.ask(hello()).await;

@@ -3,19 +3,30 @@
 import { type CallToolResult, Client } from '@modelcontextprotocol/client';
 import { createMcpHandler, inputRequired, McpServer, Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { Redis as Upstash } from '@upstash/redis';
+import Database from 'better-sqlite3';
+import { Cluster, Redis } from 'ioredis';
+import { createClient, createCluster } from 'redis';
 import { Codec, type Principal, principalFromClaims } from 'sealwax';
 import {
   type Accept,
   type Accepted,
   anonymous,
+  type Command,
   type FetchHandler,
   Guard,
   type Held,
+  type Ledger,
+  type LedgerOptions,
+  LedgerUnfit,
+  MemoryLedger,
   type Negotiated,
   principalFromAuthInfo,
+  RedisLedger,
   type Refused,
   type RequestContext,
   type Session,
+  SqliteLedger,
 } from 'sealwax/mcp';
 import { ClientSessions, type SessionStore, sessionFetch } from 'sealwax/mcp/client';
 import { sessionStreams } from 'sealwax/mcp/stdio';
@@ -38,6 +49,35 @@ const guard = new Guard({
   only: { delete_note: ['id'] },
 });
 new Guard({ codec, principal: principalFromAuthInfo });
+
+const ledgerOptions: LedgerOptions = {
+  label: 'a',
+  allowance: 5,
+  adopt: 1,
+  reusableRequestState: true,
+};
+const ledgers: Ledger[] = [
+  new MemoryLedger({ room: 1 << 20 }),
+  new SqliteLedger(new Database(':memory:')),
+  new RedisLedger(new Redis()),
+  new RedisLedger(new Cluster([])),
+  new RedisLedger(createClient()),
+  new RedisLedger(createCluster({ rootNodes: [] })),
+  new RedisLedger(new Upstash({ url: '', token: '', automaticDeserialization: false })),
+  { run: async ({ script, keys, args }: Command) => [script, ...keys, ...args] },
+];
+export const remembering = new Guard({
+  ...{ codec, principal: 'anonymous', ledgerOptions },
+  ledger: ledgers[0],
+});
+export const unfit: Error = new LedgerUnfit('it would forget');
+export const signedOut: Promise<void> = remembering.revoke({ subject: 'alice' }, 3600);
+remembering.fetch(async () => new Response(), { idle: 60 });
+remembering.heldHandles('basket', { singleUse: true });
+// @ts-expect-error a store is none by itself
+new RedisLedger({ get() {} });
+// @ts-expect-error a ledger runs commands
+new Guard({ codec, principal: 'anonymous', ledger: { get() {} } });
 
 const high: McpServer = guard.protect(new McpServer({ name: 'x', version: '1' }));
 const low: Server = guard.protect(new Server({ name: 'x', version: '1' }));
@@ -86,11 +126,12 @@ const sessions = guard.sessions<Counter>({
 high.registerTool('count', {}, (ctx) => {
   const session: Session<Counter> | undefined = sessions.of(ctx);
   session?.write({ count: session.value.count + session.generation });
+  const next: Counter | undefined = session?.update(({ count }) => ({ count: count + 1 }));
   // @ts-expect-error another value
   session?.write({ counter: 1 });
   const { ulid, id } = session ?? {};
   const negotiated: Negotiated | undefined = guard.negotiated(ctx);
-  const text = `${ulid}${id}${session?.fork().state}${negotiated?.clientInfo.name}`;
+  const text = `${ulid}${id}${session?.fork().state}${negotiated?.clientInfo.name}${next?.count}`;
   return { content: [{ type: 'text', text }] };
 });
 // @ts-expect-error a session begins with a value of its type

@@ -1,0 +1,538 @@
+//! The ledger on real servers, by real clients: two replicas with memory, SQLite and Valkey.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use rmcp::model::*;
+use rmcp::service::PeerRequestOptions;
+use sealwax::{Principal, Profile};
+use sealwax_rmcp::ledger::{Memory, Redis};
+use sealwax_rmcp::{Guard, anonymous, from_claims};
+use serde_json::{Value, json};
+
+use crate::clients::*;
+use crate::handle::tool;
+use crate::server::Refusals;
+use crate::session::{SESSION, call_in, create};
+use crate::streams::until;
+use crate::tally::*;
+use crate::valkey::Valkey;
+
+pub fn not_found(session: &Value) -> Value {
+    let id = &session["sessionId"];
+    json!({"code": -32043, "message": "Session not found", "data": {"sessionId": id}})
+}
+
+/// The session after a call that went well.
+fn next(session: &Value, result: &Value) -> Value {
+    assert_eq!(result["isError"], false, "{result}");
+    let mut next = session.clone();
+    next["state"] = result["_meta"][SESSION]["state"].clone();
+    assert!(next["state"].is_string(), "{result}");
+    next
+}
+
+/// The latest state, which a stale call was told.
+fn latest(result: &Value, ran: bool) -> Value {
+    assert_eq!(result["isError"], true, "{result}");
+    let meta = &result["_meta"];
+    assert_eq!(meta["io.github.sealwax/stale"], json!({ "ran": ran }));
+    meta[SESSION].clone()
+}
+
+async fn value(client: &Client, session: &Value) -> Value {
+    let read = call_in(client, "read", json!({}), session).await.unwrap();
+    assert_eq!(read["isError"], false, "{read}");
+    read["structuredContent"]["value"].clone()
+}
+
+pub async fn sure(client: &Client, state: &str) -> Result<Value, Value> {
+    let again = call("sure", json!({})).with_request_state(state);
+    json_of(client.call_tool_once(again).await.map(|_| "sure"))
+}
+
+#[tokio::test]
+async fn a_request_state_comes_back_once_wherever_it_does() {
+    for store in Store::each() {
+        let fleet = Fleet::on(store).await;
+        let [here, there] = fleet.clients("alice").await;
+        for (first, second) in [(&here, &here), (&here, &there), (&there, &here)] {
+            let sealed = state(first, call("sure", json!({}))).await;
+            assert!(sure(first, &sealed).await.is_ok());
+            let refused = sure(second, &sealed).await;
+            assert_eq!(refused, Err(refusal(Profile::RequestState)));
+            assert_eq!(fleet.refusals.code(), "used");
+        }
+        // At once, by as many as like: one has it.
+        let sealed = state(&here, call("sure", json!({}))).await;
+        let all = (0..16).map(|at| sure(if at % 2 == 0 { &here } else { &there }, &sealed));
+        let won = join_all(all).await.into_iter().filter(Result::is_ok);
+        assert_eq!(won.count(), 1);
+        let told = fleet.refusals.take();
+        assert_eq!(told.len(), 15);
+        assert!(told.iter().all(|told| told.code == "used"), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_state_may_be_reusable() {
+    let memory = Store::Memory(Arc::new(Memory::default()));
+    let fleet = Fleet::with(memory, |it| it.reusable_request_state()).await;
+    let [alice, _] = fleet.clients("alice").await;
+    let sealed = state(&alice, call("sure", json!({}))).await;
+    for _ in 0..3 {
+        assert!(sure(&alice, &sealed).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_was_deleted_is_over_everywhere() {
+    for store in Store::each() {
+        let fleet = Fleet::on(store).await;
+        let [here, there] = fleet.clients("alice").await;
+        let session = create(&here).await;
+        assert_eq!(value(&there, &session).await, 0);
+        // A write that comes too late does not bring it back.
+        let late = call_in(&there, "write", json!({"wait": true}), &session);
+        let delete = async {
+            fleet.replicas[1].gate.all(1).await;
+            let meta = json!({"_meta": {SESSION: {"sessionId": session["sessionId"]}}});
+            raw(&here, "sessions/delete", meta).await.unwrap();
+            fleet.replicas[1].gate.go.add_permits(1);
+        };
+        assert_eq!(tokio::join!(late, delete).0, Err(not_found(&session)));
+        assert_eq!(fleet.refusals.code(), "ended");
+        for client in [&here, &there] {
+            let over = call_in(client, "read", json!({}), &session).await;
+            assert_eq!(over, Err(not_found(&session)));
+            assert_eq!(fleet.refusals.code(), "ended");
+        }
+        // And so is a handle.
+        let minted = tool(&here, "mint", json!({})).await["structuredContent"].clone();
+        assert_eq!(
+            tool(&there, "check", minted.clone()).await["isError"],
+            false
+        );
+        assert_eq!(tool(&here, "end", minted.clone()).await["isError"], false);
+        let over = tool(&there, "check", minted).await;
+        assert_eq!(over, refusal(Profile::Handle));
+        assert_eq!(fleet.refusals.code(), "ended");
+    }
+}
+
+#[tokio::test]
+async fn an_older_state_is_answered_with_the_latest_one() {
+    for store in Store::each() {
+        let fleet = Fleet::on(store).await;
+        let [here, there] = fleet.clients("alice").await;
+        let first = create(&here).await;
+        let written = call_in(&here, "write", json!({"to": 5}), &first).await;
+        let second = next(&first, &written.unwrap());
+        // Nothing ran; the client adopts what it is told, and goes on.
+        let stale = call_in(&there, "write", json!({"to": 6}), &first)
+            .await
+            .unwrap();
+        assert_eq!(fleet.refusals.code(), "stale");
+        let told = latest(&stale, false);
+        assert_eq!(told["state"], second["state"]);
+        assert_eq!(value(&there, &told).await, 5);
+        // Elsewhere than in a tool it is an error.
+        let params = json!({"_meta": {SESSION: first}});
+        let error = raw(&there, "tally/write", params).await.unwrap_err();
+        assert_eq!(error["code"], -32044);
+        assert_eq!(
+            (&error["data"]["ran"], &error["data"]["session"]),
+            (&json!(false), &told)
+        );
+        assert_eq!(fleet.refusals.code(), "stale");
+    }
+}
+
+#[tokio::test]
+async fn who_wrote_and_lost_has_its_result_discarded() {
+    for store in Store::each() {
+        let fleet = Fleet::on(store).await;
+        let [here, there] = fleet.clients("alice").await;
+        let [_, slow] = &fleet.replicas;
+        let first = create(&here).await;
+        let late = call_in(&there, "write", json!({"to": 6, "wait": true}), &first);
+        let overtake = async {
+            slow.gate.all(1).await;
+            let written = call_in(&here, "write", json!({"to": 5}), &first).await;
+            slow.gate.go.add_permits(1);
+            next(&first, &written.unwrap())
+        };
+        let (lost, second) = tokio::join!(late, overtake);
+        let lost = lost.unwrap();
+        assert!(!lost.to_string().contains("written"), "{lost}");
+        let told = latest(&lost, true);
+        assert_eq!(told["state"], second["state"]);
+        assert_eq!(fleet.refusals.code(), "stale");
+        assert_eq!(value(&there, &told).await, 5);
+
+        let late = raw(
+            &there,
+            "tally/write",
+            json!({"wait": true, "_meta": {SESSION: second}}),
+        );
+        let overtake = async {
+            slow.gate.all(1).await;
+            call_in(&here, "write", json!({"to": 9}), &second)
+                .await
+                .unwrap();
+            slow.gate.go.add_permits(1);
+        };
+        let error = tokio::join!(late, overtake).0.unwrap_err();
+        assert_eq!(
+            (&error["code"], &error["data"]["ran"]),
+            (&json!(-32045), &json!(true))
+        );
+        assert_eq!(value(&here, &error["data"]["session"]).await, 9);
+    }
+}
+
+#[tokio::test]
+async fn parallel_updates_all_succeed() {
+    for store in Store::each() {
+        let fleet = Fleet::on(store).await;
+        let clients = fleet.clients("alice").await;
+        let session = create(&clients[0]).await;
+        // All have begun before the first is done.
+        let calls =
+            (0..8).map(|at| call_in(&clients[at % 2], "add", json!({"wait": true}), &session));
+        let release = async {
+            for replica in &fleet.replicas {
+                replica.gate.all(4).await;
+            }
+            for replica in &fleet.replicas {
+                replica.gate.go.add_permits(4);
+            }
+        };
+        let (done, ()) = tokio::join!(join_all(calls), release);
+        let mut values = Vec::new();
+        for done in done {
+            let left = next(&session, &done.unwrap());
+            let read = call_in(&clients[0], "read", json!({}), &left)
+                .await
+                .unwrap();
+            if read["isError"] == false {
+                values.push(read["structuredContent"]["value"].clone());
+            }
+        }
+        // One of them is the latest, and has them all.
+        assert_eq!(values, [8]);
+        let told = fleet.refusals.take();
+        assert_eq!(told.len(), 7, "the reads of older ones: {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_update_that_panics_on_what_came_in_between_is_the_servers_trouble() {
+    let fleet = Fleet::on(Store::Memory(Arc::new(Memory::default()))).await;
+    let [here, there] = fleet.clients("alice").await;
+    let session = create(&here).await;
+    let late = call_in(&there, "shy", json!({}), &session);
+    let overtake = async {
+        fleet.replicas[1].gate.all(1).await;
+        call_in(&here, "add", json!({}), &session).await.unwrap();
+        fleet.replicas[1].gate.go.add_permits(1);
+    };
+    let error = tokio::join!(late, overtake).0.unwrap_err();
+    assert_eq!(error["code"], -32603);
+    let told = fleet.refusals.take();
+    assert_eq!(
+        (told.len(), told[0].code),
+        (1, "invalid_argument"),
+        "{told:?}"
+    );
+    assert!(told[0].message.contains("panicked"), "{told:?}");
+}
+
+#[tokio::test]
+async fn what_asks_back_writes_nothing_and_its_next_round_sends_the_same_state() {
+    for store in Store::each() {
+        let fleet = Fleet::on(store).await;
+        let [here, there] = fleet.clients("alice").await;
+        let session = create(&here).await;
+        let mut first = call("ask", json!({}));
+        first.meta = serde_json::from_value(json!({ SESSION: session })).unwrap();
+        let sealed = state(&here, first.clone()).await;
+        let second = there.call_tool_once(first.with_request_state(sealed)).await;
+        let CallToolResponse::Complete(second) = second.unwrap() else {
+            panic!("expected the end");
+        };
+        assert_eq!(json!(second)["content"][0]["text"], "0");
+        assert!(fleet.refusals.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_request_writes_nothing() {
+    use rmcp::ServiceExt as _;
+
+    let ledger = Arc::new(Memory::default());
+    let principal = |_: &_| Principal::subject("alice");
+    let guard = Guard::builder(fresh(), principal)
+        .ledger(ledger)
+        .build()
+        .unwrap();
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let streams = guard.streams().wrap(tokio::io::split(theirs));
+    let (server, gate) = tally(&guard);
+    let protected = guard.protect(server);
+    tokio::spawn(async move { protected.serve(streams).await.unwrap().waiting().await });
+    let client = ClientConfig::default()
+        .serve(tokio::io::split(ours))
+        .await
+        .unwrap();
+    let session = create(&client).await;
+    let params = json!({"name": "linger", "_meta": {SESSION: session}});
+    let linger =
+        ClientRequest::CallToolRequest(Request::new(serde_json::from_value(params).unwrap()));
+    let options = PeerRequestOptions::no_options();
+    let request = client
+        .send_cancellable_request(linger, options)
+        .await
+        .unwrap();
+    gate.all(1).await;
+    request.cancel(None).await.unwrap();
+    // As soon as the handler is over, nobody holds the gate but the server.
+    until(|| Arc::strong_count(&gate) <= 2).await;
+    // The state is the latest one still.
+    assert_eq!(value(&client, &session).await, 0);
+}
+
+#[tokio::test]
+async fn who_is_revoked_is_signed_out_everywhere() {
+    for store in Store::each() {
+        let fleet = Fleet::on(store).await;
+        let [here, there] = fleet.clients("alice").await;
+        let [bob, _] = fleet.clients("bob").await;
+        let (session, bobs) = (create(&here).await, create(&bob).await);
+        let sealed = state(&here, call("sure", json!({}))).await;
+        let minted = tool(&here, "mint", json!({})).await["structuredContent"].clone();
+        let cart = tool(&here, "cart", json!({})).await["structuredContent"].clone();
+        let alice = Principal::subject("alice");
+        let alice = alice
+            .with_issuer("https://idp.example.com")
+            .with_client("cli");
+        let lives = Some(Duration::from_secs(3600));
+        fleet.replicas[0].guard.revoke(&alice, lives).await.unwrap();
+
+        let over = call_in(&there, "read", json!({}), &session).await;
+        assert_eq!(over, Err(not_found(&session)));
+        assert_eq!(
+            sure(&there, &sealed).await,
+            Err(refusal(Profile::RequestState))
+        );
+        for (check, handle) in [("check", minted), ("look", cart)] {
+            assert_eq!(tool(&there, check, handle).await, refusal(Profile::Handle));
+        }
+        let told = fleet.refusals.take();
+        assert_eq!(told.len(), 4);
+        assert!(told.iter().all(|told| told.code == "revoked"), "{told:?}");
+        // Nobody else is, and alice may come again.
+        assert_eq!(value(&bob, &bobs).await, 0);
+        another_second().await;
+        assert_eq!(value(&there, &create(&here).await).await, 0);
+    }
+}
+
+#[tokio::test]
+async fn a_renewal_ends_the_handle_before_and_opening_does_not() {
+    for store in Store::each() {
+        let fleet = Fleet::on(store).await;
+        let [here, there] = fleet.clients("alice").await;
+        let first = tool(&here, "cart", json!({})).await["structuredContent"].clone();
+        for client in [&here, &there] {
+            assert_eq!(
+                tool(client, "look", first.clone()).await["structuredContent"]["value"],
+                0
+            );
+        }
+        let second = tool(&here, "put", first.clone()).await["structuredContent"].clone();
+        for name in ["look", "put"] {
+            assert_eq!(
+                tool(&there, name, first.clone()).await,
+                refusal(Profile::Handle)
+            );
+            assert_eq!(fleet.refusals.code(), "used");
+        }
+        assert_eq!(
+            tool(&there, "look", second.clone()).await["structuredContent"]["value"],
+            1
+        );
+        // At once: one is renewed.
+        let all = (0..8).map(|at| {
+            tool(
+                if at % 2 == 0 { &here } else { &there },
+                "put",
+                second.clone(),
+            )
+        });
+        let put = join_all(all).await;
+        let won = put.iter().filter(|result| result["isError"] == false);
+        assert_eq!(won.count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_takes_a_ledger_says_so_without_one() {
+    let build = || Guard::builder(fresh(), anonymous);
+    let error = build().reusable_request_state().build().unwrap_err();
+    assert!(error.to_string().contains("ledger"), "{error}");
+    let guard = build().build().unwrap();
+    let error = guard
+        .revoke(&Principal::subject("alice"), None)
+        .await
+        .unwrap_err();
+    assert_eq!(error.code(), "invalid_argument");
+
+    let refusals = Refusals::default();
+    let guard = Guard::builder(fresh(), from_claims).on_refused(refusals.hook());
+    let served = replica(guard.build().unwrap()).await;
+    let alice = client(&served.uri, "alice").await;
+    let cart = tool(&alice, "cart", json!({})).await["structuredContent"].clone();
+    assert_eq!(tool(&alice, "put", cart).await, internal(Profile::Handle));
+    let told = refusals.take();
+    assert!(told[0].message.contains("single use"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_valkey_that_was_restarted_forgets_nothing_that_was_used() {
+    let valkey = Valkey::with(&["--appendonly", "yes", "--appendfsync", "always"]);
+    let mut fleet = Fleet::on(Store::Valkey(valkey)).await;
+    let [here, there] = fleet.clients("alice").await;
+    let used = state(&here, call("sure", json!({}))).await;
+    assert!(sure(&here, &used).await.is_ok());
+    let fresh = state(&here, call("sure", json!({}))).await;
+    let session = create(&here).await;
+    let written = call_in(&here, "write", json!({"to": 3}), &session).await;
+    let session = next(&session, &written.unwrap());
+    fleet.valkey().kill();
+    fleet.valkey().restart();
+    let refused = Err(refusal(Profile::RequestState));
+    // Whether it was used the last moments before cannot be known: it is refused too.
+    until_served(&there, &session).await;
+    fleet.refusals.take();
+    assert_eq!(
+        (sure(&there, &used).await, sure(&there, &fresh).await),
+        (refused.clone(), refused)
+    );
+    let codes: Vec<_> = fleet.refusals.take().iter().map(|told| told.code).collect();
+    assert_eq!(codes, ["used", "unknown"]);
+    assert_eq!(value(&there, &session).await, 3);
+    another_second().await;
+    let again = state(&there, call("sure", json!({}))).await;
+    assert!(sure(&here, &again).await.is_ok());
+}
+
+/// Until the server has read what it kept.
+async fn until_served(client: &Client, session: &Value) {
+    for _ in 0..200 {
+        if call_in(client, "read", json!({}), session).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("expected it to serve again");
+}
+
+#[tokio::test]
+async fn scripts_that_the_server_forgot_are_sent_again() {
+    let mut fleet = Fleet::on(Store::Valkey(Valkey::start())).await;
+    let [alice, _] = fleet.clients("alice").await;
+    for _ in 0..2 {
+        fleet.valkey().ask::<()>("SCRIPT FLUSH");
+        let sealed = state(&alice, call("sure", json!({}))).await;
+        assert!(sure(&alice, &sealed).await.is_ok());
+        let handle = tool(&alice, "mint", json!({})).await["structuredContent"].clone();
+        assert_eq!(tool(&alice, "end", handle).await["isError"], false);
+    }
+    assert!(fleet.refusals.is_empty());
+}
+
+#[tokio::test]
+async fn an_end_is_confirmed_by_a_replica_or_it_is_said() {
+    let mut fleet = Fleet::on(Store::Valkey(Valkey::start())).await;
+    let of = format!("127.0.0.1 {}", fleet.valkey().port);
+    let follower = Valkey::with(&["--replicaof", &of]);
+    let follows = || {
+        let info = fleet_info(&follower);
+        info.contains("master_link_status:up")
+    };
+    until(follows).await;
+    let [alice, _] = fleet.clients("alice").await;
+    let handle = async || tool(&alice, "mint", json!({})).await["structuredContent"].clone();
+    let one = handle().await;
+    assert_eq!(tool(&alice, "end", one).await["isError"], false);
+    assert!(fleet.refusals.is_empty());
+    follower.signal("STOP");
+    let (one, two) = (handle().await, handle().await);
+    // Who checks does not wait for who ends.
+    let (ended, checked) = tokio::join!(tool(&alice, "end", one), tool(&alice, "check", two),);
+    assert_eq!(
+        (&ended["isError"], &checked["isError"]),
+        (&json!(false), &json!(false))
+    );
+    assert_eq!(fleet.refusals.code(), "ledger_unconfirmed");
+    let nobody = Principal::subject("nobody");
+    fleet.replicas[0].guard.revoke(&nobody, None).await.unwrap();
+    assert_eq!(fleet.refusals.code(), "ledger_unconfirmed");
+    follower.signal("CONT");
+}
+
+fn fleet_info(valkey: &Valkey) -> String {
+    valkey.ask("INFO replication")
+}
+
+#[tokio::test]
+async fn a_cluster_is_one_ledger() {
+    let nodes = [(); 3].map(|()| Valkey::with(&["--cluster-enabled", "yes"]));
+    for (at, node) in nodes.iter().enumerate() {
+        let slots = [(0, 5460), (5461, 10922), (10923, 16383)][at];
+        node.ask::<()>(&format!("CLUSTER ADDSLOTSRANGE {} {}", slots.0, slots.1));
+        node.ask::<()>(&format!("CLUSTER MEET 127.0.0.1 {}", nodes[0].port));
+    }
+    let joined = || {
+        nodes.iter().all(|node| {
+            let info = node.ask::<String>("CLUSTER INFO");
+            info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:3")
+        })
+    };
+    until(joined).await;
+    let codec = fresh();
+    for label in ["a", "b", "c", "d"] {
+        let refusals = Refusals::default();
+        let urls: Vec<_> = nodes.iter().map(Valkey::url).collect();
+        let client_of = redis::cluster::ClusterClient::new(urls).unwrap();
+        let guard = Guard::builder(codec.clone(), from_claims)
+            .ledger(Redis::cluster(client_of))
+            .ledger_label(label)
+            .ledger_allowance(Duration::ZERO)
+            .on_refused(refusals.hook());
+        let served = replica(guard.build().unwrap()).await;
+        served
+            .guard
+            .revoke(&Principal::subject("nobody"), None)
+            .await
+            .unwrap();
+        another_second().await;
+        let alice = client(&served.uri, "alice").await;
+        let sealed = state(&alice, call("sure", json!({}))).await;
+        assert!(sure(&alice, &sealed).await.is_ok());
+        assert_eq!(
+            sure(&alice, &sealed).await,
+            Err(refusal(Profile::RequestState))
+        );
+        assert_eq!(refusals.code(), "used");
+        let handle = tool(&alice, "mint", json!({})).await["structuredContent"].clone();
+        assert_eq!(tool(&alice, "end", handle.clone()).await["isError"], false);
+        assert_eq!(
+            tool(&alice, "check", handle).await,
+            refusal(Profile::Handle)
+        );
+        assert_eq!(refusals.code(), "ended");
+    }
+}

@@ -1,0 +1,339 @@
+//! A server whose sessions hold a number, and two replicas of it with one ledger.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::handler::server::wrapper::Parameters;
+use rmcp::model::*;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
+use schemars::JsonSchema;
+use sealwax::{Codec, Key, Principal};
+use sealwax_rmcp::ledger::{Memory, Redis, Sqlite};
+use sealwax_rmcp::{
+    Guard, GuardBuilder, Handles, HeldHandles, Refused, Session, Sessions, State, from_claims,
+};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use crate::clients::*;
+use crate::server::{Refusals, codec, serve, text};
+use crate::valkey::{Valkey, folder};
+
+#[derive(Clone)]
+pub struct Tally {
+    sessions: Sessions<u32>,
+    rows: Handles,
+    carts: HeldHandles,
+    pub gate: Arc<Gate>,
+}
+
+/// Where handlers wait.
+pub struct Gate {
+    pub came: Semaphore,
+    pub go: Semaphore,
+}
+
+impl Gate {
+    async fn pass(&self, waits: bool) {
+        if waits {
+            self.came.add_permits(1);
+            self.go.acquire().await.unwrap().forget();
+        }
+    }
+
+    /// Until so many wait.
+    pub async fn all(&self, count: u32) {
+        self.came.acquire_many(count).await.unwrap().forget();
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct To {
+    #[serde(default)]
+    to: u32,
+    #[serde(default)]
+    wait: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Sent {
+    handle: String,
+}
+
+#[tool_router]
+impl Tally {
+    #[tool(description = "What the session holds")]
+    async fn read(&self, session: Session<u32>) -> CallToolResult {
+        CallToolResult::structured(json!({"value": session.value()}))
+    }
+
+    #[tool(description = "Writes")]
+    async fn write(
+        &self,
+        Parameters(To { to, wait }): Parameters<To>,
+        mut session: Session<u32>,
+    ) -> Result<CallToolResult, ErrorData> {
+        session.write(to)?;
+        self.gate.pass(wait).await;
+        Ok(text("written"))
+    }
+
+    #[tool(description = "One more")]
+    async fn add(
+        &self,
+        Parameters(To { wait, .. }): Parameters<To>,
+        mut session: Session<u32>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let value = *session.update(|value| *value += 1)?;
+        self.gate.pass(wait).await;
+        Ok(CallToolResult::structured(json!({ "value": value })))
+    }
+
+    #[tool(description = "One more, unless it is 1 already")]
+    async fn shy(&self, mut session: Session<u32>) -> Result<CallToolResult, ErrorData> {
+        session.update(|value| {
+            assert_eq!(*value, 0, "a function that does not like it");
+            *value += 1;
+        })?;
+        self.gate.pass(true).await;
+        Ok(text("added"))
+    }
+
+    #[tool(description = "Writes once its client is gone")]
+    async fn linger(
+        &self,
+        mut session: Session<u32>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        session.write(7)?;
+        self.gate.came.add_permits(1);
+        context.ct.cancelled().await;
+        Ok(text("nobody hears it"))
+    }
+
+    #[tool(description = "Writes, and asks back once")]
+    async fn ask(
+        &self,
+        state: State<u32>,
+        mut session: Session<u32>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        match state.get() {
+            None => {
+                session.write(50)?;
+                Ok(InputRequiredResult::from_request_state(state.write(&1)?).into())
+            }
+            Some(_) => Ok(text(&format!("{}", session.value())).into()),
+        }
+    }
+
+    #[tool(description = "Asks back once")]
+    async fn sure(&self, state: State<u32>) -> Result<CallToolResponse, ErrorData> {
+        match state.get() {
+            None => Ok(InputRequiredResult::from_request_state(state.write(&1)?).into()),
+            Some(_) => Ok(text("sure").into()),
+        }
+    }
+
+    #[tool(description = "A new handle")]
+    async fn mint(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, Refused> {
+        let minted = self.rows.mint(&ctx)?;
+        Ok(CallToolResult::structured(json!({"handle": minted.handle})))
+    }
+
+    #[tool(description = "Whether a handle is good")]
+    async fn check(
+        &self,
+        Parameters(sent): Parameters<Sent>,
+        ctx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, Refused> {
+        self.rows.check(&ctx, &sent.handle).await?;
+        Ok(text("good"))
+    }
+
+    #[tool(description = "Ends a handle")]
+    async fn end(
+        &self,
+        Parameters(sent): Parameters<Sent>,
+        ctx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, Refused> {
+        self.rows.end(&ctx, &sent.handle).await?;
+        Ok(text("ended"))
+    }
+
+    #[tool(description = "A new cart")]
+    async fn cart(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, Refused> {
+        let sealed = self.carts.seal(&ctx, &0)?;
+        Ok(CallToolResult::structured(json!({"handle": sealed.handle})))
+    }
+
+    #[tool(description = "What is in a cart")]
+    async fn look(
+        &self,
+        Parameters(sent): Parameters<Sent>,
+        ctx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, Refused> {
+        let held = self.carts.open::<u32>(&ctx, &sent.handle).await?;
+        Ok(CallToolResult::structured(json!({"value": held.value})))
+    }
+
+    #[tool(description = "Puts one more into a cart")]
+    async fn put(
+        &self,
+        Parameters(sent): Parameters<Sent>,
+        ctx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, Refused> {
+        let mut held = self.carts.open::<u32>(&ctx, &sent.handle).await?;
+        held.value += 1;
+        let next = self.carts.renew(&ctx, &held).await?;
+        Ok(CallToolResult::structured(json!({"handle": next.handle})))
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Tally {
+    /// `tally/write`: elsewhere than in a tool.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let waits = request.params.is_some_and(|it| it["wait"] == true);
+        if let Some(mut session) = self.sessions.of(&context)? {
+            session.write(70)?;
+        }
+        self.gate.pass(waits).await;
+        Ok(CustomResult::new(json!({"resultType": "complete"})))
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+}
+
+/// Where the ledger of a fleet is.
+pub enum Store {
+    Memory(Arc<Memory>),
+    Sqlite(PathBuf),
+    Valkey(Valkey),
+}
+
+impl Store {
+    /// One of each.
+    pub fn each() -> [Self; 3] {
+        let memory = Self::Memory(Arc::new(Memory::default()));
+        [memory, Self::sqlite(), Self::Valkey(Valkey::start())]
+    }
+
+    pub fn sqlite() -> Self {
+        Self::Sqlite(folder("sqlite"))
+    }
+
+    /// Each replica has an engine of its own.
+    fn of(&self, guard: GuardBuilder) -> GuardBuilder {
+        match self {
+            Self::Memory(memory) => guard.ledger(Arc::clone(memory)),
+            Self::Sqlite(folder) => guard.ledger(Sqlite::open(folder.join("ledger.db")).unwrap()),
+            // On this machine there is one clock.
+            Self::Valkey(valkey) => guard
+                .ledger(Redis::open(&valkey.url()).unwrap())
+                .ledger_allowance(Duration::ZERO),
+        }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if let Self::Sqlite(folder) = self {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+pub struct Replica {
+    pub uri: String,
+    pub guard: Guard,
+    pub gate: Arc<Gate>,
+}
+
+/// Two replicas with the same keys and one ledger.
+pub struct Fleet {
+    pub replicas: [Replica; 2],
+    pub refusals: Refusals,
+    pub store: Store,
+}
+
+pub fn tally(guard: &Guard) -> (Tally, Arc<Gate>) {
+    let gate = Arc::new(Gate {
+        came: Semaphore::new(0),
+        go: Semaphore::new(0),
+    });
+    let server = Tally {
+        sessions: guard.sessions(|_, _| async { Ok(0) }).build().unwrap(),
+        rows: guard.handles("row"),
+        carts: guard.held_handles("cart").single_use(),
+        gate: Arc::clone(&gate),
+    };
+    (server, gate)
+}
+
+pub async fn replica(guard: Guard) -> Replica {
+    let (server, gate) = tally(&guard);
+    let uri = serve(guard.protect(server)).await;
+    Replica { uri, guard, gate }
+}
+
+pub fn fresh() -> Codec {
+    codec(&[&Key::generate().unwrap()])
+}
+
+impl Fleet {
+    pub async fn on(store: Store) -> Self {
+        Self::with(store, |guard| guard).await
+    }
+
+    pub async fn with(store: Store, options: impl Fn(GuardBuilder) -> GuardBuilder) -> Self {
+        let (codec, refusals) = (fresh(), Refusals::default());
+        let guard = || {
+            let builder = Guard::builder(codec.clone(), from_claims).on_refused(refusals.hook());
+            options(store.of(builder)).build().unwrap()
+        };
+        let replicas = [replica(guard()).await, replica(guard()).await];
+        let fleet = Self {
+            replicas,
+            refusals,
+            store,
+        };
+        fleet.open().await;
+        fleet
+    }
+
+    /// Has the ledger begin before anything is sealed.
+    pub async fn open(&self) {
+        for replica in &self.replicas {
+            let nobody = Principal::subject("nobody");
+            replica.guard.revoke(&nobody, None).await.unwrap();
+        }
+        another_second().await;
+    }
+
+    /// A client of each replica.
+    pub async fn clients(&self, user: &str) -> [Client; 2] {
+        let [one, two] = &self.replicas;
+        [client(&one.uri, user).await, client(&two.uri, user).await]
+    }
+
+    pub fn valkey(&mut self) -> &mut Valkey {
+        match &mut self.store {
+            Store::Valkey(valkey) => valkey,
+            _ => panic!("expected a Valkey"),
+        }
+    }
+}
+
+/// Until the clock has gone on.
+pub async fn another_second() {
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+}

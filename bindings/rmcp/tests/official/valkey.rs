@@ -1,0 +1,135 @@
+//! A real Valkey for a test, which ends with it.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Which one: `make test-rmcp` knows.
+const BINARY: &str = "VALKEY_SERVER";
+
+pub struct Valkey {
+    child: Child,
+    pub port: u16,
+    settings: Vec<String>,
+    folder: PathBuf,
+}
+
+impl Valkey {
+    pub fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// With more settings, as on its command line.
+    pub fn with(settings: &[&str]) -> Self {
+        let folder = folder("valkey");
+        let settings: Vec<_> = settings.iter().map(|it| (*it).to_owned()).collect();
+        // Somebody else may take a port that was free a moment ago.
+        for _ in 0..10 {
+            let free = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = free.local_addr().unwrap().port();
+            drop(free);
+            if let Some(child) = spawn(port, &folder, &settings) {
+                return Self {
+                    child,
+                    port,
+                    settings,
+                    folder,
+                };
+            }
+        }
+        panic!("expected a Valkey to start");
+    }
+
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}/", self.port)
+    }
+
+    /// A command, as an operator types it.
+    pub fn ask<T: redis::FromRedisValue>(&self, command: &str) -> T {
+        let client = redis::Client::open(self.url()).unwrap();
+        let mut words = command.split(' ');
+        let mut asked = redis::cmd(words.next().unwrap());
+        words.for_each(|word| {
+            asked.arg(word);
+        });
+        asked.query(&mut client.get_connection().unwrap()).unwrap()
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// The same again, after it was killed.
+    pub fn restart(&mut self) {
+        let patience = Instant::now() + Duration::from_secs(20);
+        loop {
+            if let Some(child) = spawn(self.port, &self.folder, &self.settings) {
+                self.child = child;
+                return;
+            }
+            assert!(Instant::now() < patience, "expected it to start again");
+        }
+    }
+
+    /// `STOP` or `CONT`.
+    pub fn signal(&self, name: &str) {
+        let (name, id) = (format!("-{name}"), self.child.id().to_string());
+        assert!(
+            Command::new("kill")
+                .args([name, id])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+}
+
+impl Drop for Valkey {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn spawn(port: u16, folder: &PathBuf, settings: &[String]) -> Option<Child> {
+    let Some(binary) = std::env::var_os(BINARY) else {
+        panic!("{BINARY}: expected the path of a valkey-server: run `make test-rmcp`");
+    };
+    let port_text = port.to_string();
+    let mut child = Command::new(binary)
+        .args(["--port", &port_text, "--bind", "127.0.0.1", "--save", ""])
+        .arg("--dir")
+        .arg(folder)
+        .args(settings)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let patience = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < patience {
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        // It listens before it serves, and then lets nobody wait.
+        if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            return Some(child);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    None
+}
+
+/// A folder of its own.
+pub fn folder(name: &str) -> PathBuf {
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    let own = LAST.fetch_add(1, Ordering::Relaxed);
+    let folder = format!("sealwax-{name}-{}-{own}", std::process::id());
+    let folder = std::env::temp_dir().join(folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}

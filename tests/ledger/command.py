@@ -1,0 +1,91 @@
+"""What `sealwax ledger` does to a real Valkey is what the guards of every language read there.
+
+Usage: command.py SEALWAX LANGUAGE=AGENT [LANGUAGE=AGENT ...]
+
+SEALWAX is the command.
+"""
+
+import hashlib
+import subprocess
+import sys
+import time
+
+from common import ALLOWANCE, Agent, Ledger, Token, languages, new_id
+from servers import Valkey, wait_until
+
+AUDIENCE = "https://mcp.example.com"
+SETTINGS = {"repl_diskless_sync_delay": "0"}
+
+
+def namespace() -> str:
+    """As LEDGER.md has it."""
+    pieces = [b"sealwax ledger 1", b"ledger", AUDIENCE.encode(), b""]
+    pae = len(pieces).to_bytes(8, "little") + b"".join(len(one).to_bytes(8, "little") + one for one in pieces)
+    return hashlib.sha256(pae).hexdigest()[:16]
+
+
+class Operator:
+    def __init__(self, sealwax: str, url: str) -> None:
+        self._start = [sealwax, "ledger"]
+        self._end = [url, "--audience", AUDIENCE]
+
+    def run(self, action: str, *options: str) -> tuple[int, str]:
+        command = [*self._start, action, *self._end, *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def expect(self, status: int, told: str, action: str, *options: str) -> None:
+        found = self.run(action, *options)
+        if found[0] != status or told not in found[1]:
+            sys.exit(f"{action}: expected {status} and {told!r}, found {found}")
+
+
+def what_it_writes_is_read(sealwax: str, commands: dict[str, str]) -> None:
+    with Valkey(**SETTINGS) as store:
+        operator, ledger = Operator(sealwax, store.address), Ledger(namespace())
+        end = ("--kind", "session", "--id")
+        operator.expect(0, "never", "check")
+        operator.expect(2, "none: check the URL", "end", *end, new_id())
+        operator.expect(0, "begun", "begin")
+        operator.expect(0, "remembers since: 20", "check")
+        time.sleep(ALLOWANCE + 1.1)
+        over, other, now = new_id(), new_id(), int(time.time())
+        operator.expect(0, f"ended: {over}", "end", *end, over)
+        for language, command in commands.items():
+            agent = Agent(language, command, store.address)
+            for kind in "st":
+                reply = agent.ask(ledger.admit(Token("live", kind, over, now, now + 600)))
+                if reply != ["ended", "0"]:
+                    sys.exit(f"{language}: {reply}")
+            reply = agent.ask(ledger.admit(Token("live", "s", other, now, now + 600)))
+            if reply != ["ok", "0"]:
+                sys.exit(f"{language}: {reply}")
+            agent.close()
+
+
+def what_a_store_lacks_is_told(sealwax: str) -> None:
+    with Valkey(maxmemory="100mb", maxmemory_policy="allkeys-lru") as store:
+        for action in ("check", "begin"):
+            Operator(sealwax, store.address).expect(1, "ledger_unfit: maxmemory-policy", action)
+    with Valkey(**SETTINGS) as master, Valkey(**SETTINGS) as replica:
+        replica.follow(master.port)
+        Operator(sealwax, replica.address).expect(1, "ledger_unfit: role", "check")
+        operator = Operator(sealwax, master.address)
+        operator.expect(0, "min-replicas-to-write is 0", "check")
+        operator.expect(0, "begun", "begin")
+        operator.expect(0, "revoked", "revoke", "--subject", "alice")
+        replica.pause()
+        operator.expect(1, "no replica confirmed it", "revoke", "--subject", "alice")
+        replica.go_on()
+        wait_until(lambda: master.client.execute_command("WAIT", 1, 100))
+        operator.expect(0, "revoked", "revoke", "--subject", "alice")
+
+
+def main(sealwax: str, commands: dict[str, str]) -> None:
+    what_it_writes_is_read(sealwax, commands)
+    what_a_store_lacks_is_told(sealwax)
+    print("command: what the command writes every language reads; what a store lacks is told", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], languages(sys.argv[2:]))
