@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::{AUDIENCE, ring};
-use sealwax::ledger::{Command, Memory, Script};
+use sealwax::ledger::{Command, Memory, Namespace, Script};
 use sealwax::mcp::{
     Act, Before, ErrorData, Event, Exchange, Failed, Front, Guard, GuardBuilder, Head,
     LedgerSettings, Made, Message, Outcome, Reply, Sent, SentSession, SessionSettings, Step,
@@ -628,7 +628,7 @@ fn what_is_older_than_the_ledger_is_unknown() {
 #[test]
 fn a_clock_that_was_far_ahead_revives_nothing() {
     let world = World::new();
-    let open = world.guard.open_ledger().unwrap();
+    let open = Namespace::new(AUDIENCE, "").open();
     let was_ahead = |seconds| {
         let mut ledger = world.ledger.borrow_mut();
         assert_eq!(ledger.run(&open, world.now() + seconds)[0], "ok");
@@ -657,7 +657,7 @@ fn a_clock_that_was_behind_revives_nothing() {
     let (session, state) = (world.created(), world.asked());
     world.pass(60);
     world.lose_everything();
-    let open = world.guard.open_ledger().unwrap();
+    let open = Namespace::new(AUDIENCE, "").open();
     let behind = world.now() - 9000;
     assert_eq!(world.ledger.borrow_mut().run(&open, behind)[0], "ok");
     assert_eq!(code(world.second_round(&state).unwrap_err()), -32602);
@@ -746,7 +746,7 @@ fn single_use_of_a_handle_takes_a_ledger() {
             .message
             .contains("a guard with a ledger")
     );
-    assert!(guard.revoke(&alice(), None).is_err() && guard.open_ledger().is_err());
+    assert!(guard.revoke(&alice(), None).is_err());
 }
 
 fn seal(value: &str, before: Option<Before>) -> What<'_> {

@@ -7,6 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{list, ring, text};
+use sealwax::ledger::Namespace;
 use sealwax::mcp::{Guard, LedgerSettings, document};
 use sealwax::{Codec, Principal};
 use serde_json::{Value, json};
@@ -125,7 +126,7 @@ fn keys_have_the_names_of_the_vectors() {
         let (namespace, mark) = (text(case, "namespace"), text(case, "mark"));
         let revoke = guard.revoke(&principal, None).unwrap();
         assert_eq!(revoke.keys, [format!("{namespace}:p:{mark}")]);
-        let open = guard.open_ledger().unwrap();
+        let open = Namespace::new(text(case, "audience"), text(case, "label")).open();
         assert_eq!(
             open.keys,
             [format!("{namespace}:began"), format!("{namespace}:fence")]

@@ -542,17 +542,6 @@ impl Told {
     }
 }
 
-/// The command that opens the ledger of a guard.
-///
-/// # Errors
-///
-/// As [`Guard::open_ledger`].
-pub fn open_ledger(guard: &Guard) -> Result<String, Error> {
-    let mut told = Told::default();
-    told.command(&guard.open_ledger()?);
-    Ok(told.written())
-}
-
 /// The command that revokes whatever of a principal began until now. `lives` is in seconds.
 ///
 /// # Errors

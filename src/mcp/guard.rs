@@ -156,15 +156,6 @@ impl Guard {
         self.ledger()?.names.revoke(principal, lives)
     }
 
-    /// What the ledger is asked before anything else: it begins to remember, if it is new.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidArgument`] without a ledger.
-    pub fn open_ledger(&self) -> Result<Command, Error> {
-        Ok(self.ledger()?.names.open())
-    }
-
     /// What the ledger is asked before anything else, by one message alone: it begins to remember, if it is
     /// new.
     pub(super) fn opens_ledger(&self) -> Option<Command> {

@@ -827,15 +827,6 @@ sealwax_status sealwax_memory_run(struct sealwax_memory *memory,
 // Frees a ledger in memory; NULL is fine.
 void sealwax_memory_free(struct sealwax_memory *memory);
 
-// Gives the command that a ledger is asked first, as JSON: it begins to remember, if it is new.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger.
-sealwax_status sealwax_guard_open_ledger(const struct sealwax_guard *guard,
-                                         char *out,
-                                         size_t cap,
-                                         size_t *len,
-                                         struct sealwax_error *error);
-
 // Gives the command that refuses whatever of a principal began until now, as JSON. `principal` is JSON in the
 // form of docs/engine.md; `lives` is the longest life of anything that the service gives out, in seconds, and
 // 0 for ever.

@@ -149,27 +149,6 @@ pub unsafe extern "C" fn sealwax_memory_free(memory: *mut Memory) {
     unsafe { free(memory) };
 }
 
-/// Gives the command that a ledger is asked first, as JSON: it begins to remember, if it is new.
-///
-/// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealwax_guard_open_ledger(
-    guard: *const Guard,
-    out: *mut c_char,
-    cap: usize,
-    len: *mut usize,
-    error: *mut ErrorReport,
-) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let guard = input::object("guard", guard)?;
-            let out = Buffer::text(out, cap, len)?;
-            out.write(document::open_ledger(&guard.0)?.as_bytes())
-        })
-    }
-}
-
 /// Gives the command that refuses whatever of a principal began until now, as JSON. `principal` is JSON in the
 /// form of docs/engine.md; `lives` is the longest life of anything that the service gives out, in seconds, and
 /// 0 for ever.

@@ -113,13 +113,14 @@ static size_t create(char *metadata, size_t cap) {
 }
 
 static void a_ledger_is_opened_first(void) {
-  char command[4096];
-  size_t len;
-  CHECK(sealwax_guard_open_ledger(guard, command, sizeof command, &len, &error) == SEALWAX_OK);
-  CHECK(has(command, len, "\"script\":\"open\""));
-  slice event = done(command, len);
+  exchange = message(CALL);
+  CHECK(tells("\"script\":\"open\""));
+  slice event = done(step, step_len);
   /* It begins a second before it is made. */
   CHECK(is(event, "{\"ledger\":[\"ok\",\"1799999999\",\"1799999999\",\"1800000000\",\"0\"]}"));
+  ask(exchange);
+  CHECK(tells("\"step\":\"deliver\""));
+  sealwax_exchange_free(exchange);
 }
 
 static void a_state_is_used_once(void) {
@@ -251,10 +252,10 @@ static void a_ledger_that_is_full_says_so(void) {
 }
 
 static void stores_with_transactions_are_judged_for(void) {
-  char command[4096], out[8192];
-  size_t command_len, len = 0;
-  CHECK(sealwax_guard_open_ledger(guard, command, sizeof command, &command_len, NULL) ==
-        SEALWAX_OK);
+  static const char command[] = "{\"script\":\"open\",\"keys\":[\"began\",\"fence\"],\"args\":[]}";
+  const size_t command_len = sizeof command - 1;
+  char out[8192];
+  size_t len = 0;
   CHECK(sealwax_ledger_judge(command, command_len, NOW, TEXT("[null,null]"), out, sizeof out, &len,
                              &error) == SEALWAX_OK);
   CHECK(has(out, len, "\"reply\":[\"ok\",\"1800000000\""));
@@ -321,19 +322,17 @@ static void guards_without_a_ledger_have_no_commands(void) {
   size_t len = 7;
   sealwax_guard *without = NULL;
   CHECK(sealwax_guard_new(codec, TEXT("{}"), &without, NULL) == SEALWAX_OK);
-  CHECK(sealwax_guard_open_ledger(without, out, sizeof out, &len, &error) ==
-        SEALWAX_INVALID_ARGUMENT);
-  CHECK(strcmp(error.message, "ledger: expected a guard that has one") == 0);
   CHECK(sealwax_guard_revoke(without, TEXT("{\"subject\":\"alice\"}"), 0, out, sizeof out, &len,
                              &error) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(strcmp(error.message, "ledger: expected a guard that has one") == 0);
   CHECK(len == 7);
   sealwax_guard_free(without);
   CHECK(sealwax_guard_new(codec, TEXT("{\"front\":{\"idle\":60}}"), &without, &error) ==
         SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_guard_open_ledger(NULL, out, sizeof out, &len, &error) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_guard_open_ledger(guard, NULL, 1, &len, &error) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_guard_open_ledger(guard, out, sizeof out, NULL, NULL) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_guard_open_ledger(guard, out, 7, &len, &error) == SEALWAX_BUFFER_TOO_SMALL);
+  CHECK(sealwax_guard_revoke(guard, TEXT("{\"anonymous\":true}"), 0, out, sizeof out, NULL, NULL) ==
+        SEALWAX_NULL_POINTER);
+  CHECK(sealwax_guard_revoke(guard, TEXT("{\"anonymous\":true}"), 0, out, 7, &len, &error) ==
+        SEALWAX_BUFFER_TOO_SMALL);
   CHECK(sealwax_guard_revoke(NULL, TEXT("{}"), 0, out, sizeof out, &len, &error) ==
         SEALWAX_NULL_POINTER);
   CHECK(sealwax_guard_revoke(guard, NULL, 2, 0, out, sizeof out, &len, &error) ==

@@ -157,7 +157,7 @@ impl Guard {
         deadline: Instant,
     ) -> Result<Vec<String>, Failed> {
         match &self.0.options.ledger {
-            Some(ledger) => ledger.record(&self.0.engine, command, deadline).await,
+            Some(ledger) => ledger.record(command, deadline).await,
             // The engine asks only where there is one.
             None => Err(Failed("ledger: none".into())),
         }

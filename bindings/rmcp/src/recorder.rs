@@ -1,14 +1,13 @@
 //! The guard's side of its ledger: asked in time, and never taken for a yes.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use sealwax::mcp::{self, Failed};
+use sealwax::mcp::Failed;
 use tokio::time::{Instant, timeout_at};
 
-use crate::ledger::{Command, Ledger, Reply};
+use crate::ledger::{Command, Ledger};
 
 /// How long one command may take. The engine tries it once more.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -16,26 +15,21 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// Has a ledger do what the engine asks.
 pub(crate) struct Recorder {
     ledger: Box<dyn Ledger>,
-    is_open: AtomicBool,
 }
 
 impl Recorder {
     pub(crate) fn new(ledger: Box<dyn Ledger>) -> Self {
-        Self {
-            ledger,
-            is_open: AtomicBool::default(),
-        }
+        Self { ledger }
     }
 
     /// Does a command, and gives the reply as an event has it.
     pub(crate) async fn record(
         &self,
-        engine: &mcp::Guard,
         command: &Command,
         deadline: Instant,
     ) -> Result<Vec<String>, Failed> {
         let at = deadline.min(Instant::now() + PATIENCE);
-        let asked = AssertUnwindSafe(self.run(engine, command)).catch_unwind();
+        let asked = AssertUnwindSafe(self.ledger.run(command)).catch_unwind();
         let why = match timeout_at(at, asked).await {
             Ok(Ok(Ok(reply))) => return Ok(reply),
             Ok(Ok(Err(error))) => error.to_string(),
@@ -43,17 +37,5 @@ impl Recorder {
             Err(_) => format!("no answer in {PATIENCE:?}"),
         };
         Err(Failed(format!("ledger: {why}")))
-    }
-
-    /// Does a command, after the ledger has begun to remember.
-    async fn run(&self, engine: &mcp::Guard, command: &Command) -> Reply {
-        if !self.is_open.load(Ordering::Relaxed) {
-            let reply = self.ledger.run(&engine.open_ledger()?).await?;
-            if reply.first().is_none_or(|verdict| verdict != "ok") {
-                return Ok(reply);
-            }
-            self.is_open.store(true, Ordering::Relaxed);
-        }
-        self.ledger.run(command).await
     }
 }

@@ -45,11 +45,6 @@ impl Guard {
 /// What a store does with a command of a guard.
 #[wasm_bindgen]
 impl Guard {
-    #[wasm_bindgen(js_name = openLedger)]
-    pub fn open_ledger(&self) -> Result<String> {
-        Ok(document::open_ledger(&self.0)?)
-    }
-
     pub fn revoke(&self, principal: &Text, lives: Option<f64>) -> Result<String> {
         let lives = lives.map(whole);
         Ok(document::revoke(&self.0, &cut(principal), lives)?)

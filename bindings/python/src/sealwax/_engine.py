@@ -70,12 +70,6 @@ class Guard(Opaque):
         """Begin the exchange of a message at the SDK's handlers."""
         return _begun(lib.sealwax_guard_message, self._guard, document, arguments)
 
-    def open_ledger(self) -> Document:
-        """Return what the ledger is asked first."""
-        written = call_for_text(lib.sealwax_guard_open_ledger, self._guard, room=4096)
-        command: Document = json.loads(written)
-        return command
-
     def revoke(self, principal: Document, lives: int | None) -> Document:
         """Return what refuses whatever of a principal began until now."""
         told = pair(_json.dumps("principal", principal))

@@ -90,7 +90,9 @@ class Store:
 def keys(audience: str, label: str = "") -> list[str]:
     """Return where a ledger keeps since when it remembers, and its fence."""
     codec = sealwax.Codec(keys=str(sealwax.Key.generate().to_text()), audience=audience)
-    found: list[str] = Engine(codec, {"ledger": {"label": label}}).open_ledger()["keys"]
+    exchange, step = Engine(codec, {"ledger": {"label": label}}).message({"method": "ping"})
+    exchange.close()
+    found: list[str] = step["keys"]
     return found
 
 

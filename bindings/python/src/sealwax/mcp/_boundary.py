@@ -56,8 +56,6 @@ class Boundary:
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Serve one message."""
-        if self._author.ledger is not None:
-            await self._author.ledger.begin()
         exchange = Exchange(self._author, ctx, self._handle_refused)
         rule = None if ctx.request_id is None else carried(ctx.method)
         params = ctx.params or {}

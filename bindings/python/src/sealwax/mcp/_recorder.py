@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 #: How long one command may take, in seconds. The engine tries it once more.
 _PATIENCE = 0.3
-#: How long after one that is down it is tried again to open, in seconds.
-_PAUSE = 5.0
 
 
 class Recorder:
@@ -27,20 +25,6 @@ class Recorder:
 
     def __init__(self, ledger: Ledger, engine: Engine) -> None:
         self._ledger, self._engine = ledger, engine
-        self._is_open = False
-        #: When to try again to open it, by the monotonic clock.
-        self._again = 0.0
-
-    async def begin(self) -> None:
-        """Have the ledger remember, before anything is handed out, if it can.
-
-        What is sealed before it does is unknown to it.
-        """
-        if self._is_open or time.monotonic() < self._again:
-            return
-        self._again = time.monotonic() + _PAUSE
-        with suppress(Exception), anyio.fail_after(_PATIENCE):
-            await self._open()
 
     async def record(self, step: Document, deadline: float) -> Document:
         """Do a command, and return the reply as an event has it."""
@@ -55,14 +39,8 @@ class Recorder:
         return {"ledger": {"failed": f"ledger: {why}"}}
 
     async def run(self, step: Document) -> list[str]:
-        """Do a command, after the ledger has begun to remember."""
-        if not self._is_open:
-            await self._open()
+        """Do a command."""
         return await self._ledger.run({name: step[name] for name in ("script", "keys", "args")})
-
-    async def _open(self) -> None:
-        await self._ledger.run(self._engine.open_ledger())
-        self._is_open = True
 
     async def revoke(self, principal: Document, lives: int | None) -> None:
         """Refuse whatever of a principal began until now, or raise."""

@@ -72,8 +72,6 @@ class Passage:
 
     async def entered(self) -> Document:
         """Return what becomes of the message."""
-        if self._author.ledger is not None:
-            await self._author.ledger.begin()
         return await self.asking.drive(self._engine, self._step)
 
     async def left(self, result: Any) -> Document:
