@@ -21,7 +21,7 @@ def main():
     folder = f"sealwax-{package['version']}"
     with tarfile.open(ROOT / f"target/package/{folder}.crate") as crate:
         found = {name.removeprefix(folder + "/") for name in crate.getnames()}
-    sources = {str(file.relative_to(ROOT)) for file in (ROOT / "src").rglob("*.rs")}
+    sources = {str(file.relative_to(ROOT)) for file in (ROOT / "src").rglob("*") if file.suffix in {".rs", ".lua"}}
     # Outside a git checkout there is no .cargo_vcs_info.json to add.
     expected = sources | set(PAPERS) | set(CARGO)
     if found | {CARGO[0]} != expected:
