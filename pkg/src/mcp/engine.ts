@@ -252,11 +252,6 @@ export class Engine {
     return new Exchange(this.#raw.message(JSON.stringify(message), args));
   }
 
-  /** What the ledger is asked first. */
-  openLedger(): Command {
-    return JSON.parse(this.#raw.openLedger());
-  }
-
   /** What refuses whatever of a principal began until now. */
   revoke(principal: Principal, lives?: number): Command {
     return JSON.parse(this.#raw.revoke(JSON.stringify(principal), lives));

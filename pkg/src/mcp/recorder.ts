@@ -20,7 +20,6 @@ export class Recorder {
   readonly #ledger: Ledger;
   readonly #engine: Engine;
   readonly #warn: (line: string) => unknown;
-  #isOpen = false;
 
   constructor(ledger: Ledger, engine: Engine, warn: (line: string) => unknown) {
     this.#ledger = ledger;
@@ -32,32 +31,22 @@ export class Recorder {
   record({ script, keys, args }: Command, patience: Patience): Told | Promise<Told> {
     return attempt<Reply, Told>(
       () => this.#asked({ script, keys, args }, patience),
-      (ledger) => ({ event: { ledger } }),
+      (ledger) => {
+        if (script === 'open') this.#warned();
+        return { event: { ledger } };
+      },
       (cause) => ({ event: { ledger: { failed: `ledger: ${why(cause)}` } } }),
     );
   }
 
   #asked(command: Command, patience: Patience): Reply | Promise<Reply> {
-    const reply = this.#run(command);
+    const reply = this.#ledger.run(command);
     if (!isPromiseLike(reply)) return texts(reply);
     return patience.wait(new Patience(COMMAND).wait(reply)).then(texts);
   }
 
-  /** Does a command, after the ledger has begun to remember. */
-  #run(command: Command): Reply | PromiseLike<Reply> {
-    if (this.#isOpen) return this.#ledger.run(command);
-    const opened = this.#ledger.run(this.#engine.openLedger());
-    if (isPromiseLike(opened)) return opened.then((reply) => this.#opened(reply, command));
-    return this.#opened(opened, command);
-  }
-
-  #opened(reply: Reply, command: Command): Reply | PromiseLike<Reply> {
-    if (reply?.[0] !== 'ok') return reply;
-    if (!this.#isOpen) {
-      this.#isOpen = true;
-      for (const warning of this.#ledger.warnings ?? []) this.#warn(`sealwax: ledger: ${warning}`);
-    }
-    return this.#ledger.run(command);
+  #warned(): void {
+    for (const warning of this.#ledger.warnings ?? []) this.#warn(`sealwax: ledger: ${warning}`);
   }
 
   /**
@@ -97,7 +86,8 @@ function why(cause: unknown): string {
   if (cause instanceof LedgerUnfit) return cause.message;
   if (cause instanceof Late) return 'expected an answer in time, found none';
   const { errstr, code, message, constructor: made } = Object(cause);
-  const [word] = /^[A-Z]{2,}(?= )/.exec(message) ?? [];
+  // As Redis has it, such as OOM, if it was in a script too; ERR says nothing.
+  const [, word] = /(?:^|: )(?!ERR )([A-Z]{3,}) /.exec(message) ?? [];
   const names = [errstr, word, code, made?.name];
   const found = names.find((name) => typeof name === 'string' && /^[\w -]{1,60}$/.test(name));
   return `expected an answer, found ${found ?? 'an error'}`;

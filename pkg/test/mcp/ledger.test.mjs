@@ -183,7 +183,7 @@ for (const [engine, shared] of Object.entries(engines)) {
     test('where it is no tool, that is an error', async () => {
       const { alice, there } = await fleet({ meet: meeting(2) });
       const session = await created(alice);
-      const read = { uri: 'at_once:///1', ...within(session) };
+      const read = { uri: 'once:///1', ...within(session) };
       const both = await Promise.all(
         [alice, there].map((client) => client.send('resources/read', read)),
       );

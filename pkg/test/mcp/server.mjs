@@ -97,7 +97,7 @@ function withSessions(server, sessions, told, meet) {
     await meet?.();
     return state(session);
   });
-  server.registerResource('at_once', 'at_once:///1', {}, async (_, ctx) => {
+  server.registerResource('at_once', 'once:///1', {}, async (_, ctx) => {
     const session = used(ctx);
     session.write({ count: session.value.count + 1 });
     await meet?.();

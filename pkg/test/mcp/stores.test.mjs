@@ -2,7 +2,7 @@
 // told that the server failed, and the log says why, without what opens the store.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, stat } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -64,28 +64,50 @@ function served(ledger, options = {}) {
     const sent = modern(1, 'tools/call', { name, arguments: args, ...more });
     return (await overHttp(factory, ...sent)).messages[0];
   };
+  /** The same, as soon as a busy machine answers in time. */
+  const steady = async (...given) => {
+    for (let tries = 1; ; tries += 1) {
+      const answer = await call(...given);
+      const late = answer.error?.code === -32603 && /in time/.test(events.at(-1)?.message);
+      if (!late || tries === 20) return answer;
+    }
+  };
   return {
-    ...{ guard, lines, events, call },
+    ...{ guard, lines, events, call, steady },
     asked: async () => (await call('ask')).result.requestState,
     again: (requestState) => call('ask', {}, { requestState }),
   };
 }
 
+/** Signs somebody out, as soon as a busy machine does it in time. */
+async function revoked(guard) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await guard.revoke({ subject: 'alice' });
+    } catch (error) {
+      if (tries === 20 || !/in time/.test(error.message)) throw error;
+    }
+  }
+}
+
 /** A request whose state cannot be judged is the server's failure, in time, and the log says why. */
-async function fails(ledger, why, state) {
+async function fails(ledger, why) {
   const server = served(ledger);
-  const requestState = state ?? (await server.asked());
-  const from = performance.now();
-  const { result, error } = await server.again(requestState);
-  const took = performance.now() - from;
-  assert.deepEqual([result, error], [undefined, { code: -32603, message: 'Internal error' }]);
-  assert.ok(took < 5000, `${took} ms`);
-  const [event] = server.events;
-  assert.equal(event.code, 'ledger_unavailable');
-  assert.match(event.message, why);
-  assert.match(server.lines.at(-1), why);
-  assert.doesNotMatch(inspect([server.lines, server.events], { depth: 9 }), new RegExp(SECRET));
-  return server;
+  for (let tries = 1; ; tries += 1) {
+    const from = performance.now();
+    const { result, error } = await server.again(await server.asked());
+    const took = performance.now() - from;
+    assert.deepEqual([result, error], [undefined, { code: -32603, message: 'Internal error' }]);
+    assert.ok(took < 20_000, `${took} ms`);
+    const event = server.events.at(-1);
+    assert.equal(event.code, 'ledger_unavailable');
+    // On a busy machine even a good answer may come late.
+    if (tries < 20 && /in time/.test(event.message) && !why.test(event.message)) continue;
+    assert.match(event.message, why);
+    assert.match(server.lines.at(-1), why);
+    assert.doesNotMatch(inspect([server.lines, server.events], { depth: 9 }), new RegExp(SECRET));
+    return server;
+  }
 }
 
 for (const client of ['ioredis', 'redis']) {
@@ -118,15 +140,12 @@ for (const client of ['ioredis', 'redis']) {
   });
 
   test(`${client}: a store that is full`, async () => {
-    const store = await started({ maxmemory: '3mb', 'maxmemory-policy': 'noeviction' });
+    const store = await started();
     const ledger = ledgerOf({ engine: 'redis', url: store.url, client });
     closing.push(() => ledger.close());
-    await served(ledger).guard.revoke({ subject: 'alice' });
-    const full = async () => {
-      for (let at = 0; ; at += 1) await store.admin.set(`filler${at}`, 'x'.repeat(10_000));
-    };
-    await assert.rejects(full(), /OOM/);
-    await fails(ledger, /ledger: expected an answer, found (OOM|ERR)/);
+    await revoked(served(ledger).guard);
+    await store.admin.config('SET', 'maxmemory', '100kb');
+    await fails(ledger, /ledger: expected an answer, found OOM/);
   });
 
   test(`${client}: a store that would forget is refused, and a replica`, async () => {
@@ -146,7 +165,7 @@ for (const client of ['ioredis', 'redis']) {
       if (options !== evicting) continue;
       // Put right, it serves.
       await store.admin.config('SET', 'maxmemory-policy', 'noeviction');
-      await server.guard.revoke({ subject: 'alice' });
+      await revoked(server.guard);
     }
   });
 
@@ -154,7 +173,7 @@ for (const client of ['ioredis', 'redis']) {
     const store = await started();
     const ledger = connected(client, store.url);
     const { guard, lines } = served(ledger);
-    for (const _ of [1, 2]) await guard.revoke({ subject: 'alice' });
+    for (const _ of [1, 2]) await revoked(guard);
     assert.equal(lines.length, 1);
     assert.match(lines[0], /^sealwax: ledger: appendonly is off/);
     assert.deepEqual(ledger.warnings?.length, 1);
@@ -164,7 +183,7 @@ for (const client of ['ioredis', 'redis']) {
     const store = await started();
     const ledger = connected(client, store.url);
     const server = served(ledger);
-    await server.guard.revoke({ subject: 'alice' });
+    await revoked(server.guard);
     const [fence] = (await store.admin.keys('swl1:*')).filter((key) => key.endsWith(':fence'));
     for (const garbage of ['garbage', 'swl0 1 2', '\u{1F600}']) {
       await store.admin.set(fence, garbage);
@@ -172,7 +191,7 @@ for (const client of ['ioredis', 'redis']) {
     }
     await store.admin.del(fence);
     await store.admin.lpush(fence, 'a list');
-    await fails(ledger, /ledger: expected an answer, found (WRONGTYPE|ERR)/);
+    await fails(ledger, /ledger: expected an answer, found WRONGTYPE/);
   });
 
   test(`${client}: after a restart that forgot, what was made before is unknown`, async () => {
@@ -206,11 +225,17 @@ for (const client of ['ioredis', 'redis']) {
     }
     const ledger = connected(client, master.url);
     const server = served(ledger, { ledgerOptions: { adopt: 0 } });
-    await server.guard.revoke({ subject: 'alice' });
-    assert.deepEqual(server.events, []);
+    let told = 1;
+    // It has a fifth of a second, which is little on a busy machine.
+    for (let tries = 0; tries < 50 && told > 0; tries += 1) {
+      server.events.length = 0;
+      await revoked(server.guard);
+      told = server.events.length;
+    }
+    assert.equal(told, 0);
     replica.pause();
     closing.push(() => replica.resume());
-    await server.guard.revoke({ subject: 'alice' });
+    await revoked(server.guard);
     assert.equal(server.events[0].code, 'ledger_unconfirmed');
     assert.match(server.lines.at(-1), /no replica confirmed it: a fail-over would forget it/);
   });
@@ -245,6 +270,21 @@ test('what answers in another way is no ledger', async () => {
   await fails({ run: () => new Promise(() => {}) }, /found none/);
 });
 
+test('an answer that came while the process was busy is in time', async () => {
+  const memory = ledgerOf({ engine: 'memory' });
+  const run = (command) =>
+    new Promise((answered) => {
+      stat(tmpdir(), () => answered(memory.run(command)));
+      setImmediate(() => {
+        const until = performance.now() + 400;
+        while (performance.now() < until);
+      });
+    });
+  const server = served({ run });
+  assert.ok((await server.again(await server.asked())).result);
+  assert.deepEqual(server.events, []);
+});
+
 test('a server that speaks no Redis', async () => {
   const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
@@ -275,7 +315,7 @@ test('SQLite: a lock held elsewhere, a file of another kind, one that cannot be 
   other.exec('BEGIN IMMEDIATE');
   const server = await fails(ledger, /database is locked|SQLITE_BUSY/);
   other.exec('ROLLBACK');
-  await server.guard.revoke({ subject: 'alice' });
+  await revoked(server.guard);
 
   other.exec("UPDATE sealwax_ledger SET value = 'garbage' WHERE key LIKE '%:fence'");
   await fails(ledger, /ledger: found what is not ours under swl1:/);
@@ -326,8 +366,9 @@ test('a Cluster, by either client', async () => {
     for (const label of ['a', 'b', 'c', 'd']) {
       const server = served(ledger, { ledgerOptions: { label, adopt: 1 } });
       const handle = (await server.call('mint')).result.content[0].text;
+      assert.ok((await server.steady('check', { handle })).result);
       assert.equal((await server.call('end', { handle })).result.content[0].text, 'done');
-      assert.equal((await server.call('check', { handle })).error.code, -32602);
+      assert.equal((await server.steady('check', { handle })).error.code, -32602);
       assert.equal(server.events.at(-1).code, 'ended');
     }
   }
@@ -370,12 +411,12 @@ test('Upstash: by REST, where texts stay texts', async () => {
   const ledger = new RedisLedger(clients.upstash(url));
   const server = served(ledger, { ledgerOptions: { adopt: 1 } });
   const handle = (await server.call('mint')).result.content[0].text;
-  assert.equal((await server.call('check', { handle })).result.content[0].text, 'done');
+  assert.equal((await server.steady('check', { handle })).result.content[0].text, 'done');
   assert.equal((await server.call('end', { handle })).result.content[0].text, 'done');
-  assert.equal((await server.call('check', { handle })).error.code, -32602);
+  assert.equal((await server.steady('check', { handle })).error.code, -32602);
   assert.equal(server.events.at(-1).code, 'ended');
   await server.guard.revoke(anonymous);
-  assert.equal((await server.call('check', { handle })).error.code, -32602);
+  assert.equal((await server.steady('check', { handle })).error.code, -32602);
 
   const parsing = new Upstash({ url, token: SECRET, retry: false });
   await fails(new RedisLedger(parsing), /set automaticDeserialization: false/);
@@ -399,7 +440,7 @@ test('a service that forbids INFO in scripts needs a replica to confirm each com
     call: (name, ...args) => (name === 'info' ? info : client.call(name, ...args)),
   });
   await assert.rejects(
-    served(new RedisLedger(asking(one))).guard.revoke({ subject: 'alice' }),
+    revoked(served(new RedisLedger(asking(one))).guard),
     /ledger: no replica confirmed it: a fail-over would forget it/,
   );
   const cluster = { ...asking(one), isCluster: true, nodes: () => [asking(one)] };

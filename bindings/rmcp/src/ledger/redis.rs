@@ -66,7 +66,7 @@ impl Redis {
     /// A ledger in the server that a client of the `redis` crate connects to.
     #[must_use]
     pub fn new(client: redis::Client) -> Self {
-        Self::of(Source::Server(client))
+        Self::of(Source::Server(Box::new(client)))
     }
 
     /// A ledger in a Cluster. All that it keeps of one service lies on one node.

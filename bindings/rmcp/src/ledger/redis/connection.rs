@@ -5,7 +5,7 @@ use redis::{Cmd, Pipeline, RedisError, RedisFuture, Value};
 
 /// What makes connections.
 pub(super) enum Source {
-    Server(redis::Client),
+    Server(Box<redis::Client>),
     #[cfg(feature = "redis-cluster")]
     Cluster(Box<redis::cluster::ClusterClient>),
 }
