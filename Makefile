@@ -107,7 +107,7 @@ test-ledger: cli ledger-agents
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
 	$(LEDGER)/bin/python tests/ledger/command.py target/release/sealwax $(LEDGER_AGENTS)
-	$(call LEDGER_RUN,1,1000,1)
+	$(call LEDGER_RUN,1,500,1)
 
 # The same for as long as is wished, and other commands each time.
 SECONDS := 600

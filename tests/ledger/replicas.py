@@ -106,7 +106,9 @@ def where_info_is_forbidden(language: str, command: str) -> None:
             reply = []
             for _ in range(20):
                 master.client.execute_command("ACL", "SETUSER", "default", "+info")
+                # With each of its connections.
                 agent.ask(Ledger().open())
+                agent.ask(Ledger().revoke())
                 master.client.execute_command("ACL", "SETUSER", "default", "-info")
                 # A ledger may go by what it was told when it was opened.
                 if agent.ask(ledger.open())[0] == "ok" and (reply := agent.ask(command))[0] != "failed":
