@@ -124,6 +124,7 @@ $(LEDGER)/.installed: tests/ledger/requirements.txt
 ledger-agents: $(LEDGER)/.installed npm wheel
 	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BUILD)/python/*.whl
 	cp tests/ledger/agents/agent.mjs $(CONSUMER_MCP)/ledger-agent.mjs
+	$(MAKE) -C pkg sqlite
 	cargo build --quiet -p sealwax-rmcp --example ledger-agent
 
 test-published:
