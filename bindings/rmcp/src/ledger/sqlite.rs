@@ -23,7 +23,7 @@ use super::{Command, Ledger, LedgerError, Reply};
 /// let ledger = Sqlite::open(&path)?;
 /// # drop(ledger);
 /// # std::fs::remove_file(&path)?;
-/// # Ok::<(), sealwax_rmcp::ledger::LedgerError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sqlite(Arc<ledger::Sqlite>);
