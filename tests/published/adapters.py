@@ -20,7 +20,9 @@ NO_CODE = re.compile(r'"""[\s\S]*?"""|/\*[\s\S]*?\*/|//[^\n]*|^\s*#[^\n]*', re.M
 # What stands in an adapter is an act that the engine is asked for, by the name that authors know.
 ASKED = r"(?:acting|self|os)"
 RULES = {
-    "seals or opens": re.compile(rf"(?<!\w)(?!{ASKED}\.)[\w)\]?]+\.(?:seal|open|verify|renew)(?!_ledger|Ledger)(?:_\w+|[A-Z]\w*)?\("),
+    "seals or opens": re.compile(
+        rf"(?<!\w)(?!{ASKED}\.)[\w)\]?]+\.(?:seal|open|verify|renew)(?!_ledger|Ledger)(?:_\w+|[A-Z]\w*)?\("
+    ),
     "names what seals": re.compile(r"\b(?:Sealer|View|requestContext|sealwax::RequestContext)\b"),
     "says what clients are told": re.compile(
         r"-32\d{3}|Invalid or expired|Session (?:not found|required)|Invalid cursor|Method not found|Bad Request"

@@ -90,8 +90,7 @@ class Store:
 def keys(audience: str, label: str = "") -> list[str]:
     """Return where a ledger keeps since when it remembers, and its fence."""
     codec = sealwax.Codec(keys=str(sealwax.Key.generate().to_text()), audience=audience)
-    exchange, step = Engine(codec, {"ledger": {"label": label}}).message({"method": "ping"})
-    exchange.close()
+    _, step = Engine(codec, {"ledger": {"label": label}}).message({"method": "ping"})
     found: list[str] = step["keys"]
     return found
 
