@@ -14,6 +14,9 @@ export interface SqliteStatement {
   run(...values: (string | number | null)[]): unknown;
 }
 
+/** How long to try for a file while other processes open it too, in milliseconds. */
+const OPENING = 5_000;
+
 /**
  * A ledger in a SQLite file: for the processes of one machine, and for what follows a restart. What was
  * answered survives a loss of power. A file on a network is none of this.
@@ -43,8 +46,7 @@ export class SqliteLedger implements Ledger {
 
   /** @throws what the database throws where it cannot be written */
   constructor(database: SqliteDatabase) {
-    database.exec(storeText('sqlite-connect'));
-    database.exec(storeText('sqlite-create'));
+    setUp(database);
     const statement = (name: string) => database.prepare(storeText(`sqlite-${name}`));
     this.#database = database;
     this.#now = statement('now');
@@ -85,6 +87,20 @@ export class SqliteLedger implements Ledger {
       this.#database.exec('ROLLBACK');
     } catch {
       // The error before it is the one to tell of.
+    }
+  }
+}
+
+/** Sets the file up, as soon as it is not locked: one that changes to WAL waits for nobody. */
+function setUp(database: SqliteDatabase): void {
+  const until = Date.now() + OPENING;
+  for (;;) {
+    try {
+      database.exec(storeText('sqlite-connect'));
+      database.exec(storeText('sqlite-create'));
+      return;
+    } catch (error) {
+      if (!String(Object(error).message).includes('locked') || Date.now() > until) throw error;
     }
   }
 }

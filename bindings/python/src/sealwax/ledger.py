@@ -34,6 +34,8 @@ logger = logging.getLogger("sealwax.ledger")
 #: How long a replica may take to confirm, in milliseconds: half of what the guard gives a command.
 _WAIT = 150
 _SCRIPTS = ("open", "admit", "commit", "revoke")
+#: How long to try for a file while other processes open it too, in seconds.
+_OPENING = 5.0
 
 
 class Ledger(Protocol):
@@ -107,14 +109,28 @@ class SQLite:
         self._thread: CapacityLimiter | None = None
         try:
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            for name in ("sqlite-connect", "sqlite-create"):
-                for statement in filter(str.strip, _text(name).split(";")):
-                    self._connection.execute(statement)
+            until = time.monotonic() + _OPENING
+            while not self._is_set_up():
+                if time.monotonic() > until:
+                    raise sqlite3.OperationalError("locked by another process")
+                time.sleep(0.005)
         except sqlite3.Error as error:
             expected = "path: expected a file of SQLite that can be written"
             raise LedgerUnfit(f"{expected}, found {path}: {error}") from error
         names = ("begin", "now", "read", "write", "delete", "sweep")
         self._sql = {name: _text(f"sqlite-{name}") for name in names}
+
+    def _is_set_up(self) -> bool:
+        """Set the file up, unless it is locked: one that changes to WAL waits for nobody."""
+        try:
+            for name in ("sqlite-connect", "sqlite-create"):
+                for statement in filter(str.strip, _text(name).split(";")):
+                    self._connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            return False
+        return True
 
     async def run(self, command: Command, /) -> list[str]:
         """Do a command, in a thread: it waits for the disk."""

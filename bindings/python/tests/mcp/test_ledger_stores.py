@@ -10,7 +10,9 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from threading import Barrier
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -522,6 +524,17 @@ async def test_a_cluster(module: str) -> None:
 
 
 # SQLite.
+
+
+def test_a_file_is_opened_by_many_at_once(tmp_path: Path) -> None:
+    def opened(path: Path) -> None:
+        barrier.wait()
+        SQLite(path).close()
+
+    with ThreadPoolExecutor(16) as threads:
+        for number in range(20):
+            barrier = Barrier(16)
+            list(threads.map(opened, [tmp_path / f"{number}.db"] * 16))
 
 
 def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
