@@ -39,6 +39,7 @@ pub fn text(name: &str) -> Result<&'static str, Error> {
     Ok(match (name, script) {
         (_, Some(script)) => script.lua(),
         ("sqlite-connect", _) => sqlite::CONNECT,
+        ("sqlite-normal", _) => sqlite::NORMAL,
         ("sqlite-create", _) => sqlite::CREATE,
         ("sqlite-begin", _) => sqlite::BEGIN,
         ("sqlite-now", _) => sqlite::NOW,

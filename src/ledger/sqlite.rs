@@ -16,6 +16,9 @@ PRAGMA busy_timeout = 250;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;";
 
+/// After it, where an author chose so: what was answered survives `kill -9`, and no loss of power.
+pub const NORMAL: &str = "PRAGMA synchronous = NORMAL";
+
 /// Makes the table.
 pub const CREATE: &str = "\
 CREATE TABLE IF NOT EXISTS sealwax_ledger (key TEXT PRIMARY KEY, value TEXT NOT NULL, until INTEGER) WITHOUT ROWID;

@@ -22,8 +22,8 @@ struct Current {
 }
 
 /// Gives a text that a store needs, which stays valid for ever: the Lua scripts `open`, `admit`, `commit` and
-/// `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-create`, `sqlite-begin`, `sqlite-now`,
-/// `sqlite-read`, `sqlite-write`, `sqlite-delete` and `sqlite-sweep` (LEDGER.md).
+/// `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-normal`, `sqlite-create`, `sqlite-begin`,
+/// `sqlite-now`, `sqlite-read`, `sqlite-write`, `sqlite-delete` and `sqlite-sweep` (LEDGER.md).
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT for another name.
 #[unsafe(no_mangle)]

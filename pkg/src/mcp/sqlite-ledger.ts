@@ -1,3 +1,4 @@
+import { flag, optional, options } from '../input.js';
 import { core } from '../module.js';
 import type { Command } from './engine.js';
 import { type Ledger, storeText } from './ledger.js';
@@ -44,9 +45,15 @@ export class SqliteLedger implements Ledger {
   readonly #delete: SqliteStatement;
   readonly #sweep: SqliteStatement;
 
-  /** @throws what the database throws where it cannot be written */
-  constructor(database: SqliteDatabase) {
+  /**
+   * @param given `durable`: true unless set; if it is false, what was answered survives `kill -9`, and no loss
+   * of power, and takes a fraction of the time
+   * @throws what the database throws where it cannot be written
+   */
+  constructor(database: SqliteDatabase, given: { readonly durable?: boolean | undefined } = {}) {
+    const { durable } = options(given, 'durable');
     setUp(database);
+    if (optional(flag, 'durable', durable) === false) database.exec(storeText('sqlite-normal'));
     const statement = (name: string) => database.prepare(storeText(`sqlite-${name}`));
     this.#database = database;
     this.#now = statement('now');

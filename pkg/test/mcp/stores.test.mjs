@@ -328,6 +328,19 @@ test('SQLite: a lock held elsewhere, a file of another kind, one that cannot be 
   assert.throws(() => new SqliteLedger(other), /readonly|read-only/);
 });
 
+test('SQLite: what survives no loss of power is chosen', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  closing.push(() => rmSync(folder, { recursive: true }));
+  const level = (given) => {
+    const opened = database(join(folder, 'ledger.db'));
+    assert.ok(new SqliteLedger(opened, given));
+    return opened.prepare('PRAGMA synchronous').get().synchronous;
+  };
+  assert.equal(level(), 2);
+  assert.equal(level({ durable: false }), 1);
+  assert.throws(() => level({ durable: 'no' }), TypeError);
+});
+
 // ---- several servers, and none ----
 
 /** A Cluster of two masters. */

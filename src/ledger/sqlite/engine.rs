@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavior, params};
 
-use super::{CONNECT, CREATE, DELETE, NOW, READ, SWEEP, WRITE};
+use super::{CONNECT, CREATE, DELETE, NORMAL, NOW, READ, SWEEP, WRITE};
 use crate::ledger::Command;
 
 /// How long to try for the file, while other processes open it too.
@@ -63,6 +63,20 @@ impl Sqlite {
         Ok(Self {
             connection: Mutex::new(connection),
         })
+    }
+
+    /// As [`open`](Self::open), but what was answered survives `kill -9` alone, and no loss of power. It takes
+    /// a fraction of the time.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_normal(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
+        let mut ledger = Self::open(path)?;
+        let connection = ledger.connection.get_mut();
+        let connection = connection.unwrap_or_else(PoisonError::into_inner);
+        connection.execute_batch(NORMAL)?;
+        Ok(ledger)
     }
 
     /// Does what is asked, and gives the reply.
@@ -134,4 +148,23 @@ impl fmt::Debug for Sqlite {
 
 fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::Sqlite;
+
+    #[test]
+    fn what_survives_no_loss_of_power_is_chosen() {
+        let path = std::env::temp_dir().join(format!("sealwax-normal-{}.db", std::process::id()));
+        let synchronous = |ledger: Sqlite| -> u8 {
+            let connection = ledger.connection.into_inner().unwrap();
+            let query = "PRAGMA synchronous";
+            connection.query_row(query, (), |row| row.get(0)).unwrap()
+        };
+        assert_eq!(synchronous(Sqlite::open(&path).unwrap()), 2);
+        assert_eq!(synchronous(Sqlite::open_normal(&path).unwrap()), 1);
+        std::fs::remove_file(&path).unwrap();
+    }
 }

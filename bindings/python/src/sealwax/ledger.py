@@ -90,7 +90,8 @@ class Memory(Opaque):
 class SQLite:
     """A ledger in a file: for the processes of one machine, and for what follows a restart.
 
-    What was answered survives a loss of power. A file on a network is none of this. Raises
+    What was answered survives a loss of power; if it need not be `durable`, `kill -9` alone, in a
+    fraction of the time. A file on a network is none of this. Raises
     :class:`LedgerUnfit` for a file that cannot be one, and in a process that was forked off: each
     opens the file by itself.
 
@@ -102,7 +103,7 @@ class SQLite:
     #: It has the clock of the guard.
     local = True
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
         self._lock = threading.Lock()
         self._process = os.getpid()
         # No more threads than work at once: the others are the server's.
@@ -114,6 +115,8 @@ class SQLite:
                 if time.monotonic() > until:
                     raise sqlite3.OperationalError("locked by another process")
                 time.sleep(0.005)
+            if not durable:
+                self._connection.execute(_text("sqlite-normal"))
         except sqlite3.Error as error:
             expected = "path: expected a file of SQLite that can be written"
             raise LedgerUnfit(f"{expected}, found {path}: {error}") from error

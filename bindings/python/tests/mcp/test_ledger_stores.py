@@ -526,6 +526,13 @@ async def test_a_cluster(module: str) -> None:
 # SQLite.
 
 
+def test_what_survives_no_loss_of_power_is_chosen(tmp_path: Path) -> None:
+    for durable, level in ((True, 2), (False, 1)):
+        ledger = SQLite(tmp_path / "ledger.db", durable=durable)
+        assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (level,)
+        ledger.close()
+
+
 def test_a_file_is_opened_by_many_at_once(tmp_path: Path) -> None:
     def opened(path: Path) -> None:
         barrier.wait()
