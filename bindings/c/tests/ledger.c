@@ -347,8 +347,9 @@ static void guards_without_a_ledger_have_no_commands(void) {
 
 static void texts_and_fitness(void) {
   const char *const names[] = {"open",           "admit",         "commit",        "revoke",
-                               "sqlite-connect", "sqlite-create", "sqlite-begin",  "sqlite-now",
-                               "sqlite-read",    "sqlite-write",  "sqlite-delete", "sqlite-sweep"};
+                               "sqlite-connect", "sqlite-normal", "sqlite-create", "sqlite-begin",
+                               "sqlite-now",     "sqlite-read",   "sqlite-write",  "sqlite-delete",
+                               "sqlite-sweep"};
   const char *text = NULL;
   char out[8192];
   size_t len;

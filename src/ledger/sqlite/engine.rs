@@ -153,6 +153,8 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use alloc::format;
+
     use super::Sqlite;
 
     #[test]
