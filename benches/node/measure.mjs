@@ -51,6 +51,29 @@ export async function timesByTurn(sides, { calls, turns, clock = wall, ...effort
   return times;
 }
 
+/**
+ * The nanoseconds that pass in each call, of each side, turn by turn. A side makes a call, which is what is
+ * timed. Two turns warm up.
+ */
+export async function samplesByTurn(sides, { calls, turns }) {
+  const names = Object.keys(sides);
+  const times = Object.fromEntries(names.map((name) => [name, []]));
+  for (let turn = -2; turn < turns; turn++) {
+    const first = (turn + 2) % names.length;
+    for (const name of [...names.slice(first), ...names.slice(0, first)]) {
+      const made = Array.from({ length: calls }, sides[name]);
+      const found = [];
+      for (const one of made) {
+        const start = wall();
+        await one();
+        found.push(Math.round((wall() - start) * 1e6));
+      }
+      if (turn >= 0) times[name].push(found);
+    }
+  }
+  return times;
+}
+
 /** How many calls fill a turn, once the compiler has had its time. */
 async function callsIn({ turnMs, warmMs = 50 * turnMs }, side, clock) {
   let calls = 1;
