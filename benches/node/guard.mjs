@@ -5,7 +5,18 @@
 import assert from 'node:assert/strict';
 
 import { contestant, timesByTurn, worked } from './measure.mjs';
-import { asked, call, codec, connected, FIRST, factoryOf, guard, none, SESSION, stateless } from './servers.mjs';
+import {
+  asked,
+  call,
+  codec,
+  connected,
+  FIRST,
+  factoryOf,
+  guard,
+  none,
+  SESSION,
+  stateless,
+} from './servers.mjs';
 
 const quick = process.argv[2] === 'quick';
 // What it costs, on a machine that may have more to do: the work, not the time that passes.

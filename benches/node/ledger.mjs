@@ -21,7 +21,6 @@ const ALLOWANCE = 1;
 const LIFE = 900;
 /** As long as what seals 1 kB. */
 const STATE = 'x'.repeat(1_400);
-const CALLS = 25;
 const turns = (count) => (quick === 'quick' ? Math.ceil(count / 10) : count);
 
 const now = () => Math.floor(Date.now() / 1_000);
@@ -35,11 +34,12 @@ function told(question, name, base, times) {
 }
 
 /** Has a ledger remember, and waits until what is made from then on is known. */
-async function opened(client) {
+async function begin() {
+  const client = new Redis(store);
   const ledger = new RedisLedger(client);
   assert.equal((await ledger.run({ script: 'open', keys: began, args: [] }))[0], 'ok');
+  await client.quit();
   await sleep((ALLOWANCE + 1) * 1_000);
-  return ledger;
 }
 
 function admit(kind, id, mode, ...details) {
@@ -55,7 +55,7 @@ function admit(kind, id, mode, ...details) {
 async function admission() {
   console.error('node admission');
   const client = new Redis(store);
-  const ledger = await opened(client);
+  const ledger = new RedisLedger(client);
   const sides = {
     set() {
       const [name, value] = [key('u', 'f', hex(16)), hex(8)];
@@ -66,7 +66,7 @@ async function admission() {
       return async () => assert.equal((await ledger.run(command))[0], 'ok');
     },
   };
-  told('admission', 'ioredis', 'set', await samplesByTurn(sides, { calls: 50, turns: turns(150) }));
+  told('admission', 'ioredis', 'set', await samplesByTurn(sides, { calls: 50, turns: turns(100) }));
   await client.quit();
 }
 
@@ -76,7 +76,7 @@ async function today() {
   console.error('node today');
   const client = await createClient({ url: store }).connect();
   const theirs = new RedisStore({ client, ttl: LIFE });
-  const ledger = await opened(client);
+  const ledger = new RedisLedger(client);
   const cookie = { originalMaxAge: null };
   await theirs.set('one', { cookie, state: 'x'.repeat(1_024) });
   const sid = hex(16);
@@ -99,7 +99,7 @@ async function today() {
       };
     },
   };
-  const times = await samplesByTurn(sides, { calls: CALLS, turns: turns(150) });
+  const times = await samplesByTurn(sides, { calls: 25, turns: turns(100) });
   told('today', 'connect-redis', 'connect-redis', times);
   await client.close();
 }
@@ -165,7 +165,7 @@ async function added() {
       const [next] = await chained(request, engine);
       sides[engine] = () => next;
     }
-    told('added', request, 'none', await samplesByTurn(sides, { calls: CALLS, turns: turns(150) }));
+    told('added', request, 'none', await samplesByTurn(sides, { calls: 10, turns: turns(100) }));
   }
 }
 
@@ -203,6 +203,7 @@ async function serve() {
 if (folder === 'serve') {
   await serve();
 } else {
+  await begin();
   await admission();
   await today();
   await added();

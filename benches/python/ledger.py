@@ -57,12 +57,12 @@ def key(*parts: str) -> str:
 BEGAN = [key("began"), key("fence")]
 
 
-async def opened(client: Any) -> sealwax.ledger.Redis:
+async def begin(store: str) -> None:
     """Have a ledger remember, and wait until what is made from then on is known."""
-    ledger = sealwax.ledger.Redis(client)
-    assert (await ledger.run({"script": "open", "keys": BEGAN, "args": []}))[0] == "ok"
+    async with redis.asyncio.Redis.from_url(store) as client:
+        ledger = sealwax.ledger.Redis(client)
+        assert (await ledger.run({"script": "open", "keys": BEGAN, "args": []}))[0] == "ok"
     await anyio.sleep(ALLOWANCE + 1)
-    return ledger
 
 
 def admit(kind: str, identity: str, mode: str, *details: str) -> dict[str, Any]:
@@ -105,7 +105,7 @@ async def by_turns(sides: dict[str, Callable[[], Call]], calls: int, turns: int)
 async def admission(store: str, turns: int) -> None:
     print("python admission", file=sys.stderr)
     async with redis.asyncio.Redis.from_url(store) as client:
-        ledger = await opened(client)
+        ledger = sealwax.ledger.Redis(client)
 
         def bare() -> Call:
             name, value = key("u", "f", secrets.token_hex(16)), secrets.token_hex(8)
@@ -133,7 +133,7 @@ async def admission(store: str, turns: int) -> None:
 async def today(store: str, turns: int) -> None:
     print("python today", file=sys.stderr)
     async with redis.asyncio.Redis.from_url(store, decode_responses=True) as client:
-        ledger = await opened(client)
+        ledger = sealwax.ledger.Redis(client)
         theirs = RedisStore(client=client)
         await theirs.put("one", {"state": "x" * 1024}, collection="sessions", ttl=LIFE)
         session = secrets.token_hex(16)
@@ -272,7 +272,7 @@ async def added(store: str, folder: str, turns: int) -> None:
             for name in ("none", "memory", "sqlite", "redis"):
                 (call,) = await chained(stack, request, engine(name, store, folder))
                 sides[name] = lambda call=call: call
-            told("added", request, "none", await by_turns(sides, 25, turns))
+            told("added", request, "none", await by_turns(sides, 10, turns))
 
 
 # ---- as many as it can, when it is told to: `ENGINE MILLISECONDS` a line, what it did a line back ----
@@ -308,6 +308,7 @@ async def main(store: str, folder: str, *quick: str) -> None:
     if folder == "serve":
         return await serve(store)
     turns = 10 if quick else 100
+    await begin(store)
     await admission(store, turns)
     await today(store, turns)
     await added(store, folder, turns)
