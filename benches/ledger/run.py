@@ -138,11 +138,6 @@ def compared_rates(language, servers, milliseconds, turns):
 # ---- what the store itself does ----
 
 
-def admission(ledger, token):
-    command = ledger.admit(token)
-    return len(command["keys"]), *command["keys"], *command["args"]
-
-
 def fresh():
     now = int(time.time())
     return Token("once", "r", new_id(), now, now + LIFE)
@@ -161,20 +156,19 @@ class Driver:
         self._digests = {}
 
     def ask(self, command):
-        return self.client.evalsha(
-            self.digest(command["script"]), len(command["keys"]), *command["keys"], *command["args"]
-        )
-
-    def digest(self, script):
-        if script not in self._digests:
-            self._digests[script] = self.client.script_load(lua(script))
-        return self._digests[script]
+        return self.client.evalsha(*self._packed(command))
 
     def admit(self, ledger, tokens):
         pipeline = self.client.pipeline(transaction=False)
         for token in tokens:
-            pipeline.evalsha(self.digest("admit"), *admission(ledger, token))
+            pipeline.evalsha(*self._packed(ledger.admit(token)))
         assert all(reply[0] == "ok" for reply in pipeline.execute())
+
+    def _packed(self, command):
+        script, keys, args = command.values()
+        if script not in self._digests:
+            self._digests[script] = self.client.script_load(lua(script))
+        return self._digests[script], len(keys), *keys, *args
 
 
 def in_the_store(turns):

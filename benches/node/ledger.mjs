@@ -21,7 +21,7 @@ const ALLOWANCE = 1;
 const LIFE = 900;
 /** As long as what seals 1 kB. */
 const STATE = 'x'.repeat(1_400);
-const turns = (count) => (quick === 'quick' ? Math.ceil(count / 10) : count);
+const EFFORT = quick === 'quick' ? { turns: 10, warm: 100 } : { turns: 100, warm: 500 };
 
 const now = () => Math.floor(Date.now() / 1_000);
 const hex = (bytes) => randomBytes(bytes).toString('hex');
@@ -66,7 +66,7 @@ async function admission() {
       return async () => assert.equal((await ledger.run(command))[0], 'ok');
     },
   };
-  told('admission', 'ioredis', 'set', await samplesByTurn(sides, { calls: 50, turns: turns(100) }));
+  told('admission', 'ioredis', 'set', await samplesByTurn(sides, { calls: 50, ...EFFORT }));
   await client.quit();
 }
 
@@ -99,7 +99,7 @@ async function today() {
       };
     },
   };
-  const times = await samplesByTurn(sides, { calls: 25, turns: turns(100) });
+  const times = await samplesByTurn(sides, { calls: 25, ...EFFORT });
   told('today', 'connect-redis', 'connect-redis', times);
   await client.close();
 }
@@ -165,7 +165,7 @@ async function added() {
       const [next] = await chained(request, engine);
       sides[engine] = () => next;
     }
-    told('added', request, 'none', await samplesByTurn(sides, { calls: 10, turns: turns(100) }));
+    told('added', request, 'none', await samplesByTurn(sides, { calls: 10, ...EFFORT }));
   }
 }
 

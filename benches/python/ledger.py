@@ -19,7 +19,7 @@ import time
 from contextlib import AsyncExitStack
 from itertools import count
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 import anyio.to_thread
@@ -43,6 +43,12 @@ LIFE = 900
 STATE = "x" * 1400
 AT_ONCE = 16
 NAMESPACE = secrets.token_hex(8)
+
+
+class Effort(NamedTuple):
+    turns: int
+    #: How many calls each makes before.
+    warm: int
 
 
 def told(question: str, case: str, base: str, times: dict[str, list[list[int]]]) -> None:
@@ -77,15 +83,18 @@ def admit(kind: str, identity: str, mode: str, *details: str) -> dict[str, Any]:
     }
 
 
-async def by_turns(sides: dict[str, Callable[[], Call]], calls: int, turns: int) -> dict[str, list[list[int]]]:
+async def by_turns(sides: dict[str, Callable[[], Call]], calls: int, effort: Effort) -> dict[str, list[list[int]]]:
     """Return the nanoseconds that pass in each call, of each side, turn by turn.
 
-    A side makes a call, which is what is timed. Two turns warm up.
+    A side makes a call, which is what is timed.
     """
     times: dict[str, list[list[int]]] = {name: [] for name in sides}
     names = list(sides)
+    for side in sides.values():
+        for _ in range(effort.warm):
+            await side()()
     gc.collect()
-    for turn in range(-2, turns):
+    for turn in range(effort.turns):
         first = turn % len(names)
         for name in names[first:] + names[:first]:
             made = [sides[name]() for _ in range(calls)]
@@ -94,15 +103,14 @@ async def by_turns(sides: dict[str, Callable[[], Call]], calls: int, turns: int)
                 start = perf_counter_ns()
                 await call()
                 found.append(perf_counter_ns() - start)
-            if turn >= 0:
-                times[name].append(found)
+            times[name].append(found)
     return times
 
 
 # ---- an admission, and its floor ----
 
 
-async def admission(store: str, turns: int) -> None:
+async def admission(store: str, effort: Effort) -> None:
     print("python admission", file=sys.stderr)
     async with redis.asyncio.Redis.from_url(store) as client:
         ledger = sealwax.ledger.Redis(client)
@@ -123,14 +131,14 @@ async def admission(store: str, turns: int) -> None:
 
             return call
 
-        times = await by_turns({"set": bare, "admit": ours}, 50, turns)
+        times = await by_turns({"set": bare, "admit": ours}, 50, effort)
         told("admission", "redis.asyncio", "set", times)
 
 
 # ---- what a session's store costs that users have today ----
 
 
-async def today(store: str, turns: int) -> None:
+async def today(store: str, effort: Effort) -> None:
     print("python today", file=sys.stderr)
     async with redis.asyncio.Redis.from_url(store, decode_responses=True) as client:
         ledger = sealwax.ledger.Redis(client)
@@ -161,7 +169,7 @@ async def today(store: str, turns: int) -> None:
 
             return call
 
-        times = await by_turns({"RedisStore": their_call, "ledger": ours}, 25, turns)
+        times = await by_turns({"RedisStore": their_call, "ledger": ours}, 25, effort)
         told("today", "RedisStore", "RedisStore", times)
 
 
@@ -264,7 +272,7 @@ async def chained(stack: AsyncExitStack, request: str, given: dict[str, Any], ch
     return [await CHAINS[request](ask) for _ in range(chains)]
 
 
-async def added(store: str, folder: str, turns: int) -> None:
+async def added(store: str, folder: str, effort: Effort) -> None:
     for request in CHAINS:
         print(f"python {request}", file=sys.stderr)
         async with AsyncExitStack() as stack:
@@ -272,7 +280,7 @@ async def added(store: str, folder: str, turns: int) -> None:
             for name in ("none", "memory", "sqlite", "redis"):
                 (call,) = await chained(stack, request, engine(name, store, folder))
                 sides[name] = lambda call=call: call
-            told("added", request, "none", await by_turns(sides, 10, turns))
+            told("added", request, "none", await by_turns(sides, 10, effort))
 
 
 # ---- as many as it can, when it is told to: `ENGINE MILLISECONDS` a line, what it did a line back ----
@@ -307,11 +315,11 @@ async def serve(store: str) -> None:
 async def main(store: str, folder: str, *quick: str) -> None:
     if folder == "serve":
         return await serve(store)
-    turns = 10 if quick else 100
+    effort = Effort(turns=10, warm=30) if quick else Effort(turns=100, warm=200)
     await begin(store)
-    await admission(store, turns)
-    await today(store, turns)
-    await added(store, folder, turns)
+    await admission(store, effort)
+    await today(store, effort)
+    await added(store, folder, effort)
 
 
 if __name__ == "__main__":
