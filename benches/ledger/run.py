@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from statistics import median, quantiles
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -51,7 +52,7 @@ def main(root, folder, *arguments):
                 rows += asked(command, store, files, quick)
         for language in ("node", "python"):
             rows += rates(language, commands[language], quick)
-    rows += [in_the_store(20 if quick else 100), *memory(5000 if quick else 100_000)]
+    rows += [in_the_store(5 if quick else 100), *memory(2500 if quick else 100_000)]
     print(table(rows))
     print(f"load of the machine: {load:.1f} before, {os.getloadavg()[0]:.1f} after")
     summary = pathlib.Path(root, "target/bench/ledger.json")
@@ -93,7 +94,7 @@ def percentiles(turns):
 
 
 def rates(language, command, quick):
-    milliseconds, turns = (150, 3) if quick else (500, 8)
+    milliseconds, turns = (100, 2) if quick else (500, 8)
     print(f"{language}: requests a second", file=sys.stderr, flush=True)
     with Valkey() as store:
         words = [*shlex.split(command), store.address, "serve"]
@@ -113,16 +114,17 @@ def rates(language, command, quick):
 def compared_rates(language, servers, milliseconds, turns):
     found, failed = {"none": [], "redis": []}, 0
 
-    def served(server, engine):
-        server.stdin.write(f"{engine} {milliseconds}\n")
+    def served(server, engine, lasts):
+        server.stdin.write(f"{engine} {lasts}\n")
         server.stdin.flush()
         return json.loads(server.stdout.readline())
 
     with ThreadPoolExecutor(len(servers)) as everyone:
-        # The first turn is not counted: it is warming up.
         for turn in range(turns + 1):
+            # The first is not counted: it is warming up.
+            lasts = milliseconds if turn else 4 * milliseconds
             for engine in sorted(found, reverse=turn % 2 == 1):
-                each = [*everyone.map(lambda server, engine=engine: served(server, engine), servers)]
+                each = [*everyone.map(served, servers, repeat(engine), repeat(lasts))]
                 failed += sum(one["failed"] for one in each)
                 if turn:
                     found[engine].append(sum(one["per_s"] for one in each))

@@ -21,7 +21,7 @@ const ALLOWANCE = 1;
 const LIFE = 900;
 /** As long as what seals 1 kB. */
 const STATE = 'x'.repeat(1_400);
-const EFFORT = quick === 'quick' ? { turns: 10, warm: 100 } : { turns: 100, warm: 500 };
+const EFFORT = quick === 'quick' ? { turns: 10, warm: 30 } : { turns: 100, warm: 500 };
 
 const now = () => Math.floor(Date.now() / 1_000);
 const hex = (bytes) => randomBytes(bytes).toString('hex');

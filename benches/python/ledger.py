@@ -315,7 +315,7 @@ async def serve(store: str) -> None:
 async def main(store: str, folder: str, *quick: str) -> None:
     if folder == "serve":
         return await serve(store)
-    effort = Effort(turns=10, warm=30) if quick else Effort(turns=100, warm=200)
+    effort = Effort(turns=8, warm=10) if quick else Effort(turns=100, warm=200)
     await begin(store)
     await admission(store, effort)
     await today(store, effort)
