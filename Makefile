@@ -2,7 +2,7 @@
 #
 #   make demo    the main job: one session through four languages, and a fleet of MCP servers in three
 #   make test    every test, and the linters
-#   make bench   speed, beside the peers; make bench-quick in two minutes
+#   make bench   speed, beside the peers; make bench-quick in two minutes; make bench-ledger
 #   make soak    the ledger while its stores are hurt, for SECONDS=600 and more
 #   make test-suites test-clients    other people's suites and clients
 #
@@ -186,28 +186,44 @@ RUN_BENCHES = $(BENCH)/venv/bin/python benches/run.py $(CURDIR) $1 \
 	$(foreach process,$(if $1,1,1 2 3),node-guard-$(process)="node $(BENCH)/node/guard.mjs")
 # Node is measured in three processes, for what its compiler makes of the same code differs.
 
-.PHONY: bench bench-quick bench-peers test-bench
+RUN_LEDGER = $(BENCH)/venv/bin/python benches/ledger/run.py $(CURDIR) $(BENCH)/ledger $1 \
+	rust="$(BENCH)/rust/release/sealwax-bench ledger" node="node $(BENCH)/node/ledger.mjs" \
+	python="$(BENCH)/venv/bin/python benches/python/ledger.py"
+
+.PHONY: bench bench-quick bench-ledger bench-ledger-quick bench-peers test-bench
 bench: bench-peers
 	$(call RUN_BENCHES)
 
 bench-quick: bench-peers
 	$(call RUN_BENCHES,quick)
 
-bench-peers: build
+bench-ledger: bench-peers
+	$(call RUN_LEDGER)
+
+bench-ledger-quick: bench-peers
+	$(call RUN_LEDGER,quick)
+
+# With a module that npm compiles: not each time.
+$(BENCH)/node/.installed: benches/node/package.json benches/node/package-lock.json
+	mkdir -p $(@D)
+	cp $^ $(@D)
+	cd $(@D) && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+bench-peers: build $(BENCH)/node/.installed
 	cargo build --quiet --release --manifest-path benches/rust/Cargo.toml --target-dir $(BENCH)/rust
 	$(CC) -std=c11 -O2 -I $(PREFIX)/include benches/c/bench.c -o $(BENCH)/bench-c \
 		-L $(PREFIX)/lib -lsealwax -pthread -Wl,-rpath,$(PREFIX)/lib
-	mkdir -p $(BENCH)/node
 	cp benches/node/* $(BENCH)/node
-	cd $(BENCH)/node && npm ci --silent --no-audit --no-fund && \
-		npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/sealwax-0.1.0.tgz
+	cd $(BENCH)/node && npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/sealwax-0.1.0.tgz
 	test -d $(BENCH)/venv || python3 -m venv $(BENCH)/venv
 	$(BENCH)/venv/bin/pip install --quiet --disable-pip-version-check --requirement benches/python/requirements.txt
 	$(BENCH)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BUILD)/python/*.whl
 
 # That the benches run and leave nothing out; how fast they are is nobody's test.
-test-bench: bench-quick
+test-bench: bench-quick bench-ledger-quick
 	python3 benches/check.py target/bench/summary.json
+	python3 benches/ledger/check.py target/bench/ledger.json
 
 # ---- linters ----
 

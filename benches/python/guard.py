@@ -95,10 +95,10 @@ class Boundary(Clear):
 
 
 class Ours(Clear):
-    def __init__(self, *, sessions: bool) -> None:
+    def __init__(self, *, sessions: bool, **options: Any) -> None:
         keys = sealwax.KeyRing([sealwax.Key.generate()])
         codec = sealwax.Codec(keys=keys, audience=AUDIENCE)
-        self._guard = Guard(codec=codec, principal=lambda _ctx: PRINCIPAL)
+        self._guard = Guard(codec=codec, principal=lambda _ctx: PRINCIPAL, **options)
         self._sessions = self._guard.sessions(initial=lambda _ctx: FIRST) if sessions else None
 
     def install(self, server: Any) -> None:

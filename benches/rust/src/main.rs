@@ -1,7 +1,8 @@
-//! Sealwax in Rust against its peers, or with `guard` what protection adds to a request: a JSON object
-//! a line (benches/run.py says which).
+//! Sealwax in Rust against its peers, with `guard` what protection adds to a request, or with `ledger STORE`
+//! what an admission costs: a JSON object a line (benches/run.py and benches/ledger/run.py say which).
 
 mod guard;
+mod ledger;
 mod measure;
 mod peers;
 
@@ -27,6 +28,11 @@ fn main() {
     let quick = words.iter().any(|word| word == "quick");
     if words.iter().any(|word| word == "guard") {
         return guard::run(quick);
+    }
+    if let [command, store, ..] = &words[..]
+        && command == "ledger"
+    {
+        return ledger::run(store, quick);
     }
     let (turn, turns) = match quick {
         true => (Duration::from_micros(300), 15),

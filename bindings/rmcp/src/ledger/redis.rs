@@ -3,8 +3,8 @@
 mod connection;
 
 use std::fmt;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Once};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -215,19 +215,26 @@ async fn wait(connection: &mut Connection, command: &Command) -> Result<Vec<Stri
 
 /// The script by its digest, or itself.
 fn eval(command: &Command, known: bool) -> Cmd {
-    let lua = command.script.lua();
     let mut eval = match known {
         true => redis::cmd("EVALSHA"),
         false => redis::cmd("EVAL"),
     };
     match known {
-        true => eval.arg(redis::Script::new(lua).get_hash()),
-        false => eval.arg(lua),
+        true => eval.arg(digest(command.script)),
+        false => eval.arg(command.script.lua()),
     };
     eval.arg(command.keys.len())
         .arg(&command.keys)
         .arg(&command.args);
     eval
+}
+
+/// What a server knows a script by, which is made once: it is the digest of kilobytes.
+fn digest(script: Script) -> Option<&'static str> {
+    static SCRIPTS: LazyLock<[(Script, redis::Script); 4]> =
+        LazyLock::new(|| Script::ALL.map(|one| (one, redis::Script::new(one.lua()))));
+    let mut named = SCRIPTS.iter().filter(|(one, _)| *one == script);
+    named.next().map(|(_, found)| found.get_hash())
 }
 
 fn is_unknown(error: &RedisError) -> bool {
