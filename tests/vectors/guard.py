@@ -11,7 +11,7 @@ request runs the event's `handler`: each operation in turn, whose outcome is in 
 
 settings   requestStateTtl, only                        as in every language
            sessions: {initial} or {heldByServer}        and ttl, noExpiry, required
-           accept: yes | no | fails | once              what accept says; `once` is SingleUse; none: there is no accept
+           accept: yes | no | fails | once              what accept says; `once`: each token once; none: there is no accept
            front: {required, ttl, sep1359}              of the wrapper around HTTP or stdio
 event      via       request: at the SDK's handlers; http, stdio: through the wrapper too
            era       modern (2026-07-28) or legacy (2025-11-25)
