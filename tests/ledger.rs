@@ -77,7 +77,7 @@ impl World {
 
     /// The first message of all opens the ledger.
     fn open(&self) {
-        let (mut exchange, step) = self.guard.message(read_nothing());
+        let (mut exchange, step) = self.guard.message(call());
         let Step::Ledger(open) = step else {
             panic!("{step:?}")
         };
@@ -891,7 +891,7 @@ fn the_first_message_opens_the_ledger() {
     let fresh = Guard::builder(codec(&world.clock)).ledger(LedgerSettings::default());
     let fresh = fresh.build().unwrap();
     let opens = |guard: &Guard| {
-        let (exchange, step) = guard.message(read_nothing());
+        let (exchange, step) = guard.message(call());
         match step {
             Step::Ledger(command) => {
                 assert_eq!(command.script, Script::Open);
@@ -901,6 +901,12 @@ fn the_first_message_opens_the_ledger() {
             other => panic!("{other:?}"),
         }
     };
+    // Of a list nothing leaves that a ledger is asked about.
+    let (_, step) = fresh.message(Message {
+        method: "tools/list",
+        ..Message::default()
+    });
+    assert!(matches!(step, Step::Deliver(_)), "{step:?}");
     // One that does not open refuses nobody, and is left alone for a while.
     let mut exchange = opens(&fresh).unwrap();
     let failed = Event::Ledger(Err(Failed("no answer".into())));
@@ -914,11 +920,4 @@ fn the_first_message_opens_the_ledger() {
     assert!(matches!(exchange.on(open).unwrap(), Step::Deliver(_)));
     world.pass(DAY);
     assert!(opens(&fresh).is_none());
-}
-
-fn read_nothing() -> Message<'static> {
-    Message {
-        method: "ping",
-        ..Message::default()
-    }
 }

@@ -74,7 +74,11 @@ impl Exchange {
             opening: None,
         };
         // What was sealed before the ledger remembers is unknown to it: nothing leaves before.
-        if let Some(open) = exchange.context.guard.opens_ledger() {
+        let gives = match &exchange.flow {
+            Flow::Request(request) => request.gives(&exchange.context),
+            _ => true,
+        };
+        if gives && let Some(open) = exchange.context.guard.opens_ledger() {
             exchange.opening = Some(known);
             return (exchange, Step::Ledger(Box::new(open)));
         }

@@ -127,6 +127,12 @@ impl Request {
         }
     }
 
+    /// Whether something may leave for it that a ledger is asked about when it comes back.
+    pub fn gives(&self, context: &Context) -> bool {
+        let carries = self.carries.map(|carries| carries.kind);
+        carries == Some(Kind::RequestState) || context.guard.settings().sessions.is_some()
+    }
+
     pub fn is_notification(&self) -> bool {
         self.notification
     }
