@@ -198,8 +198,9 @@ impl World {
     }
 
     fn revoke(&self) {
-        let command = self.guard.revoke(&alice(), None).unwrap();
-        assert_eq!(self.ledger.borrow_mut().run(&command, self.now())[0], "ok");
+        let (mut exchange, step) = self.guard.revoke(&alice(), None).unwrap();
+        let step = self.settle(&mut exchange, step);
+        assert!(matches!(step, Step::Done(_)), "{step:?}");
     }
 }
 
@@ -920,4 +921,30 @@ fn the_first_message_opens_the_ledger() {
     assert!(matches!(exchange.on(open).unwrap(), Step::Deliver(_)));
     world.pass(DAY);
     assert!(opens(&fresh).is_none());
+}
+
+/// R10: who signs somebody out hears whether that holds.
+#[test]
+fn a_revocation_is_tried_twice_and_confirmed() {
+    let world = World::new();
+    let told = |replies: &[Result<&[&str], &str>]| {
+        let (mut exchange, mut step) = world.guard.revoke(&alice(), None).unwrap();
+        for reply in replies {
+            assert!(matches!(step, Step::Ledger(_)), "{step:?}");
+            let texts = |words: &[&str]| words.iter().map(ToString::to_string).collect();
+            let reply = reply.map(texts).map_err(|why| Failed(why.into()));
+            step = exchange.on(Event::Ledger(reply)).unwrap();
+        }
+        let codes: Vec<_> = exchange.refused().iter().map(|one| one.code).collect();
+        (matches!(step, Step::Done(_)), codes)
+    };
+    assert_eq!(told(&[Ok(&["ok", "0"])]), (true, vec![]));
+    assert_eq!(told(&[Err("late"), Ok(&["ok", "1"])]), (true, vec![]));
+    let unconfirmed = (true, vec!["ledger_unconfirmed"]);
+    assert_eq!(told(&[Ok(&["ok", "1", "unconfirmed"])]), unconfirmed);
+    let failed = (false, vec!["ledger_unavailable"]);
+    assert_eq!(told(&[Ok(&["ok", "2", "unconfirmed"])]), failed);
+    assert_eq!(told(&[Ok(&["full"])]), failed);
+    assert_eq!(told(&[Ok(&[])]), failed);
+    assert_eq!(told(&[Err("late"), Err("late")]), failed);
 }

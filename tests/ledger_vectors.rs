@@ -6,10 +6,10 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{list, ring, text};
+use common::{list, text};
+use sealwax::Principal;
 use sealwax::ledger::Namespace;
-use sealwax::mcp::{Guard, LedgerSettings, document};
-use sealwax::{Codec, Principal};
+use sealwax::mcp::document;
 use serde_json::{Value, json};
 
 const NOW: i64 = 1_800_000_000;
@@ -115,18 +115,11 @@ fn keys_have_the_names_of_the_vectors() {
             let part = |name: &str| who[name].as_str();
             Principal::from_parts(part("issuer"), part("client"), part("subject")).unwrap()
         };
-        let label = text(case, "label").into();
-        let guard = Guard::builder(Codec::new(ring(), text(case, "audience")).unwrap())
-            .ledger(LedgerSettings {
-                label,
-                ..LedgerSettings::default()
-            })
-            .build()
-            .unwrap();
         let (namespace, mark) = (text(case, "namespace"), text(case, "mark"));
-        let revoke = guard.revoke(&principal, None).unwrap();
+        let ledger = Namespace::new(text(case, "audience"), text(case, "label"));
+        let revoke = ledger.revoke(&principal, None).unwrap();
         assert_eq!(revoke.keys, [format!("{namespace}:p:{mark}")]);
-        let open = Namespace::new(text(case, "audience"), text(case, "label")).open();
+        let open = ledger.open();
         assert_eq!(
             open.keys,
             [format!("{namespace}:began"), format!("{namespace}:fence")]

@@ -16,15 +16,13 @@ use super::{Command, Judgement, Script, Write};
 /// either, one principal may fill at most half: as much as is free.
 ///
 /// ```
-/// use sealwax::Codec;
-/// use sealwax::ledger::Memory;
-/// # use sealwax::{Key, KeyRing, Principal, mcp::{Guard, LedgerSettings}};
-/// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+/// use sealwax::Principal;
+/// use sealwax::ledger::{Memory, Namespace};
 ///
 /// let mut ledger = Memory::new(Memory::ROOM, 1_800_000_000); // the time in Unix seconds
-/// let guard = Guard::builder(codec).ledger(LedgerSettings::default()).build()?;
 /// // Sign out everywhere:
-/// let revoke = guard.revoke(&Principal::subject("alice"), None)?;
+/// let namespace = Namespace::new("https://mcp.example.com", "");
+/// let revoke = namespace.revoke(&Principal::subject("alice"), None)?;
 /// assert_eq!(ledger.run(&revoke, 1_800_000_060)[0], "ok");
 /// # Ok::<(), sealwax::Error>(())
 /// ```

@@ -542,16 +542,20 @@ impl Told {
     }
 }
 
-/// The command that revokes whatever of a principal began until now. `lives` is in seconds.
+/// Begins the exchange that revokes whatever of a principal began until now. `lives` is in seconds.
 ///
 /// # Errors
 ///
 /// As [`Guard::revoke`], and [`Error::InvalidArgument`] for a document that is no principal.
-pub fn revoke(guard: &Guard, document: &str, lives: Option<u64>) -> Result<String, Error> {
+pub fn revoke(
+    guard: &Guard,
+    document: &str,
+    lives: Option<u64>,
+) -> Result<(Exchange, String), Error> {
     let principal = principal(Document(&read(document)?))?;
-    let mut told = Told::default();
-    told.command(&guard.revoke(&principal, lives.map(Duration::from_secs))?);
-    Ok(told.written())
+    Ok(tell(
+        guard.revoke(&principal, lives.map(Duration::from_secs))?,
+    ))
 }
 
 /// Judges a command in a store's transaction: see [`Command::judge`]. `values` is an array of texts and nulls.

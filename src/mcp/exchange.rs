@@ -10,8 +10,10 @@ use super::asking;
 use super::context::{About, Context, Reason};
 use super::passage::Passage;
 use super::request::Request;
+use super::revoking::Revoking;
 use super::session::Written;
 use super::{Event, Failed, Guard, Item, Message, Refused, Session, Step, Transport};
+use crate::ledger::Command;
 use crate::{Error, SessionMetadata};
 
 /// What a guard knows of one message, from when it comes to when its answer leaves.
@@ -29,6 +31,7 @@ enum Flow {
     Request(Box<Request>),
     Passage(Box<Passage>),
     Act(Box<Acting>),
+    Revoking(Box<Revoking>),
     Over,
 }
 
@@ -45,6 +48,11 @@ impl Exchange {
         let known = context.told(transport.principal.take());
         let passage = Passage::new(transport);
         Self::begin(context, Flow::Passage(Box::new(passage)), known)
+    }
+
+    pub(super) fn of_revocation(guard: Guard, command: Command) -> (Self, Step) {
+        let flow = Flow::Revoking(Box::new(Revoking::new(command)));
+        Self::begin(Context::new(guard), flow, Ok(()))
     }
 
     /// A message that the engine cannot read.
@@ -140,6 +148,7 @@ impl Exchange {
                     Flow::Request(request) => request.take(context, event),
                     Flow::Passage(passage) => passage.take(context, event),
                     Flow::Act(acting) => acting.take(context, event),
+                    Flow::Revoking(revoking) => revoking.take(context, event),
                     Flow::Over => None,
                 };
                 taken.ok_or(OUT_OF_ORDER)?
@@ -245,6 +254,7 @@ impl Exchange {
             Flow::Request(request) => request.advance(context),
             Flow::Passage(passage) => passage.advance(context),
             Flow::Act(acting) => acting.advance(context),
+            Flow::Revoking(revoking) => revoking.advance(),
             Flow::Over => Step::Drop,
         }
     }
@@ -256,7 +266,7 @@ impl Exchange {
             Flow::Request(request) => request.fail(context, error),
             Flow::Passage(passage) => passage.fail(context, error),
             Flow::Act(acting) => acting.fail(context, error),
-            Flow::Over => Step::Drop,
+            Flow::Revoking(_) | Flow::Over => Step::Drop,
         }
     }
 

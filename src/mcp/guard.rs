@@ -145,15 +145,23 @@ impl Guard {
         }
     }
 
-    /// What signs a principal out everywhere: whatever began until now is refused, and so is what begins within the
+    /// Signs a principal out everywhere: whatever began until now is refused, and so is what begins within the
     /// allowance after it. The ledger keeps that for as long as `lives`, which is the longest life of
     /// anything that the service gives out; for ever unless set.
+    ///
+    /// The exchange asks the ledger, and is [`Step::Done`] once it has it. Otherwise it gives a
+    /// [`Step::Reply`], and [`Exchange::refused`] tells why: nobody may be signed out.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] without a ledger, and for a principal that is nobody.
-    pub fn revoke(&self, principal: &Principal, lives: Option<Duration>) -> Result<Command, Error> {
-        self.ledger()?.names.revoke(principal, lives)
+    pub fn revoke(
+        &self,
+        principal: &Principal,
+        lives: Option<Duration>,
+    ) -> Result<(Exchange, Step), Error> {
+        let command = self.ledger()?.names.revoke(principal, lives)?;
+        Ok(Exchange::of_revocation(self.clone(), command))
     }
 
     /// What the ledger is asked before anything else, by one message alone: it begins to remember, if it is

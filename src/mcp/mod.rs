@@ -120,6 +120,8 @@ mod passage;
 #[cfg(feature = "jcs")]
 mod request;
 #[cfg(feature = "jcs")]
+mod revoking;
+#[cfg(feature = "jcs")]
 mod session;
 #[cfg(feature = "jcs")]
 mod step;

@@ -712,6 +712,21 @@ sealwax_status sealwax_guard_transport(const struct sealwax_guard *guard,
                                        size_t *step_len,
                                        struct sealwax_error *error);
 
+// Begins the exchange that refuses whatever of a principal began until now, and tells the first step, as
+// sealwax_guard_message does. `principal` is JSON in the form of docs/engine.md; `lives` is the longest life of
+// anything that the service gives out, in seconds, and 0 for ever. It ends with the step `done`, or with `reply`
+// where it is not known that anybody was signed out.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for what is no principal.
+sealwax_status sealwax_guard_revoke(const struct sealwax_guard *guard,
+                                    const char *principal,
+                                    size_t principal_len,
+                                    uint64_t lives,
+                                    struct sealwax_exchange **exchange,
+                                    const char **step,
+                                    size_t *step_len,
+                                    struct sealwax_error *error);
+
 // Takes what came of the last step, and tells the next one.
 //
 // `value` is JSON that some events come with; NULL is absent.
@@ -826,20 +841,6 @@ sealwax_status sealwax_memory_run(struct sealwax_memory *memory,
 
 // Frees a ledger in memory; NULL is fine.
 void sealwax_memory_free(struct sealwax_memory *memory);
-
-// Gives the command that refuses whatever of a principal began until now, as JSON. `principal` is JSON in the
-// form of docs/engine.md; `lives` is the longest life of anything that the service gives out, in seconds, and
-// 0 for ever.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for what is no principal.
-sealwax_status sealwax_guard_revoke(const struct sealwax_guard *guard,
-                                    const char *principal,
-                                    size_t principal_len,
-                                    uint64_t lives,
-                                    char *out,
-                                    size_t cap,
-                                    size_t *len,
-                                    struct sealwax_error *error);
 
 // Tells what a text is: a sealed token, a session id, a handle or a key text.
 //

@@ -115,6 +115,36 @@ pub unsafe extern "C" fn sealwax_guard_transport(
     }
 }
 
+/// Begins the exchange that refuses whatever of a principal began until now, and tells the first step, as
+/// sealwax_guard_message does. `principal` is JSON in the form of docs/engine.md; `lives` is the longest life of
+/// anything that the service gives out, in seconds, and 0 for ever. It ends with the step `done`, or with `reply`
+/// where it is not known that anybody was signed out.
+///
+/// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for what is no principal.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_guard_revoke(
+    guard: *const Guard,
+    principal: *const c_char,
+    principal_len: usize,
+    lives: u64,
+    exchange: *mut *mut Exchange,
+    step: *mut *const c_char,
+    step_len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let guard = input::object("guard", guard)?;
+            let principal = input::text("principal", principal, principal_len)?;
+            let begun = Begun::new(exchange, step, step_len)?;
+            let lives = (lives != 0).then_some(lives);
+            begun.give(document::revoke(&guard.0, principal, lives)?);
+            Ok(())
+        })
+    }
+}
+
 /// Takes what came of the last step, and tells the next one.
 ///
 /// `value` is JSON that some events come with; NULL is absent.

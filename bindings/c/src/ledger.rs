@@ -7,7 +7,7 @@ use sealwax_core::ledger;
 use sealwax_core::mcp::document;
 
 use crate::call::{ErrorReport, call};
-use crate::engine::{Guard, Told};
+use crate::engine::Told;
 use crate::input;
 use crate::output::{Buffer, Slot, free};
 use crate::status::Status;
@@ -147,32 +147,4 @@ pub unsafe extern "C" fn sealwax_memory_run(
 pub unsafe extern "C" fn sealwax_memory_free(memory: *mut Memory) {
     // SAFETY: the caller keeps to the rules of the header.
     unsafe { free(memory) };
-}
-
-/// Gives the command that refuses whatever of a principal began until now, as JSON. `principal` is JSON in the
-/// form of docs/engine.md; `lives` is the longest life of anything that the service gives out, in seconds, and
-/// 0 for ever.
-///
-/// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for what is no principal.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealwax_guard_revoke(
-    guard: *const Guard,
-    principal: *const c_char,
-    principal_len: usize,
-    lives: u64,
-    out: *mut c_char,
-    cap: usize,
-    len: *mut usize,
-    error: *mut ErrorReport,
-) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let guard = input::object("guard", guard)?;
-            let principal = input::text("principal", principal, principal_len)?;
-            let out = Buffer::text(out, cap, len)?;
-            let lives = (lives != 0).then_some(lives);
-            out.write(document::revoke(&guard.0, principal, lives)?.as_bytes())
-        })
-    }
 }

@@ -9,12 +9,11 @@ use futures::future::BoxFuture;
 use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use sealwax::mcp::{self, Failed, LedgerSettings, Refused, Reply};
+use sealwax::mcp::{self, Event, Failed, LedgerSettings, Refused, Reply, Step};
 use sealwax::{Codec, Error, Principal};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::Kind;
 use crate::accept::Accept;
 use crate::ledger::{Command, Ledger, LedgerError};
 use crate::principal::IntoPrincipal;
@@ -125,28 +124,18 @@ impl Guard {
         principal: &Principal,
         lives: Option<Duration>,
     ) -> Result<(), LedgerError> {
-        let revoke = self.engine().revoke(principal, lives)?;
         let until = Instant::now() + self.accept_timeout();
-        let mut reply = self.record(&revoke, until).await;
-        if reply.is_err() {
-            reply = self.record(&revoke, until).await;
+        let (mut exchange, mut step) = self.engine().revoke(principal, lives)?;
+        while let Step::Ledger(command) = step {
+            let reply = self.record(&command, until).await;
+            step = exchange.on(Event::Ledger(reply))?;
         }
-        let failed = LedgerError::Unavailable;
-        let reply = reply.map_err(|Failed(why)| failed(why))?;
-        match &reply.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            ["ok", "2", "unconfirmed"] => Err(failed("ledger: no replica confirmed it".into())),
-            ["ok", _, "unconfirmed"] => {
-                self.report(&Refusal {
-                    code: "ledger_unconfirmed",
-                    kind: Kind::Session,
-                    token_id: None,
-                    principal: Some(principal.clone()),
-                    message: "no replica confirmed it: a fail-over would forget it".into(),
-                });
-                Ok(())
-            }
-            ["ok", ..] => Ok(()),
-            reply => Err(failed(format!("ledger: expected ok, found {reply:?}"))),
+        let refused = exchange.refused();
+        let why = refused.last().map(|one| one.message.clone());
+        self.report_all(refused, Some(principal));
+        match step {
+            Step::Done(_) => Ok(()),
+            _ => Err(LedgerError::Unavailable(why.unwrap_or_default())),
         }
     }
 

@@ -40,14 +40,11 @@ impl Guard {
         let (exchange, step) = document::transport(&self.0, &cut(document), initialize.as_deref());
         begun(Exchange(exchange), &step)
     }
-}
 
-/// What a store does with a command of a guard.
-#[wasm_bindgen]
-impl Guard {
-    pub fn revoke(&self, principal: &Text, lives: Option<f64>) -> Result<String> {
+    pub fn revoke(&self, principal: &Text, lives: Option<f64>) -> Result<Begun> {
         let lives = lives.map(whole);
-        Ok(document::revoke(&self.0, &cut(principal), lives)?)
+        let (exchange, step) = document::revoke(&self.0, &cut(principal), lives)?;
+        Ok(begun(Exchange(exchange), &step))
     }
 }
 

@@ -252,9 +252,9 @@ export class Engine {
     return new Exchange(this.#raw.message(JSON.stringify(message), args));
   }
 
-  /** What refuses whatever of a principal began until now. */
-  revoke(principal: Principal, lives?: number): Command {
-    return JSON.parse(this.#raw.revoke(JSON.stringify(principal), lives));
+  /** The exchange that refuses whatever of a principal began until now. */
+  revoke(principal: Principal, lives?: number): Exchange {
+    return new Exchange(this.#raw.revoke(JSON.stringify(principal), lives));
   }
 
   /** The exchange of a message around HTTP or stdio, with the parameters of `initialize` as JSON. */

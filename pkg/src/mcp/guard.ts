@@ -16,11 +16,12 @@ import { Engine, type LedgerOptions, type LedgerSettings, type Settings } from '
 import { Handles } from './handles.js';
 import { HeldHandles } from './held-handles.js';
 import { type FetchHandler, type HttpSessionsOptions, withSessions } from './http-sessions.js';
+import { Patience } from './later.js';
 import type { Ledger } from './ledger.js';
 import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Negotiated } from './negotiated.js';
 import type { Policy, PrincipalOf } from './policy.js';
-import { Recorder, UNCONFIRMED } from './recorder.js';
+import { Recorder } from './recorder.js';
 import { quietly, type Refused, tell } from './refused.js';
 import type { RequestContext } from './request-context.js';
 import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
@@ -164,7 +165,7 @@ export class Guard {
       knownById: new Map(),
       onRefused,
       logger,
-      recorder: ledger && new Recorder(ledger, engine, (line) => quietly(() => logger.warn(line))),
+      recorder: ledger && new Recorder(ledger, (line) => quietly(() => logger.warn(line))),
       engine,
       frontOf: (front) => new Engine(codec, { front, asks, ledger: remembers }),
       initial: undefined,
@@ -201,13 +202,25 @@ export class Guard {
    * @throws {@link SealwaxError} `invalid_argument` without a ledger; an `Error` where it did not take it
    */
   async revoke(principal: Principal, lives?: number): Promise<void> {
-    const { recorder } = this.#policy;
-    if (recorder === undefined) throw invalidArgument('revoke: expected a guard with a ledger');
     partsOf(principal);
-    const seconds = optional(count, 'lives', lives);
-    if (await recorder.revoke(principal, seconds)) return;
-    const refusal = { code: 'ledger_unconfirmed', kind: 'session', message: UNCONFIRMED } as const;
-    tell(this.#policy, refusal, { method: undefined, principal, cause: undefined });
+    const { acceptTimeout, engine, recorder } = this.#policy;
+    const exchange = engine.revoke(principal, optional(count, 'lives', lives));
+    const patience = new Patience(acceptTimeout);
+    try {
+      for (let step = exchange.first; ; ) {
+        for (const refusal of step.refused ?? []) {
+          tell(this.#policy, refusal, { method: undefined, principal, cause: undefined });
+        }
+        if (step.step === 'done') return;
+        if (step.step !== 'ledger' || recorder === undefined) {
+          throw new Error(step.refused?.at(-1)?.message);
+        }
+        const { event } = await recorder.record(step, patience);
+        step = exchange.on(event);
+      }
+    } finally {
+      exchange.free();
+    }
   }
 
   /**

@@ -140,15 +140,15 @@ export class RedisLedger implements Ledger {
     from: number,
   ): Promise<readonly string[]> {
     const { isOne, send } = this.#store;
-    if (script === 'open') {
-      if (isOne || reply.at(-1) !== '2') return reply;
+    const [verdict] = reply;
+    const confirm = script === 'open' ? reply.at(-1) : reply[1];
+    if (verdict === 'ok' && confirm === '2' && !isOne) {
       throw new LedgerUnfit(
         'scripts: expected a server that allows INFO in them, for a fail-over to be seen; else a replica ' +
           'must confirm each command, which takes ioredis or redis and one server',
       );
     }
-    const [verdict, confirm] = reply;
-    if (verdict !== 'ok' || (confirm !== '1' && confirm !== '2')) return reply;
+    if (verdict !== 'ok' || script === 'open' || (confirm !== '1' && confirm !== '2')) return reply;
     // It is about what its own connection has written.
     const count = isOne ? await attempted(() => send(key, 'WAIT', '1', CONFIRMED_IN)) : 0;
     const confirmed = Number(count) > 0 && this.#connections === from;

@@ -454,7 +454,7 @@ test('a service that forbids INFO in scripts needs a replica to confirm each com
   });
   await assert.rejects(
     revoked(served(new RedisLedger(asking(one))).guard),
-    /ledger: no replica confirmed it: a fail-over would forget it/,
+    /no replica confirmed it: a fail-over would forget it/,
   );
   const cluster = { ...asking(one), isCluster: true, nodes: () => [asking(one)] };
   await fails(new RedisLedger(cluster), /scripts: expected a server that allows INFO in them/);

@@ -23,15 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// that was put back. Each command waits for the disk, and up to 250 ms for another process.
 ///
 /// ```
-/// use sealwax::ledger::Sqlite;
-/// # use sealwax::{Codec, Key, KeyRing, Principal, mcp::{Guard, LedgerSettings}};
-/// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+/// use sealwax::Principal;
+/// use sealwax::ledger::{Namespace, Sqlite};
 /// # let path = std::env::temp_dir().join(format!("sealwax-{}.db", std::process::id()));
 ///
 /// let ledger = Sqlite::open(&path)?;
-/// let guard = Guard::builder(codec).ledger(LedgerSettings::default()).build()?;
 /// // Sign out everywhere:
-/// let revoke = guard.revoke(&Principal::subject("alice"), None)?;
+/// let namespace = Namespace::new("https://mcp.example.com", "");
+/// let revoke = namespace.revoke(&Principal::subject("alice"), None)?;
 /// assert_eq!(ledger.run(&revoke)?[0], "ok");
 /// # drop(ledger);
 /// # std::fs::remove_file(&path)?;

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _json
 from ._errors import InvalidArgument
-from ._native import Opaque, call_for_text, fail, ffi, lib, number, own, pair
+from ._native import Opaque, fail, ffi, lib, number, own, pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,20 +68,17 @@ class Guard(Opaque):
         self, document: Document, arguments: bytes | None = None
     ) -> tuple[Exchange, Document]:
         """Begin the exchange of a message at the SDK's handlers."""
-        return _begun(lib.sealwax_guard_message, self._guard, document, arguments)
+        return _begun(lib.sealwax_guard_message, self._guard, document, *pair(arguments))
 
-    def revoke(self, principal: Document, lives: int | None) -> Document:
-        """Return what refuses whatever of a principal began until now."""
-        told = pair(_json.dumps("principal", principal))
-        written = call_for_text(lib.sealwax_guard_revoke, self._guard, *told, lives or 0, room=4096)
-        command: Document = json.loads(written)
-        return command
+    def revoke(self, principal: Document, lives: int | None) -> tuple[Exchange, Document]:
+        """Begin the exchange that refuses whatever of a principal began until now."""
+        return _begun(lib.sealwax_guard_revoke, self._guard, principal, lives or 0)
 
     def transport(
         self, document: Document, initialize: bytes | None = None
     ) -> tuple[Exchange, Document]:
         """Begin the exchange of a message around HTTP or stdio."""
-        return _begun(lib.sealwax_guard_transport, self._guard, document, initialize)
+        return _begun(lib.sealwax_guard_transport, self._guard, document, *pair(initialize))
 
 
 class Exchange(Opaque):
@@ -123,7 +120,7 @@ class Exchange(Opaque):
     def act(self, act: Document, value: bytes | None = None) -> tuple[Exchange, Document]:
         """Begin the exchange of what a handler does with a handle."""
         with self._lock:
-            return _begun(lib.sealwax_exchange_act, self._living(), act, value)
+            return _begun(lib.sealwax_exchange_act, self._living(), act, *pair(value))
 
     def free(self) -> None:
         """Cancel it, whatever its step."""
@@ -162,11 +159,11 @@ def _desk() -> _Desk:
 
 
 def _begun(
-    function: Callable[..., int], of: Any, document: Document, value: bytes | None
+    function: Callable[..., int], of: Any, document: Document, *more: Any
 ) -> tuple[Exchange, Document]:
     desk = _desk()
     written = _write(document)
-    if function(of, written, len(written), *pair(value), *desk):
+    if function(of, written, len(written), *more, *desk):
         fail(desk[3])
     exchange = Exchange(desk[0][0])
     text = ffi.unpack(desk[1][0], desk[2][0])

@@ -398,7 +398,7 @@ async def test_to_revoke_is_confirmed_by_a_replica(
         assert "ledger_unconfirmed" not in caplog.text
         with stopped(pid(replica.port)):
             await guard.revoke("anonymous")
-        assert "revoke: ledger_unconfirmed" in caplog.text
+        assert "ledger_unconfirmed: no replica confirmed it" in caplog.text
 
 
 class Cut(Deaf):

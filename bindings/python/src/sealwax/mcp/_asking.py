@@ -43,9 +43,9 @@ class Asking:
     What a wrapper around the server asked, the guard of its handlers knows.
     """
 
-    def __init__(self, author: Author, ctx: ServerRequestContext[Any, Any]) -> None:
+    def __init__(self, author: Author, ctx: ServerRequestContext[Any, Any] | None) -> None:
         self._author = author
-        self._ctx: ServerRequestContext[Any, Any] | None = ctx
+        self._ctx = ctx
         #: Who it is, once that is known; ``None`` is anonymous too.
         self.principal: Principal | None = None
         self._who: Document | None = _ANONYMOUS if author.principal == "anonymous" else None

@@ -9,10 +9,12 @@ from .. import Codec, InvalidArgument, _json
 from .._codec import check_handle_type
 from .._sealer import check_ttl
 from . import _http, _stdio
+from ._asking import Asking
 from ._exchange import exchange_of
 from ._handles import HeldHandles, ServerHandles
 from ._principal import checked
 from ._recorder import Recorder
+from ._refusal import AcceptUnavailable
 from ._rules import Rules
 from ._servers import install, low_level
 from ._sessions import Sessions
@@ -111,7 +113,7 @@ class Guard:
             only=only,
             ledger=_options(ledger, ledger_options),
         )
-        self.ledger = None if ledger is None else Recorder(ledger, self._rules.engine())
+        self.ledger = None if ledger is None else Recorder(ledger)
         self._protects = False
 
     def protect(self, server: Any) -> None:
@@ -130,13 +132,20 @@ class Guard:
 
         The ledger keeps that for `lives` seconds, the longest life of anything that the service
         gives out; for ever unless set. Whoever signs in within the ledger's allowance after it has
-        to do it again. Raises :class:`InvalidArgument` without a ledger,
-        and what the ledger raises.
+        to do it again. `on_refused` and the log hear of ``ledger_unconfirmed`` where no replica of
+        the store has it, so that a fail-over would forget it. Raises :class:`InvalidArgument`
+        without a ledger, and :class:`AcceptUnavailable` where it is not known that anybody was
+        signed out.
         """
-        if self.ledger is None:
-            raise InvalidArgument("revoke: expected a guard with a ledger")
-        whom = {"anonymous": True} if principal == "anonymous" else checked(principal)._asdict()
-        await self.ledger.revoke(whom, lives)
+        asking = Asking(self, None)
+        if principal == "anonymous":
+            whom: Document = {"anonymous": True}
+        else:
+            asking.principal = checked(principal)
+            whom = asking.principal._asdict()
+        step = await asking.drive(*self._rules.engine().revoke(whom, lives))
+        if step["step"] != "done":
+            raise AcceptUnavailable(step["refused"][-1]["message"])
 
     def read_state(self, ctx: Any) -> Any:
         """Return what :meth:`write_state` was given in the round before; ``None`` in the first.
