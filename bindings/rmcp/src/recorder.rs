@@ -29,7 +29,8 @@ impl Recorder {
         deadline: Instant,
     ) -> Result<Vec<String>, Failed> {
         let at = deadline.min(Instant::now() + PATIENCE);
-        let asked = AssertUnwindSafe(self.ledger.run(command)).catch_unwind();
+        // It may panic before there is a future.
+        let asked = AssertUnwindSafe(async { self.ledger.run(command).await }).catch_unwind();
         let why = match timeout_at(at, asked).await {
             Ok(Ok(Ok(reply))) => return Ok(reply),
             Ok(Ok(Err(error))) => error.to_string(),
