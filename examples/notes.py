@@ -95,11 +95,8 @@ async def delete_note(id: int, ctx: Context) -> CallToolResult | InputRequiredRe
     """Delete a note, once the user has confirmed it."""
     state = guard.read_state(ctx)
     if state is None:
-        schema = {
-            "type": "object",
-            "properties": {"confirm": {"type": "boolean"}},
-            "required": ["confirm"],
-        }
+        properties = {"confirm": {"type": "boolean"}}
+        schema = {"type": "object", "properties": properties, "required": ["confirm"]}
         form = ElicitRequestFormParams(message=f"Delete note {id}?", requested_schema=schema)
         return InputRequiredResult(
             input_requests={"confirm": ElicitRequest(params=form)},

@@ -178,7 +178,7 @@ async def test_what_the_store_did_and_nobody_heard_is_no_second_use(
         assert options["ledger"].count("admit") == 2
         assert await carrier.present(of.client, state) == carrier.refusal
         assert of.codes == ["used"]
-    options["ledger"] = Deaf(options["ledger"], "admit", 2)
+    options["ledger"] = Deaf(store.ledger(), "admit", 2)
     async with test_guard.served(**options) as of:
         state = await carrier.good(of.client)
         assert await carrier.present(of.client, state) == carrier.internal
@@ -304,7 +304,7 @@ async def test_a_commit_that_nobody_heard_of_is_no_second_write(store: Store) ->
         assert options["ledger"].count("commit") == 2
         assert "error" not in await call(client, "it", carried(told))
         assert of.codes == []
-    options["ledger"] = Deaf(options["ledger"], "commit", 2)
+    options["ledger"] = Deaf(store.ledger(), "commit", 2)
     async with working(add_one, options) as (of, client):
         session = await created(client)
         assert await call(client, "it", session) == INTERNAL
