@@ -82,11 +82,13 @@ impl Exchange {
             opening: None,
         };
         // What was sealed before the ledger remembers is unknown to it: nothing leaves before.
-        let gives = match &exchange.flow {
-            Flow::Request(request) => request.gives(&exchange.context),
-            _ => true,
+        let guard = &exchange.context.guard;
+        let open = match &exchange.flow {
+            Flow::Request(request) if !request.gives(&exchange.context) => None,
+            Flow::Revoking(_) => guard.opens_ledger(0),
+            _ => guard.opens_ledger(PAUSE),
         };
-        if gives && let Some(open) = exchange.context.guard.opens_ledger() {
+        if let Some(open) = open {
             exchange.opening = Some(known);
             return (exchange, Step::Ledger(Box::new(open)));
         }
@@ -283,6 +285,9 @@ impl Exchange {
         step
     }
 }
+
+/// How long a ledger that does not open is left alone, in seconds: each try holds up a message.
+const PAUSE: u32 = 5;
 
 pub(super) const OUT_OF_ORDER: Error = Error::InvalidArgument(alloc::borrow::Cow::Borrowed(
     "exchange: expected what follows the last step, before the answer has left",

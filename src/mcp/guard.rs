@@ -51,8 +51,6 @@ pub(super) struct Ledger {
 
 /// It is open.
 const OPEN: u32 = u32::MAX;
-/// How long a ledger that does not open is left alone, in seconds: each try holds up a message.
-const PAUSE: u32 = 5;
 
 /// How a [ledger](crate::ledger) is used.
 #[derive(Clone, Debug, Default)]
@@ -164,17 +162,17 @@ impl Guard {
         Ok(Exchange::of_revocation(self.clone(), command))
     }
 
-    /// What the ledger is asked before anything else, by one message alone: it begins to remember, if it is
-    /// new.
-    pub(super) fn opens_ledger(&self) -> Option<Command> {
+    /// What the ledger is asked before anything else, if it is not open: it begins to remember, if it is new.
+    /// By one message alone in so many seconds; by whoever cannot do without where these are 0.
+    pub(super) fn opens_ledger(&self, pause: u32) -> Option<Command> {
         let ledger = self.settings().ledger.as_ref()?;
         let opens = ledger.opens.load(Ordering::Relaxed);
         if opens == OPEN {
             return None;
         }
         let now = u32::try_from(self.settings().codec.clock().now()).unwrap_or(OPEN - 1);
-        let next = now.saturating_add(PAUSE).min(OPEN - 1);
-        let ours = opens <= now
+        let next = now.saturating_add(pause).min(OPEN - 1);
+        let ours = (opens <= now || pause == 0)
             && ledger
                 .opens
                 .compare_exchange(opens, next, Ordering::Relaxed, Ordering::Relaxed)

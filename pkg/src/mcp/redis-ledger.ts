@@ -62,6 +62,8 @@ export class RedisLedger implements Ledger {
   readonly #digests = new Map<string, Promise<string>>();
   #warnings: readonly string[] | undefined;
   #checked: Promise<unknown> | undefined;
+  /** Whether a replica must confirm each command, for nothing tells one server from the next. */
+  #mustConfirm = false;
   /** How many connections there were. */
   #connections = 0;
 
@@ -140,9 +142,9 @@ export class RedisLedger implements Ledger {
     from: number,
   ): Promise<readonly string[]> {
     const { isOne, send } = this.#store;
-    const [verdict] = reply;
-    const confirm = script === 'open' ? reply.at(-1) : reply[1];
-    if (verdict === 'ok' && confirm === '2' && !isOne) {
+    const [verdict, confirm] = reply;
+    if (script === 'open' && verdict === 'ok') this.#mustConfirm = reply.at(-1) === '2';
+    if (this.#mustConfirm && !isOne) {
       throw new LedgerUnfit(
         'scripts: expected a server that allows INFO in them, for a fail-over to be seen; else a replica ' +
           'must confirm each command, which takes ioredis or redis and one server',

@@ -526,10 +526,12 @@ test('memory: where there is no room, the newcomer is refused', async () => {
 });
 
 test('memory: what is older than it is unknown, unless it is adopted', async () => {
-  const [old, later] = [await replica(ledgerOf({ engine: 'memory' })), new MemoryLedger()];
+  const old = await replica(ledgerOf({ engine: 'memory' }));
   const alice = await old.connect('alice');
   const session = await created(alice);
-  const server = await replica(later);
+  // It begins a second before it is made.
+  await sleep(1_100);
+  const server = await replica(new MemoryLedger());
   const there = await server.connect('alice');
   const read = (client) => () => client.call('read', {}, within(session));
   assert.equal((await refused(server, read(there))).code, 'unknown');
