@@ -60,10 +60,12 @@ impl Had {
             assert_eq!(failed, internal(Profile::Handle), "{name}");
         }
         let told = self.refusals.take();
-        assert_eq!(told.len(), 6, "{told:?}");
         for told in &told {
             assert_eq!(told.code, "ledger_unavailable", "{told:?}");
         }
+        // That it did not open is told too, now and then.
+        let tokens = told.iter().filter(|told| told.token_id.is_some());
+        assert_eq!(tokens.count(), 6, "{told:?}");
         told.into_iter().map(|told| told.message).collect()
     }
 }
