@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::asking::{self, failure};
 use super::context::{About, Context, Reason};
-use super::{Event, Failed, Item, Made, Step};
+use super::{Event, Failed, Item, Step};
 use crate::ledger::Command;
 
 pub(super) struct Revoking {
@@ -37,7 +37,7 @@ impl Revoking {
             Err(Failed(why)) => Reason::LedgerUnavailable(why),
             Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
                 match asking::confirmed(context, &reply, None) {
-                    Ok(()) => return Some(Step::Done(Box::new(Made::default()))),
+                    Ok(()) => return Some(Step::Done(Box::default())),
                     Err(reason) => reason,
                 }
             }
