@@ -14,6 +14,7 @@ mod namespace;
 pub mod sqlite;
 
 pub use command::{Command, Script};
+#[cfg(feature = "jcs")]
 pub(crate) use command::{Commit, Mode, Subject};
 pub use fitness::Fitness;
 pub use judge::{Judgement, Write};
