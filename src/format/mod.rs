@@ -15,6 +15,8 @@
 
 pub(crate) mod base64url;
 pub(crate) mod bytes;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod chacha20;
 pub(crate) mod cipher;
 pub(crate) mod clock;
 #[cfg(feature = "jcs")]
