@@ -2,16 +2,16 @@
 
 import os
 import platform
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
+from cffi import FFI
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import platform_tags
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADER = ROOT / "bindings/c/include/sealwax.h"
+C = ROOT / "bindings/c"
 
 
 class CustomBuildHook(BuildHookInterface[Any]):
@@ -28,13 +28,13 @@ class CustomBuildHook(BuildHookInterface[Any]):
         )
         name = "libsealwax.dylib" if platform.system() == "Darwin" else "libsealwax.so"
         target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-        declarations = Path(self.directory) / "sealwax.cdef"
+        declarations = Path(self.directory) / "_ffi.py"
         declarations.parent.mkdir(parents=True, exist_ok=True)
-        declarations.write_text(cdef(HEADER.read_text()))
+        write_declarations(declarations)
         licenses = f"sealwax-{self.metadata.version}.dist-info/licenses"
         build_data["force_include"] = {
             str(target / "release" / name): f"sealwax/_lib/{name}",
-            str(declarations): "sealwax/_lib/sealwax.cdef",
+            str(declarations): "sealwax/_ffi.py",
             **{str(file): f"{licenses}/{file.name}" for file in ROOT.glob("LICENSE-*")},
         }
         build_data["pure_python"] = False
@@ -44,10 +44,15 @@ class CustomBuildHook(BuildHookInterface[Any]):
         build_data["tag"] = f"py3-none-{tag}"
 
 
-def cdef(header: str) -> str:
-    """Reduce a header to what cffi reads: declarations, and constants with their values."""
-    header = re.sub(r"(?ms)^#ifdef __cplusplus.*?^#endif[^\n]*", "", header)
-    header = re.sub(r"(?m)^\s*//[^\n]*\n", "", header)
-    lines = header.splitlines()
-    kept = (line for line in lines if not line.startswith("#") or re.match(r"#define \w+ \w", line))
-    return re.sub(r"\n{2,}", "\n", "\n".join(kept)).strip() + "\n"
+def write_declarations(module: Path) -> None:
+    """Write what the header declares, parsed: at run time that would take longer than the rest."""
+    declared = subprocess.run(
+        ["sed", "-E", "-f", C / "cdef.sed", C / "include/sealwax.h"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    ffi = FFI()
+    ffi.set_source("sealwax._ffi", None)
+    ffi.cdef(declared)
+    ffi.emit_python_code(str(module))

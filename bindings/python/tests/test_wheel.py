@@ -15,7 +15,9 @@ from zipfile import ZipFile
 import pytest
 
 import sealwax
+from sealwax._native import NEVER
 
+ROOT = Path(__file__).parents[3]
 WHEEL = Path(os.environ["SEALWAX_WHEEL"])
 SOURCES = Path(__file__).parents[1] / "src"
 
@@ -28,8 +30,9 @@ def test_it_holds_what_it_should_and_nothing_else() -> None:
         assert set(wheel.namelist()) == {
             *(str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.py")),
             "sealwax/py.typed",
+            "sealwax/_ffi.py",
+            "sealwax/_ffi.pyi",
             library,
-            "sealwax/_lib/sealwax.cdef",
             *(f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD")),
             *(f"{info}/licenses/LICENSE-{name}" for name in ("APACHE", "MIT")),
         }
@@ -60,10 +63,23 @@ def test_the_adapter_is_no_dependency_of_those_who_do_not_use_it() -> None:
         import_module("sealwax.mcp")
 
 
+def test_importing_it_parses_no_c() -> None:
+    imported = "import sys, sealwax; print(*sorted(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", imported], capture_output=True, check=True)
+    modules = run.stdout.decode().split()
+    assert "_cffi_backend" in modules
+    assert [name for name in modules if name.partition(".")[0] in {"cffi", "pycparser"}] == []
+
+
+def test_a_time_that_never_comes_is_the_headers() -> None:
+    header = (ROOT / "bindings/c/include/sealwax.h").read_text()
+    assert f"#define SEALWAX_NEVER {NEVER}ull\n" in header
+
+
 def test_a_library_of_another_abi_is_not_used(tmp_path: Path) -> None:
     shutil.copytree(Path(sealwax.__file__).parent, tmp_path / "sealwax")
-    declarations = tmp_path / "sealwax/_lib/sealwax.cdef"
-    ours, theirs = ("#define SEALWAX_ABI_VERSION 1\n", "#define SEALWAX_ABI_VERSION 2\n")
+    declarations = tmp_path / "sealwax/_ffi.py"
+    ours, theirs = ("SEALWAX_ABI_VERSION',1,", "SEALWAX_ABI_VERSION',2,")
     assert ours in declarations.read_text()
     declarations.write_text(declarations.read_text().replace(ours, theirs))
     run = subprocess.run(
