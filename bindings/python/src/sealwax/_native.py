@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from os import path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from ._errors import InternalError, InvalidArgument, SealwaxError, by_code
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LIBRARY = "libsealwax.dylib" if sys.platform == "darwin" else "libsealwax.so"
-lib: Any = ffi.dlopen(str(Path(__file__).parent / "_lib" / _LIBRARY))
+lib: Any = ffi.dlopen(path.join(path.dirname(__file__), "_lib", _LIBRARY))
 if lib.sealwax_abi_version() != lib.SEALWAX_ABI_VERSION:
     raise ImportError(
         f"sealwax: expected a library of ABI {lib.SEALWAX_ABI_VERSION}, "
