@@ -38,9 +38,8 @@ class CustomBuildHook(BuildHookInterface[Any]):
             **{str(file): f"{licenses}/{file.name}" for file in ROOT.glob("LICENSE-*")},
         }
         build_data["pure_python"] = False
-        # It links with the C library alone, and runs with that of the build machine or a newer one:
-        # what manylinux and musllinux tags say. The plain tag of Linux says nothing.
-        tag = next(tag for tag in platform_tags() if not tag.startswith("linux_"))
+        # Of Linux the plain one: which others hold is seen in the library, by auditwheel.
+        tag = next(tag for tag in platform_tags() if not tag.startswith(("many", "musl")))
         build_data["tag"] = f"py3-none-{tag}"
 
 

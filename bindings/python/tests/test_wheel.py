@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -25,9 +26,10 @@ SOURCES = Path(__file__).parents[1] / "src"
 def test_it_holds_what_it_should_and_nothing_else() -> None:
     info = f"sealwax-{sealwax.__version__}.dist-info"
     with ZipFile(WHEEL) as wheel:
-        library, *more = (name for name in wheel.namelist() if "libsealwax" in name)
+        files = {name for name in wheel.namelist() if not name.endswith("/")}
+        library, *more = (name for name in files if "libsealwax" in name)
         assert more == []
-        assert set(wheel.namelist()) == {
+        assert files == {
             *(str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.py")),
             "sealwax/py.typed",
             "sealwax/_ffi.py",
@@ -39,9 +41,18 @@ def test_it_holds_what_it_should_and_nothing_else() -> None:
 
 
 def test_one_wheel_serves_every_python_of_a_platform() -> None:
-    assert re.fullmatch(rf"sealwax-{sealwax.__version__}-py3-none-\w+\.whl", WHEEL.name)
+    assert re.fullmatch(rf"sealwax-{sealwax.__version__}-py3-none-[\w.]+\.whl", WHEEL.name)
     assert "none-any" not in WHEEL.name
     assert "-linux_" not in WHEEL.name
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other systems have other tags")
+def test_its_tag_is_the_c_library_that_it_needs() -> None:
+    with ZipFile(WHEEL) as wheel:
+        (library,) = (name for name in wheel.namelist() if "libsealwax" in name)
+        asked = re.findall(rb"\0GLIBC_2\.(\d+)(?=[.\0])", wheel.read(library))
+    newest = max(int(minor) for minor in asked)
+    assert f"manylinux_2_{newest}_{platform.machine()}" in re.split(r"[-.]", WHEEL.name)
 
 
 def test_the_metadata_says_what_is_needed() -> None:
