@@ -1,4 +1,4 @@
-"""Puts the C library and its declarations into the wheel, and tags it with the platform."""
+"""Puts the C library, its declarations and the licences into the wheel, and tags it."""
 
 import os
 import platform
@@ -31,16 +31,24 @@ class CustomBuildHook(BuildHookInterface[Any]):
         declarations = Path(self.directory) / "_ffi.py"
         declarations.parent.mkdir(parents=True, exist_ok=True)
         write_declarations(declarations)
+        notices = declarations.with_name("THIRD-PARTY-NOTICES")
+        notices.write_bytes(xtask("notices", "sealwax-c"))
         licenses = f"sealwax-{self.metadata.version}.dist-info/licenses"
         build_data["force_include"] = {
             str(target / "release" / name): f"sealwax/_lib/{name}",
             str(declarations): "sealwax/_ffi.py",
-            **{str(file): f"{licenses}/{file.name}" for file in ROOT.glob("LICENSE-*")},
+            **{str(file): f"{licenses}/{file.name}" for file in (*ROOT.glob("LICENSE-*"), notices)},
         }
         build_data["pure_python"] = False
         # Of Linux the plain one: which others hold is seen in the library, by auditwheel.
         tag = next(tag for tag in platform_tags() if not tag.startswith(("many", "musl")))
         build_data["tag"] = f"py3-none-{tag}"
+
+
+def xtask(*arguments: str) -> bytes:
+    """Return what a task of the workspace prints."""
+    command = ["cargo", "run", "--quiet", "--package", "xtask", "--no-default-features", "--"]
+    return subprocess.run([*command, *arguments], cwd=ROOT, check=True, capture_output=True).stdout
 
 
 def write_declarations(module: Path) -> None:

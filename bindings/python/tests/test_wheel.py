@@ -37,6 +37,7 @@ def test_it_holds_what_it_should_and_nothing_else() -> None:
             library,
             *(f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD")),
             *(f"{info}/licenses/LICENSE-{name}" for name in ("APACHE", "MIT")),
+            f"{info}/licenses/THIRD-PARTY-NOTICES",
         }
 
 
@@ -53,6 +54,24 @@ def test_its_tag_is_the_c_library_that_it_needs() -> None:
         asked = re.findall(rb"\0GLIBC_2\.(\d+)(?=[.\0])", wheel.read(library))
     newest = max(int(minor) for minor in asked)
     assert f"manylinux_2_{newest}_{platform.machine()}" in re.split(r"[-.]", WHEEL.name)
+
+
+def test_every_crate_that_the_library_holds_is_named() -> None:
+    with ZipFile(WHEEL) as wheel:
+        (library,) = (name for name in wheel.namelist() if "libsealwax" in name)
+        (notices,) = (name for name in wheel.namelist() if "NOTICES" in name)
+        named = wheel.read(notices).decode()
+        # Where a crate can panic, its folder is told.
+        told = re.findall(rb"/registry/src/[^/]+/([\w.+-]+)-(\d+\.[\w.+-]+)/", wheel.read(library))
+    crates = {f"{name.decode()} {version.decode()}" for name, version in told}
+    tree = ["cargo", "tree", "--edges=normal", "--prefix=none", "--package=sealwax-c"]
+    for line in subprocess.check_output(tree, cwd=ROOT, text=True).splitlines():
+        if "(/" not in line:
+            crates.add(" ".join(line.split()[:2]).replace(" v", " "))
+    assert len(crates) > 20
+    assert [one for one in sorted(crates) if f"\n{one}: " not in named] == []
+    for words in ("Isis Agora Lovecruft", "UNICODE LICENSE V3", "Brian Smith"):
+        assert words in named
 
 
 def test_the_metadata_says_what_is_needed() -> None:
