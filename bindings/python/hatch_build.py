@@ -48,17 +48,13 @@ class CustomBuildHook(BuildHookInterface[Any]):
 def xtask(*arguments: str) -> bytes:
     """Return what a task of the workspace prints."""
     command = ["cargo", "run", "--quiet", "--package", "xtask", "--no-default-features", "--"]
-    return subprocess.run([*command, *arguments], cwd=ROOT, check=True, capture_output=True).stdout
+    return subprocess.check_output([*command, *arguments], cwd=ROOT)
 
 
 def write_declarations(module: Path) -> None:
     """Write what the header declares, parsed: at run time that would take longer than the rest."""
-    declared = subprocess.run(
-        ["sed", "-E", "-f", C / "cdef.sed", C / "include/sealwax.h"],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    command = ["sed", "-E", "-f", C / "cdef.sed", C / "include/sealwax.h"]
+    declared = subprocess.check_output(command, text=True)
     ffi = FFI()
     ffi.set_source("sealwax._ffi", None)
     ffi.cdef(declared)

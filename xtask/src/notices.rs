@@ -138,7 +138,7 @@ impl Crate {
         let license = self.license.as_deref().unwrap_or_default();
         match texts.is_empty() {
             false => Ok(texts),
-            true if license.split(' ').any(|one| one == "MIT") => {
+            true if license.split([' ', '/']).any(|one| one == "MIT") => {
                 let holders = match self.authors.is_empty() {
                     true => format!("the authors of {}", self.name),
                     false => self.authors.join(", "),
