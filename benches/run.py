@@ -3,11 +3,13 @@
 Usage: python benches/run.py ROOT [quick] NAME=COMMAND [NAME=COMMAND ...]
 
 Each command prints a JSON object a line. Those with a `peer` are measurements of tokens: language, size of the payload
-in bytes, op (`seal`, `open`, or `request`: principal, context, open and seal), the medians of nanoseconds a call, their
-ratio (peer / ours, so more is better) and the lengths of both tokens. Those with a `server` are measurements of
+in bytes, op (`seal`, `open`; from the principal and the arguments on `request-seal`, `request-open`, and `request`, which
+opens and seals), the medians of nanoseconds a call, their ratio (peer / ours, so more is better) and the lengths of both
+tokens. `node-drawn` is Node where each token draws its randomness by itself. Those with a `server` are measurements of
 requests to one in the same process: language, request (`plain`, with a `state`, or with a `session`), and the
 nanoseconds of processor time for one of them, turn by turn, by what protects it: `none`, the SDK's own `codec` where it
-has one, our `guard`. Turns of several processes are joined. The rest is passed on as it is.
+has one, our `guard`. Turns of several processes are joined. The rest is passed on as it is: `parts` are the nanoseconds
+of what a request costs beside its tokens, `starts` (benches/starts.py) the milliseconds of a process.
 """
 
 import gzip
@@ -25,8 +27,9 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 SIZES = [64, 256, 1024, 4096]
-#: Peers that are no rivals but what the job costs at the least.
-FLOORS = {"floor-ring", "floor-rustcrypto"}
+#: What the plot shows, and of whom. No rivals but what the job costs at the least are the floors and our token alone.
+PLOTTED = {"rust", "node", "python"}, {"seal", "request"}
+FLOORS = {"floor-ring", "floor-rustcrypto", "token-alone"}
 
 
 def collect(commands, quick):
@@ -64,13 +67,13 @@ def compared(language, server, request, none, **protected):
 def table_of_tokens(rows):
     """Of each peer, how many times our time it takes, by size."""
     lines = ["peer / ours (ours in µs); lengths of ours and the peer's tokens for 64 bytes"]
-    lines.append(" " * 44 + "".join(f"{size:>14} B " for size in SIZES))
+    lines.append(" " * 54 + "".join(f"{size:>14} B " for size in SIZES))
     groups = dict.fromkeys((row["language"], row["peer"], row["op"]) for row in rows)
     for language, peer, op in groups:
         found = {r["size"]: r for r in rows if (r["language"], r["peer"], r["op"]) == (language, peer, op)}
         lengths = f"{found[64]['ours_length']}/{found[64]['peer_length']}" if 64 in found else ""
         cells = "".join(cell(found.get(size)) for size in SIZES)
-        lines.append(f"{language:7}{peer:18} {op:7}{lengths:>9} {cells}")
+        lines.append(f"{language:11}{peer:20} {op:13}{lengths:>9} {cells}")
     return "\n".join(lines)
 
 
@@ -98,10 +101,12 @@ def added(row):
 
 
 def plot(rows, file):
+    languages, ops = PLOTTED
+    rows = [r for r in rows if r["language"] in languages and r["op"] in ops and r["peer"] not in FLOORS]
     languages = list(dict.fromkeys(row["language"] for row in rows))
     figure, axes = plt.subplots(1, len(languages), figsize=(4.2 * len(languages), 4.2), squeeze=False)
     for axis, language in zip(axes[0], languages, strict=True):
-        mine = [r for r in rows if r["language"] == language and r["op"] != "open" and r["peer"] not in FLOORS]
+        mine = [r for r in rows if r["language"] == language]
         for peer, op in dict.fromkeys((row["peer"], row["op"]) for row in mine):
             points = sorted((r["size"], r["ratio"]) for r in mine if (r["peer"], r["op"]) == (peer, op))
             label = peer if op == "seal" else f"{peer}, a request's work"
@@ -129,7 +134,7 @@ def main(root, *arguments):
     print(f"module: {len(module)} bytes, {len(gzip.compress(module, 9))} gzipped")
     summary = root / "target/bench/summary.json"
     summary.parent.mkdir(parents=True, exist_ok=True)
-    summary.write_text(json.dumps({"tokens": tokens, "requests": requests}, indent=1) + "\n")
+    summary.write_text(json.dumps({"tokens": tokens, "requests": requests, "notes": notes}, indent=1) + "\n")
     # A quick run is too coarse to be shown.
     plot(tokens, summary.with_name("ratios.svg") if quick else root / "benches/ratios.svg")
 

@@ -172,7 +172,7 @@ mod tests {
     use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305};
     use proptest::prelude::*;
 
-    use super::super::cipher::Cipher;
+    use super::super::Cipher;
     use super::ChaCha20;
 
     fn stream(key: &[u8; 32], nonce: &[u8; 8], length: usize) -> (Vec<u8>, Vec<u8>) {
@@ -203,7 +203,8 @@ mod tests {
         let ours = Cipher::new(key);
         let tag = ours.seal(nonce, aad, &mut found);
         let theirs = XChaCha20Poly1305::new(key.into());
-        let their_tag = theirs.encrypt_inout_detached(nonce.into(), aad, expected[..].as_mut().into());
+        let their_tag =
+            theirs.encrypt_inout_detached(nonce.into(), aad, expected[..].as_mut().into());
         let their_tag = their_tag.unwrap().into();
 
         let mut opened = found.clone();
@@ -233,7 +234,9 @@ mod tests {
     fn the_draft() {
         let key: [u8; 32] = core::array::from_fn(|at| 0x80 + at as u8);
         let nonce: [u8; 24] = core::array::from_fn(|at| 0x40 + at as u8);
-        let aad = [0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7];
+        let aad = [
+            0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7,
+        ];
         let text = b"Ladies and Gentlemen of the class of '99: If I could offer you \
             only one tip for the future, sunscreen would be it.";
         let ((_, tag), _) = sealed(&key, &nonce, &aad, text);
