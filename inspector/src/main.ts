@@ -24,13 +24,19 @@ form.addEventListener('submit', (event) => {
 // What was opened with other values than those on view must not stand beside them.
 form.addEventListener('input', () => show(outcomeCard));
 find('#clear').addEventListener('click', () => {
+  clear();
+  text.focus();
+});
+// A browser may keep a page that was left, with its keys.
+window.addEventListener('pagehide', clear);
+for (const button of document.querySelectorAll<HTMLButtonElement>('[data-example]')) {
+  button.addEventListener('click', () => fill(button.dataset.example as Inspected['what']));
+}
+
+function clear(): void {
   text.value = '';
   form.reset();
   look();
-  text.focus();
-});
-for (const button of document.querySelectorAll<HTMLButtonElement>('[data-example]')) {
-  button.addEventListener('click', () => fill(button.dataset.example as Inspected['what']));
 }
 
 function look(): void {

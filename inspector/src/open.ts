@@ -69,9 +69,10 @@ export function principalTold(fields: Fields): string {
   return named.map(([part, value]) => `${part} ${value}`).join(', ');
 }
 
+/** Both somebody and nobody is for the package to refuse. */
 function principal({ subject, client, issuer, anonymous }: Fields): Principal {
-  if (anonymous) return { anonymous: true };
-  return { subject, client, issuer } as Principal;
+  const parts = { subject, client, issuer };
+  return (anonymous ? { ...parts, anonymous: true } : parts) as Principal;
 }
 
 function sealer(view: View, kind: Kind, fields: Fields): Sealer {
@@ -94,9 +95,9 @@ function sealer(view: View, kind: Kind, fields: Fields): Sealer {
 
 function context({ method, target, arguments: args, only }: Fields): Uint8Array | undefined {
   if (method === undefined && target === undefined) return undefined;
-  const names = only?.split(',').map((name) => name.trim());
-  if (args === undefined) return requestContext(method ?? '', target ?? '');
-  return requestContextFromJson(method ?? '', target ?? '', args, { only: names });
+  const binding = { only: only?.split(',').map((name) => name.trim()) };
+  if (args === undefined) return requestContext(method ?? '', target ?? '', undefined, binding);
+  return requestContextFromJson(method ?? '', target ?? '', args, binding);
 }
 
 const RENEWED = ['never', 'once'];

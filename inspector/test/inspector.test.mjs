@@ -251,6 +251,17 @@ test('a requestState is opened, or refused for what differs', async () => {
     'Another key made it',
     'unknown_key',
   );
+  await page.getByLabel('Anonymous').check();
+  await refused({}, 'Something is missing', 'invalid_argument');
+  await page.getByLabel('Anonymous').uncheck();
+  const only = 'Bound arguments, by name, where not all are';
+  await refused(
+    { [only]: 'id', 'Arguments, as JSON': '' },
+    'Something is missing',
+    'invalid_argument',
+  );
+  await refused({ 'Arguments, as JSON': '{"id":7,"why":"old"}' }, 'It does not fit', 'unauthentic');
+  await fill({ [only]: 'id, path', 'Arguments, as JSON': '{"id":7,"why":"old"}' });
   await submit();
   assert.match(await outcome(), /^It opens\n/);
 
@@ -274,13 +285,19 @@ test('each example is what it says, and clearing leaves nothing', async () => {
     await submit('Verify');
     assert.match(await outcome(), /^It is authentic, and in time\n/);
   }
-  await page.getByRole('button', { name: 'Clear all' }).click();
-  const values = await page
-    .locator('input:not([type=checkbox]), textarea')
-    .evaluateAll((fields) => fields.map(({ value }) => value).join(''));
-  assert.equal(values, '');
-  for (const card of ['#seen', '#bindings', '#outcome']) {
-    assert.equal(await page.locator(card).isVisible(), false);
+  const clear = () => page.getByRole('button', { name: 'Clear all' }).click();
+  const leave = () => page.evaluate(() => window.dispatchEvent(new Event('pagehide')));
+  for (const empty of [clear, leave]) {
+    await page.getByRole('button', { name: 'handle', exact: true }).click();
+    await submit('Verify');
+    await empty();
+    const values = await page
+      .locator('input:not([type=checkbox]), textarea')
+      .evaluateAll((fields) => fields.map(({ value }) => value).join(''));
+    assert.equal(values, '');
+    for (const card of ['#seen', '#bindings', '#outcome']) {
+      assert.equal(await page.locator(card).isVisible(), false);
+    }
   }
 });
 
@@ -469,9 +486,12 @@ test('it works from a file too', async () => {
 test('its policy refuses what is not its own', async () => {
   const refused = await page.evaluate(async () => {
     const violated = [];
-    document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) =>
-      violated.push(effectiveDirective),
-    );
+    const all = new Promise((settled) => {
+      document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
+        if (violated.push(effectiveDirective) === 4) settled();
+      });
+      setTimeout(settled, 20_000);
+    });
     await fetch('/elsewhere').catch(() => {});
     const script = document.createElement('script');
     script.textContent = 'globalThis.ran = true';
@@ -482,7 +502,7 @@ test('its policy refuses what is not its own', async () => {
     const image = document.createElement('img');
     image.src = '/picture.png';
     document.body.append(image);
-    await new Promise((settled) => setTimeout(settled, 200));
+    await all;
     return [violated.sort(), globalThis.ran];
   });
   assert.deepEqual(refused, [

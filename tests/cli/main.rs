@@ -5,6 +5,7 @@
 mod errors;
 mod inspect;
 mod ledger;
+#[cfg(unix)]
 mod shell;
 mod tokens;
 
