@@ -12,6 +12,10 @@ extern "C" {
     #[wasm_bindgen(js_namespace = Date, js_name = now)]
     fn date_now() -> f64;
 
+    /// Milliseconds with a fraction, as fine as the host tells them.
+    #[wasm_bindgen(js_namespace = performance, js_name = now)]
+    fn performance_now() -> f64;
+
     #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues, catch)]
     fn get_random_values(bytes: &mut [u8]) -> Result<(), JsValue>;
 }
@@ -44,6 +48,8 @@ impl Environment for Host {
             Some(nonce) if bytes.len() == NONCE_LEN => bytes.copy_from_slice(&nonce),
             _ => get_random_values(bytes).map_err(|_| Error::EntropyUnavailable)?,
         }
+        let within = performance_now().fract() * 1e6;
+        sealwax::mix_time(bytes, u128::from(self.now_ms() * 1_000_000 + whole(within)));
         Ok(())
     }
 }
