@@ -79,10 +79,8 @@ def main(work, tsc, modules, mypy, python):
         sys.exit(f"expected programs of both languages, found {[file.name for file in files]}")
 
     checked("tsc", [tsc, "--project", str(work)])
-    of_python = [str(file) for file in files if file.suffix == ".py"]
-    # Each is a program of its own.
-    for file in of_python:
-        checked("mypy", [mypy, "--strict", "--python-executable", python, file], cwd=work)
+    of_python = [file for file in files if file.suffix == ".py"]
+    checked("mypy", [mypy, "--strict", "--python-executable", python, *of_python], cwd=work)
     environment = {**os.environ, "SEALWAX_KEYS": key()}
     for file, title in files.items():
         command = ["node", file.with_suffix(".js")] if file.suffix == ".ts" else [python, file]
