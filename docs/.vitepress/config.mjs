@@ -85,7 +85,7 @@ function likeGithub(md) {
   });
   const { fence } = md.renderer.rules;
   md.renderer.rules.fence = (tokens, at, ...rest) =>
-    tokens[at].info === 'mermaid' ? drawn(tokens[at].content) : fence(tokens, at, ...rest);
+    tokens[at].info === 'mermaid' ? drawn(tokens[at].content, md.utils) : fence(tokens, at, ...rest);
 }
 
 function linked(href, { relativePath }) {
@@ -105,9 +105,11 @@ function pictured(src, { relativePath }) {
   return path.startsWith('.') ? path : `./${path}`;
 }
 
-function drawn(diagram) {
-  const colours = { bg: 'var(--vp-c-bg)', fg: 'var(--vp-c-text-1)', transparent: true };
-  const svg = renderMermaidSVG(diagram, colours);
-  // Nothing is loaded from elsewhere.
-  return `<div style="overflow-x: auto">${svg.replace(/@import url\([^)]*\);/, '')}</div>`;
+function drawn(diagram, { escapeHtml }) {
+  const [bg, fg] = ['var(--vp-c-bg)', 'var(--vp-c-text-1)'];
+  const svg = renderMermaidSVG(diagram, { bg, fg, muted: fg, transparent: true })
+    // Nothing is loaded from elsewhere.
+    .replace(/@import url\([^)]*\);/, '');
+  // Vue takes no `<style>` in a template.
+  return `<div style="overflow-x: auto" v-html="${escapeHtml(JSON.stringify(svg))}"></div>`;
 }
