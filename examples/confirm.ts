@@ -1,3 +1,9 @@
+/**
+ * Confirm: the server of the README. A tool asks before it deletes, and keeps nothing meanwhile.
+ *
+ * `SEALWAX_KEYS="$(npx sealwax keygen)" node confirm.js` serves stdio.
+ */
+
 import { acceptedContent, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Codec } from 'sealwax';

@@ -85,7 +85,9 @@ function likeGithub(md) {
   });
   const { fence } = md.renderer.rules;
   md.renderer.rules.fence = (tokens, at, ...rest) =>
-    tokens[at].info === 'mermaid' ? drawn(tokens[at].content, md.utils) : fence(tokens, at, ...rest);
+    tokens[at].info === 'mermaid'
+      ? drawn(tokens[at].content, md.utils)
+      : fence(tokens, at, ...rest);
 }
 
 function linked(href, { relativePath }) {
