@@ -182,6 +182,8 @@ RUN_BENCHES = $(BENCH)/venv/bin/python benches/run.py $(CURDIR) $1 \
 	rust=$(BENCH)/rust/release/sealwax-bench node="node $(BENCH)/node/bench.mjs" \
 	python="$(BENCH)/venv/bin/python benches/python/bench.py" c=$(BENCH)/bench-c \
 	rust-guard="$(BENCH)/rust/release/sealwax-bench guard" \
+	node-drawn="node --import $(BENCH)/node/drawn.mjs $(BENCH)/node/bench.mjs" \
+	starts="$(BENCH)/venv/bin/python benches/starts.py $(BENCH)/node $(BENCH)/venv/bin/python" \
 	python-guard="$(BENCH)/venv/bin/python benches/python/guard.py" \
 	$(foreach process,$(if $1,1,1 2 3),node-guard-$(process)="node $(BENCH)/node/guard.mjs")
 # Node is measured in three processes, for what its compiler makes of the same code differs.

@@ -56,9 +56,9 @@ def bars(rows, language):
     Each peer ran by turns with us, so its time is our median in those turns, times the ratio: what else the machine
     did at that moment slowed down both.
     """
-    found = [r for r in rows if (r["language"], r["op"], r["size"]) == (language, "seal", SIZE)]
+    found = [r for r in rows if (r["language"], r["op"], r["size"]) == (language, "seal", SIZE) and r["peer"] in PEERS]
     ours = median(row["ours_ns"] for row in found) / 1000
-    times = [(PEERS[row["peer"]], ours * row["ratio"], False) for row in found if row["peer"] in PEERS]
+    times = [(PEERS[row["peer"]], ours * row["ratio"], False) for row in found]
     return sorted([("Sealwax", ours, True), *times], key=lambda bar: bar[1])
 
 

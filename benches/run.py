@@ -3,11 +3,13 @@
 Usage: python benches/run.py ROOT [quick] NAME=COMMAND [NAME=COMMAND ...]
 
 Each command prints a JSON object a line. Those with a `peer` are measurements of tokens: language, size of the payload
-in bytes, op (`seal`, `open`, or `request`: principal, context, open and seal), the medians of nanoseconds a call, their
-ratio (peer / ours, so more is better) and the lengths of both tokens. Those with a `server` are measurements of
+in bytes, op (`seal`, `open`; from the principal and the arguments on `request-seal`, `request-open`, and `request`, which
+opens and seals), the medians of nanoseconds a call, their ratio (peer / ours, so more is better) and the lengths of both
+tokens. `node-drawn` is Node where each token draws its randomness by itself. Those with a `server` are measurements of
 requests to one in the same process: language, request (`plain`, with a `state`, or with a `session`), and the
 nanoseconds of processor time for one of them, turn by turn, by what protects it: `none`, the SDK's own `codec` where it
-has one, our `guard`. Turns of several processes are joined. The rest is passed on as it is.
+has one, our `guard`. Turns of several processes are joined. The rest is passed on as it is: `parts` are the nanoseconds
+of what a request costs beside its tokens, `starts` (benches/starts.py) the milliseconds of a process.
 """
 
 import gzip
@@ -59,13 +61,13 @@ def compared(language, server, request, none, **protected):
 def table_of_tokens(rows):
     """Of each peer, how many times our time it takes, by size."""
     lines = ["peer / ours (ours in µs); lengths of ours and the peer's tokens for 64 bytes"]
-    lines.append(" " * 44 + "".join(f"{size:>14} B " for size in SIZES))
+    lines.append(" " * 54 + "".join(f"{size:>14} B " for size in SIZES))
     groups = dict.fromkeys((row["language"], row["peer"], row["op"]) for row in rows)
     for language, peer, op in groups:
         found = {r["size"]: r for r in rows if (r["language"], r["peer"], r["op"]) == (language, peer, op)}
         lengths = f"{found[64]['ours_length']}/{found[64]['peer_length']}" if 64 in found else ""
         cells = "".join(cell(found.get(size)) for size in SIZES)
-        lines.append(f"{language:7}{peer:18} {op:7}{lengths:>9} {cells}")
+        lines.append(f"{language:11}{peer:20} {op:13}{lengths:>9} {cells}")
     return "\n".join(lines)
 
 
@@ -104,7 +106,7 @@ def main(root, *arguments):
     print(f"module: {len(module)} bytes, {len(gzip.compress(module, 9))} gzipped")
     summary = root / "target/bench/summary.json"
     summary.parent.mkdir(parents=True, exist_ok=True)
-    summary.write_text(json.dumps({"tokens": tokens, "requests": requests}, indent=1) + "\n")
+    summary.write_text(json.dumps({"tokens": tokens, "requests": requests, "notes": notes}, indent=1) + "\n")
     # A quick run is too coarse to be shown.
     draw(tokens, summary.with_name("speed.svg") if quick else root / "benches/speed.svg")
 

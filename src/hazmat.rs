@@ -32,3 +32,20 @@ pub fn seal<K>(
 pub fn tags(view: &View) -> impl Iterator<Item = &[u8; 16]> {
     view.holder().tags.iter()
 }
+
+/// Whether a JSON text is hashed as it stands, for it is known to be its own canonical form.
+#[cfg(feature = "jcs")]
+#[must_use]
+pub fn is_canonical(arguments: &str) -> bool {
+    crate::format::canonical::is_canonical(arguments)
+}
+
+/// The canonical form of any other.
+///
+/// # Errors
+///
+/// As [`RequestContext::new`](crate::RequestContext::new).
+#[cfg(feature = "jcs")]
+pub fn canonical(arguments: &str) -> Result<alloc::vec::Vec<u8>, Error> {
+    crate::format::json::canonical(arguments, None)
+}

@@ -37,7 +37,7 @@ pub mod mcp;
 
 pub use codec::{Codec, CodecBuilder};
 pub use context::RequestContext;
-pub use environment::Environment;
+pub use environment::{Environment, mix_time};
 pub use error::Error;
 pub use format::key::{Key, KeyId};
 pub use handle::Handle;

@@ -1,12 +1,13 @@
 //! What takes an operating system: its clock, its generator, its environment variables.
 
 use std::string::String;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use zeroize::Zeroizing;
 
-use crate::{Codec, CodecBuilder, Environment, Error, Key, KeyRing};
+use crate::{Codec, CodecBuilder, Environment, Error, Key, KeyRing, mix_time};
 
-/// The operating system's clock and generator. Not on `wasm32-unknown-unknown`, which has neither: see
+/// The operating system's clock and generator, with the time mixed into what is drawn. Not on `wasm32-unknown-unknown`, which has neither: see
 /// [`Environment`].
 #[derive(Clone, Copy, Debug)]
 pub struct System;
@@ -14,16 +15,19 @@ pub struct System;
 impl Environment for System {
     /// A clock before 1970 reads as 1970: every token is from the future then, and refused.
     fn now_ms(&self) -> u64 {
-        std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |since| {
-                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-            })
+        u64::try_from(since_1970().as_millis()).unwrap_or(u64::MAX)
     }
 
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
-        getrandom::fill(bytes).map_err(|_| Error::EntropyUnavailable)
+        getrandom::fill(bytes).map_err(|_| Error::EntropyUnavailable)?;
+        mix_time(bytes, since_1970().as_nanos());
+        Ok(())
     }
+}
+
+fn since_1970() -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default()
 }
 
 impl Key {

@@ -84,6 +84,14 @@ fn what_is_not_named_is_not_judged() {
     assert_eq!(named(&["id"]).unwrap(), expected);
     let expected = of_canonical(br#"{"name":"x"}"#);
     assert_eq!(named(&["name", "size"]).unwrap(), expected);
+    // Canonical as it stands, and yet not all of it counts.
+    let canonical = r#"{"id":1,"name":"x"}"#;
+    let only_id = RequestContext::only("m", "t", Some(canonical), &["id"]).unwrap();
+    assert_eq!(only_id, of_canonical(br#"{"id":1}"#));
+    assert_eq!(
+        context(canonical).unwrap(),
+        of_canonical(canonical.as_bytes())
+    );
     for names in [&["n"][..], &["size"], &[]] {
         assert_eq!(
             named(names).unwrap_err().code(),

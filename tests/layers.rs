@@ -43,8 +43,13 @@ const PROTOCOL: [&str; 7] = [
 #[test]
 fn the_format_names_nothing_above_it() {
     let mut lines = 0;
-    for file in files("src/format") {
-        lines += fs::read_to_string(&file).unwrap().lines().count();
+    let folders = ["src/format", "src/format/cipher"];
+    for file in folders.into_iter().flat_map(files) {
+        // The format is whole without those: they make it faster.
+        let faster = ["canonical.rs", "by_ring.rs", "by_simd128.rs", "chacha20.rs"];
+        if !faster.iter().any(|name| file.ends_with(name)) {
+            lines += fs::read_to_string(&file).unwrap().lines().count();
+        }
         let words = words(&file);
         assert!(!words.iter().any(|word| word == "crate::"), "{file:?}");
         let climbs = words.windows(3).any(|three| three == ["super::"; 3]);

@@ -21,6 +21,51 @@ export function ours() {
   return {
     seal: (payload) => sealer.seal(payload),
     open: (token) => sealer.open(token).payload,
+    ofCall: oursOfCall(codec),
+  };
+}
+
+/** What a request needs beside its tokens: each as a function to call. */
+export function parts() {
+  const codecOf = (keys) =>
+    new Codec({ keys: new KeyRing(Array.from({ length: keys }, () => Key.generate())), audience });
+  const [method, target, args] = call;
+  const sorted = Object.fromEntries(Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const [one, three] = [codecOf(1), codecOf(3)];
+  return {
+    context: () => requestContext(method, target, sorted),
+    'context-unsorted': () => requestContext(method, target, args),
+    view: () => one.view(principal).free(),
+    'view-3-keys': () => three.view(principal).free(),
+  };
+}
+
+/** A call as a handler has it: its arguments are in the order of the tool's schema. */
+export const call = [
+  'tools/call',
+  'save_note',
+  {
+    path: 'projects/sealwax/meeting-notes.md',
+    title: 'Meeting of Tuesday',
+    content: 'Decide on the release; ask Alice for the figures.',
+    tags: ['work', 'release'],
+    pinned: true,
+    revision: 41,
+    reason: 'the user asked for it',
+  },
+];
+
+/** The same with nothing computed beforehand but the keys: from the principal and the arguments on. */
+function oursOfCall(codec) {
+  const bound = (work) => {
+    const view = codec.view(principal);
+    const done = work(view.requestState(requestContext(...call)));
+    view.free();
+    return done;
+  };
+  return {
+    seal: (payload) => bound((sealer) => sealer.seal(payload)),
+    open: (token) => bound((sealer) => sealer.open(token).payload),
   };
 }
 
@@ -28,10 +73,15 @@ export function ours() {
 const digest = createHash('sha256').update(JSON.stringify(request)).digest('base64url');
 const bindings = JSON.stringify([audience, ...Object.values(principal), digest]);
 
-function official() {
-  const bind = () => bindings;
+/** The same of a call whose token is to be bound. */
+function bindingsOf(call) {
+  const digest = createHash('sha256').update(JSON.stringify(call)).digest('base64url');
+  return JSON.stringify([audience, ...Object.values(principal), digest]);
+}
+
+function official(bind = () => bindings) {
   const codec = createRequestStateCodec({ key: randomBytes(32), ttlSeconds: TTL, bind });
-  const context = {};
+  const context = { call };
   return {
     text: true,
     seal: (payload) => codec.mint(payload, context),
@@ -86,10 +136,26 @@ function nodeCrypto() {
   };
 }
 
+function nodeCryptoOfCall() {
+  const codec = new NodeCryptoCodec(createSecretKey(randomBytes(32)), TTL);
+  const bound = () => Buffer.from(bindingsOf(call));
+  return {
+    sync: true,
+    seal: (payload) => codec.seal(payload, bound()),
+    open: (token) => codec.open(token, bound()),
+  };
+}
+
 export const peers = {
   'official-sequential': official(),
   'official-concurrent': { ...official(), atOnce: 4_000 },
   jose: await jose(),
   'iron-session': ironSession(),
   'node:crypto': nodeCrypto(),
+};
+
+/** Those that compute what a call binds, for each token. */
+export const peersOfCall = {
+  'official-sequential': official((context) => bindingsOf(context.call)),
+  'node:crypto': nodeCryptoOfCall(),
 };

@@ -22,7 +22,7 @@ import sealwax
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Sides = tuple[Callable[[str], str], Callable[[str], str]]
+    Sides = tuple[Callable[[str], Any], Callable[[str], Any]]
 
 SIZES = (64, 256, 1024, 4096)
 THREADS = 8
@@ -48,26 +48,40 @@ class Ours:
     def open(self, token: str) -> str:
         return self.sealer.open(token).payload.decode()
 
+    def request_seal(self, payload: str) -> str:
+        """Seal with nothing computed beforehand, as do the two below."""
+        return self._sealer().seal(payload.encode())
+
+    def request_open(self, token: str) -> str:
+        return self._sealer().open(token).payload.decode()
+
     def request(self, token: str) -> str:
         """Do all that a retried request needs, from its principal and its arguments on."""
         sealer = self._sealer()
         return sealer.seal(sealer.open(token).payload)
 
 
+class Alone(Ours):
+    """Our token with all that it is bound to computed beforehand."""
+
+    name = "token-alone"
+
+
 def main() -> None:
     quick = sys.argv[1:] == ["quick"]
     turn_ns, turns = (300_000, 25) if quick else (1_000_000, 301)
     ours = Ours()
-    everyone = peers.everyone()
+    everyone = [*peers.everyone(), Alone()]
     for size in SIZES:
         payload = "".join(random.Random(size).choices(string.ascii_letters + string.digits, k=size))
         for peer in everyone:
             against(ours, peer, payload, turn_ns, turns)
+    parts(turn_ns, turns)
     threads(ours, seconds=0.5 if quick else 3)
     memory(ours, tokens=10**5 if quick else 10**7)
 
 
-def against(ours: Ours, peer: peers.Peer, payload: str, turn_ns: int, turns: int) -> None:
+def against(ours: Ours, peer: peers.Peer | Alone, payload: str, turn_ns: int, turns: int) -> None:
     tokens = ours.seal(payload), peer.seal(payload)
     if (ours.open(tokens[0]), peer.open(tokens[1])) != (payload, payload):
         raise ValueError(f"{peer.name} does not open what it sealed")
@@ -76,7 +90,17 @@ def against(ours: Ours, peer: peers.Peer, payload: str, turn_ns: int, turns: int
         ("open", (ours.open, peer.open), tokens),
     ]
     if type(peer) is peers.Boundary:
-        works.append(("request", (ours.request, peer.request), tokens))
+        works += [
+            # What it is bound to, it computes for each.
+            ("request-seal", (ours.request_seal, peer.seal), (payload, payload)),
+            ("request-open", (ours.request_open, peer.open), tokens),
+            ("request", (ours.request, peer.request), tokens),
+        ]
+    if type(peer) is Alone:
+        works = [
+            ("request-seal", (ours.request_seal, peer.seal), (payload, payload)),
+            ("request-open", (ours.request_open, peer.open), tokens),
+        ]
     for op, sides, arguments in works:
         ours_ns, peer_ns = duel(sides, arguments, turn_ns, turns)
         show(
@@ -111,11 +135,30 @@ def duel(
     return median(times[0]), median(times[1])
 
 
-def turn(call: Callable[[str], str], argument: str, calls: int) -> float:
+def turn(call: Callable[[str], Any], argument: str, calls: int) -> float:
     start = perf_counter_ns()
     for _ in range(calls):
         call(argument)
     return (perf_counter_ns() - start) / calls
+
+
+def parts(turn_ns: int, turns: int) -> None:
+    """What a request costs beside its tokens, in nanoseconds: its context of arguments in either order, and the view."""
+    names = {"issuer": peers.ISSUER, "client": peers.CLIENT, "subject": peers.SUBJECT}
+
+    def view(keys: int) -> Callable[[str], Any]:
+        ring = sealwax.KeyRing([sealwax.Key.generate() for _ in range(keys)])
+        codec = sealwax.Codec(keys=ring, audience=peers.AUDIENCE)
+        return lambda _: codec.view(**names)
+
+    def context(arguments: dict[str, Any]) -> Callable[[str], Any]:
+        return lambda _: sealwax.request_context(peers.METHOD, peers.TARGET, arguments)
+
+    sorted_ = dict(sorted(peers.ARGUMENTS.items()))
+    contexts = duel((context(sorted_), context(peers.ARGUMENTS)), ("", ""), turn_ns, turns)
+    views = duel((view(1), view(3)), ("", ""), turn_ns, turns)
+    names_of = ("context", "context-unsorted", "view", "view-3-keys")
+    show(parts=dict(zip(names_of, [*contexts, *views], strict=True)))
 
 
 def threads(ours: Ours, *, seconds: float) -> None:

@@ -23,8 +23,17 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 TTL = 600
 AUDIENCE = "https://mcp.example.com"
 ISSUER, CLIENT, SUBJECT = "https://idp.example.com", "cli-7", "alice"
-METHOD, TARGET = "tools/call", "delete_note"
-ARGUMENTS = {"id": 7, "reason": "the user asked for it"}
+METHOD, TARGET = "tools/call", "save_note"
+# As a handler has them, in the order of the tool's schema.
+ARGUMENTS = {
+    "path": "projects/sealwax/meeting-notes.md",
+    "title": "Meeting of Tuesday",
+    "content": "Decide on the release; ask Alice for the figures.",
+    "tags": ["work", "release"],
+    "pinned": True,
+    "revision": 41,
+    "reason": "the user asked for it",
+}
 # What ours binds a request by.
 CONTEXT = "0f" * 32
 

@@ -1,17 +1,17 @@
-"""Puts the C library and its declarations into the wheel, and tags it with the platform."""
+"""Puts the C library, its declarations and the licences into the wheel, and tags it."""
 
 import os
 import platform
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
+from cffi import FFI
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import platform_tags
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADER = ROOT / "bindings/c/include/sealwax.h"
+C = ROOT / "bindings/c"
 
 
 class CustomBuildHook(BuildHookInterface[Any]):
@@ -28,26 +28,34 @@ class CustomBuildHook(BuildHookInterface[Any]):
         )
         name = "libsealwax.dylib" if platform.system() == "Darwin" else "libsealwax.so"
         target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-        declarations = Path(self.directory) / "sealwax.cdef"
+        declarations = Path(self.directory) / "_ffi.py"
         declarations.parent.mkdir(parents=True, exist_ok=True)
-        declarations.write_text(cdef(HEADER.read_text()))
+        write_declarations(declarations)
+        notices = declarations.with_name("THIRD-PARTY-NOTICES")
+        notices.write_bytes(xtask("notices", "sealwax-c"))
         licenses = f"sealwax-{self.metadata.version}.dist-info/licenses"
         build_data["force_include"] = {
             str(target / "release" / name): f"sealwax/_lib/{name}",
-            str(declarations): "sealwax/_lib/sealwax.cdef",
-            **{str(file): f"{licenses}/{file.name}" for file in ROOT.glob("LICENSE-*")},
+            str(declarations): "sealwax/_ffi.py",
+            **{str(file): f"{licenses}/{file.name}" for file in (*ROOT.glob("LICENSE-*"), notices)},
         }
         build_data["pure_python"] = False
-        # It links with the C library alone, and runs with that of the build machine or a newer one:
-        # what manylinux and musllinux tags say. The plain tag of Linux says nothing.
-        tag = next(tag for tag in platform_tags() if not tag.startswith("linux_"))
+        # Of Linux the plain one: which others hold is seen in the library, by auditwheel.
+        tag = next(tag for tag in platform_tags() if not tag.startswith(("many", "musl")))
         build_data["tag"] = f"py3-none-{tag}"
 
 
-def cdef(header: str) -> str:
-    """Reduce a header to what cffi reads: declarations, and constants with their values."""
-    header = re.sub(r"(?ms)^#ifdef __cplusplus.*?^#endif[^\n]*", "", header)
-    header = re.sub(r"(?m)^\s*//[^\n]*\n", "", header)
-    lines = header.splitlines()
-    kept = (line for line in lines if not line.startswith("#") or re.match(r"#define \w+ \w", line))
-    return re.sub(r"\n{2,}", "\n", "\n".join(kept)).strip() + "\n"
+def xtask(*arguments: str) -> bytes:
+    """Return what a task of the workspace prints."""
+    command = ["cargo", "run", "--quiet", "--package", "xtask", "--no-default-features", "--"]
+    return subprocess.check_output([*command, *arguments], cwd=ROOT)
+
+
+def write_declarations(module: Path) -> None:
+    """Write what the header declares, parsed: at run time that would take longer than the rest."""
+    command = ["sed", "-E", "-f", C / "cdef.sed", C / "include/sealwax.h"]
+    declared = subprocess.check_output(command, text=True)
+    ffi = FFI()
+    ffi.set_source("sealwax._ffi", None)
+    ffi.cdef(declared)
+    ffi.emit_python_code(str(module))

@@ -1,6 +1,7 @@
 import type { Carried } from './facts.js';
 import { json, names, optional, options, text, wireText } from './input.js';
 import { core } from './module.js';
+import * as shared from './shared.js';
 
 /**
  * The request that a `requestState` belongs to, as 32 bytes that are the same from every language.
@@ -30,7 +31,7 @@ export function requestContext(
 ): Uint8Array {
   const chosen = optional(names, 'only', options(binding, 'only').only);
   const written = args === undefined ? undefined : json('arguments', args);
-  return core().requestContext(text('method', method), text('target', target), written, chosen);
+  return shared.requestContext(text('method', method), text('target', target), written, chosen);
 }
 
 /**
@@ -47,7 +48,7 @@ export function requestContextFromJson(
 ): Uint8Array {
   const chosen = optional(names, 'only', options(binding, 'only').only);
   const checked = wireText('arguments', args);
-  return core().requestContext(text('method', method), text('target', target), checked, chosen);
+  return shared.requestContext(text('method', method), text('target', target), checked, chosen);
 }
 
 /**

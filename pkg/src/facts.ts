@@ -11,32 +11,10 @@ export interface OpenedFacts {
   readonly expiresAt: number | undefined;
   readonly startedAt: number;
   readonly generation: number;
-  readonly tokenId: Uint8Array;
+  /** 32 hex digits, or what to spell so: words of 32 bits. */
+  readonly tokenId: string | readonly number[];
   readonly needsReseal: boolean;
   readonly needsRenewal: boolean;
-}
-
-export function openedFacts(
-  payload: Uint8Array,
-  issuedAt: number,
-  expiresAt: number | undefined,
-  startedAt: number,
-  generation: number,
-  tokenId: Uint8Array,
-  needsReseal: boolean,
-  needsRenewal: boolean,
-): OpenedFacts {
-  return {
-    // The arrays given are the module's memory itself, which the next call overwrites.
-    payload: payload.slice(),
-    issuedAt,
-    expiresAt,
-    startedAt,
-    generation,
-    tokenId: tokenId.slice(),
-    needsReseal,
-    needsRenewal,
-  };
 }
 
 /** What a verified session id or handle tells. */

@@ -2,16 +2,25 @@
 
 import * as raw from './raw.js';
 
-let ready = false;
+let started: raw.InitOutput | undefined;
 
 /** Instantiates the module; again is the same as once. */
 export function start(module: WebAssembly.Module): void {
-  raw.initSync({ module });
-  ready = true;
+  started = raw.initSync({ module });
 }
 
 /** The module's exports. */
 export function core(): typeof raw {
-  if (!ready) throw new Error('sealwax: call start(module) before anything else of sealwax/slim');
+  instance();
   return raw;
+}
+
+/** The module's memory: another array whenever it has grown. */
+export function memory(): ArrayBuffer {
+  return instance().memory.buffer as ArrayBuffer;
+}
+
+function instance(): raw.InitOutput {
+  if (started !== undefined) return started;
+  throw new Error('sealwax: call start(module) before anything else of sealwax/slim');
 }

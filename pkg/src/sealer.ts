@@ -3,6 +3,7 @@ import { type Lifetime, lifetime } from './lifetime.js';
 import { lifeOf, Opened } from './opened.js';
 import type { Owned } from './owned.js';
 import type * as raw from './raw.js';
+import * as shared from './shared.js';
 
 /** The kinds of sealed tokens. */
 export type Kind = 'state' | 'request-state' | 'session' | 'cursor' | 'handle-state' | 'custom';
@@ -22,12 +23,15 @@ export interface Purpose<K extends Kind = Kind> {
  */
 export class Sealer<K extends Kind = Kind> {
   readonly #view: Owned<raw.View>;
-  readonly #purpose: Purpose<K>;
+  readonly #kind: K;
+  readonly #fields: shared.Fields;
 
   /** @internal */
   constructor(view: Owned<raw.View>, purpose: Purpose<K>) {
     this.#view = view;
-    this.#purpose = purpose;
+    const { kind, label, sessionId, context } = purpose;
+    this.#kind = kind;
+    this.#fields = shared.fieldsOf(kind, label, sessionId, context);
   }
 
   /**
@@ -37,10 +41,8 @@ export class Sealer<K extends Kind = Kind> {
    * @throws {@link SealwaxError} `invalid_argument`, `too_large`, `entropy_unavailable`
    */
   seal(payload: Uint8Array, life?: Lifetime): string {
-    const { kind, label, sessionId, context } = this.#purpose;
-    const { ttl, noExpiry } = lifetime(life);
-    const checked = bytes('payload', payload);
-    return this.#view.get().seal(kind, label, sessionId, context, ttl, noExpiry === true, checked);
+    const ttl = seconds(life);
+    return shared.seal(this.#view.get(), this.#fields, bytes('payload', payload), ttl);
   }
 
   /**
@@ -61,11 +63,9 @@ export class Sealer<K extends Kind = Kind> {
    * @throws {@link SealwaxError} for every refusal
    */
   open(token: string, options?: { readonly maxAge?: number | undefined }): Opened<K> {
-    const { kind, label, sessionId, context } = this.#purpose;
-    const age = maxAge(options);
+    const age = maxAge(options) ?? Number.NaN;
     const checked = wireText('token', token);
-    const facts = this.#view.get().open(kind, label, sessionId, context, age, checked);
-    return new Opened(kind, facts);
+    return new Opened(this.#kind, shared.open(this.#view.get(), this.#fields, checked, age));
   }
 
   /**
@@ -75,24 +75,18 @@ export class Sealer<K extends Kind = Kind> {
    * @throws {@link SealwaxError} as {@link Sealer.seal}
    */
   renew(opened: Opened<K>, payload: Uint8Array, life?: Lifetime): string {
-    const { kind, label, sessionId, context } = this.#purpose;
-    const { startedAt, generation } = lifeOf(opened, kind);
-    const { ttl, noExpiry } = lifetime(life);
+    const { startedAt, generation } = lifeOf(opened, this.#kind);
+    const ttl = seconds(life);
     const checked = bytes('payload', payload);
-    return this.#view
-      .get()
-      .renew(
-        kind,
-        label,
-        sessionId,
-        context,
-        ttl,
-        noExpiry === true,
-        checked,
-        startedAt,
-        generation,
-      );
+    return shared.seal(this.#view.get(), this.#fields, checked, ttl, startedAt, generation);
   }
+}
+
+/** As a number: `NaN` for the kind's own time, infinite for none. */
+function seconds(life: Lifetime | undefined): number {
+  if (life === undefined) return Number.NaN;
+  const { ttl, noExpiry } = lifetime(life);
+  return noExpiry ? Number.POSITIVE_INFINITY : (ttl ?? Number.NaN);
 }
 
 /** The `maxAge` among options that have nothing else. */

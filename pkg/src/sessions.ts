@@ -4,6 +4,7 @@ import type { Lifetime } from './lifetime.js';
 import { Opened } from './opened.js';
 import { Owned } from './owned.js';
 import type * as raw from './raw.js';
+import { readOpened } from './shared.js';
 
 /**
  * `SessionMetadata` of the draft: the value of `_meta["io.modelcontextprotocol/session"]`, and of
@@ -33,7 +34,7 @@ export class Session extends Opened<'state'> {
 
   /** @internal */
   constructor(raw: raw.Session) {
-    super('state', raw.facts());
+    super('state', readOpened(raw.state()));
     this.#id = raw.id();
     this.#raw = new Owned('session', raw);
   }

@@ -29,7 +29,8 @@ const GENERATED = ['embedded.js', 'raw.js'];
 test('the tarball holds what it should and nothing else', () => {
   const compiled = MODULES.flatMap((name) => [`${name}.d.ts`, `${name}.js`]);
   const cjs = [...compiled, ...GENERATED, 'package.json'];
-  const esm = [...compiled, ...GENERATED, 'workerd.d.ts', 'workerd.js'];
+  const esm = [...compiled, ...GENERATED];
+  for (const name of ['cli', 'workerd']) esm.push(`${name}.d.ts`, `${name}.js`);
   const expected = [
     ...['LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'package.json', 'dist/sealwax.wasm'],
     ...cjs.map((file) => `dist/cjs/${file}`),

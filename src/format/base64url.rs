@@ -5,24 +5,40 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+#[cfg(not(feature = "simd"))]
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD, Engine as _};
 #[cfg(feature = "simd")]
+use base64_simd::{AsOut as _, URL_SAFE_NO_PAD};
+
+/// A text with room for it does not move.
 pub(crate) fn append(bytes: &[u8], text: &mut String) {
-    base64_simd::URL_SAFE_NO_PAD.encode_append(bytes, text);
+    #[cfg(feature = "simd")]
+    URL_SAFE_NO_PAD.encode_append(bytes, text);
+    #[cfg(not(feature = "simd"))]
+    URL_SAFE_NO_PAD.encode_string(bytes, text);
 }
 
-#[cfg(feature = "simd")]
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
-    base64_simd::URL_SAFE_NO_PAD.decode_to_vec(text).ok()
+    #[cfg(feature = "simd")]
+    return URL_SAFE_NO_PAD.decode_to_vec(text).ok();
+    #[cfg(not(feature = "simd"))]
+    URL_SAFE_NO_PAD.decode(text).ok()
+}
+
+/// Decodes a text of exactly as many bytes; tells whether it is one.
+#[cfg(feature = "simd")]
+pub(crate) fn decode_into(text: &str, bytes: &mut [u8]) -> bool {
+    let text = text.as_bytes();
+    URL_SAFE_NO_PAD
+        .decoded_length(text)
+        .is_ok_and(|found| found == bytes.len())
+        && URL_SAFE_NO_PAD.decode(text, bytes.as_out()).is_ok()
 }
 
 #[cfg(not(feature = "simd"))]
-pub(crate) fn append(bytes: &[u8], text: &mut String) {
-    use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
-    BASE64_URL_SAFE_NO_PAD.encode_string(bytes, text);
-}
-
-#[cfg(not(feature = "simd"))]
-pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
-    use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
-    BASE64_URL_SAFE_NO_PAD.decode(text).ok()
+pub(crate) fn decode_into(text: &str, bytes: &mut [u8]) -> bool {
+    let expected = bytes.len();
+    URL_SAFE_NO_PAD
+        .decode_slice(text, bytes)
+        .is_ok_and(|found| found == expected)
 }

@@ -1,10 +1,12 @@
 //! The 32 bytes that name a request, the same from every language (SPEC.md, "Request context").
 
+use alloc::borrow::Cow;
+
 use sha2::{Digest as _, Sha256};
 
 use super::error::Error;
 use super::pae::pae;
-use super::{json, text};
+use super::{canonical, json, text};
 
 /// SHA-256 over method, target and the canonical form of the arguments, or of those in `only`.
 pub(crate) fn digest(
@@ -15,7 +17,11 @@ pub(crate) fn digest(
 ) -> Result<[u8; 32], Error> {
     text::require("method", method)?;
     text::require("target", target)?;
-    let arguments = json::canonical(arguments, only)?;
+    // Most arguments come as they are to be hashed: whoever writes JSON writes it compact.
+    let arguments = match only {
+        None if canonical::is_canonical(arguments) => Cow::Borrowed(arguments.as_bytes()),
+        _ => Cow::Owned(json::canonical(arguments, only)?),
+    };
     let mut digest = Sha256::new();
     pae(
         &[method.as_bytes(), target.as_bytes(), &arguments],

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::error::Error;
 
-const MAX_LEVELS: usize = 100;
+pub(super) const MAX_LEVELS: usize = 100;
 /// 2⁵³: from here on neighbouring integers become one another where numbers are doubles.
 const FIRST_INEXACT: u64 = 1 << 53;
 

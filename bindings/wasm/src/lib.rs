@@ -21,6 +21,7 @@ mod key;
 mod opened;
 mod purpose;
 mod session;
+mod shared;
 mod view;
 
 /// For the declarations of the glue, which name the types of `pkg/src`.
@@ -28,7 +29,7 @@ mod view;
 const TYPES: &str = r"
 import type { Answer } from './answer.js';
 import type { Limits } from './codec.js';
-import type { Begun, Carried, IdentifierFacts, Inspected, OpenedFacts, PrincipalParts } from './facts.js';
+import type { Begun, Carried, IdentifierFacts, Inspected, PrincipalParts } from './facts.js';
 import type { Lifetime } from './lifetime.js';
 import type { SessionMetadata } from './sessions.js';
 ";

@@ -1,37 +1,22 @@
-//! What an opened token tells, as an object of JavaScript's own that needs no freeing.
+//! What an opened token tells.
 
-use wasm_bindgen::prelude::*;
+use sealwax::Opened;
 
-#[wasm_bindgen(raw_module = "./facts.js")]
-extern "C" {
-    /// `pkg/src/facts.ts`
-    #[wasm_bindgen(typescript_type = "OpenedFacts")]
-    pub type OpenedFacts;
+use crate::shared::Left;
 
-    #[wasm_bindgen(js_name = openedFacts)]
-    fn opened_facts(
-        payload: &[u8],
-        issued_at: f64,
-        expires_at: Option<f64>,
-        started_at: f64,
-        generation: u32,
-        token_id: &[u8],
-        needs_reseal: bool,
-        needs_renewal: bool,
-    ) -> OpenedFacts;
-}
-
-/// Times are exact: what opens was issued in our own time, far below 2⁵³.
+/// Leaves three times in Unix seconds, as doubles, of which that of expiry is `NaN` for none; the
+/// generation, in 4 bytes; whether it needs to be sealed by a newer key, and whether to be renewed, in
+/// 2 each; the token's id, in 16; and the payload. Numbers are little-endian. Times are exact: what
+/// opens was issued in our own time, far below 2⁵³.
 #[expect(clippy::cast_precision_loss, reason = "Unix seconds")]
-pub fn facts<K>(opened: &sealwax::Opened<K>) -> OpenedFacts {
-    opened_facts(
-        opened.payload(),
-        opened.issued_at() as f64,
-        opened.expires_at().map(|at| at as f64),
-        opened.started_at() as f64,
-        opened.generation(),
-        opened.token_id().as_bytes(),
-        opened.needs_reseal(),
-        opened.needs_renewal(),
-    )
+pub fn put<K>(opened: &Opened<K>, left: &mut Left<'_>) {
+    let expires_at = opened.expires_at().map_or(f64::NAN, |at| at as f64);
+    left.put(&(opened.issued_at() as f64).to_le_bytes());
+    left.put(&expires_at.to_le_bytes());
+    left.put(&(opened.started_at() as f64).to_le_bytes());
+    left.put(&opened.generation().to_le_bytes());
+    left.put(&u16::from(opened.needs_reseal()).to_le_bytes());
+    left.put(&u16::from(opened.needs_renewal()).to_le_bytes());
+    left.put(opened.token_id().as_bytes());
+    left.put(opened.payload());
 }

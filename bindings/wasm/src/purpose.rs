@@ -1,11 +1,10 @@
 //! What a token is for and how long it lives.
 
-use sealwax::kind::Untyped;
-use sealwax::{Kind, RequestContext, Sealer};
+use sealwax::{Error, Purpose, RequestContext};
 use wasm_bindgen::prelude::*;
 
-use crate::error::Result;
-use crate::input::{Text, cut, seconds};
+use crate::input::seconds;
+use crate::shared::Given;
 
 #[wasm_bindgen]
 extern "C" {
@@ -19,63 +18,30 @@ extern "C" {
 }
 
 #[wasm_bindgen(js_name = checkTtl)]
-pub fn check_ttl(ttl: f64) -> Result<()> {
+pub fn check_ttl(ttl: f64) -> crate::error::Result<()> {
     sealwax::check_ttl(seconds(ttl))?;
     Ok(())
 }
 
-/// A purpose that owns what the core's borrows. It comes as arguments of their own: to read the
-/// members of an object would be a call back into JavaScript for each, 0.2 µs a token in all.
-pub struct Bindings {
-    kind: Kind,
-    label: String,
-    session_id: Option<String>,
-    context: Option<RequestContext>,
-}
-
-impl Bindings {
-    /// Reads what is `undefined` as absent, and the core tells whether it may be. What is given
-    /// empty is refused, for taking it as absent would leave a token unbound.
-    pub fn read(
-        kind: &str,
-        label: Option<String>,
-        session_id: Option<Text>,
-        context: Option<Vec<u8>>,
-    ) -> Result<Self> {
-        Ok(Self {
-            kind: kind.parse()?,
-            label: label.unwrap_or_default(),
-            session_id: session_id.as_ref().map(cut),
-            context: context
-                .map(|bytes| RequestContext::from_bytes(&bytes))
-                .transpose()?,
-        })
+/// Reads a purpose. What is given empty is refused, for taking it as absent would leave a token unbound.
+pub fn read<'a>(
+    given: &mut Given<'a>,
+    kind: usize,
+    label: usize,
+    session_id: i32,
+    context: i32,
+) -> Result<Purpose<'a>, Error> {
+    let mut purpose = Purpose::of(given.text(kind)?.parse()?);
+    purpose.label = given.text(label)?;
+    if let Some(id) = given.some_text(session_id)? {
+        purpose = purpose.bound_to_session(id)?;
     }
-
-    pub fn sealer<'a>(&'a self, view: &'a sealwax::View) -> Result<Sealer<'a, Untyped>> {
-        let mut purpose = sealwax::Purpose::of(self.kind);
-        purpose.label = &self.label;
-        if let Some(id) = &self.session_id {
-            purpose = purpose.bound_to_session(id)?;
-        }
-        if let Some(context) = &self.context {
-            purpose.context = context.as_bytes();
-        }
-        Ok(view.sealer(purpose))
+    if let Some(context) = given.some_bytes(context) {
+        // Of the right length, or refused.
+        RequestContext::from_bytes(context)?;
+        purpose.context = context;
     }
-}
-
-/// The sealer for tokens of a lifetime: the kind's own unless one of the two is given.
-pub fn living(
-    sealer: Sealer<'_, Untyped>,
-    ttl: Option<f64>,
-    no_expiry: bool,
-) -> Sealer<'_, Untyped> {
-    match ttl {
-        _ if no_expiry => sealer.no_expiry(),
-        Some(ttl) => sealer.ttl(seconds(ttl)),
-        None => sealer,
-    }
+    Ok(purpose)
 }
 
 impl Lifetime {

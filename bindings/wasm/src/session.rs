@@ -5,8 +5,9 @@ use wasm_bindgen::prelude::*;
 
 use crate::error::Result;
 use crate::input::{self, Bytes, Text, as_found, cut};
-use crate::opened::{OpenedFacts, facts};
+use crate::opened;
 use crate::purpose::Lifetime;
+use crate::shared;
 use crate::view::View;
 
 #[wasm_bindgen(raw_module = "./facts.js")]
@@ -39,8 +40,9 @@ impl Session {
         self.0.id().to_string()
     }
 
-    pub fn facts(&self) -> OpenedFacts {
-        facts(self.0.state())
+    /// Leaves in the shared memory what [`opened::put`] says.
+    pub fn state(&self) -> i32 {
+        shared::leave(Ok(self.0.state()), |state, left| opened::put(*state, left))
     }
 }
 

@@ -2,69 +2,84 @@
 
 use wasm_bindgen::prelude::*;
 
-use crate::error::Result;
-use crate::input::{self, Bytes, Text, seconds, whole};
-use crate::opened::{OpenedFacts, facts};
-use crate::purpose::{Bindings, living};
+use crate::environment;
+use crate::input::{self, MOST, seconds, whole};
+use crate::opened;
+use crate::purpose;
+use crate::shared;
 
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct View(pub(crate) sealwax::View);
 
+/// Lengths are those of what lies in the shared memory, in the order of the arguments; they are negative
+/// for what is absent. A number that is absent is `NaN`.
 #[wasm_bindgen]
-#[expect(clippy::too_many_arguments, reason = "see Bindings")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "numbers, and nothing to allocate"
+)]
 impl View {
+    /// Seals, under a `nonce` if there is one. With `started_at` it renews what was opened of that
+    /// start and `generation`. An infinite `ttl` is none.
     pub fn seal(
         &self,
-        kind: &str,
-        label: Option<String>,
-        session_id: Option<Text>,
-        context: Option<Vec<u8>>,
-        ttl: Option<f64>,
-        no_expiry: bool,
-        payload: &Bytes,
-    ) -> Result<String> {
-        let bindings = Bindings::read(kind, label, session_id, context)?;
-        let sealer = living(bindings.sealer(&self.0)?, ttl, no_expiry);
-        let token = input::bytes(payload, |payload| sealer.seal(payload))?;
-        Ok(token.into_string())
-    }
-
-    pub fn renew(
-        &self,
-        kind: &str,
-        label: Option<String>,
-        session_id: Option<Text>,
-        context: Option<Vec<u8>>,
-        ttl: Option<f64>,
-        no_expiry: bool,
-        payload: &Bytes,
+        given: usize,
+        nonce: usize,
+        kind: usize,
+        label: usize,
+        session_id: i32,
+        context: i32,
+        payload: u32,
+        ttl: f64,
         started_at: f64,
         generation: u32,
-    ) -> Result<String> {
-        let bindings = Bindings::read(kind, label, session_id, context)?;
-        let sealer = living(bindings.sealer(&self.0)?, ttl, no_expiry);
-        let token = input::bytes(payload, |payload| {
-            sealer.renew_from(whole(started_at), generation, payload)
-        })?;
-        Ok(token.into_string())
+    ) -> i32 {
+        let token = shared::take(given, |given| {
+            let nonce = given.bytes(nonce);
+            let purpose = purpose::read(given, kind, label, session_id, context)?;
+            let mut sealer = self.0.sealer(purpose);
+            if ttl.is_infinite() {
+                sealer = sealer.no_expiry();
+            } else if !ttl.is_nan() {
+                sealer = sealer.ttl(seconds(ttl));
+            }
+            let bytes = given.bytes(payload.min(MOST) as usize);
+            let token = environment::with_nonce(nonce, || {
+                if started_at.is_nan() {
+                    sealer.seal(bytes)
+                } else {
+                    sealer.renew_from(whole(started_at), generation, bytes)
+                }
+            });
+            token.map_err(|error| input::as_found(error, payload))
+        });
+        shared::leave(token, |token, left| left.put(token.as_str().as_bytes()))
     }
 
+    /// Opens, and leaves what [`opened::put`] says. `units` is the token's length in JavaScript.
     pub fn open(
         &self,
-        kind: &str,
-        label: Option<String>,
-        session_id: Option<Text>,
-        context: Option<Vec<u8>>,
-        max_age: Option<f64>,
-        token: &Text,
-    ) -> Result<OpenedFacts> {
-        let bindings = Bindings::read(kind, label, session_id, context)?;
-        let mut sealer = bindings.sealer(&self.0)?;
-        if let Some(max_age) = max_age {
-            sealer = sealer.max_age(seconds(max_age));
-        }
-        let opened = input::text(token, |token| sealer.open(token))?;
-        Ok(facts(&opened))
+        given: usize,
+        kind: usize,
+        label: usize,
+        session_id: i32,
+        context: i32,
+        token: usize,
+        units: u32,
+        max_age: f64,
+    ) -> i32 {
+        let opened = shared::take(given, |given| {
+            let purpose = purpose::read(given, kind, label, session_id, context)?;
+            let mut sealer = self.0.sealer(purpose);
+            if !max_age.is_nan() {
+                sealer = sealer.max_age(seconds(max_age));
+            }
+            let token = given.text(token)?;
+            sealer
+                .open(token)
+                .map_err(|error| input::as_found(error, units))
+        });
+        shared::leave(opened, opened::put)
     }
 }

@@ -119,7 +119,7 @@ function heldOf<T>(done: Done, handle: string, value: string): Held<T> {
   if (before === undefined || life === undefined) throw new TypeError('engine: expected its life');
   const opened = new Opened('handle-state', {
     payload: new TextEncoder().encode(value),
-    tokenId: Uint8Array.from(id.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16)),
+    tokenId: id,
     startedAt: before.startedAt,
     generation: before.generation,
     issuedAt: life.issuedAt,

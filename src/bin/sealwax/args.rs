@@ -2,15 +2,25 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use data_encoding::HEXLOWER_PERMISSIVE;
 use sealwax::Kind;
 
-/// Sealed, signed session tokens for MCP servers: make keys, seal, open, look.
+use super::duration;
+
+/// Sealed, signed session tokens for MCP servers: makes keys, seals, opens, inspects.
 ///
 /// Keys come from the environment variable SEALWAX_KEYS or from --key-file, never from
 /// arguments, which every process of the machine can read. A payload on stdin is sealed to the
-/// byte; a token, an id, a handle or a key text may end in one line ending. Exit status: 0; 1 when a
-/// token is refused, or a store is not fit to be a ledger; 2 for wrong usage, keys or arguments.
+/// byte; a token, an id, a handle or a key text may end in one line ending.
+///
+/// A DURATION has units, as in 90s, 5m, 1h30m or 30d; a plain number is seconds.
+///
+/// Exit status: 0 for success; 1 when a token, an id or a handle is refused, or a store is not fit
+/// to be a ledger; 2 for all else: wrong usage, keys or arguments, a payload over its limit, a file
+/// or a store that cannot be used.
 #[derive(Parser)]
 #[command(name = "sealwax", version, verbatim_doc_comment)]
 pub struct Cli {
@@ -26,9 +36,9 @@ pub enum Command {
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
         count: u16,
     },
-    /// Seal the payload on stdin, token on stdout
+    /// Seal the payload on stdin, print the token
     Seal(SealArgs),
-    /// Open the token on stdin, payload on stdout
+    /// Open the token on stdin, print its payload
     Open(OpenArgs),
     /// Make a session id, or verify the one on stdin
     SessionId(SessionIdArgs),
@@ -36,18 +46,25 @@ pub enum Command {
     Handle(HandleArgs),
     /// Print the context of a request: 64 hex digits
     Context(RequestArgs),
-    /// Tell what the token, id, handle or key text on stdin is, without opening it
-    Inspect(KeyArgs),
-    /// Look at a ledger, end what is in use, sign a user out
+    /// Say what a token, session id, handle or key text is, without opening it
+    Inspect(InspectArgs),
+    /// Check a ledger, end what is in use, sign a user out
     #[command(subcommand)]
     Ledger(LedgerAction),
+    /// Print the completions for a shell, to be sourced or installed
+    Completions { shell: Shell },
+    /// Print a manual page, in roff
+    Man {
+        /// The command whose page it is, such as `ledger end`; the whole command's unless given
+        command: Vec<String>,
+    },
 }
 
 #[derive(Subcommand)]
 pub enum LedgerAction {
     /// Begin one, before the servers do: what they seal in the first seconds of a new ledger is refused
     Begin(LedgerArgs),
-    /// Tell what a store is, whether it is fit to be a ledger, and since when it remembers
+    /// Say what a store is, whether it is fit to be a ledger, and since when it remembers
     Check(LedgerArgs),
     /// Sign a principal out everywhere: whatever of theirs began until now is refused
     Revoke {
@@ -56,7 +73,7 @@ pub enum LedgerAction {
         #[command(flatten)]
         principal: PrincipalArgs,
         /// How long to remember it: the longest life of anything the service gives out; for ever unless given
-        #[arg(long, value_name = "SECONDS")]
+        #[arg(long, value_name = "DURATION", value_parser = duration::some)]
         lives: Option<u64>,
     },
     /// End a session, a handle or a requestState at every replica
@@ -70,7 +87,7 @@ pub enum LedgerAction {
         #[arg(long)]
         id: String,
         /// How long to remember it: what is left of its life; for ever unless given
-        #[arg(long, value_name = "SECONDS")]
+        #[arg(long, value_name = "DURATION", value_parser = duration::some)]
         lives: Option<u64>,
     },
 }
@@ -78,7 +95,7 @@ pub enum LedgerAction {
 /// Which ledger.
 #[derive(Args)]
 pub struct LedgerArgs {
-    /// redis://…, rediss://… or sqlite:PATH, in place of SEALWAX_LEDGER: every process of the machine can read
+    /// redis://HOST, rediss://HOST or sqlite:PATH, in place of SEALWAX_LEDGER: every process of the machine can read
     /// a password in it
     pub url: Option<String>,
     /// The service whose ledger it is
@@ -118,7 +135,7 @@ pub struct ViewArgs {
     pub audience: String,
     #[command(flatten)]
     pub principal: PrincipalArgs,
-    /// The time in Unix seconds in place of the clock's: for scripts and tests only, for whoever
+    /// The time in Unix seconds, in place of the clock's: for scripts and tests only, for whoever
     /// sets it can revive an expired token
     #[arg(long, value_name = "UNIX")]
     pub now: Option<u64>,
@@ -144,32 +161,46 @@ pub struct PrincipalArgs {
 /// What a sealed token is for and what it is bound to.
 #[derive(Args)]
 pub struct PurposeArgs {
-    /// state, request-state, session, cursor, handle-state or custom
-    #[arg(long)]
+    /// What the token is for
+    #[arg(long, value_parser = kinds())]
     pub kind: Kind,
     /// The session id that it belongs to
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub session_id: Option<String>,
     /// The list method of a cursor, the type of a handle state, the name of a custom token
     #[arg(long)]
     pub label: Option<String>,
     /// The request that it belongs to, as `sealwax context` prints it; or --method and --target
-    #[arg(long, value_name = "HEX", conflicts_with_all = ["method", "target", "arguments"])]
-    pub context: Option<String>,
+    #[arg(
+        long,
+        value_name = "HEX",
+        value_parser = context,
+        conflicts_with_all = ["method", "target", "arguments"]
+    )]
+    pub context: Option<[u8; 32]>,
     /// The method of the request that it belongs to
     #[arg(long, requires = "target")]
     pub method: Option<String>,
     /// Its name or uri
     #[arg(long, requires = "method")]
     pub target: Option<String>,
-    /// Its arguments as JSON
+    /// Its arguments as JSON; none unless given
     #[arg(
         long,
         value_name = "JSON",
         requires = "method",
-        allow_hyphen_values = true
+        allow_hyphen_values = true,
+        value_parser = NonEmptyStringValueParser::new()
     )]
     pub arguments: Option<String>,
+    /// The most bytes of a payload, as the server has it: 1,048,576 at most
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 4096,
+        value_parser = clap::value_parser!(u32).range(..=1 << 20)
+    )]
+    pub payload_limit: u32,
 }
 
 #[derive(Args)]
@@ -180,8 +211,13 @@ pub struct RequestArgs {
     /// The name of the tool or prompt, or the uri of the resource
     #[arg(long)]
     pub target: String,
-    /// The arguments as JSON
-    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    /// The arguments as JSON; none unless given
+    #[arg(
+        long,
+        value_name = "JSON",
+        allow_hyphen_values = true,
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     pub arguments: Option<String>,
 }
 
@@ -192,17 +228,28 @@ pub struct SealArgs {
     #[command(flatten)]
     pub purpose: PurposeArgs,
     /// How long it lives; the kind's own time unless given
-    #[arg(long, value_name = "SECONDS", conflicts_with = "no_expiry")]
+    #[arg(long, value_name = "DURATION", value_parser = duration::ttl, conflicts_with = "no_expiry")]
     pub ttl: Option<u32>,
     /// It never expires by itself
     #[arg(long)]
     pub no_expiry: bool,
     /// How long ago its session began
-    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration::age)]
     pub age: u32,
     /// How often its session was renewed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub generation: u32,
+}
+
+/// How the time of what comes back is judged.
+#[derive(Args)]
+pub struct TimeArgs {
+    /// How old it may be, or its session; no limit unless given
+    #[arg(long, value_name = "DURATION", value_parser = duration::any)]
+    pub max_age: Option<u64>,
+    /// How far the clock of the server that made it may be ahead: 5m at most
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration::skew)]
+    pub skew: u64,
 }
 
 #[derive(Args)]
@@ -211,10 +258,10 @@ pub struct OpenArgs {
     pub view: ViewArgs,
     #[command(flatten)]
     pub purpose: PurposeArgs,
-    /// How old its session may be; no limit unless given
-    #[arg(long, value_name = "SECONDS")]
-    pub max_age: Option<u64>,
-    /// Print the payload in base64 and what else the token tells, as JSON
+    #[command(flatten)]
+    pub time: TimeArgs,
+    /// Print JSON: the payload as payload_base64, issued_at, expires_at (null for never) and started_at in Unix
+    /// seconds, generation, token_id, needs_reseal
     #[arg(long)]
     pub json: bool,
 }
@@ -232,20 +279,46 @@ pub struct SessionIdArgs {
     pub action: Action,
     #[command(flatten)]
     pub view: ViewArgs,
-    /// How old it may be; no limit unless given
-    #[arg(long, value_name = "SECONDS")]
-    pub max_age: Option<u64>,
+    #[command(flatten)]
+    pub time: TimeArgs,
 }
 
 #[derive(Args)]
 pub struct HandleArgs {
     pub action: Action,
     /// The type of handle, such as basket
-    #[arg(long = "type", value_name = "T")]
+    #[arg(long = "type", value_name = "TYPE")]
     pub handle_type: String,
     #[command(flatten)]
     pub view: ViewArgs,
-    /// How old it may be; no limit unless given
-    #[arg(long, value_name = "SECONDS")]
-    pub max_age: Option<u64>,
+    #[command(flatten)]
+    pub time: TimeArgs,
+}
+
+#[derive(Args)]
+pub struct InspectArgs {
+    /// The text, in place of stdin: every process of the machine can read it, so give what is in use, or a key, on
+    /// stdin
+    pub text: Option<String>,
+    #[command(flatten)]
+    pub keys: KeyArgs,
+    /// The time in Unix seconds, in place of the clock's
+    #[arg(long, value_name = "UNIX")]
+    pub now: Option<u64>,
+    /// Print JSON: what (token, session-id, handle or key), length, and where there is one kind, key_id,
+    /// token_id, handle_type, created_at_ms; in_ring is null where no keys are given
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// By name, so that a shell completes them.
+fn kinds() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(Kind::ALL.map(Kind::name)).try_map(|name| name.parse::<Kind>())
+}
+
+fn context(hex: &str) -> Result<[u8; 32], &'static str> {
+    let bytes = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok();
+    bytes
+        .and_then(|bytes| bytes.try_into().ok())
+        .ok_or("expected 64 hex digits, as `sealwax context` prints them")
 }

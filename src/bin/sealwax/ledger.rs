@@ -8,11 +8,13 @@ use rusqlite::OpenFlags;
 use sealwax::ledger::{Command, Fitness, Namespace, Script, Sqlite, Tag, sqlite};
 use sealwax::{Environment as _, Error, Principal, System};
 
-use super::Failure;
 use super::args::{EndedKind, LedgerAction, LedgerArgs};
+use super::{Failure, duration};
 
 /// How long a store may take to connect, and for each answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+const EXPECTED_URL: &str = "URL: expected redis://HOST, rediss://HOST or sqlite:PATH";
 
 pub fn run(action: &LedgerAction) -> Result<String, Failure> {
     match action {
@@ -84,12 +86,10 @@ fn check(at: &LedgerArgs) -> Result<String, Failure> {
     Ok(report.join("\n"))
 }
 
-/// Unix seconds as `YYYY-MM-DDTHH:MM:SSZ`.
 fn moment(digits: &str) -> String {
-    let second = digits.parse().ok().map(jiff::Timestamp::from_second);
-    match second {
-        Some(Ok(moment)) => moment.to_string(),
-        _ => format!("not a time: {digits:?}"),
+    match digits.parse() {
+        Ok(seconds) => duration::moment(seconds),
+        Err(_) => format!("not a time: {digits:?}"),
     }
 }
 
@@ -104,15 +104,15 @@ impl Store {
         let url = match &at.url {
             Some(url) => url.clone(),
             None => std::env::var("SEALWAX_LEDGER").map_err(|_| {
-                Error::InvalidArgument(
-                    "ledger: expected a URL, or one in the environment variable SEALWAX_LEDGER"
-                        .into(),
-                )
+                let why = format!("{EXPECTED_URL}, here or in SEALWAX_LEDGER");
+                Error::InvalidArgument(why.into())
             })?,
         };
         if let Some(path) = url.strip_prefix("sqlite:") {
             if makes {
                 Sqlite::open(path)?;
+            } else if !Path::new(path).exists() {
+                return Err(Failure::missing(path));
             }
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let file = rusqlite::Connection::open_with_flags(path, flags)?;
@@ -122,7 +122,11 @@ impl Store {
             // Fails only where a provider is installed already.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
-        let connection = Client::open(url)?.get_connection_with_timeout(PATIENCE)?;
+        let client = Client::open(url).map_err(|error| {
+            let why = format!("{EXPECTED_URL}, found none of these: {error}");
+            Error::InvalidArgument(why.into())
+        })?;
+        let connection = client.get_connection_with_timeout(PATIENCE)?;
         connection.set_read_timeout(Some(PATIENCE))?;
         connection.set_write_timeout(Some(PATIENCE))?;
         Ok(Self::Redis(Box::new(connection)))
@@ -133,8 +137,8 @@ impl Store {
         let mut store = Self::connect(at, false)?;
         if store.get(&namespace(at).began())?.is_none() {
             return Err(Error::InvalidArgument(
-                "ledger: expected one that a server of this audience and label has used, found none: \
-                 check the URL, --audience and --label"
+                "URL: expected a ledger that a server of this audience and label has used, found \
+                 none: check the URL, --audience and --label"
                     .into(),
             )
             .into());
@@ -177,7 +181,7 @@ impl Store {
         let info: String = redis::cmd("INFO").query(connection)?;
         let found = Fitness::of(&info);
         if !found.refused.is_empty() {
-            return Err(Failure::Unfit(found.refused.join("; ")));
+            return Err(Failure::unfit(found.refused.join("; ")));
         }
         Ok(found.warned.into_iter().map(Into::into).collect())
     }
@@ -213,15 +217,14 @@ impl Store {
         {
             let confirmed: u32 = redis::cmd("WAIT").arg(1).arg(1000).query(connection)?;
             if confirmed == 0 {
-                return Err(Failure::Unfit(
-                    "it was written, but no replica confirmed it: a fail-over would forget it"
-                        .into(),
+                return Err(Failure::unfit(
+                    "it was written, but no replica confirmed it: a fail-over would forget it",
                 ));
             }
         }
         match reply.drain(..).next().as_deref() {
             Some("ok") => Ok(()),
-            found => Err(Failure::Unfit(format!(
+            found => Err(Failure::unfit(format!(
                 "expected ok, found {}",
                 found.unwrap_or("nothing")
             ))),

@@ -1,23 +1,28 @@
 //! The `sealwax` command, for operators and for scripts.
 
 mod args;
+mod duration;
+mod failure;
+mod inspect;
 mod ledger;
+mod manual;
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use args::{
     Action, Cli, Command, HandleArgs, KeyArgs, OpenArgs, PrincipalArgs, PurposeArgs, RequestArgs,
-    SealArgs, SessionIdArgs, ViewArgs,
+    SealArgs, SessionIdArgs, TimeArgs, ViewArgs,
 };
 use clap::Parser as _;
-use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
+use data_encoding::BASE64;
+use failure::Failure;
 use sealwax::hazmat;
 use sealwax::{
-    Codec, Environment, Error, Inspected, Key, KeyRing, Opened, Principal, Purpose, RequestContext,
-    System, View,
+    Codec, CodecBuilder, Environment, Error, Handle, Key, KeyRing, Kind, Opened, Principal,
+    Purpose, RequestContext, System, View,
 };
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -26,72 +31,23 @@ use zeroize::Zeroizing;
 const MAX_INPUT: u64 = 4 << 20;
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
-        Ok(output) => match io::stdout().write_all(&output) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(&Failure::Io(error)),
-        },
-        Err(failure) => fail(&failure),
-    }
-}
-
-enum Failure {
-    Sealwax(Error),
-    Io(io::Error),
-    /// A store that could not be reached. The text holds no URL, for that may hold a password.
-    Store(String),
-    /// A store that is not fit to be a ledger.
-    Unfit(String),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Sealwax(error)
-    }
-}
-
-impl From<redis::RedisError> for Failure {
-    fn from(error: redis::RedisError) -> Self {
-        Self::Store(error.to_string())
-    }
-}
-
-impl From<sealwax::ledger::SqliteError> for Failure {
-    fn from(error: sealwax::ledger::SqliteError) -> Self {
-        Self::Store(error.to_string())
-    }
-}
-
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Store(error.to_string())
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-fn fail(failure: &Failure) -> ExitCode {
-    match failure {
-        Failure::Sealwax(error) => {
-            eprintln!("sealwax: {}: {error}", error.code());
-            ExitCode::from(if error.is_refusal() { 1 } else { 2 })
+    let done = run(Cli::parse().command).and_then(|output| Ok(print(&output)?));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Where nobody reads stderr, the status says it.
+            let _ = writeln!(io::stderr(), "{failure}");
+            failure.exit_code()
         }
-        Failure::Io(error) => {
-            eprintln!("sealwax: {error}");
-            ExitCode::from(2)
-        }
-        Failure::Store(why) => {
-            eprintln!("sealwax: ledger_unavailable: {why}");
-            ExitCode::from(2)
-        }
-        Failure::Unfit(why) => {
-            eprintln!("sealwax: ledger_unfit: {why}");
-            ExitCode::from(1)
-        }
+    }
+}
+
+/// A reader that has seen enough, such as `head`, is no failure.
+fn print(output: &[u8]) -> io::Result<()> {
+    let mut stdout = io::stdout();
+    match stdout.write_all(output).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
     }
 }
 
@@ -104,8 +60,10 @@ fn run(command: Command) -> Result<Vec<u8>, Failure> {
         Command::SessionId(args) => session_id(&args),
         Command::Handle(args) => handle(&args),
         Command::Context(args) => Ok(line(request_context(&args)?)),
-        Command::Inspect(args) => inspect(&args),
+        Command::Inspect(args) => Ok(line(inspect::run(&args)?)),
         Command::Ledger(action) => Ok(line(ledger::run(&action)?)),
+        Command::Completions { shell } => Ok(manual::completions(shell)),
+        Command::Man { command } => manual::page(&command),
     }
 }
 
@@ -120,27 +78,32 @@ fn keygen(count: u16) -> Result<Vec<u8>, Failure> {
 }
 
 fn seal(args: &SealArgs) -> Result<Vec<u8>, Failure> {
-    let view = view(&args.view)?;
+    let view = view(&args.view, |codec| limited(codec, &args.purpose))?;
     let context = context(&args.purpose)?;
-    let sealer = view.sealer(purpose(&args.purpose, &context));
+    let sealer = view.sealer(purpose(&args.purpose, &context)?);
     let sealer = match args.ttl {
         _ if args.no_expiry => sealer.no_expiry(),
         Some(ttl) => sealer.ttl(Duration::from_secs(ttl.into())),
         None => sealer,
     };
-    let token = hazmat::seal(&sealer, args.age, args.generation, &stdin()?)?;
-    Ok(line(token))
+    sealer.check()?;
+    let payload = stdin("the payload")?;
+    let token = hazmat::seal(&sealer, args.age, args.generation, &payload);
+    Ok(line(token.map_err(Failure::of_sealing)?))
 }
 
 fn open(args: &OpenArgs) -> Result<Vec<u8>, Failure> {
-    let view = view(&args.view)?;
+    let view = view(&args.view, |codec| {
+        judging(limited(codec, &args.purpose), &args.time)
+    })?;
     let context = context(&args.purpose)?;
-    let sealer = view.sealer(purpose(&args.purpose, &context));
-    let sealer = match args.max_age {
-        Some(max_age) => sealer.max_age(Duration::from_secs(max_age)),
+    let sealer = view.sealer(purpose(&args.purpose, &context)?);
+    let sealer = match max_age(&args.time) {
+        Some(max_age) => sealer.max_age(max_age),
         None => sealer,
     };
-    let opened = sealer.open(stdin_text()?.as_str())?;
+    sealer.check()?;
+    let opened = sealer.open(stdin_text("the token")?.as_str())?;
     if args.json {
         return Ok(line(facts(&opened)));
     }
@@ -160,77 +123,51 @@ fn facts<K>(opened: &Opened<K>) -> serde_json::Value {
 }
 
 fn session_id(args: &SessionIdArgs) -> Result<Vec<u8>, Failure> {
-    let view = view(&args.view)?;
+    let view = view(&args.view, |codec| judging(codec, &args.time))?;
     let id = match args.action {
         Action::New => view.mint_session_id()?,
         Action::Verify => {
-            view.verify_session_id(&stdin_text()?, args.max_age.map(Duration::from_secs))?
+            view.verify_session_id(&stdin_text("the session id")?, max_age(&args.time))?
         }
     };
     Ok(line(id))
 }
 
 fn handle(args: &HandleArgs) -> Result<Vec<u8>, Failure> {
-    let view = view(&args.view)?;
-    let max_age = args.max_age.map(Duration::from_secs);
+    let view = view(&args.view, |codec| judging(codec, &args.time))?;
+    Handle::check_type(&args.handle_type)?;
     let handle = match args.action {
         Action::New => view.mint_handle(&args.handle_type)?,
-        Action::Verify => view.verify_handle(&args.handle_type, &stdin_text()?, max_age)?,
+        Action::Verify => {
+            let text = stdin_text("the handle")?;
+            view.verify_handle(&args.handle_type, &text, max_age(&args.time))?
+        }
     };
     Ok(line(handle))
 }
 
-fn inspect(args: &KeyArgs) -> Result<Vec<u8>, Failure> {
-    let ring = match (&args.key_file, std::env::var_os("SEALWAX_KEYS")) {
-        (None, None) => None,
-        _ => Some(ring(args)?),
-    };
-    let in_ring = |key_id| match &ring {
-        None => "unknown, for no ring was given",
-        Some(ring) if ring.ids().any(|id| id == key_id) => "yes",
-        Some(_) => "no",
-    };
-    let key = |key_id| format!("key id: {key_id}\nin this ring: {}", in_ring(key_id));
-    Ok(line(match sealwax::inspect(&stdin_text()?)? {
-        Inspected::Token {
-            kind,
-            key_id,
-            token_id,
-        } => {
-            format!(
-                "sealed token of kind {kind}\n{}\ntoken id: {token_id}",
-                key(key_id)
-            )
-        }
-        Inspected::SessionId {
-            key_id,
-            created_at_ms,
-        } => {
-            format!(
-                "session id, made at {} (Unix seconds)\n{}",
-                created_at_ms / 1000,
-                key(key_id)
-            )
-        }
-        Inspected::Handle {
-            handle_type,
-            created_at_ms,
-        } => format!(
-            "handle of type {handle_type}, made at {} (Unix seconds)\nkey id: none, for a handle names no key",
-            created_at_ms / 1000
-        ),
-        Inspected::Key { key_id } => format!("key text, a secret\n{}", key(key_id)),
-        _ => "known to the library, but not yet to this command".into(),
-    }))
-}
-
-fn view(args: &ViewArgs) -> Result<View, Failure> {
-    let builder = Codec::builder(ring(&args.keys)?, &args.audience);
+fn view(
+    args: &ViewArgs,
+    limits: impl FnOnce(CodecBuilder) -> CodecBuilder,
+) -> Result<View, Failure> {
+    let builder = limits(Codec::builder(ring(&args.keys)?, &args.audience));
     let now_ms = args
         .now
         .map_or_else(|| System.now_ms(), |now| now.saturating_mul(1000));
     let codec = builder.build_in(At { now_ms })?;
     Ok(codec.view(&principal(&args.principal)?)?)
+}
+
+fn limited(codec: CodecBuilder, args: &PurposeArgs) -> CodecBuilder {
+    codec.payload_limit(args.payload_limit as usize)
+}
+
+fn judging(codec: CodecBuilder, args: &TimeArgs) -> CodecBuilder {
+    codec.skew(Duration::from_secs(args.skew))
+}
+
+fn max_age(args: &TimeArgs) -> Option<Duration> {
+    args.max_age.map(Duration::from_secs)
 }
 
 /// One moment for the whole command, and the system's randomness.
@@ -250,20 +187,26 @@ impl Environment for At {
 
 fn ring(args: &KeyArgs) -> Result<KeyRing, Failure> {
     let Some(file) = &args.key_file else {
-        return Ok(KeyRing::from_env()?);
+        let given = std::env::var_os("SEALWAX_KEYS").is_some_and(|keys| !keys.is_empty());
+        return KeyRing::from_env().map_err(|error| match Failure::from(error) {
+            failure if given => failure.found_in("SEALWAX_KEYS"),
+            failure => failure.tip("or give a file of keys with --key-file"),
+        });
     };
-    let text = fs::read_to_string(file).map_err(|error| {
-        io::Error::new(
-            error.kind(),
-            format!("--key-file {}: {error}", file.display()),
-        )
-    })?;
-    Ok(Zeroizing::new(text).parse()?)
+    let place = format!("--key-file {}", file.display());
+    let text = fs::read_to_string(file).map_err(|error| Failure::from(error).found_in(&place))?;
+    let ring = Zeroizing::new(text).parse::<KeyRing>();
+    ring.map_err(|error| Failure::from(error).found_in(&place))
 }
 
 fn principal(args: &PrincipalArgs) -> Result<Principal, Error> {
     if args.anonymous {
         return Ok(Principal::anonymous());
+    }
+    if args.subject.is_none() && args.client.is_none() {
+        return Err(Error::InvalidArgument(
+            "--issuer: expected --subject or --client too: an issuer alone is nobody".into(),
+        ));
     }
     Principal::from_parts(
         args.issuer.as_deref(),
@@ -272,13 +215,17 @@ fn principal(args: &PrincipalArgs) -> Result<Principal, Error> {
     )
 }
 
-fn purpose<'a>(args: &'a PurposeArgs, context: &'a [u8]) -> Purpose<'a> {
-    Purpose {
+fn purpose<'a>(args: &'a PurposeArgs, context: &'a [u8]) -> Result<Purpose<'a>, Failure> {
+    let label = args.label.as_deref().unwrap_or_default();
+    if args.kind == Kind::HandleState && !label.is_empty() {
+        Handle::check_type(label).map_err(|error| Failure::from(error).by("--type", "--label"))?;
+    }
+    Ok(Purpose {
         kind: args.kind,
-        label: args.label.as_deref().unwrap_or_default(),
+        label,
         session_id: args.session_id.as_deref().unwrap_or_default(),
         context,
-    }
+    })
 }
 
 fn context(args: &PurposeArgs) -> Result<Vec<u8>, Error> {
@@ -286,27 +233,28 @@ fn context(args: &PurposeArgs) -> Result<Vec<u8>, Error> {
         let context = RequestContext::new(method, target, args.arguments.as_deref())?;
         return Ok(context.as_bytes().to_vec());
     }
-    let hex = args.context.as_deref().unwrap_or_default();
-    HEXLOWER_PERMISSIVE
-        .decode(hex.as_bytes())
-        .map_err(|_| Error::InvalidArgument("context: expected 64 hex digits".into()))
+    Ok(args.context.map(Vec::from).unwrap_or_default())
 }
 
 fn request_context(args: &RequestArgs) -> Result<RequestContext, Error> {
     RequestContext::new(&args.method, &args.target, args.arguments.as_deref())
 }
 
-/// Stdin to the byte.
-fn stdin() -> io::Result<Zeroizing<Vec<u8>>> {
+/// Stdin to the byte; what is awaited is told to who would type it.
+fn stdin(what: &str) -> io::Result<Zeroizing<Vec<u8>>> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        let _ = writeln!(io::stderr(), "sealwax: type {what}, then Ctrl-D");
+    }
     let mut input = Zeroizing::new(Vec::new());
-    io::stdin().take(MAX_INPUT).read_to_end(&mut input)?;
+    stdin.take(MAX_INPUT).read_to_end(&mut input)?;
     Ok(input)
 }
 
 /// A token, an id, a handle or a key text: without one line ending at its end, which is the
 /// shell's. None of ours has a character that is not ASCII, so what is no UTF-8 may stay garbled.
-fn stdin_text() -> io::Result<Zeroizing<String>> {
-    let mut input = stdin()?;
+fn stdin_text(what: &str) -> io::Result<Zeroizing<String>> {
+    let mut input = stdin(what)?;
     if input.pop_if(|last| *last == b'\n').is_some() {
         input.pop_if(|last| *last == b'\r');
     }

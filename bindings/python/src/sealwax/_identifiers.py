@@ -2,45 +2,92 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from ._native import ffi
 from ._sealer import unless_never
 
 
-@dataclass(frozen=True, slots=True)
 class Identifier:
-    """What a session id and a handle have in common. Times are in Unix milliseconds."""
+    """What a session id and a handle have in common. Times are in Unix milliseconds.
 
-    #: When it was made.
-    created_at_ms: int
-    #: When it ends under the maximum age that was given; ``None`` where none was.
-    ends_at_ms: int | None
-    #: What makes it unique, 32 hex digits: what logs and a server's store may know it by, for
-    #: unlike the text it lets nobody continue a session.
-    ulid: str
-    #: Whether an older key made it, so that it ends when that key goes.
-    needs_reseal: bool
+    Only a view makes one, and nothing changes it.
+    """
+
+    # No dataclass: importing those takes longer than the rest of the package.
+    __slots__ = ("_facts", "_text")
+
+    def __init__(
+        self, created_at_ms: int, ends_at_ms: int | None, ulid: str, needs_reseal: bool, text: str
+    ) -> None:
+        """Be made by a view."""
+        self._facts = (created_at_ms, ends_at_ms, ulid, needs_reseal)
+        self._text = text
+
+    @property
+    def created_at_ms(self) -> int:
+        """When it was made."""
+        return self._facts[0]
+
+    @property
+    def ends_at_ms(self) -> int | None:
+        """When it ends under the maximum age that was given; ``None`` where none was."""
+        return self._facts[1]
+
+    @property
+    def ulid(self) -> str:
+        """What makes it unique, 32 hex digits: what logs and a server's store may know it by.
+
+        Unlike the text it lets nobody continue a session.
+        """
+        return self._facts[2]
+
+    @property
+    def needs_reseal(self) -> bool:
+        """Whether an older key made it, so that it ends when that key goes."""
+        return self._facts[3]
+
+    def _compared(self) -> tuple[Any, ...]:
+        return (self._facts, self._text)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Identifier) or type(other) is not type(self):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self._compared())
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(created_at_ms={self.created_at_ms}, "
+            f"ends_at_ms={self.ends_at_ms}, ulid={self.ulid!r}, needs_reseal={self.needs_reseal})"
+        )
 
 
-@dataclass(frozen=True, slots=True)
 class SessionId(Identifier):
     """A session id that this service issued to the principal at hand.
 
     It proves nothing about who presents it: possession is not authentication.
     """
 
-    #: The text.
-    session_id: str = field(repr=False)
+    __slots__ = ()
+
+    @property
+    def session_id(self) -> str:
+        """The text."""
+        return self._text
 
 
-@dataclass(frozen=True, slots=True)
 class Handle(Identifier):
     """A handle that this service issued to the principal at hand."""
 
-    #: The text.
-    handle: str = field(repr=False)
+    __slots__ = ()
+
+    @property
+    def handle(self) -> str:
+        """The text."""
+        return self._text
 
 
 def new() -> Any:

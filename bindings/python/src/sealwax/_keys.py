@@ -94,7 +94,7 @@ class KeyRing(Opaque):
         if ring_text is None:
             raise InvalidKey(
                 "keys: expected key texts or a KeyRing, found None: is SEALWAX_KEYS set? "
-                "`sealwax keygen` makes a key for it, as does sealwax.Key.generate().to_text()"
+                "`python -m sealwax keygen` makes a key for it"
             )
         written = pair(text("ring_text", ring_text))
         return cls._of(own("sealwax_ring", lib.sealwax_ring_parse, *written))

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from os import path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from cffi import FFI
-
 from ._errors import InternalError, InvalidArgument, SealwaxError, by_code
+from ._ffi import ffi as ffi
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_FOLDER = Path(__file__).parent / "_lib"
-
-ffi: Any = FFI()
-ffi.cdef((_FOLDER / "sealwax.cdef").read_text(encoding="utf-8"))
-lib: Any = ffi.dlopen(
-    str(_FOLDER / ("libsealwax.dylib" if sys.platform == "darwin" else "libsealwax.so"))
-)
+_LIBRARY = "libsealwax.dylib" if sys.platform == "darwin" else "libsealwax.so"
+lib: Any = ffi.dlopen(path.join(path.dirname(__file__), "_lib", _LIBRARY))
 if lib.sealwax_abi_version() != lib.SEALWAX_ABI_VERSION:
     raise ImportError(
         f"sealwax: expected a library of ABI {lib.SEALWAX_ABI_VERSION}, "
@@ -34,6 +28,8 @@ _SIZE = ffi.typeof("size_t *")
 _OPENED = ffi.typeof("sealwax_opened *")
 _ERROR = ffi.typeof("sealwax_error *")
 NULL: Any = ffi.NULL
+#: SEALWAX_NEVER, which no enum holds.
+NEVER = 2**64 - 1
 
 
 def call(function: Callable[..., int], *arguments: Any) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _json
 from ._native import (
+    NEVER,
     NULL,
     Opaque,
     call,
@@ -256,4 +257,4 @@ def lifetime(ttl: int | None, *, no_expiry: bool) -> Any:
 
 def unless_never(time: int) -> int | None:
     """Return a time, or ``None`` for the one that never comes."""
-    return None if time == lib.SEALWAX_NEVER else time
+    return None if time == NEVER else time

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -170,8 +169,7 @@ def principal_from_claims(claims: Mapping[str, Any]) -> Principal:
     return Principal(**json.loads(found))
 
 
-@dataclass(frozen=True, slots=True)
-class Inspected:
+class Inspected(NamedTuple):
     """What a text claims to be. Nothing of it is verified."""
 
     #: What it is.

@@ -22,6 +22,15 @@ def test_an_example_runs(example: str) -> None:
     subprocess.run([sys.executable, "-c", example], env=environment, check=True)
 
 
+def test_the_examples_are_typed(tmp_path: Path) -> None:
+    files = [tmp_path / f"example_{number}.py" for number in range(len(EXAMPLES))]
+    for file, example in zip(files, EXAMPLES, strict=True):
+        file.write_text(example)
+    command: list[str | Path] = [sys.executable, "-m", "mypy", "--strict", *files]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
+
+
 def test_there_is_one_for_each_way_in() -> None:
     assert len(EXAMPLES) == 4
     assert "guard.protect(server)" in EXAMPLES[1]

@@ -1,0 +1,246 @@
+#!/usr/bin/env node
+/// <reference types="node" />
+
+/**
+ * `npx sealwax`: makes keys, and says what a text is. In words, manners and exit status it is the `sealwax` command of
+ * the Rust crate, which can do more; tests/inspect.json has the words of both.
+ */
+
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+
+import { type Inspected, inspect, Key, KeyRing, SealwaxError } from './index.js';
+
+const HELP = `Sealed, signed session tokens for MCP servers: makes keys, inspects.
+
+Usage: sealwax keygen [--count N]
+       sealwax inspect [--json] [--key-file FILE] [--now UNIX] [TEXT]
+
+keygen   Make keys, one a line: secrets to keep in SEALWAX_KEYS
+         --count N        How many: 1 to 65535
+inspect  Say what a token, session id, handle or key text is, without opening it
+         TEXT             The text, in place of stdin: every process of the machine can read it, so give what
+                          is in use, or a key, on stdin
+         --json           Print JSON: what (token, session-id, handle or key), length, and where there is one
+                          kind, key_id, token_id, handle_type, created_at_ms; in_ring is null where no keys
+                          are given
+         --key-file FILE  File of key texts, in place of SEALWAX_KEYS
+         --now UNIX       The time in Unix seconds, in place of the clock's
+
+-h, --help     Print help
+-V, --version  Print version
+
+Exit status: 0 for success; 1 when the text is none of ours; 2 for all else: wrong usage, keys or arguments,
+a file that cannot be read.
+`;
+
+const OPTIONS = {
+  keygen: { count: { type: 'string' } },
+  inspect: {
+    json: { type: 'boolean' },
+    'key-file': { type: 'string' },
+    now: { type: 'string' },
+  },
+} as const;
+const COMMON = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'V' },
+} as const;
+
+/** Longer input is cut here, and refused for its length by what reads it. */
+const MAX_INPUT = 4 << 20;
+
+class Usage extends Error {}
+
+async function run(given: readonly string[]): Promise<string> {
+  const [name, ...rest] = given;
+  const command = name === 'keygen' || name === 'inspect' ? name : undefined;
+  const { values, positionals } = parseArgs({
+    args: command ? rest : [...given],
+    options: { ...COMMON, ...(command && OPTIONS[command]) },
+    allowPositionals: true,
+  }) as {
+    values: Partial<Record<'count' | 'key-file' | 'now', string>> &
+      Partial<Record<'help' | 'json' | 'version', boolean>>;
+    positionals: string[];
+  };
+  if (values.help) return HELP;
+  if (values.version) return `sealwax ${version()}\n`;
+  if (!command) throw new Usage(`expected keygen or inspect, found ${name ?? 'no command'}`);
+  const extra = positionals[command === 'inspect' ? 1 : 0];
+  if (extra !== undefined) throw new Usage(`unexpected argument ${JSON.stringify(extra)}`);
+
+  if (command === 'keygen') {
+    const count = number('--count', values.count ?? '1', 1, 65535);
+    return Array.from({ length: count }, () => `${Key.generate().toText()}\n`).join('');
+  }
+  const now = number('--now', values.now ?? String(Math.floor(Date.now() / 1000)), 0, 2 ** 53 - 1);
+  const inRing = ringOf(values['key-file']);
+  const text = positionals[0] ?? (await stdinText());
+  const seen = inspect(text);
+  const { length } = text;
+  if (values.json) return `${JSON.stringify(facts(seen, length, inRing))}\n`;
+  return `${words(seen, length, now, inRing).join('\n')}\n`;
+}
+
+/** Whether a key is in the ring that is given; `null` where none is. */
+type InRing = (keyId: string) => boolean | null;
+
+function ringOf(file: string | undefined): InRing {
+  const text = file === undefined ? process.env.SEALWAX_KEYS : readFileSync(file, 'utf8');
+  if (text === undefined) return () => null;
+  try {
+    const ring = KeyRing.parse(text);
+    const { ids } = ring;
+    ring.free();
+    return (keyId) => ids.includes(keyId);
+  } catch (error) {
+    const place = file === undefined ? 'SEALWAX_KEYS' : `--key-file ${file}`;
+    if (error instanceof SealwaxError) error.message = `${place}: ${error.message}`;
+    throw error;
+  }
+}
+
+function words(seen: Inspected, length: number, now: number, inRing: InRing): string[] {
+  const key = (keyId: string) => {
+    const found = inRing(keyId);
+    const told = found === null ? 'unknown, no keys given' : found ? 'yes' : 'no';
+    return [`key id: ${keyId}`, `in this ring: ${told}`];
+  };
+  const characters = `length: ${length} characters`;
+  switch (seen.what) {
+    case 'token': {
+      // Without `sw1.`, and the 65 bytes that a token has beside its payload at least (SPEC.md, "Opening").
+      const payload = Math.floor(((length - 4) * 3) / 4) - 65;
+      return [
+        `sealed token of kind ${seen.kind}`,
+        'prefix: sw1.',
+        ...key(seen.keyId),
+        `token id: ${seen.tokenId}`,
+        characters,
+        `payload: encrypted, at most ${payload} bytes`,
+        'made at: encrypted',
+      ];
+    }
+    case 'session-id':
+      return [
+        'session id',
+        'prefix: sess_',
+        ...key(seen.keyId),
+        characters,
+        ...made(seen.createdAtMs, now),
+      ];
+    case 'handle':
+      return [
+        `handle of type ${seen.type}`,
+        `prefix: ${seen.type}_`,
+        'key id: none, a handle names no key',
+        characters,
+        ...made(seen.createdAtMs, now),
+      ];
+    case 'key':
+      return ['key text, a secret', 'prefix: swk1_', ...key(seen.keyId), characters];
+  }
+}
+
+function made(createdAtMs: number, now: number): string[] {
+  const at = Math.floor(createdAtMs / 1000);
+  const age = now >= at ? told(now - at) : `none, it is ${told(at - now)} in the future`;
+  return [`made at: ${moment(at)}`, `age: ${age}`];
+}
+
+/** The two largest units of a duration, such as `3d 4h`, `5m 12s` or `0s`. */
+function told(seconds: number): string {
+  const units = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'm'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = units.findIndex(([count]) => count > 0);
+  if (first < 0) return '0s';
+  const [large, small] = units.slice(first, first + 2);
+  return [large, small?.[0] ? small : undefined]
+    .flatMap((unit) => (unit ? unit.join('') : []))
+    .join(' ');
+}
+
+function moment(seconds: number): string {
+  if (seconds > 253_402_207_200) return 'after the year 9999';
+  return new Date(seconds * 1000).toISOString().replace('.000', '');
+}
+
+/** By the names that the `sealwax` command of every package has for them. */
+function facts(seen: Inspected, length: number, inRing: InRing): object {
+  switch (seen.what) {
+    case 'token': {
+      const { what, kind, keyId, tokenId } = seen;
+      return { what, kind, key_id: keyId, in_ring: inRing(keyId), token_id: tokenId, length };
+    }
+    case 'session-id': {
+      const { what, keyId, createdAtMs } = seen;
+      return { what, key_id: keyId, in_ring: inRing(keyId), created_at_ms: createdAtMs, length };
+    }
+    case 'handle': {
+      const { what, type, createdAtMs } = seen;
+      return { what, handle_type: type, created_at_ms: createdAtMs, length };
+    }
+    case 'key': {
+      const { what, keyId } = seen;
+      return { what, key_id: keyId, in_ring: inRing(keyId), length };
+    }
+  }
+}
+
+function number(flag: string, text: string, least: number, most: number): number {
+  const found = /^\d{1,16}$/.test(text) ? Number(text) : -1;
+  if (found < least || found > most) {
+    throw new Usage(`${flag}: expected a number of ${least} to ${most}, found ${text}`);
+  }
+  return found;
+}
+
+/** Without one line ending at its end, which is the shell's. */
+async function stdinText(): Promise<string> {
+  if (process.stdin.isTTY) process.stderr.write('sealwax: type the text to inspect, then Ctrl-D\n');
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= MAX_INPUT) break;
+  }
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+}
+
+function version(): string {
+  const manifest = new URL('../../package.json', import.meta.url);
+  return JSON.parse(readFileSync(manifest, 'utf8')).version;
+}
+
+function fail(error: unknown): void {
+  if (error instanceof SealwaxError) {
+    process.stderr.write(`sealwax: ${error.code}: ${error.message}\n`);
+    process.exitCode = error.isRefusal ? 1 : 2;
+    return;
+  }
+  const { code, message } = error as { code?: string; message: string };
+  const usage = error instanceof Usage || code?.startsWith('ERR_PARSE_ARGS');
+  process.stderr.write(`sealwax: ${message}\n${usage ? '  tip: see sealwax --help\n' : ''}`);
+  process.exitCode = 2;
+}
+
+// A reader that has seen enough, such as `head`, is no failure; and where nobody reads stderr, the status says it.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') fail(error);
+});
+process.stderr.on('error', () => {});
+
+try {
+  process.stdout.write(await run(process.argv.slice(2)));
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,222 @@
+/**
+ * Memory of the module that both sides read and write, so that a call takes numbers and gives one.
+ * `bindings/wasm/src/shared.rs` is the other side.
+ */
+
+import type { OpenedFacts } from './facts.js';
+import * as module from './module.js';
+import { drawNonce, NONCE } from './nonce.js';
+import type * as raw from './raw.js';
+
+/** What a token is for, as bytes, and their lengths: negative for what is absent. */
+export interface Fields {
+  readonly bytes: Uint8Array;
+  readonly kind: number;
+  readonly label: number;
+  readonly sessionId: number;
+  readonly context: number;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** What `toString` and `write` of a `Buffer` call. */
+interface Fast {
+  latin1Slice(start: number, end: number): string;
+  utf8Write(text: string, at: number, room: number): number;
+}
+
+/** All of the module's memory. It is detached when that grows. */
+let memory = new Uint8Array();
+let numbers: DataView;
+/** The same where there is a `Buffer`, which reads and writes short texts much faster. */
+let buffer: (Buffer & Fast) | undefined;
+
+/** The place of the shared memory, with room for so many bytes. */
+function place(room: number): number {
+  const at = module.core().shared(room);
+  if (memory.byteLength === 0) {
+    const all = module.memory();
+    memory = new Uint8Array(all);
+    numbers = new DataView(all);
+    buffer = globalThis.Buffer?.from(all) as typeof buffer;
+  }
+  return at;
+}
+
+/** A text longer than this is encoded first: three bytes a unit would be too much room. */
+const LONG = 1 << 14;
+
+/** As much of a text as the core looks at. */
+function cut(text: string): string {
+  const most = module.core().most();
+  return text.length > most ? text.slice(0, most) : text;
+}
+
+/** What is written of a text: bytes where it is long. */
+function piece(text: string): string | Uint8Array {
+  return text.length > LONG ? encoder.encode(cut(text)) : text;
+}
+
+/** The most bytes that a piece takes. */
+function roomFor(piece: string | Uint8Array): number {
+  return typeof piece === 'string' ? 3 * piece.length : piece.length;
+}
+
+/** Writes a piece at a place, and returns its length. */
+function write(piece: string | Uint8Array, at: number): number {
+  if (typeof piece !== 'string') {
+    memory.set(piece, at);
+    return piece.length;
+  }
+  const room = roomFor(piece);
+  if (buffer !== undefined) return buffer.utf8Write(piece, at, room);
+  return encoder.encodeInto(piece, memory.subarray(at, at + room)).written;
+}
+
+/** The length of what a call left, unless it failed. */
+function left(length: number): number {
+  if (length < 0) module.core().failure();
+  return length;
+}
+
+const NONE = new Uint8Array();
+
+export function fieldsOf(
+  kind: string,
+  label: string | undefined,
+  sessionId: string | undefined,
+  context: Uint8Array | undefined,
+): Fields {
+  const [kindBytes, labelBytes] = [encoder.encode(kind), encoder.encode(label ?? '')];
+  const idBytes = sessionId === undefined ? undefined : encoder.encode(sessionId);
+  const pieces = [kindBytes, labelBytes, idBytes ?? NONE, context ?? NONE];
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return {
+    bytes,
+    kind: kindBytes.length,
+    label: labelBytes.length,
+    sessionId: idBytes?.length ?? -1,
+    context: context?.length ?? -1,
+  };
+}
+
+/** @param ttl `NaN` for the kind's own, infinite for none
+ * @param startedAt `NaN` for a new life */
+export function seal(
+  view: raw.View,
+  fields: Fields,
+  payload: Uint8Array,
+  ttl: number,
+  startedAt = Number.NaN,
+  generation = 0,
+): string {
+  const length = Math.min(payload.length, module.core().most());
+  const room = NONCE + fields.bytes.length + length;
+  const start = place(room);
+  const nonce = drawNonce(memory, start);
+  let at = start + nonce;
+  memory.set(fields.bytes, at);
+  at += fields.bytes.length;
+  memory.set(length === payload.length ? payload : payload.subarray(0, length), at);
+  const found = left(
+    view.seal(
+      at + length - start,
+      nonce,
+      fields.kind,
+      fields.label,
+      fields.sessionId,
+      fields.context,
+      payload.length,
+      ttl,
+      startedAt,
+      generation,
+    ),
+  );
+  return readText(found);
+}
+
+/** @param maxAge `NaN` for none */
+export function open(view: raw.View, fields: Fields, token: string, maxAge: number): OpenedFacts {
+  const { bytes } = fields;
+  const text = piece(token);
+  const start = place(bytes.length + roomFor(text));
+  memory.set(bytes, start);
+  const length = write(text, start + bytes.length);
+  const found = view.open(
+    bytes.length + length,
+    fields.kind,
+    fields.label,
+    fields.sessionId,
+    fields.context,
+    length,
+    token.length,
+    maxAge,
+  );
+  return readOpened(left(found));
+}
+
+export function requestContext(
+  method: string,
+  target: string,
+  args: string | undefined,
+  only: string | undefined,
+): Uint8Array {
+  const pieces = [method, target, args, only].map((text) => text && piece(text));
+  const start = place(pieces.reduce((sum, text) => sum + (text ? roomFor(text) : 0), 0));
+  let at = start;
+  const lengths = pieces.map((text) => {
+    if (text === undefined) return -1;
+    const length = write(text, at);
+    at += length;
+    return length;
+  });
+  const [methodLength, targetLength, argsLength, onlyLength] = lengths as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const found = left(
+    module.core().requestContext(at - start, methodLength, targetLength, argsLength, onlyLength),
+  );
+  const result = place(0);
+  return memory.slice(result, result + found);
+}
+
+function readText(length: number): string {
+  const at = place(0);
+  if (buffer !== undefined) return buffer.latin1Slice(at, at + length);
+  return decoder.decode(memory.subarray(at, at + length));
+}
+
+/** Where the payload begins, behind what is told of the token. */
+const PAYLOAD = 48;
+
+/** Reads what `bindings/wasm/src/opened.rs` leaves, and wipes it. */
+export function readOpened(length: number): OpenedFacts {
+  const at = place(0);
+  const expiresAt = numbers.getFloat64(at + 8, true);
+  const facts: OpenedFacts = {
+    payload: memory.slice(at + PAYLOAD, at + length),
+    issuedAt: numbers.getFloat64(at, true),
+    expiresAt: Number.isNaN(expiresAt) ? undefined : expiresAt,
+    startedAt: numbers.getFloat64(at + 16, true),
+    generation: numbers.getUint32(at + 24, true),
+    needsReseal: memory[at + 28] !== 0,
+    needsRenewal: memory[at + 30] !== 0,
+    tokenId: [
+      numbers.getUint32(at + 32),
+      numbers.getUint32(at + 36),
+      numbers.getUint32(at + 40),
+      numbers.getUint32(at + 44),
+    ],
+  };
+  memory.fill(0, at, at + length);
+  return facts;
+}

@@ -1,0 +1,139 @@
+//! Durations: how flags spell them, and how they are told.
+
+use jiff::{Span, SpanRelativeTo};
+
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+/// The seconds of a duration such as `90s`, `5m`, `1h30m` or `30d`, or of a plain number.
+pub fn any(text: &str) -> Result<u64, String> {
+    const EXPECTED: &str =
+        "expected whole seconds, or a duration with units such as 90s, 5m, 1h30m or 30d";
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().map_err(|_| EXPECTED.into());
+    }
+    let span: Span = text.parse().map_err(|_| EXPECTED)?;
+    let duration = span
+        .to_duration(SpanRelativeTo::days_are_24_hours())
+        .map_err(|_| "expected weeks, days or less: months and years differ in length")?;
+    match u64::try_from(duration.as_secs()) {
+        Ok(seconds) if duration.subsec_nanos() == 0 => Ok(seconds),
+        _ => Err(EXPECTED.into()),
+    }
+}
+
+pub fn some(text: &str) -> Result<u64, String> {
+    match any(text)? {
+        0 => Err("expected 1 second or more".into()),
+        seconds => Ok(seconds),
+    }
+}
+
+pub fn ttl(text: &str) -> Result<u32, String> {
+    match age(text)? {
+        0 => Err("expected 1 second or more; --no-expiry is what never expires".into()),
+        seconds => Ok(seconds),
+    }
+}
+
+pub fn age(text: &str) -> Result<u32, String> {
+    let most = u32::MAX;
+    u32::try_from(any(text)?).map_err(|_| format!("expected {most} seconds at most"))
+}
+
+pub fn skew(text: &str) -> Result<u64, String> {
+    match any(text)? {
+        seconds @ 0..=300 => Ok(seconds),
+        _ => Err("expected 5m at most".into()),
+    }
+}
+
+/// The two largest units of a duration, such as `3d 4h`, `5m 12s` or `0s`.
+pub fn told(seconds: u64) -> String {
+    let (large, unit, small, rest) = match seconds {
+        DAY.. => (seconds / DAY, 'd', seconds % DAY / HOUR, 'h'),
+        HOUR.. => (seconds / HOUR, 'h', seconds % HOUR / MINUTE, 'm'),
+        MINUTE.. => (seconds / MINUTE, 'm', seconds % MINUTE, 's'),
+        _ => return format!("{seconds}s"),
+    };
+    match small {
+        0 => format!("{large}{unit}"),
+        _ => format!("{large}{unit} {small}{rest}"),
+    }
+}
+
+/// Unix seconds as `YYYY-MM-DDTHH:MM:SSZ`.
+pub fn moment(seconds: u64) -> String {
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_second(seconds).map_or_else(
+        |_| "after the year 9999".into(),
+        |moment| moment.to_string(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{age, any, skew, told, ttl};
+
+    #[test]
+    fn plain_numbers_and_units_are_seconds() {
+        for (text, seconds) in [
+            ("0", 0),
+            ("90", 90),
+            ("90s", 90),
+            ("5m", 300),
+            ("1h30m", 5400),
+            ("1h 30m", 5400),
+            ("30d", 30 * 86400),
+            ("2w", 14 * 86400),
+            ("PT5M", 300),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            assert_eq!(any(text), Ok(seconds), "{text}");
+        }
+        for text in [
+            "",
+            "5",
+            "m",
+            "5x",
+            "-5m",
+            "5m ago",
+            "1.5s",
+            "100ms",
+            "1mo",
+            "1y",
+            "99999999999999999999",
+            "٣",
+        ] {
+            assert_eq!(any(text).is_ok(), text == "5", "{text}");
+        }
+    }
+
+    #[test]
+    fn each_flag_has_its_range() {
+        assert_eq!((ttl("1s"), ttl("4294967295")), (Ok(1), Ok(u32::MAX)));
+        assert!(ttl("0s").unwrap_err().contains("--no-expiry"));
+        assert!(ttl("4294967296").is_err() && age("4294967296").is_err());
+        assert_eq!(age("0"), Ok(0));
+        assert_eq!(skew("5m"), Ok(300));
+        assert!(skew("301").is_err());
+    }
+
+    #[test]
+    fn two_units_are_told() {
+        for (seconds, expected) in [
+            (0, "0s"),
+            (59, "59s"),
+            (60, "1m"),
+            (312, "5m 12s"),
+            (3600, "1h"),
+            (3661, "1h 1m"),
+            (86399, "23h 59m"),
+            (273_600, "3d 4h"),
+            (86400, "1d"),
+        ] {
+            assert_eq!(told(seconds), expected);
+        }
+    }
+}

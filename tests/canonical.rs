@@ -1,0 +1,244 @@
+//! What is hashed as it stands is what the canonicalizer writes, and what the strict reader accepts.
+//!
+//! `PROPTEST_CASES` says how many texts are tried.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use proptest::prelude::Rng as _;
+use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRng};
+use sealwax::hazmat::{canonical, is_canonical};
+
+const CASES: usize = 200_000;
+
+#[test]
+fn what_is_ordinary_is_known() {
+    let ordinary = [
+        "{}",
+        "[]",
+        "[[],{},\"\"]",
+        r#"{"":{"":0},"A":[true,false,null],"a":-1,"aa":{"a":1},"b":"7"}"#,
+        "[999999999999999,-999999999999999,0,10]",
+        "[\"\u{7f}\u{80}\u{2028}\u{d7ff}\u{e000}\u{ffff}\u{10ffff} /é\"]",
+        r#"{"$serde_json::private::Number":"7"}"#,
+        "{\"\u{7f}\":1}",
+    ];
+    for text in ordinary {
+        assert!(is_canonical(text), "{text}");
+        assert_same(text);
+    }
+    for [open, close] in [["[", "]"], ["{\"a\":", "}"]] {
+        let nested = |levels: usize| format!("{}1{}", open.repeat(levels), close.repeat(levels));
+        assert!(is_canonical(&nested(100)));
+        assert!(!is_canonical(&nested(101)));
+        let empty = |levels: usize| format!("{}[]{}", open.repeat(levels), close.repeat(levels));
+        assert!(is_canonical(&empty(99)));
+        assert!(!is_canonical(&empty(100)));
+        assert!(canonical(&empty(99)).is_ok() && canonical(&empty(100)).is_err());
+    }
+}
+
+#[test]
+fn what_is_out_of_the_ordinary_is_not() {
+    #[rustfmt::skip]
+    let others = [
+        "", "null", "true", "7", "\"a\"", " {}", "{} ", "\u{feff}{}", "[ ]", "[1, 2]", "[1\n]",
+        "{}{}", "[", "]", "{", "{]", "[}", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "[\"", "[\"a",
+        "[\"a]", "[nul]", "[truefalse]", "[True]", "[-]", "[-0]", "[00]", "[01]", "[-01]", "[+1]",
+        "[.5]", "[1.]", "[1.0]", "[0.5]", "[1e3]", "[1E3]", "[1000000000000000]",
+        "[-1000000000000000]", "[9007199254740992]", "[\"\\n\"]", "[\"\\u0041\"]", "[\"\n\"]",
+        "[\"\u{1f}\"]", "[\"\0\"]", r#"{"a"}"#, r#"{"a":}"#, r#"{"a":1,}"#, r#"{,"a":1}"#,
+        r#"{"a":1"b":2}"#, r#"{"a",1}"#, r#"{a:1}"#, r#"{"a":1,"a":1}"#, r#"{"b":1,"a":2}"#,
+        r#"{"aa":1,"a":2}"#, r#"{"é":1}"#, r#"{"a\n":1}"#, r#"{1:1}"#, r#"[{"a":1,"a":1}]"#,
+        r#"["a":1]"#,
+    ];
+    for text in others {
+        assert!(!is_canonical(text), "{text}");
+    }
+}
+
+#[test]
+fn whatever_is_known_to_be_canonical_is() {
+    let cases = std::env::var("PROPTEST_CASES").map_or(CASES, |cases| cases.parse().unwrap());
+    let seed = match Config::default().rng_seed {
+        RngSeed::Fixed(seed) => seed,
+        RngSeed::Random => std::process::id().into(),
+    };
+    println!("seed {seed}");
+    let mut seed_of_rng = [0; 32];
+    seed_of_rng[..8].copy_from_slice(&seed.to_le_bytes());
+    let mut random = Random(TestRng::from_seed(RngAlgorithm::ChaCha, &seed_of_rng));
+
+    let (mut tried, mut altered, mut known) = (0, 0, 0);
+    while tried < cases {
+        let text = random.canonical_text();
+        assert!(is_canonical(&text), "{text}");
+        assert_same(&text);
+        tried += 1;
+        for _ in 0..8 {
+            let mut other = text.clone();
+            for _ in 0..1 + random.below(3) {
+                random.alter(&mut other);
+            }
+            altered += 1;
+            if is_canonical(&other) {
+                assert_same(&other);
+                known += 1;
+            }
+        }
+        tried += 8;
+    }
+    println!("{known} of {altered} that were altered are known to be canonical");
+    // A reader that accepts too little would pass, and one that accepts everything.
+    assert!(
+        known > altered / 20 && known < altered / 2,
+        "{known} of {altered}"
+    );
+}
+
+#[track_caller]
+fn assert_same(text: &str) {
+    let value: serde_json::Value =
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let written = serde_json_canonicalizer::to_string(&value).unwrap();
+    assert_eq!(written, text);
+    assert_eq!(canonical(text).unwrap(), text.as_bytes(), "{text}");
+}
+
+#[rustfmt::skip]
+const CHARACTERS: [&str; 20] = [
+    "a", "b", "Z", "0", "9", " ", "!", "/", "~", ":", ",", "{", "]", "\u{7f}", "\u{80}", "é",
+    "\u{2028}", "\u{e000}", "\u{ffff}", "\u{1f602}",
+];
+/// What is put into a text to spoil it, or not.
+#[rustfmt::skip]
+const PIECES: [&str; 54] = [
+    "\"", "\\", "{", "}", "[", "]", ":", ",", " ", "\t", "\n", "\r", "\0", "\u{1f}", "\u{7f}",
+    "\u{a0}", "\u{feff}", "\\u0041", "\\\"", "\\/", "\\ud800", "0", "1", "9", "-", "+", ".", "e",
+    "E", "-0", "-1", "00", "1.0", "1e3", "0.1", "999999999999999", "1000000000000000",
+    "9007199254740991", "9007199254740992", "-9007199254740993", "t", "true", "false", "null",
+    "nul", "[]", "{}", "\"\"", "\"a\":1", ",\"z\":[]", "é", "\u{2028}", "\u{ffff}", "\u{1f602}",
+];
+
+struct Random(TestRng);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.0.next_u32()).unwrap() % end
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+
+    /// An object or an array in canonical form, of the kind that is known; some are 97 to 100 levels deep.
+    fn canonical_text(&mut self) -> String {
+        let mut text = String::new();
+        let outer = if self.below(16) == 0 {
+            97 + self.below(3)
+        } else {
+            0
+        };
+        let mut close = String::new();
+        for _ in 0..outer {
+            let (before, after) = if self.below(2) == 0 {
+                ("[", ']')
+            } else {
+                ("{\"\":", '}')
+            };
+            text.push_str(before);
+            close.insert(0, after);
+        }
+        let levels = if outer == 0 { 4 } else { 100 - outer };
+        self.container(&mut text, levels);
+        text + &close
+    }
+
+    /// An array or an object of at most `levels` levels.
+    fn container(&mut self, text: &mut String, levels: usize) {
+        let count = self.below(5);
+        if self.below(2) == 0 {
+            text.push('[');
+            for at in 0..count {
+                text.push_str(if at == 0 { "" } else { "," });
+                self.value(text, levels - 1);
+            }
+            text.push(']');
+        } else {
+            let mut keys: Vec<_> = (0..count).map(|_| self.string(true)).collect();
+            keys.sort();
+            keys.dedup();
+            text.push('{');
+            for (at, key) in keys.iter().enumerate() {
+                text.push_str(if at == 0 { "" } else { "," });
+                text.push_str(&format!("\"{key}\":"));
+                self.value(text, levels - 1);
+            }
+            text.push('}');
+        }
+    }
+
+    fn value(&mut self, text: &mut String, levels: usize) {
+        match self.below(if levels == 0 { 5 } else { 8 }) {
+            0 => text.push_str(self.one(&["true", "false", "null"])),
+            1 => text.push_str(self.one(&["0", "-1", "10", "999999999999999", "-999999999999999"])),
+            2 => {
+                let digits = 10_i64.pow(1 + u32::try_from(self.below(15)).unwrap());
+                text.push_str(&(self.0.next_u64().cast_signed() % digits).to_string());
+            }
+            3 | 4 => {
+                let string = self.string(false);
+                text.push_str(&format!("\"{string}\""));
+            }
+            _ => self.container(text, levels),
+        }
+    }
+
+    fn string(&mut self, ascii: bool) -> String {
+        let characters = &CHARACTERS[..if ascii { 14 } else { CHARACTERS.len() }];
+        (0..self.below(6)).map(|_| self.one(characters)).collect()
+    }
+
+    /// Where a character of a text begins, or its end.
+    fn place(&mut self, text: &str) -> usize {
+        let at = self.below(text.len() + 1);
+        (0..=at)
+            .rev()
+            .find(|&at| text.is_char_boundary(at))
+            .unwrap()
+    }
+
+    fn alter(&mut self, text: &mut String) {
+        let mut places = [self.place(text), self.place(text)];
+        places.sort_unstable();
+        let [from, to] = places;
+        let after = |at: usize| {
+            text[at..]
+                .chars()
+                .next()
+                .map_or(at, |it| at + it.len_utf8())
+        };
+        match self.below(7) {
+            0 => text.insert_str(from, self.one(&PIECES)),
+            1 => text.replace_range(from..after(from), self.one(&PIECES)),
+            2 => text.replace_range(from..after(from), self.one(&CHARACTERS)),
+            3 => text.replace_range(from..after(from), ""),
+            // Two neighbours change places.
+            4 => {
+                let (middle, end) = (after(from), after(after(from)));
+                let swapped = text[middle..end].to_owned() + &text[from..middle];
+                text.replace_range(from..end, &swapped);
+            }
+            // A key, a member or whatever twice.
+            5 => {
+                let twice = text[from..to].to_owned();
+                text.insert_str(to, &twice);
+            }
+            _ => {
+                let members: Vec<_> = text.match_indices(['{', ',']).map(|(at, _)| at).collect();
+                if let [first, .., last] = members[..] {
+                    let twice = text[first + 1..=last].to_owned();
+                    text.insert_str(last + 1, &twice);
+                }
+            }
+        }
+    }
+}

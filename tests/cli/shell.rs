@@ -1,0 +1,167 @@
+//! In a shell: pipes that are closed, disks that are full, completions and manual pages.
+
+use std::process::{Command, Output};
+
+use super::{KEYS, sealwax, stdout};
+
+const SEALWAX: &str = env!("CARGO_BIN_EXE_sealwax");
+
+/// Runs a script in which `sealwax` is the command, and fails where any part of a pipe does.
+fn bash(script: &str) -> Output {
+    let folder = std::path::Path::new(SEALWAX).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let script = format!("set -o pipefail\n{script}");
+    Command::new("bash")
+        .args(["-c", &script])
+        .env("PATH", path)
+        .env("SEALWAX_KEYS", KEYS)
+        .output()
+        .unwrap()
+}
+
+#[track_caller]
+fn quiet(output: &Output, stdout: &str) {
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), stdout);
+    assert_eq!(output.status.code(), Some(0));
+}
+
+/// More than a pipe holds, so that it is written to when nobody reads any longer.
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    quiet(
+        &bash("sealwax keygen --count 60000 | head -n 1 | tr -d 'A-Za-z0-9_-' | wc -l"),
+        "1\n",
+    );
+    let seal = "sealwax seal --kind session --audience a --anonymous --payload-limit 1000000";
+    let open = "sealwax open --kind session --audience a --anonymous --payload-limit 1000000";
+    quiet(
+        &bash(&format!(
+            "head -c 900000 /dev/zero | tr '\\0' x | {seal} | {open} | head -c 3"
+        )),
+        "xxx",
+    );
+    for help in ["--help", "seal --help", "completions bash", "man seal"] {
+        quiet(&bash(&format!("sealwax {help} | true")), "");
+    }
+}
+
+#[test]
+fn who_reads_no_errors_reads_the_status() {
+    let output = bash("sealwax inspect nonsense 2> >(true); echo $?");
+    quiet(&output, "1\n");
+    let output = bash("exec 2>&-; sealwax inspect nonsense; echo $?");
+    quiet(&output, "1\n");
+}
+
+/// What was not written must not pass for written, though it has no line ending.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_a_failure() {
+    for command in [
+        "sealwax keygen",
+        "echo -n x | sealwax seal --kind session --audience a --anonymous | \
+         sealwax open --kind session --audience a --anonymous",
+        "sealwax completions fish",
+        "sealwax man",
+    ] {
+        let output = bash(&format!("{command} > /dev/full"));
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("No space left"), "{command}: {message}");
+    }
+}
+
+#[test]
+fn bash_completes_commands_flags_and_values() {
+    let complete = |words: &[&str]| {
+        let line = words.join(" ");
+        let last = words.len() - 1;
+        let script = format!(
+            "source <(sealwax completions bash) || exit 3\n\
+             complete -p sealwax > /dev/null || exit 4\n\
+             COMP_WORDS=({}) COMP_CWORD={last} COMP_LINE={line:?} COMP_POINT={}\n\
+             _sealwax sealwax {:?} {:?}\n\
+             echo \"${{COMPREPLY[*]}}\"",
+            words
+                .iter()
+                .map(|word| format!("{word:?} "))
+                .collect::<String>(),
+            line.len(),
+            words[last],
+            words[last - 1],
+        );
+        stdout(&bash(&script))
+    };
+    assert_eq!(complete(&["sealwax", "ins"]), "inspect\n");
+    assert_eq!(complete(&["sealwax", "ledger", "rev"]), "revoke\n");
+    assert_eq!(
+        complete(&["sealwax", "seal", "--payload"]),
+        "--payload-limit\n"
+    );
+    assert_eq!(
+        complete(&["sealwax", "seal", "--kind", "request"]),
+        "request-state\n"
+    );
+    assert_eq!(complete(&["sealwax", "session-id", "ver"]), "verify\n");
+}
+
+#[test]
+fn every_shell_has_completions() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = stdout(&sealwax(&["completions", shell], ""));
+        assert!(
+            script.contains("session-id") && script.contains("payload-limit"),
+            "{shell}"
+        );
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let groff = Command::new("groff").arg("--version").output().is_ok();
+    for command in [
+        &[][..],
+        &["keygen"],
+        &["seal"],
+        &["open"],
+        &["session-id"],
+        &["handle"],
+        &["context"],
+        &["inspect"],
+        &["ledger"],
+        &["ledger", "begin"],
+        &["ledger", "check"],
+        &["ledger", "revoke"],
+        &["ledger", "end"],
+        &["completions"],
+        &["man"],
+    ] {
+        let page = stdout(&sealwax(&[&["man"], command].concat(), ""));
+        let name = [&["sealwax"], command].concat();
+        assert!(
+            page.contains(&format!("\n.TH {} 1 ", name.join("-"))),
+            "{page}"
+        );
+        let said = stdout(&sealwax(&[command, &["--help"]].concat(), ""));
+        for line in said
+            .lines()
+            .filter(|line| line.trim_start().starts_with("--"))
+        {
+            let flag = line.split_whitespace().next().unwrap().replace('-', "\\-");
+            assert!(page.contains(&flag), "{command:?}: {flag}");
+        }
+        if groff {
+            let warned = bash(&format!(
+                "sealwax man {} | groff -man -Tutf8 -ww 2>&1 >/dev/null",
+                command.join(" ")
+            ));
+            quiet(&warned, "");
+        }
+    }
+    let page = stdout(&sealwax(&["man"], ""));
+    assert!(
+        page.contains("Exit status: 0 for success; 1 when"),
+        "{page}"
+    );
+}
