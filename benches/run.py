@@ -1,4 +1,4 @@
-"""Runs every bench, prints a table, and writes target/bench/summary.json and benches/ratios.svg.
+"""Runs every bench, prints a table, and writes target/bench/summary.json and benches/speed.svg.
 
 Usage: python benches/run.py ROOT [quick] NAME=COMMAND [NAME=COMMAND ...]
 
@@ -21,15 +21,9 @@ import sys
 from operator import sub, truediv
 from statistics import median, quantiles
 
-import matplotlib
-
-matplotlib.use("svg")
-import matplotlib.pyplot as plt
+from picture import draw
 
 SIZES = [64, 256, 1024, 4096]
-#: What the plot shows, and of whom. No rivals but what the job costs at the least are the floors and our token alone.
-PLOTTED = {"rust", "node", "python"}, {"seal", "request"}
-FLOORS = {"floor-ring", "floor-rustcrypto", "token-alone"}
 
 
 def collect(commands, quick):
@@ -100,28 +94,6 @@ def added(row):
     return f"{row['ratio']:.2f} ({amount}; {low} to {high})"
 
 
-def plot(rows, file):
-    languages, ops = PLOTTED
-    rows = [r for r in rows if r["language"] in languages and r["op"] in ops and r["peer"] not in FLOORS]
-    languages = list(dict.fromkeys(row["language"] for row in rows))
-    figure, axes = plt.subplots(1, len(languages), figsize=(4.2 * len(languages), 4.2), squeeze=False)
-    for axis, language in zip(axes[0], languages, strict=True):
-        mine = [r for r in rows if r["language"] == language]
-        for peer, op in dict.fromkeys((row["peer"], row["op"]) for row in mine):
-            points = sorted((r["size"], r["ratio"]) for r in mine if (r["peer"], r["op"]) == (peer, op))
-            label = peer if op == "seal" else f"{peer}, a request's work"
-            axis.plot(*map(list, zip(*points, strict=True)), marker="o", label=label)
-        axis.axhline(1, color="grey", linewidth=0.8)
-        axis.set(title=language, xscale="log", yscale="log", xlabel="payload, bytes")
-        axis.set_xticks(SIZES, map(str, SIZES), minor=False)
-        axis.minorticks_off()
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize=7)
-    axes[0][0].set_ylabel("time to seal: peer / sealwax")
-    figure.tight_layout()
-    figure.savefig(file, metadata={"Date": None})
-
-
 def main(root, *arguments):
     root = pathlib.Path(root)
     quick = arguments[0] == "quick"
@@ -136,7 +108,7 @@ def main(root, *arguments):
     summary.parent.mkdir(parents=True, exist_ok=True)
     summary.write_text(json.dumps({"tokens": tokens, "requests": requests, "notes": notes}, indent=1) + "\n")
     # A quick run is too coarse to be shown.
-    plot(tokens, summary.with_name("ratios.svg") if quick else root / "benches/ratios.svg")
+    draw(tokens, summary.with_name("speed.svg") if quick else root / "benches/speed.svg")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Every example of the README stands, to the letter, in a file that the tests run.
+"""Holds README.md and docs/ to what they promise, without building anything.
 
-The Rust ones run as they stand in the README, as the crate's own documentation; but for those on
-rmcp, marked `rs`, for the crate does without it. Where an example leaves lines
-out, a comment of `…` alone says so.
+- README.md has at most 1,000 words, and only absolute addresses: it is the front page on npm and crates.io too.
+- Its server is an example that the tests run. (All TypeScript and Python of the pages runs in snippets.py.)
+- Every example in Rust and C stands, to the letter, in a file that the tests run: as `rust` one that runs as
+  documentation, as `rs` a part of a server. Where a part leaves lines out, a comment of `…` alone says so.
 """
 
 import pathlib
@@ -10,30 +11,43 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
 RUN_BY_THE_TESTS = {
-    "ts": ["pkg/examples/quickstart.mjs", "examples/notes.ts", "examples/sessions.ts"],
-    "python": ["bindings/python/examples/quickstart.py", "examples/notes.py", "examples/sessions.py"],
-    "c": ["bindings/c/examples/quickstart.c"],
+    "ts": ["examples/confirm.ts"],
+    "rust": ["README.md", "bindings/rmcp/README.md"],
     "rs": ["examples/notes.rs", "examples/sessions.rs"],
+    "c": ["bindings/c/examples/quickstart.c"],
 }
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = re.compile(r"^ *(?://|#) …\n", re.MULTILINE)
+RELATIVE = re.compile(r"\]\((?!https://|#)([^)]+)\)")
+
+
+def stands_in_a_file(language, block):
+    parts = [part.strip("\n") for part in LEFT_OUT.split(block)]
+    texts = [(ROOT / name).read_text() for name in RUN_BY_THE_TESTS[language]]
+    return any(all(part in text for part in parts) for text in texts)
 
 
 def main():
-    readme = (ROOT / "README.md").read_text()
-    blocks = re.findall(r"^```([\w,]+)\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
-    languages = {language for language, _ in blocks}
-    if missing := (set(RUN_BY_THE_TESTS) | {"rust"}) - languages:
-        sys.exit(f"the README has no example in {missing}")
-    checked = 0
-    for language, block in blocks:
-        if language in RUN_BY_THE_TESTS:
-            files = {name: (ROOT / name).read_text() for name in RUN_BY_THE_TESTS[language]}
-            parts = [part.strip("\n") for part in LEFT_OUT.split(block)]
-            if not any(all(part in text for part in parts) for text in files.values()):
-                sys.exit(f"README.md and {' or '.join(files)} differ at:\n{block}")
-            checked += 1
-    print(f"{checked} passed, 0 failed")
+    readme = README.read_text()
+    if (words := len(readme.split())) > 1000:
+        sys.exit(f"README.md: expected 1,000 words at most, found {words}")
+    if found := RELATIVE.findall(BLOCK.sub("", readme)):
+        sys.exit(f"README.md: expected absolute addresses only, found {found}")
+    checked = dict.fromkeys(RUN_BY_THE_TESTS, 0)
+    for page in [README, *sorted((ROOT / "docs").rglob("*.md"))]:
+        for language, block in BLOCK.findall(page.read_text()):
+            # Those in TypeScript on the other pages are programs of their own.
+            if language not in checked or (language == "ts" and page != README):
+                continue
+            if not stands_in_a_file(language, block):
+                name = page.relative_to(ROOT)
+                sys.exit(f"{name}: none of {', '.join(RUN_BY_THE_TESTS[language])} has:\n{block}")
+            checked[language] += 1
+    if missing := [language for language, count in checked.items() if not count]:
+        sys.exit(f"expected an example in {', '.join(missing)}")
+    print(f"{sum(checked.values())} passed, 0 failed")
 
 
 if __name__ == "__main__":
