@@ -120,7 +120,7 @@ targets:
 
 # The ledger's scripts are tried in it. Each compiles the core again, so a change must pass one in twenty.
 test-faults: $(LEDGER)/.installed
-	python3 tests/faults.py $(BUILD) $(LEDGER)/bin/python 20
+	python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 20
 
 test-faults-whole: $(LEDGER)/.installed
 	python3 tests/faults.py $(BUILD) $(LEDGER)/bin/python
