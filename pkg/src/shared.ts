@@ -4,7 +4,7 @@
  */
 
 import type { OpenedFacts } from './facts.js';
-import * as module from './module.js';
+import { core, memory as wholeMemory } from './module.js';
 import { drawNonce, NONCE } from './nonce.js';
 import type * as raw from './raw.js';
 
@@ -34,9 +34,9 @@ let buffer: (Buffer & Fast) | undefined;
 
 /** The place of the shared memory, with room for so many bytes. */
 function place(room: number): number {
-  const at = module.core().shared(room);
+  const at = core().shared(room);
   if (memory.byteLength === 0) {
-    const all = module.memory();
+    const all = wholeMemory();
     memory = new Uint8Array(all);
     numbers = new DataView(all);
     buffer = globalThis.Buffer?.from(all) as typeof buffer;
@@ -47,15 +47,15 @@ function place(room: number): number {
 /** A text longer than this is encoded first: three bytes a unit would be too much room. */
 const LONG = 1 << 14;
 
-/** As much of a text as the core looks at. */
+/** As much of a text as the core looks at: this memory never shrinks again. */
 function cut(text: string): string {
-  const most = module.core().most();
+  const most = core().most();
   return text.length > most ? text.slice(0, most) : text;
 }
 
 /** What is written of a text: bytes where it is long. */
 function piece(text: string): string | Uint8Array {
-  return text.length > LONG ? encoder.encode(cut(text)) : text;
+  return text.length > LONG ? encoder.encode(text) : text;
 }
 
 /** The most bytes that a piece takes. */
@@ -76,7 +76,7 @@ function write(piece: string | Uint8Array, at: number): number {
 
 /** The length of what a call left, unless it failed. */
 function left(length: number): number {
-  if (length < 0) module.core().failure();
+  if (length < 0) core().failure();
   return length;
 }
 
@@ -88,8 +88,8 @@ export function fieldsOf(
   sessionId: string | undefined,
   context: Uint8Array | undefined,
 ): Fields {
-  const [kindBytes, labelBytes] = [encoder.encode(kind), encoder.encode(label ?? '')];
-  const idBytes = sessionId === undefined ? undefined : encoder.encode(sessionId);
+  const [kindBytes, labelBytes] = [encoder.encode(kind), encoder.encode(cut(label ?? ''))];
+  const idBytes = sessionId === undefined ? undefined : encoder.encode(cut(sessionId));
   const pieces = [kindBytes, labelBytes, idBytes ?? NONE, context ?? NONE];
   const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let at = 0;
@@ -116,7 +116,7 @@ export function seal(
   startedAt = Number.NaN,
   generation = 0,
 ): string {
-  const length = Math.min(payload.length, module.core().most());
+  const length = Math.min(payload.length, core().most());
   const room = NONCE + fields.bytes.length + length;
   const start = place(room);
   const nonce = drawNonce(memory, start);
@@ -144,7 +144,7 @@ export function seal(
 /** @param maxAge `NaN` for none */
 export function open(view: raw.View, fields: Fields, token: string, maxAge: number): OpenedFacts {
   const { bytes } = fields;
-  const text = piece(token);
+  const text = piece(cut(token));
   const start = place(bytes.length + roomFor(text));
   memory.set(bytes, start);
   const length = write(text, start + bytes.length);
@@ -183,7 +183,7 @@ export function requestContext(
     number,
   ];
   const found = left(
-    module.core().requestContext(at - start, methodLength, targetLength, argsLength, onlyLength),
+    core().requestContext(at - start, methodLength, targetLength, argsLength, onlyLength),
   );
   const result = place(0);
   return memory.slice(result, result + found);

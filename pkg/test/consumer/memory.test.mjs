@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 
 import { answer, Codec, inspect, Key, KeyRing, start } from 'sealwax/slim';
 
@@ -42,6 +43,19 @@ test('what is too large is refused by its whole length and takes no memory', () 
   assert.throws(() => alice.state(huge).seal(payload), { code: 'invalid_argument' });
   assert.deepEqual(answer('sep-1359', { sessionId: huge }), answer('sep-1359'));
   assert.ok(memory.buffer.byteLength < 16_000_000, `${memory.buffer.byteLength} bytes`);
+});
+
+test('what passes between JavaScript and the module is wiped', async () => {
+  // The package's own files, which nobody else may import.
+  const raw = await import(new URL('esm/raw.js', pathToFileURL(MODULE)));
+  const text = 'a payload that is told to nobody else';
+  const shared = () => Buffer.from(memory.buffer, raw.shared(0), 1 << 12).toString('latin1');
+  const sealer = codec.view({ subject: 'alice' }).state(text.toUpperCase());
+  const token = sealer.seal(new TextEncoder().encode(text));
+  assert.ok(shared().includes(token));
+  assert.ok(!shared().includes('payload') && !shared().includes('PAYLOAD'));
+  assert.equal(new TextDecoder().decode(sealer.open(token).payload), text);
+  assert.ok(!shared().includes('payload') && !shared().includes(token.slice(-9)));
 });
 
 test('a hundred thousand requests leave it as it is', () => {

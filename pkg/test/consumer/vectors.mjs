@@ -201,17 +201,27 @@ function life(ttl) {
   return ttl === 0 ? { noExpiry: true } : { ttl };
 }
 
-/** Acts at a time, and with the given randomness where there is some. */
+/** Acts at a time, and with the given randomness where there is some, once the time is mixed in. */
 function at(nowMs, random, act) {
   const { now } = Date;
+  const { now: sinceStart } = performance;
   const { getRandomValues } = crypto;
   Date.now = () => nowMs;
-  if (random !== null) crypto.getRandomValues = (bytes) => bytes.set(random);
+  if (random !== null) {
+    performance.now = () => 0;
+    const time = new DataView(new ArrayBuffer(random.length));
+    time.setBigUint64(0, BigInt(nowMs) * 1_000_000n, true);
+    const drawn = random.map((byte, place) => byte ^ time.getUint8(place));
+    crypto.getRandomValues = (bytes) => bytes.set(drawn);
+  }
   try {
     return act();
   } finally {
     Date.now = now;
-    if (random !== null) crypto.getRandomValues = getRandomValues;
+    if (random !== null) {
+      performance.now = sinceStart;
+      crypto.getRandomValues = getRandomValues;
+    }
   }
 }
 

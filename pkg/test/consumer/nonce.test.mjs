@@ -1,0 +1,184 @@
+// No nonce twice: bursts, clocks that tick, generators that repeat, threads, snapshots.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+
+import { anonymous, Codec, inspect, Key, KeyRing } from 'sealwax';
+
+const keys = new KeyRing([Key.generate()]);
+const sealer = new Codec({ keys, audience: 'https://mcp.example.com' }).view(anonymous).session();
+const payload = new Uint8Array(1);
+
+/** The first 16 bytes of the nonce, in hex. */
+const nonce = () => inspect(sealer.seal(payload)).tokenId;
+
+/** Acts with a generator and clocks of its own: those of the tests that follow are the host's. */
+function stubbed(host, act) {
+  const own = {
+    getRandomValues: crypto.getRandomValues,
+    dateNow: Date.now,
+    performanceNow: performance.now,
+  };
+  const { getRandomValues = own.getRandomValues, now = 0, within = 0 } = host;
+  crypto.getRandomValues = (bytes) => getRandomValues.call(crypto, bytes);
+  Date.now = () => (typeof now === 'function' ? now() : now);
+  performance.now = () => (typeof within === 'function' ? within() : within);
+  try {
+    return act();
+  } finally {
+    crypto.getRandomValues = own.getRandomValues;
+    Date.now = own.dateNow;
+    performance.now = own.performanceNow;
+  }
+}
+
+test('a generator that repeats gives another nonce at another time', () => {
+  const getRandomValues = (bytes) => bytes.fill(7);
+  const draw = (now, within) => stubbed({ getRandomValues, now, within }, nonce);
+  const start = 1_800_000_000_000;
+  const found = new Set();
+  for (let ms = 1; ms <= 500; ms++) found.add(draw(start + ms, 0.25));
+  for (let part = 0; part < 500; part++) found.add(draw(start + 1_000 + 2 * part, part / 1_000));
+  assert.equal(found.size, 1_000);
+});
+
+test('in a burst, too', () => {
+  const getRandomValues = (bytes) => bytes.fill(7);
+  let within = 0;
+  const host = {
+    getRandomValues,
+    now: 1_800_000_100_000,
+    within: () => {
+      within += 1 / 1024;
+      return within;
+    },
+  };
+  const found = stubbed(host, () => Array.from({ length: 1_000 }, nonce));
+  assert.equal(new Set(found).size, 1_000);
+});
+
+test('a burst is drawn for the second token of a millisecond, and ends with it', () => {
+  const draws = [];
+  let next = 0;
+  const getRandomValues = (bytes) => {
+    draws.push(bytes.length);
+    // Every 24 bytes another number, where no time is mixed in.
+    for (let at = 0; at < bytes.length; at += 24) {
+      next += 1;
+      new DataView(bytes.buffer, bytes.byteOffset + at, 24).setUint32(8, next);
+    }
+    return bytes;
+  };
+  let now = 1_800_000_200_000;
+  const drawn = () => Number.parseInt(nonce().slice(16, 24), 16);
+  stubbed({ getRandomValues, now: () => now }, () => {
+    assert.deepEqual([drawn(), drawn(), drawn()], [1, 2, 3]);
+    assert.deepEqual(draws, [24, 3072]);
+    now += 1;
+    // What was left of it is gone.
+    assert.deepEqual([drawn(), drawn()], [130, 131]);
+    assert.deepEqual(draws, [24, 3072, 24, 3072]);
+    // Another when it is used up.
+    for (let at = 1; at < 128; at++) assert.equal(drawn(), 131 + at);
+    assert.deepEqual(draws, [24, 3072, 24, 3072]);
+    assert.equal(drawn(), 259);
+    assert.deepEqual(draws, [24, 3072, 24, 3072, 3072]);
+    // And where the clock goes back.
+    now -= 5;
+    assert.equal(drawn(), 387);
+  });
+});
+
+test('a generator that gives zeros alone is not believed twice', () => {
+  const draws = [];
+  const getRandomValues = (bytes) => {
+    draws.push(bytes.length);
+    return bytes.fill(0);
+  };
+  stubbed({ getRandomValues, now: 1_800_000_300_000 }, () => {
+    nonce();
+    nonce();
+  });
+  assert.deepEqual(draws, [24, 3072, 24]);
+});
+
+test('elsewhere each token draws its own', () => {
+  const script = `
+    Object.defineProperty(process.versions, 'bun', { value: '1.3.0' });
+    const { anonymous, Codec, Key, KeyRing } = await import('sealwax');
+    const sizes = new Set();
+    const { getRandomValues } = crypto;
+    crypto.getRandomValues = (bytes) => (sizes.add(bytes.length), getRandomValues.call(crypto, bytes));
+    const codec = new Codec({ keys: new KeyRing([Key.generate()]), audience: 'a' });
+    const sealer = codec.view(anonymous).session();
+    for (let at = 0; at < 10_000; at++) sealer.seal(new Uint8Array(1));
+    console.log([...sizes].join());`;
+  const cwd = new URL('.', import.meta.url);
+  const args = ['--input-type=module', '--eval', script];
+  assert.equal(execFileSync(process.execPath, args, { cwd, encoding: 'utf8' }), '32,24\n');
+});
+
+test('threads draw their own', async () => {
+  const script = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    import { anonymous, Codec, inspect } from 'sealwax';
+    const codec = new Codec({ keys: workerData, audience: 'https://mcp.example.com' });
+    const sealer = codec.view(anonymous).session();
+    const found = Array.from({ length: 20_000 }, () => inspect(sealer.seal(new Uint8Array(1))).tokenId);
+    parentPort.postMessage(found);`;
+  const path = new URL('./nonces-of-a-thread.mjs', import.meta.url);
+  writeFileSync(path, script);
+  const workers = Array.from({ length: 4 }, () => {
+    const worker = new Worker(path, { workerData: Key.generate().toText() });
+    return new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject));
+  });
+  const found = (await Promise.all(workers)).flat();
+  assert.equal(new Set(found).size, 80_000);
+});
+
+test('a snapshot of a process keeps nothing of a burst', () => {
+  // Node has no WebAssembly where it makes a snapshot, so this is of the module that keeps a burst, alone.
+  const manifest = createRequire(import.meta.url).resolve('sealwax/package.json');
+  const code = readFileSync(join(manifest, '../dist/cjs/nonce.js'), 'utf8');
+  const folder = mkdtempSync(join(tmpdir(), 'sealwax-'));
+  const [script, blob] = [join(folder, 'main.cjs'), join(folder, 'blob')];
+  writeFileSync(
+    script,
+    `const exported = {};
+    ((exports) => { ${code} })(exported);
+    const draw = () => {
+      const memory = new Uint8Array(24);
+      return exported.drawNonce(memory, 0) && Buffer.from(memory).toString('hex');
+    };
+    const before = [];
+    while (before.length < 3) { const drawn = draw(); if (drawn) before.push(drawn); }
+    require('v8').startupSnapshot.setDeserializeMainFunction(() => {
+      console.log(JSON.stringify([...before, ...Array.from({ length: 1_000 }, draw).filter(Boolean)]));
+    });`,
+  );
+  const node = (...args) => execFileSync(process.execPath, ['--snapshot-blob', blob, ...args]);
+  node('--build-snapshot', script);
+  const runs = [JSON.parse(node('one')), JSON.parse(node('two'))];
+  const found = [...runs[0], ...runs[1].slice(3)];
+  assert.ok(found.length > 100);
+  assert.equal(new Set(found).size, found.length);
+});
+
+test('a great many have no repeat', () => {
+  // SEALWAX_NONCES=10000000 takes half a minute.
+  const count = Number(process.env.SEALWAX_NONCES ?? 500_000);
+  const found = new BigUint64Array(count);
+  for (let at = 0; at < count; at++) {
+    // The bytes that no time is mixed into.
+    const bytes = Buffer.from(sealer.seal(payload).slice(4, 36), 'base64url');
+    found[at] = bytes.readBigUInt64LE(13);
+  }
+  found.sort();
+  for (let at = 1; at < count; at++) assert.notEqual(found[at], found[at - 1]);
+});
