@@ -43,5 +43,9 @@ ssize_t getrandom(void *buffer, size_t len, unsigned flags) {
     return -1;
   }
   memcpy(buffer, given, len);
+  /* The library mixes the time into what it draws: this takes it out again. */
+  uint64_t time = stopped ? stopped_ms * 1000000 : 0;
+  for (size_t i = 0; i < len && i < sizeof time; i++)
+    ((uint8_t *)buffer)[i] ^= (uint8_t)(time >> 8 * i);
   return (ssize_t)len;
 }

@@ -12,7 +12,8 @@ extern "C" {
 
 /* From now on it is this time, in Unix milliseconds. */
 void environment_stop_clock(uint64_t now_ms);
-/* From now on randomness is these bytes, at most 32, from their start with each call. */
+/* From now on randomness is these bytes, at most 32, from their start with each call, where the
+   clock is stopped. */
 void environment_set_random(const uint8_t *random, size_t len);
 /* From now on the system has no randomness. */
 void environment_deny_random(void);
