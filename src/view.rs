@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use zeroize::Zeroizing;
+
 use crate::format::holder::{Holder, Tag};
 use crate::{Codec, Error, Principal};
 
@@ -18,7 +20,7 @@ impl Codec {
         let keys = self.ring().keys().iter();
         Ok(View {
             codec: self.clone(),
-            tags: keys.map(|key| principal.tag(key)).collect(),
+            tags: Zeroizing::new(keys.map(|key| principal.tag(key)).collect()),
         })
     }
 }
@@ -30,7 +32,7 @@ impl Codec {
 #[derive(Clone)]
 pub struct View {
     codec: Codec,
-    tags: Vec<Tag>,
+    tags: Zeroizing<Vec<Tag>>,
 }
 
 impl View {

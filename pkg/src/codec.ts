@@ -5,6 +5,7 @@ import { Owned } from './owned.js';
 import { type Principal, partsOf } from './principal.js';
 import type * as raw from './raw.js';
 import { View } from './view.js';
+import { Views } from './views.js';
 
 /** @internal */
 export let rawCodec: (codec: Codec) => raw.Codec;
@@ -41,6 +42,7 @@ export interface Limits {
  */
 export class Codec {
   readonly #raw: Owned<raw.Codec>;
+  readonly #views = new Views();
 
   /**
    * @throws {@link SealwaxError} `invalid_key`, and `invalid_argument` for an audience that is
@@ -82,9 +84,9 @@ export class Codec {
   view(principal: Principal): View {
     const parts = partsOf(principal ?? {});
     const codec = this.#raw.get();
-    if ('anonymous' in parts) return new View(codec.viewOfAnonymous());
+    if ('anonymous' in parts) return new View(this.#views.take([], () => codec.viewOfAnonymous()));
     const [issuer, client, subject] = parts;
-    return new View(codec.viewOf(issuer, client, subject));
+    return new View(this.#views.take(parts, () => codec.viewOf(issuer, client, subject)));
   }
 
   static {
@@ -93,6 +95,7 @@ export class Codec {
 
   /** Frees the codec. Its views live on until they are freed too, and the keys with them. */
   free(): void {
+    this.#views.clear();
     this.#raw.free();
   }
 

@@ -4,11 +4,13 @@ import { invalidArgument } from './error.js';
 
 export class Owned<T extends { free(): void }> {
   readonly #name: string;
+  readonly #release: (raw: T) => void;
   #raw: T | undefined;
 
-  constructor(name: string, raw: T) {
+  constructor(name: string, raw: T, release = (raw: T): void => raw.free()) {
     this.#name = name;
     this.#raw = raw;
+    this.#release = release;
   }
 
   get(): T {
@@ -17,7 +19,8 @@ export class Owned<T extends { free(): void }> {
   }
 
   free(): void {
-    this.#raw?.free();
+    const raw = this.#raw;
     this.#raw = undefined;
+    if (raw !== undefined) this.#release(raw);
   }
 }

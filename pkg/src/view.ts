@@ -1,7 +1,7 @@
 import type { IdentifierFacts } from './facts.js';
 import { bytes, optional, options, text, wireText } from './input.js';
 import { type Lifetime, lifetime } from './lifetime.js';
-import { Owned } from './owned.js';
+import type { Owned } from './owned.js';
 import type * as raw from './raw.js';
 import { type Kind, maxAge, type Purpose, Sealer } from './sealer.js';
 import { Sessions } from './sessions.js';
@@ -10,15 +10,15 @@ import { Sessions } from './sessions.js';
  * A {@link Codec} for one principal: computed once, it serves a whole request.
  *
  * Its methods give a front for each kind of token, which asks for the bindings that the kind
- * requires. It holds a little of the module's memory, which goes with it when it is collected, or
- * at once by {@link View.free}.
+ * requires. It holds a little of the module's memory, which goes with it when it is collected or freed
+ * by {@link View.free}; the codec keeps that of the last 64 principals for their next requests.
  */
 export class View {
   readonly #raw: Owned<raw.View>;
 
   /** @internal */
-  constructor(raw: raw.View) {
-    this.#raw = new Owned('view', raw);
+  constructor(raw: Owned<raw.View>) {
+    this.#raw = raw;
   }
 
   /** `state` of the data-layer session of this id. {@link View.sessions} does all of it. */

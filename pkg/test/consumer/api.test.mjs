@@ -317,6 +317,46 @@ test('no secret is printed', () => {
   }
 });
 
+test('a view of one principal is never that of another, kept or not', () => {
+  const principals = [
+    { anonymous: true },
+    { subject: 'ab' },
+    { client: 'ab' },
+    { client: 'a', subject: 'b' },
+    { issuer: 'a', subject: 'b' },
+    { issuer: 'a', client: 'b' },
+    { issuer: 'undefined', subject: 'b' },
+    { issuer: 'a', client: 'b', subject: 'c' },
+    { issuer: 'ab', client: 'c', subject: 'd' },
+    { issuer: 'a', client: 'bc', subject: 'd' },
+    ...Array.from({ length: 100 }, (_, at) => ({ subject: `user-${at}` })),
+  ];
+  const service = new Codec({ keys, audience: 'https://mcp.example.com' });
+  const tokens = principals.map((principal) => service.view(principal).session().seal(payload));
+  for (const [at, principal] of principals.entries()) {
+    for (const [of, token] of tokens.entries()) {
+      const act = () => service.view(principal).session().open(token);
+      if (of === at) act();
+      else refused('principal_mismatch', act);
+    }
+  }
+});
+
+test('a view that was freed is of no use, and those of the same principal are', () => {
+  const service = new Codec({ keys, audience: 'https://mcp.example.com' });
+  const [one, other] = [service.view({ subject: 'bob' }), service.view({ subject: 'bob' })];
+  one.free();
+  one.free();
+  refused('invalid_argument', () => one.session().seal(payload), /freed already/);
+  const token = other.session().seal(payload);
+  for (let at = 0; at < 100; at++) service.view({ subject: `user-${at}` }).free();
+  assert.deepEqual(other.session().open(token).payload, payload);
+  service.free();
+  assert.deepEqual(other.session().open(token).payload, payload);
+  other.free();
+  refused('invalid_argument', () => service.view({ subject: 'bob' }), /freed already/);
+});
+
 test('without randomness nothing is sealed', () => {
   const { getRandomValues } = crypto;
   try {

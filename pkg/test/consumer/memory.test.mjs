@@ -77,7 +77,7 @@ test('what nobody frees is collected', async () => {
   const service = new Codec({ keys: ring, audience: 'https://mcp.example.com' });
   const before = memory.buffer.byteLength;
   for (let at = 0; at < 100; at++) {
-    for (let view = 0; view < 1_000; view++) service.view({ anonymous: true });
+    for (let view = 0; view < 1_000; view++) service.view({ subject: `${at}-${view}` });
     globalThis.gc();
     // Finalisers run between turns of the event loop.
     await new Promise(setImmediate);
