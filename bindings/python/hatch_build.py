@@ -53,7 +53,7 @@ def xtask(*arguments: str) -> bytes:
 
 def write_declarations(module: Path) -> None:
     """Write what the header declares, parsed: at run time that would take longer than the rest."""
-    command = ["sed", "-E", "-f", C / "cdef.sed", C / "include/sealwax.h"]
+    command = ["sed", "-E", "-f", str(C / "cdef.sed"), str(C / "include/sealwax.h")]
     declared = subprocess.check_output(command, text=True)
     ffi = FFI()
     ffi.set_source("sealwax._ffi", None)
