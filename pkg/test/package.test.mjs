@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -32,7 +33,8 @@ test('the tarball holds what it should and nothing else', () => {
   const esm = [...compiled, ...GENERATED];
   for (const name of ['cli', 'workerd']) esm.push(`${name}.d.ts`, `${name}.js`);
   const expected = [
-    ...['LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'package.json', 'dist/sealwax.wasm'],
+    ...['LICENSE-APACHE', 'LICENSE-MIT', 'THIRD-PARTY-NOTICES', 'README.md', 'package.json'],
+    'dist/sealwax.wasm',
     ...cjs.map((file) => `dist/cjs/${file}`),
     ...esm.map((file) => `dist/esm/${file}`),
   ];
@@ -41,6 +43,21 @@ test('the tarball holds what it should and nothing else', () => {
     .map((entry) => `${entry.parentPath ?? entry.path}/${entry.name}`.slice(INSTALLED.length))
     .map((path) => path.replace(/^\//, ''));
   assert.deepEqual(found.sort(), expected.sort());
+});
+
+test('the notices name every crate of the module', () => {
+  const command =
+    'tree --edges normal --prefix none --package sealwax-wasm --target wasm32-unknown-unknown';
+  const tree = execFileSync('cargo', [...command.split(' '), '--format', '{p}'], {
+    encoding: 'utf8',
+  });
+  const notices = readFileSync(`${INSTALLED}THIRD-PARTY-NOTICES`, 'utf8');
+  const crates = tree.split('\n').filter((crate) => crate && !crate.includes('(/'));
+  assert.ok(crates.length > 20);
+  for (const crate of crates) {
+    const [name, version] = crate.split(' ');
+    assert.ok(notices.includes(`${name} ${version.slice(1)}:`), crate);
+  }
 });
 
 test('it depends on nothing at run time', () => {
