@@ -30,8 +30,22 @@ export function requestContext(
   binding: { readonly only?: readonly string[] | undefined } = {},
 ): Uint8Array {
   const chosen = optional(names, 'only', options(binding, 'only').only);
-  const written = args === undefined ? undefined : json('arguments', args);
+  const written = args === undefined ? undefined : json('arguments', args, inOrder);
   return shared.requestContext(text('method', method), text('target', target), written, chosen);
+}
+
+/**
+ * An object with its keys in order, where they are not: the core reads such a text in a third of the time. What it
+ * says is the same, and in which order the core takes them is its own affair.
+ */
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const keys = Object.keys(value);
+  if (keys.every((key, at) => at === 0 || (keys[at - 1] as string) < key)) return value;
+  // Not by assignment, which makes no member of `__proto__`.
+  return Object.fromEntries(
+    keys.sort().map((key) => [key, (value as Record<string, unknown>)[key]]),
+  );
 }
 
 /**

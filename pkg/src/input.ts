@@ -91,14 +91,19 @@ export function options<K extends string>(
 }
 
 /**
- * The JSON of a value, strictly: what JSON would turn into `null` on the way is refused.
+ * The JSON of a value, strictly: what JSON would turn into `null` on the way is refused. `spelt` may give
+ * another spelling of an object.
  */
-export function json(name: string, value: unknown): string {
+export function json(
+  name: string,
+  value: unknown,
+  spelt: (value: unknown) => unknown = (value) => value,
+): string {
   const written = JSON.stringify(value, (_key, member: unknown) => {
     if (typeof member === 'number' && !Number.isFinite(member)) {
       throw invalidArgument(`${name}: expected a value that JSON can hold, found ${member}`);
     }
-    return member;
+    return spelt(member);
   });
   if (written === undefined) {
     throw invalidArgument(`${name}: expected a value that JSON can hold, found ${typeof value}`);

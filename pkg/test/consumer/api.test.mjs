@@ -317,6 +317,26 @@ test('no secret is printed', () => {
   }
 });
 
+test('the order of keys and their names change nothing', () => {
+  const texts = [
+    '{"b":1,"a":{"d":[{"z":1,"y":2}],"c":null}}',
+    '{"__proto__":{"b":1,"a":2},"a":1}',
+    '{"b":1,"__proto__":null,"a":1}',
+    '{"10":1,"9":2,"a":3}',
+    '{"\u{ff5e}":1,"\u{1f600}":2,"a":3}',
+    '{"constructor":1,"Z":2,"":3}',
+    '[{"b":1,"a":2},[],{}]',
+  ];
+  for (const text of texts) {
+    const found = requestContext('tools/call', 'x', JSON.parse(text));
+    assert.deepEqual(found, requestContextFromJson('tools/call', 'x', text), text);
+  }
+  // What has a form of its own in JSON keeps it.
+  const date = { b: new Date(0), a: 1 };
+  const written = requestContextFromJson('tools/call', 'x', JSON.stringify(date));
+  assert.deepEqual(requestContext('tools/call', 'x', date), written);
+});
+
 test('a view of one principal is never that of another, kept or not', () => {
   const principals = [
     { anonymous: true },
