@@ -45,10 +45,15 @@ export class Codec {
   readonly #views = new Views();
 
   /**
-   * @throws {@link SealwaxError} `invalid_key`, and `invalid_argument` for an audience that is
-   * empty or over 1,024 bytes, or a limit out of its range
+   * Takes the keys' texts as they stand in `process.env.SEALWAX_KEYS`. The type allows `undefined` so that this compiles;
+   * the constructor refuses it.
+   *
+   * @throws {@link SealwaxError} `invalid_key`, also for keys that are `undefined`, and `invalid_argument` for an
+   * audience that is empty or over 1,024 bytes, or a limit out of its range
    */
-  constructor(given: { readonly keys: string | KeyRing; readonly audience: string } & Limits) {
+  constructor(
+    given: { readonly keys: string | KeyRing | undefined; readonly audience: string } & Limits,
+  ) {
     const { keys, audience, ...limits } = options(
       given,
       'keys',
@@ -76,7 +81,7 @@ export class Codec {
   }
 
   /**
-   * What this codec is to one principal.
+   * Scopes the codec to one principal; reuse it for the whole request.
    *
    * @throws {@link SealwaxError} `invalid_argument` for a principal that is nobody, or has an
    * empty or too long part

@@ -111,16 +111,20 @@ export class KeyRing {
   /**
    * Reads key texts separated by commas or white space, as they stand in `SEALWAX_KEYS`.
    *
-   * @throws {@link SealwaxError} `invalid_key`
+   * @throws {@link SealwaxError} `invalid_key`, also for `undefined`: a variable that is not set
    *
    * @example
    * ```js
    * import { Key, KeyRing } from 'sealwax';
    *
-   * const ring = KeyRing.parse(process.env.SEALWAX_KEYS ?? Key.generate().toText());
+   * const [newer, older] = [Key.generate(), Key.generate()];
+   * const ring = KeyRing.parse(`${newer.toText()} ${older.toText()}`);
+   * console.log(ring.ids.length); // 2
+   *
+   * KeyRing.parse(process.env.NOT_SET); // throws invalid_key
    * ```
    */
-  static parse(text: string): KeyRing {
+  static parse(text: string | undefined): KeyRing {
     if (text === undefined || text === null) throw noKeys();
     return new KeyRing(wireText('keys', text));
   }

@@ -6,7 +6,9 @@ import { test } from 'node:test';
 import { CONSUMER, MCP } from './consumer.mjs';
 
 test('the quickstart does what it says', () => {
-  const printed = run('quickstart.mjs', CONSUMER);
+  const printed = run(['quickstart.mjs'], CONSUMER, {
+    SEALWAX_KEYS: 'swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc',
+  });
   assert.equal(printed, "{ asked: 'Delete note 7?' }\nprincipal_mismatch\nunauthentic\n");
 });
 
@@ -27,13 +29,16 @@ for (const file of readdirSync(SOURCES, { recursive: true })) {
         : example;
       const lines = expected.map(([, line]) => line);
       if (thrown) lines.push(thrown[2]);
-      const printed = run('--input-type=module', '--eval', body, cwd);
+      const printed = run(['--input-type=module', '--eval', body], cwd);
       assert.deepEqual(printed.split('\n').slice(0, -1), lines);
     });
   }
 }
 
-function run(...given) {
-  const [args, cwd] = [given.slice(0, -1), given.at(-1)];
-  return execFileSync(process.execPath, args, { cwd, encoding: 'utf8' });
+function run(args, cwd, env) {
+  return execFileSync(process.execPath, args, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
 }

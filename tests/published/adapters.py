@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ADAPTERS = {
     "pkg/src/mcp": "*.ts",
     "bindings/python/src/sealwax/mcp": "*.py",
-    "bindings/rmcp/src": "*.rs",
+    "adapters/rmcp/src": "*.rs",
 }
 NO_GUARD = re.compile(r"/(?:client|_envelope)\.\w+$|/client/")
 # Comments of any of the three, and Python's docstrings.

@@ -14,9 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 RUN_BY_THE_TESTS = {
     "ts": ["examples/confirm.ts"],
-    "rust": ["README.md", "bindings/rmcp/README.md"],
+    "rust": ["README.md", "adapters/rmcp/README.md"],
     "rs": ["examples/notes.rs", "examples/sessions.rs"],
-    "c": ["bindings/c/examples/quickstart.c"],
+    "c": ["examples/quickstart.c"],
 }
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = re.compile(r"^ *(?://|#) …\n", re.MULTILINE)

@@ -36,7 +36,7 @@ def of_python(text):
 COLUMNS = {
     "TypeScript": ("pkg/test", "*.test.mjs", of_js),
     "Python": ("bindings/python/tests/mcp", "test_*.py", of_python),
-    "Rust": ("bindings/rmcp/tests", "*.rs", RUST.findall),
+    "Rust": ("adapters/rmcp/tests", "*.rs", RUST.findall),
 }
 
 

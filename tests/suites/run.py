@@ -119,7 +119,7 @@ class RustSuite:
     def _put_guard_in(self, source: Path) -> None:
         """Make our crate a module of theirs: only so can their handlers be wrapped where they are served."""
         module = source / "src/sealwax_rmcp"
-        shutil.copytree(ROOT / "bindings/rmcp/src", module)
+        shutil.copytree(ROOT / "adapters/rmcp/src", module)
         (module / "lib.rs").rename(module / "mod.rs")
         for file in module.glob("*.rs"):
             text = file.read_text().replace('#![doc = include_str!("../README.md")]\n', "")
@@ -134,13 +134,13 @@ class RustSuite:
         handler.write_text(theirs.replace(service, "impl<H: ServerHandler> Dispatch for H {") + ours)
         manifest = source / "Cargo.toml"
         known = tomllib.loads(manifest.read_text())["dependencies"].keys() | {"rmcp"}
-        needed = tomllib.loads((ROOT / "bindings/rmcp/Cargo.toml").read_text())["dependencies"]
+        needed = tomllib.loads((ROOT / "adapters/rmcp/Cargo.toml").read_text())["dependencies"]
         lines = ["\n[workspace]"]
         for name, about in needed.items():
             if name not in known:
                 about = {"version": about} if isinstance(about, str) else about
                 if "path" in about:
-                    about = {"path": str((ROOT / "bindings/rmcp" / about["path"]).resolve())}
+                    about = {"path": str((ROOT / "adapters/rmcp" / about["path"]).resolve())}
                 lines += [f"[dependencies.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in about.items())]
         with manifest.open("a") as file:
             file.write("\n".join(lines) + "\n")

@@ -1,7 +1,6 @@
-import { Codec, Key, KeyRing, requestContext } from 'sealwax';
+import { Codec, requestContext } from 'sealwax';
 
-const keys = process.env.SEALWAX_KEYS ?? new KeyRing([Key.generate()]);
-const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+const codec = new Codec({ keys: process.env.SEALWAX_KEYS, audience: 'https://mcp.example.com' });
 
 // A tool asks something back: what it knows so far goes to the client, sealed.
 const call = requestContext('tools/call', 'delete_note', { id: 7 });
