@@ -1,4 +1,4 @@
-//! What seals and opens: a front for each kind of token, so that no required binding can be
+//! Seals and opens: a sealer for each kind of token, so that no required binding can be
 //! forgotten.
 
 use alloc::format;
@@ -94,7 +94,7 @@ impl View {
 }
 
 impl<'v, K: TokenKind> Sealer<'v, K> {
-    /// With no binding yet: a front sets what its kind requires.
+    /// With no binding yet: each kind sets what it requires.
     fn of(view: &'v View) -> Self {
         Self::with(view, Purpose::of(K::KIND))
     }

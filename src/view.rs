@@ -27,7 +27,7 @@ impl Codec {
 
 /// A [`Codec`] for one principal, with the principal's tags computed.
 ///
-/// Its methods give a front for each kind of token, which asks for the bindings that the kind
+/// Its methods give a sealer for each kind of token, which asks for the bindings that the kind
 /// requires; see the [crate's front page](crate) for the choice.
 #[derive(Clone)]
 pub struct View {

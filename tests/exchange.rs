@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use common::{AUDIENCE, ring};
 use sealwax::mcp::{
-    Act, Event, Exchange, Front, Guard, GuardBuilder, Head, Message, Outcome, Presented, Question,
-    Reply, Sent, SentSession, SessionSettings, Step, Transport, What,
+    Act, Event, Exchange, Guard, GuardBuilder, Head, Message, Outcome, Presented, Question, Reply,
+    Sent, SentSession, SessionSettings, Step, TransportMessage, TransportSettings, What,
 };
 use sealwax::{
     Codec, Environment, Error, Principal, RequestContext, SessionMetadata, System, View,
@@ -323,14 +323,14 @@ fn sessions_live_as_long_as_their_author_said() {
 #[test]
 fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
     let clock = Clock::new();
-    let begun = |front: Front| {
-        let guard = clock.guard(|guard| guard.front(front));
-        let (mut exchange, _) = guard.transport(Transport {
+    let begun = |transport: TransportSettings| {
+        let guard = clock.guard(|guard| guard.transport(transport));
+        let (mut exchange, _) = guard.transport(TransportMessage {
             http: Some("POST"),
             method: Some("initialize"),
             initialize: Some(r#"{"capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#),
             principal: Some(alice()),
-            ..Transport::default()
+            ..TransportMessage::default()
         });
         let head = Head {
             initialized: Some(r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#),
@@ -342,20 +342,20 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
         }
     };
     let continued = |guard: &Guard, token: &str| {
-        let (_, step) = guard.transport(Transport {
+        let (_, step) = guard.transport(TransportMessage {
             http: Some("POST"),
             method: Some("tools/list"),
             header: Sent::Text(token),
             principal: Some(alice()),
-            ..Transport::default()
+            ..TransportMessage::default()
         });
         matches!(step, Step::Deliver(_))
     };
 
     let ttl = seconds(60);
-    let (guard, leave) = begun(Front {
+    let (guard, leave) = begun(TransportSettings {
         ttl,
-        ..Front::default()
+        ..TransportSettings::default()
     });
     assert_eq!(leave.timeout, None, "of SEP-1359 alone");
     let token = leave.header.unwrap();
@@ -365,10 +365,10 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
     assert!(!continued(&guard, &token));
 
     for (days, timeout) in [(2, 2 * DAY), (30, 7 * DAY)] {
-        let (_, leave) = begun(Front {
+        let (_, leave) = begun(TransportSettings {
             ttl: seconds(days * DAY),
             sep1359: true,
-            ..Front::default()
+            ..TransportSettings::default()
         });
         assert_eq!(leave.timeout, Some(timeout));
     }

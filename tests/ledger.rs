@@ -12,9 +12,9 @@ use std::time::Duration;
 use common::{AUDIENCE, ring};
 use sealwax::ledger::{Command, Memory, Namespace, Script};
 use sealwax::mcp::{
-    Act, Before, ErrorData, Event, Exchange, Failed, Front, Guard, GuardBuilder, Head,
-    LedgerSettings, Made, Message, Outcome, Reply, Sent, SentSession, SessionSettings, Step,
-    Transport, What,
+    Act, Before, ErrorData, Event, Exchange, Failed, Guard, GuardBuilder, Head, LedgerSettings,
+    Made, Message, Outcome, Reply, Sent, SentSession, SessionSettings, Step, TransportMessage,
+    TransportSettings, What,
 };
 use sealwax::{Codec, Environment, Error, Principal, SessionMetadata, System};
 use serde_json::Value;
@@ -797,17 +797,17 @@ fn a_handle_is_used_up_by_its_renewal() {
 #[test]
 fn a_session_of_the_transport_ends_when_it_is_idle_and_for_good() {
     let world = World::with(|guard| {
-        guard.front(Front {
+        guard.transport(TransportSettings {
             idle: Some(Duration::from_secs(600)),
-            ..Front::default()
+            ..TransportSettings::default()
         })
     });
-    let (mut exchange, _) = world.guard.transport(Transport {
+    let (mut exchange, _) = world.guard.transport(TransportMessage {
         http: Some("POST"),
         method: Some("initialize"),
         initialize: Some("{}"),
         principal: Some(alice()),
-        ..Transport::default()
+        ..TransportMessage::default()
     });
     let head = Head {
         initialized: Some(r#"{"protocolVersion":"2025-11-25"}"#),
@@ -818,12 +818,12 @@ fn a_session_of_the_transport_ends_when_it_is_idle_and_for_good() {
         other => panic!("{other:?}"),
     };
     let send = |http| {
-        let (mut exchange, step) = world.guard.transport(Transport {
+        let (mut exchange, step) = world.guard.transport(TransportMessage {
             http: Some(http),
             method: (http == "POST").then_some("tools/list"),
             header: Sent::Text(&token),
             principal: Some(alice()),
-            ..Transport::default()
+            ..TransportMessage::default()
         });
         match world.settle(&mut exchange, step) {
             Step::Deliver(_) => 200,

@@ -9,7 +9,7 @@ import { Sessions } from './sessions.js';
 /**
  * A {@link Codec} for one principal: computed once, it serves a whole request.
  *
- * Its methods give a front for each kind of token, which asks for the bindings that the kind
+ * Its methods give a sealer for each kind of token, which asks for the bindings that the kind
  * requires. It holds a little of the module's memory, which goes with it when it is collected or freed
  * by {@link View.free}; the codec keeps that of the last 64 principals for their next requests.
  */

@@ -17,7 +17,7 @@ const MODULES = [
   ...[
     'mcp/principal',
     'mcp/quoted',
-    'mcp/recorder',
+    'mcp/ledger-client',
     'mcp/redis-ledger',
     'mcp/refused',
     'mcp/request-context',

@@ -12,9 +12,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Act, Before, Deliver, Event, Exchange, Failed, Front, Guard, Head, Leave, LedgerSettings, Made,
+    Act, Before, Deliver, Event, Exchange, Failed, Guard, Head, Leave, LedgerSettings, Made,
     Message, Outcome, Presented, Question, Refused, Reply, Required, Scope, Sent, SentSession,
-    Session, SessionSettings, Step, Transport, Verdict, Watch, What,
+    Session, SessionSettings, Step, TransportMessage, TransportSettings, Verdict, Watch, What,
 };
 use crate::ledger::{Command, Fitness, Judgement, Memory, Script, Write};
 use crate::{Codec, Error, Principal};
@@ -48,13 +48,13 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
             },
         });
     }
-    let front = settings.at("front");
-    builder.front = Front {
-        required: front.at("required").0.as_bool() != Some(false),
-        ttl: front.seconds("ttl"),
-        idle: front.seconds("idle"),
-        sep1359: front.is("sep1359"),
-        declares: front.is("declares"),
+    let transport = settings.at("transport");
+    builder.transport = TransportSettings {
+        required: transport.at("required").0.as_bool() != Some(false),
+        ttl: transport.seconds("ttl"),
+        idle: transport.seconds("idle"),
+        sep1359: transport.is("sep1359"),
+        declares: transport.is("declares"),
     };
     let ledger = settings.at("ledger");
     if ledger.0.is_object() {
@@ -104,7 +104,7 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
     };
     let (principal, mistake) = known;
     let document = Document(&document);
-    let begun = guard.transport(Transport {
+    let begun = guard.transport(TransportMessage {
         http: document.text("http"),
         method: document.text("method"),
         notification: document.is("notification"),

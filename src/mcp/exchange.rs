@@ -8,11 +8,11 @@ use core::fmt;
 use super::act::{Act, Acting};
 use super::asking;
 use super::context::{About, Context, Reason};
-use super::passage::Passage;
 use super::request::Request;
 use super::revoking::Revoking;
 use super::session::Written;
-use super::{Event, Failed, Guard, Item, Message, Refused, Session, Step, Transport};
+use super::transport::TransportFlow;
+use super::{Event, Failed, Guard, Item, Message, Refused, Session, Step, TransportMessage};
 use crate::ledger::Command;
 use crate::{Error, SessionMetadata};
 
@@ -29,7 +29,7 @@ pub struct Exchange {
 
 enum Flow {
     Request(Box<Request>),
-    Passage(Box<Passage>),
+    Transport(Box<TransportFlow>),
     Act(Box<Acting>),
     Revoking(Box<Revoking>),
     Over,
@@ -43,11 +43,11 @@ impl Exchange {
         Self::begin(context, Flow::Request(Box::new(request)), known)
     }
 
-    pub(super) fn of_transport(guard: Guard, mut transport: Transport<'_>) -> (Self, Step) {
+    pub(super) fn of_transport(guard: Guard, mut transport: TransportMessage<'_>) -> (Self, Step) {
         let mut context = Context::new(guard);
         let known = context.told(transport.principal.take());
-        let passage = Passage::new(transport);
-        Self::begin(context, Flow::Passage(Box::new(passage)), known)
+        let flow = TransportFlow::new(transport);
+        Self::begin(context, Flow::Transport(Box::new(flow)), known)
     }
 
     pub(super) fn of_revocation(guard: Guard, command: Command) -> (Self, Step) {
@@ -148,7 +148,7 @@ impl Exchange {
             event => {
                 let taken = match &mut self.flow {
                     Flow::Request(request) => request.take(context, event),
-                    Flow::Passage(passage) => passage.take(context, event),
+                    Flow::Transport(flow) => flow.take(context, event),
                     Flow::Act(acting) => acting.take(context, event),
                     Flow::Revoking(revoking) => revoking.take(context, event),
                     Flow::Over => None,
@@ -254,7 +254,7 @@ impl Exchange {
         let context = &mut self.context;
         match &mut self.flow {
             Flow::Request(request) => request.advance(context),
-            Flow::Passage(passage) => passage.advance(context),
+            Flow::Transport(flow) => flow.advance(context),
             Flow::Act(acting) => acting.advance(context),
             Flow::Revoking(revoking) => revoking.advance(),
             Flow::Over => Step::Drop,
@@ -266,7 +266,7 @@ impl Exchange {
         let context = &mut self.context;
         match &self.flow {
             Flow::Request(request) => request.fail(context, error),
-            Flow::Passage(passage) => passage.fail(context, error),
+            Flow::Transport(flow) => flow.fail(context, error),
             Flow::Act(acting) => acting.fail(context, error),
             Flow::Revoking(_) | Flow::Over => Step::Drop,
         }

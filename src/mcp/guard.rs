@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::context::canonical;
 use super::exchange::Exchange;
-use super::{Message, Step, Transport};
+use super::{Message, Step, TransportMessage};
 use crate::ledger::{Command, Namespace};
 use crate::{Codec, Error, Principal, RequestContext, View, check_ttl};
 
@@ -29,7 +29,7 @@ pub(super) struct Settings {
     /// Targets, and the names of their arguments that count.
     pub only: Vec<(String, Vec<String>)>,
     pub sessions: Option<SessionSettings>,
-    pub front: Front,
+    pub transport: TransportSettings,
     pub asks: bool,
     pub ledger: Option<Ledger>,
 }
@@ -103,7 +103,7 @@ pub struct Required {
 
 /// Sessions of the transport, for [`Guard::transport`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Front {
+pub struct TransportSettings {
     /// Whether an HTTP request without a session is refused: true unless set.
     pub required: bool,
     /// How long a session lives, in whole seconds: 30 days unless set.
@@ -116,7 +116,7 @@ pub struct Front {
     pub declares: bool,
 }
 
-impl Default for Front {
+impl Default for TransportSettings {
     fn default() -> Self {
         Self {
             required: true,
@@ -137,7 +137,7 @@ impl Guard {
             request_state_ttl: None,
             only: Vec::new(),
             sessions: None,
-            front: Front::default(),
+            transport: TransportSettings::default(),
             asks: false,
             ledger: None,
         }
@@ -199,7 +199,7 @@ impl Guard {
 
     /// Begins the exchange of a message around HTTP or stdio.
     #[must_use]
-    pub fn transport(&self, transport: Transport<'_>) -> (Exchange, Step) {
+    pub fn transport(&self, transport: TransportMessage<'_>) -> (Exchange, Step) {
         Exchange::of_transport(self.clone(), transport)
     }
 
@@ -221,7 +221,7 @@ pub struct GuardBuilder {
     pub(super) request_state_ttl: Option<Duration>,
     pub(super) only: Vec<(String, Vec<String>)>,
     pub(super) sessions: Option<SessionSettings>,
-    pub(super) front: Front,
+    pub(super) transport: TransportSettings,
     pub(super) asks: bool,
     pub(super) ledger: Option<LedgerSettings>,
 }
@@ -256,8 +256,8 @@ impl GuardBuilder {
 
     /// Sessions of the transport.
     #[must_use]
-    pub fn front(mut self, front: Front) -> Self {
-        self.front = front;
+    pub fn transport(mut self, transport: TransportSettings) -> Self {
+        self.transport = transport;
         self
     }
 
@@ -286,8 +286,8 @@ impl GuardBuilder {
     pub fn build(self) -> Result<Guard, Error> {
         for (name, ttl) in [
             ("request_state_ttl", self.request_state_ttl),
-            ("ttl of the transport's sessions", self.front.ttl),
-            ("idle time of the transport's sessions", self.front.idle),
+            ("ttl of the transport's sessions", self.transport.ttl),
+            ("idle time of the transport's sessions", self.transport.idle),
         ] {
             check(name, ttl)?;
         }
@@ -305,7 +305,7 @@ impl GuardBuilder {
         if let Some(sessions) = &self.sessions {
             sessions.check()?;
         }
-        if self.front.idle.is_some() && self.ledger.is_none() {
+        if self.transport.idle.is_some() && self.ledger.is_none() {
             return Err(Error::argument(
                 "idle: expected a guard with a ledger, which knows when a session was last seen",
             ));
@@ -321,7 +321,7 @@ impl GuardBuilder {
             request_state_ttl: self.request_state_ttl,
             only: self.only,
             sessions: self.sessions,
-            front: self.front,
+            transport: self.transport,
             asks: self.asks,
             ledger,
         })))

@@ -101,7 +101,7 @@ pub struct SentSession<'a> {
 /// A message around HTTP or stdio, before the SDK sees it: for `Mcp-Session-Id` of the revisions to
 /// 2025-11-25, and SEP-1359.
 #[derive(Clone, Debug, Default)]
-pub struct Transport<'a> {
+pub struct TransportMessage<'a> {
     /// The method of an HTTP request: `POST`, `GET` or `DELETE`; `None` on stdio.
     pub http: Option<&'a str>,
     /// The method of the JSON-RPC message; `None` of a client's answer, and where there is no message.

@@ -116,8 +116,6 @@ mod guard;
 #[cfg(feature = "jcs")]
 mod input;
 #[cfg(feature = "jcs")]
-mod passage;
-#[cfg(feature = "jcs")]
 mod request;
 #[cfg(feature = "jcs")]
 mod revoking;
@@ -125,6 +123,8 @@ mod revoking;
 mod session;
 #[cfg(feature = "jcs")]
 mod step;
+#[cfg(feature = "jcs")]
+mod transport;
 
 #[cfg(feature = "jcs")]
 pub use act::{Act, What};
@@ -135,10 +135,12 @@ pub use carried::Carried;
 #[cfg(feature = "jcs")]
 pub use exchange::Exchange;
 #[cfg(feature = "jcs")]
-pub use guard::{Front, Guard, GuardBuilder, LedgerSettings, Required, SessionSettings};
+pub use guard::{
+    Guard, GuardBuilder, LedgerSettings, Required, SessionSettings, TransportSettings,
+};
 #[cfg(feature = "jcs")]
 pub use input::{
-    Event, Failed, Head, Message, Outcome, Scope, Sent, SentSession, Transport, Verdict,
+    Event, Failed, Head, Message, Outcome, Scope, Sent, SentSession, TransportMessage, Verdict,
 };
 #[cfg(feature = "jcs")]
 pub use session::Session;

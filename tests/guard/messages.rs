@@ -2,7 +2,7 @@
 
 use sealwax::mcp::{
     Carried, Event, Failed, Head, Leave, Message, Outcome, Refused, Reply, Scope, Sent,
-    SentSession, Step, Transport, Watch,
+    SentSession, Step, TransportMessage, Watch,
 };
 use serde_json::{Value, json};
 
@@ -197,7 +197,7 @@ fn around(
     let method = message["method"].as_str();
     let initialize = message["params"].to_string();
     let guard = world.guard.clone();
-    let (mut exchange, mut step) = guard.transport(Transport {
+    let (mut exchange, mut step) = guard.transport(TransportMessage {
         http: event["http"].as_str(),
         method,
         notification: event["notification"] == true,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use sealwax::mcp::{Front, Guard, Item, Presented, Required, SessionSettings};
+use sealwax::mcp::{Guard, Item, Presented, Required, SessionSettings, TransportSettings};
 use sealwax::{
     Codec, Environment, Error, KeyRing, Principal, RequestContext, SessionMetadata, System, View,
 };
@@ -272,12 +272,12 @@ fn guard(codec: Codec, settings: &Value) -> Guard {
             },
         });
     }
-    let front = &settings["front"];
-    builder = builder.front(Front {
-        required: front["required"] != false,
-        ttl: seconds(&front["ttl"]),
+    let transport = &settings["transport"];
+    builder = builder.transport(TransportSettings {
+        required: transport["required"] != false,
+        ttl: seconds(&transport["ttl"]),
         idle: None,
-        sep1359: front["sep1359"] == true,
+        sep1359: transport["sep1359"] == true,
         declares: false,
     });
     builder.build().unwrap()

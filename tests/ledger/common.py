@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 #: The drivers' allowance, in seconds: they share a clock with their stores, and wait it out after each fault.
 ALLOWANCE = 1
 #: Longer than any command takes, its deadline and the machine's load included.
-PATIENCE = 20
+TIMEOUT = 20
 
 
 class Died(EOFError):
@@ -52,7 +52,7 @@ class Agent:
     def receive(self) -> list[str]:
         """Return a reply; of a failure `failed` and what it is."""
         try:
-            line = self._replies.get(timeout=PATIENCE)
+            line = self._replies.get(timeout=TIMEOUT)
         except queue.Empty:
             line = None
         if line is None:
@@ -70,7 +70,7 @@ class Agent:
 
     def close(self) -> None:
         self._process.stdin.close()
-        self._process.wait(timeout=PATIENCE)
+        self._process.wait(timeout=TIMEOUT)
 
     @property
     def pid(self) -> int:

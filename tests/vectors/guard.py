@@ -12,7 +12,7 @@ request runs the event's `handler`: each operation in turn, whose outcome is in 
 settings   requestStateTtl, only                        as in every language
            sessions: {initial} or {heldByServer}        and ttl, noExpiry, required
            accept: yes | no | fails | once              what accept says; `once`: each token once; none: there is no accept
-           front: {required, ttl, sep1359}              of the wrapper around HTTP or stdio
+           transport: {required, ttl, sep1359}              of the wrapper around HTTP or stdio
 event      via       request: at the SDK's handlers; http, stdio: through the wrapper too
            era       modern (2026-07-28) or legacy (2025-11-25)
            as        whom the principal function names: alice, bob, anonymous, nobody (it gives none), thrower (it throws)
@@ -1932,7 +1932,7 @@ case("header: without one, a request is refused", http(CALL, **bad_request(ONE))
 case(
     "header: without one, a request passes where none is required",
     http(CALL, **PASSED),
-    settings={"front": {"required": False}},
+    settings={"transport": {"required": False}},
     fault="it is refused all the same",
 )
 case(
@@ -2067,7 +2067,7 @@ case(
 case(
     "header: DELETE needs one",
     http(None, verb="DELETE", **bad_request(ONE)),
-    settings={"accept": "yes", "front": {"required": False}},
+    settings={"accept": "yes", "transport": {"required": False}},
     fault="nothing is ended, and it is said that it was",
 )
 case(
@@ -2097,7 +2097,7 @@ case(
 
 # ---- SEP-1359 over HTTP ----
 
-SEP = {"front": {"sep1359": True}}
+SEP = {"transport": {"sep1359": True}}
 SEP_ERROR = {"code": -32003, "message": "Invalid or expired session", "data": {"sessionId": "$echo"}}
 
 
@@ -2145,7 +2145,7 @@ case(
             "message": {"result": {"sessionTimeout": 60}},
         }
     ),
-    settings={"front": {"sep1359": True, "ttl": 60}},
+    settings={"transport": {"sep1359": True, "ttl": 60}},
     fault="the timeout is the kind's",
 )
 case(

@@ -16,8 +16,8 @@ use tokio::time::Instant;
 
 use crate::accept::Accept;
 use crate::ledger::{Command, Ledger, LedgerError};
+use crate::ledger_client::LedgerClient;
 use crate::principal::IntoPrincipal;
-use crate::recorder::Recorder;
 use crate::refusal::{About, Refusal};
 
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -72,7 +72,7 @@ struct Options {
     on_refused: Option<Box<Hook>>,
     accept: Option<Box<dyn Accept>>,
     accept_timeout: Duration,
-    ledger: Option<Recorder>,
+    ledger: Option<LedgerClient>,
 }
 
 impl Guard {
@@ -372,7 +372,7 @@ impl GuardBuilder {
                     local: ledger.is_local(),
                     ..settings.unwrap_or_default()
                 });
-                self.options.ledger = Some(Recorder::new(ledger));
+                self.options.ledger = Some(LedgerClient::new(ledger));
             }
             (None, None) => {}
             (None, Some(_)) => {

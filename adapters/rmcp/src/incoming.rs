@@ -12,10 +12,10 @@ use tokio::io::{
 };
 use tokio::sync::oneshot;
 
-use crate::front::{Arrived, Leaving};
 use crate::message::{REPLAYED, is_notification, replied, request_id};
 use crate::open_requests::{Open, Request};
 use crate::relay::{Relay, send};
+use crate::transport::{Arrived, Leaving};
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     pub(crate) async fn incoming(
@@ -47,7 +47,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             mut passing,
             mut step,
             inside,
-        } = match self.front.arrive(&mut message, None).await {
+        } = match self.transport.arrive(&mut message, None).await {
             Ok(arrived) => arrived,
             Err(reply) => return self.reply(&reply, &message).await,
         };
@@ -64,7 +64,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
                 if deliver.stamp.is_some() {
                     self.state().named.clone_from(&deliver.stamp);
                 }
-                let leaving = self.front.leaving(passing, *deliver, &message);
+                let leaving = self.transport.leaving(passing, *deliver, &message);
                 match self.deliver(message, leaving) {
                     Some(line) => send(rmcp, &line).await,
                     None => Ok(()),

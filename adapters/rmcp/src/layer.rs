@@ -14,10 +14,10 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::accept::BoxError;
-use crate::front::Front;
 use crate::guard::Guard;
-use crate::http_front::bare;
+use crate::http_transport::bare;
 use crate::rewrite::{Boxed, boxed};
+use crate::transport::Transport;
 
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
 
@@ -52,7 +52,7 @@ impl Guard {
     #[must_use]
     pub fn layer(&self) -> SessionLayer {
         SessionLayer {
-            front: Front::new(self),
+            transport: Transport::new(self),
             body_limit: BODY_LIMIT,
         }
     }
@@ -61,7 +61,7 @@ impl Guard {
 /// What [`Guard::layer`] returns.
 #[derive(Clone)]
 pub struct SessionLayer {
-    front: Front,
+    transport: Transport,
     body_limit: usize,
 }
 
@@ -70,7 +70,7 @@ impl SessionLayer {
     /// no use of it makes that longer.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.front.settings.ttl = Some(ttl);
+        self.transport.settings.ttl = Some(ttl);
         self
     }
 
@@ -79,14 +79,14 @@ impl SessionLayer {
     /// request is answered with an internal error.
     #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
-        self.front.settings.idle = Some(idle);
+        self.transport.settings.idle = Some(idle);
         self
     }
 
     /// Lets requests without a session pass. Otherwise they are answered with 400.
     #[must_use]
     pub fn optional(mut self) -> Self {
-        self.front.settings.required = false;
+        self.transport.settings.required = false;
         self
     }
 
@@ -98,7 +98,7 @@ impl SessionLayer {
     /// the proposal wants it so, and whoever stole a token can end the session by it.
     #[must_use]
     pub fn sep1359(mut self) -> Self {
-        self.front.settings.sep1359 = true;
+        self.transport.settings.sep1359 = true;
         self
     }
 
@@ -113,7 +113,7 @@ impl SessionLayer {
 impl fmt::Debug for SessionLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SessionLayer")
-            .field(&self.front.guard)
+            .field(&self.transport.guard)
             .finish()
     }
 }
@@ -164,7 +164,7 @@ where
                 return Ok(bare(StatusCode::PAYLOAD_TOO_LARGE));
             };
             let inner = |request| async move { Ok(inner.call(request).await?.map(boxed)) };
-            layer.front.serve(parts, body.to_bytes(), inner).await
+            layer.transport.serve(parts, body.to_bytes(), inner).await
         })
     }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::front::Leaving;
+use crate::transport::Leaving;
 
 /// By ids of ours: 1, 2 and so on.
 #[derive(Default)]
@@ -83,7 +83,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Open, OpenRequests, Request};
-    use crate::front::Leaving;
+    use crate::transport::Leaving;
 
     fn request(id: Value) -> Open {
         Open::Client(Box::new(Request {

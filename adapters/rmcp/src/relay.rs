@@ -7,12 +7,12 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::Mutex;
 
-use crate::front::Front;
 use crate::open_requests::OpenRequests;
+use crate::transport::Transport;
 
 /// Between the client and rmcp.
 pub(crate) struct Relay<W> {
-    pub front: Front,
+    pub transport: Transport,
     pub client: Mutex<W>,
     state: Locked<State>,
 }
@@ -29,14 +29,14 @@ pub(crate) struct State {
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     /// Relays both ways, in tasks of their own.
     pub(crate) fn start(
-        front: Front,
+        transport: Transport,
         read: impl AsyncRead + Send + Unpin + 'static,
         write: W,
         rmcp: DuplexStream,
     ) {
         let (from_rmcp, to_rmcp) = tokio::io::split(rmcp);
         let relay = Arc::new(Self {
-            front,
+            transport,
             client: Mutex::new(write),
             state: Locked::default(),
         });

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadHalf, WriteHalf};
 
-use crate::front::Front;
 use crate::guard::Guard;
 use crate::relay::Relay;
+use crate::transport::Transport;
 
 const PIPE: usize = 64 * 1024;
 
@@ -27,19 +27,21 @@ impl Guard {
     #[must_use]
     pub fn streams(&self) -> Streams {
         Streams {
-            front: Front::new(self),
+            transport: Transport::new(self),
         }
     }
 }
 
 /// What [`Guard::streams`] returns.
 pub struct Streams {
-    front: Front,
+    transport: Transport,
 }
 
 impl fmt::Debug for Streams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Streams").field(&self.front.guard).finish()
+        f.debug_tuple("Streams")
+            .field(&self.transport.guard)
+            .finish()
     }
 }
 
@@ -47,14 +49,14 @@ impl Streams {
     /// How long a session lives, in whole seconds: 30 days unless set.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.front.settings.ttl = Some(ttl);
+        self.transport.settings.ttl = Some(ttl);
         self
     }
 
     /// How long a session may be idle, as [`SessionLayer::idle`](crate::SessionLayer::idle) says.
     #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
-        self.front.settings.idle = Some(idle);
+        self.transport.settings.idle = Some(idle);
         self
     }
 
@@ -64,7 +66,7 @@ impl Streams {
     /// `initialize` before it is served, with what the token says was negotiated.
     #[must_use]
     pub fn sep1359(mut self) -> Self {
-        self.front.settings.sep1359 = true;
+        self.transport.settings.sep1359 = true;
         self
     }
 
@@ -82,7 +84,7 @@ impl Streams {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let (rmcp, ours) = tokio::io::duplex(PIPE);
-        Relay::start(self.front, read, write, ours);
+        Relay::start(self.transport, read, write, ours);
         tokio::io::split(rmcp)
     }
 }

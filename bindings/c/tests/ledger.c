@@ -333,7 +333,7 @@ static void guards_without_a_ledger_have_no_commands(void) {
         SEALWAX_INVALID_ARGUMENT);
   CHECK(strcmp(error.message, "ledger: expected a guard that has one") == 0);
   sealwax_guard_free(without);
-  CHECK(sealwax_guard_new(codec, TEXT("{\"front\":{\"idle\":60}}"), &without, &error) ==
+  CHECK(sealwax_guard_new(codec, TEXT("{\"transport\":{\"idle\":60}}"), &without, &error) ==
         SEALWAX_INVALID_ARGUMENT);
   CHECK(sealwax_guard_revoke(NULL, TEXT("{}"), 0, &none, STEP) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_guard_revoke(guard, NULL, 2, 0, &none, STEP) == SEALWAX_NULL_POINTER);

@@ -41,7 +41,7 @@ def view(file: Vector, vector: Vector) -> sealwax.View:
 
 
 def sealer(file: Vector, vector: Vector) -> Sealer:
-    """The sealer of any kind, with any fields: a typed front has no way to ask for some."""
+    """The sealer of any kind, with any fields: a typed sealer has no way to ask for some."""
     return Sealer(
         view(file, vector),
         getattr(lib, f"SEALWAX_KIND_{vector['kind'].upper().replace('-', '_')}"),

@@ -18,7 +18,7 @@ import type { Policy } from './policy.js';
 import { quoted } from './quoted.js';
 import type { RequestContext } from './request-context.js';
 import { Session } from './session.js';
-import type { Arrived, Leaving, Passage, Passing } from './transport.js';
+import type { Arrived, Entered, Leaving, Passing } from './transport.js';
 
 type Result = Readonly<Record<string, unknown>>;
 
@@ -48,10 +48,10 @@ export class Call implements Passing {
     return this.#isOver;
   }
 
-  enter(): Passage | Promise<Passage> {
+  enter(): Entered | Promise<Entered> {
     if (this.#bringsNothing()) return { deliver: this.#opened(undefined) };
     this.#exchange = this.#begun();
-    return after(this.caller.drive(this.#exchange), (step): Passage => {
+    return after(this.caller.drive(this.#exchange), (step): Entered => {
       if (step.step === 'reply') return { answer: this.#replied(step) };
       if (step.step !== 'deliver') return undefined;
       this.#delivered = step;

@@ -3,7 +3,7 @@ import { json } from '../input.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
 import type { Accept, Accepted } from './accept.js';
 import type { Event, Exchange, Presented, Question, Step } from './engine.js';
-import { attempt, isPromiseLike, Patience } from './later.js';
+import { attempt, isPromiseLike, TimeLimit } from './later.js';
 import type { Known, Policy } from './policy.js';
 import { tell } from './refused.js';
 import type { RequestContext } from './request-context.js';
@@ -28,7 +28,7 @@ interface Sender {
 /** Whoever sent one message, and what the author says of it. */
 export class Caller {
   readonly policy: Policy;
-  readonly patience: Patience;
+  readonly limit: TimeLimit;
   readonly #context: RequestContext;
   readonly #message: Sender;
   #principal: Principal | undefined;
@@ -39,7 +39,7 @@ export class Caller {
   constructor(policy: Policy, context: RequestContext, message: Sender) {
     const known = knownOf(policy, context, message);
     this.policy = policy;
-    this.patience = known?.patience ?? new Patience(policy.acceptTimeout);
+    this.limit = known?.limit ?? new TimeLimit(policy.acceptTimeout);
     this.#context = context;
     this.#message = message;
     this.#principal = known?.principal;
@@ -68,7 +68,7 @@ export class Caller {
   drive(
     exchange: Exchange,
     first = exchange.first,
-    patience = this.patience,
+    limit = this.limit,
     thrown?: unknown,
   ): Step | Promise<Step> {
     let [step, cause] = [first, thrown];
@@ -77,12 +77,12 @@ export class Caller {
         const { method } = this.#message;
         tell(this.policy, refusal, { method, principal: this.#principal, cause });
       }
-      const told = this.#answer(step, patience);
+      const told = this.#answer(step, limit);
       if (told === undefined) return step;
       if (told instanceof Promise) {
         return told.then(({ event, value, cause }) => {
           if (exchange.isOver) return { step: 'drop' };
-          return this.drive(exchange, exchange.on(event, value), patience, cause);
+          return this.drive(exchange, exchange.on(event, value), limit, cause);
         });
       }
       step = exchange.on(told.event, told.value);
@@ -91,14 +91,14 @@ export class Caller {
   }
 
   /** What the author says to a step; `undefined` where it is not for the author. */
-  #answer(step: Step, patience: Patience): Told | Promise<Told> | undefined {
+  #answer(step: Step, limit: TimeLimit): Told | Promise<Told> | undefined {
     switch (step.step) {
       case 'identify':
         return this.#identify();
       case 'ask':
-        return this.#ask(step, patience);
+        return this.#ask(step, limit);
       case 'ledger':
-        return this.policy.recorder?.record(step, patience);
+        return this.policy.ledgerClient?.record(step, limit);
       case 'update':
         return this.#again?.(step.value);
       case 'begin':
@@ -142,14 +142,14 @@ export class Caller {
     );
   }
 
-  #ask({ accept: tokens, end }: Question, patience: Patience): Told | Promise<Told> {
+  #ask({ accept: tokens, end }: Question, limit: TimeLimit): Told | Promise<Told> {
     const { accept } = this.policy;
     if (accept === undefined) throw new TypeError('accept: expected one');
     return attempt<Verdict, Told>(
       () =>
         end === undefined
-          ? this.#accepted(accept, tokens ?? [], patience)
-          : this.#ended(accept, end, patience),
+          ? this.#accepted(accept, tokens ?? [], limit)
+          : this.#ended(accept, end, limit),
       (answer) => ({ event: { answer } }),
       (cause) => ({ event: { answer: { failed: 'accept: failed or was too late' } }, cause }),
     );
@@ -159,27 +159,25 @@ export class Caller {
   #accepted(
     accept: Accept,
     tokens: readonly Presented[],
-    patience: Patience,
+    limit: TimeLimit,
     from = 0,
   ): Verdict | Promise<Verdict> {
     for (const [at, token] of tokens.entries()) {
       if (at < from) continue;
       const said = accept.accept(this.#told(token));
       if (isPromiseLike(said)) {
-        return patience
+        return limit
           .wait(said)
-          .then((said) =>
-            yes(said) ? this.#accepted(accept, tokens, patience, at + 1) : { no: at },
-          );
+          .then((said) => (yes(said) ? this.#accepted(accept, tokens, limit, at + 1) : { no: at }));
       }
       if (!yes(said)) return { no: at };
     }
     return 'yes';
   }
 
-  #ended(accept: Accept, token: Presented, patience: Patience): Verdict | Promise<Verdict> {
+  #ended(accept: Accept, token: Presented, limit: TimeLimit): Verdict | Promise<Verdict> {
     const done = accept.ended(this.#told(token));
-    return isPromiseLike(done) ? patience.wait(done).then(() => 'yes') : 'yes';
+    return isPromiseLike(done) ? limit.wait(done).then(() => 'yes') : 'yes';
   }
 
   /** Whoever presents it; nobody in particular where it is anybody's. */

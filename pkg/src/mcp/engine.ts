@@ -15,7 +15,7 @@ export interface Settings {
   readonly requestStateTtl?: number | undefined;
   readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
   readonly sessions?: SessionSettings | undefined;
-  readonly front?: FrontSettings | undefined;
+  readonly transport?: TransportSettings | undefined;
   readonly ledger?: LedgerSettings | undefined;
   readonly asks: boolean;
 }
@@ -61,7 +61,7 @@ export type Required =
       readonly tools?: readonly string[] | undefined;
     };
 
-export interface FrontSettings {
+export interface TransportSettings {
   readonly required?: boolean | undefined;
   readonly ttl?: number | undefined;
   readonly idle?: number | undefined;

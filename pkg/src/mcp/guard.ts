@@ -16,12 +16,12 @@ import { Engine, type LedgerOptions, type LedgerSettings, type Settings } from '
 import { Handles } from './handles.js';
 import { HeldHandles } from './held-handles.js';
 import { type FetchHandler, type HttpSessionsOptions, withSessions } from './http-sessions.js';
-import { Patience } from './later.js';
+import { TimeLimit } from './later.js';
 import type { Ledger } from './ledger.js';
+import { LedgerClient } from './ledger-client.js';
 import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Negotiated } from './negotiated.js';
 import type { Policy, PrincipalOf } from './policy.js';
-import { Recorder } from './recorder.js';
 import { quietly, type Refused, tell } from './refused.js';
 import type { RequestContext } from './request-context.js';
 import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
@@ -165,9 +165,9 @@ export class Guard {
       knownById: new Map(),
       onRefused,
       logger,
-      recorder: ledger && new Recorder(ledger, (line) => quietly(() => logger.warn(line))),
+      ledgerClient: ledger && new LedgerClient(ledger, (line) => quietly(() => logger.warn(line))),
       engine,
-      frontOf: (front) => new Engine(codec, { front, asks, ledger: remembers }),
+      transportOf: (transport) => new Engine(codec, { transport, asks, ledger: remembers }),
       initial: undefined,
       sessions: false,
     };
@@ -203,19 +203,19 @@ export class Guard {
    */
   async revoke(principal: Principal, lives?: number): Promise<void> {
     partsOf(principal);
-    const { acceptTimeout, engine, recorder } = this.#policy;
+    const { acceptTimeout, engine, ledgerClient } = this.#policy;
     const exchange = engine.revoke(principal, optional(count, 'lives', lives));
-    const patience = new Patience(acceptTimeout);
+    const limit = new TimeLimit(acceptTimeout);
     try {
       for (let step = exchange.first; ; ) {
         for (const refusal of step.refused ?? []) {
           tell(this.#policy, refusal, { method: undefined, principal, cause: undefined });
         }
         if (step.step === 'done') return;
-        if (step.step !== 'ledger' || recorder === undefined) {
+        if (step.step !== 'ledger' || ledgerClient === undefined) {
           throw new Error(step.refused?.at(-1)?.message);
         }
-        const { event } = await recorder.record(step, patience);
+        const { event } = await ledgerClient.record(step, limit);
         step = exchange.on(event);
       }
     } finally {
@@ -277,7 +277,7 @@ export class Guard {
     const ttl = optional(checkTtl, 'ttl', known.ttl);
     const idle = optional(checkTtl, 'idle', known.idle);
     const sep1359 = optional(flag, 'sep1359', known.sep1359) ?? false;
-    const engine = this.#policy.frontOf({ required, ttl, idle, sep1359 });
+    const engine = this.#policy.transportOf({ required, ttl, idle, sep1359 });
     return withSessions(handler, this.#policy, engine, sep1359);
   }
 

@@ -83,8 +83,8 @@ export function withSessions(
           ? request
           : changed(request, message, step.version);
       if (negotiated !== undefined) {
-        const { principal, patience } = caller;
-        policy.known.set(next, { negotiated: JSON.parse(negotiated), principal, patience });
+        const { principal, limit } = caller;
+        policy.known.set(next, { negotiated: JSON.parse(negotiated), principal, limit });
       }
       const parsed = message === undefined ? options : { ...options, parsedBody: message };
       const response = await handler(next, parsed);

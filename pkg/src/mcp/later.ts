@@ -29,7 +29,7 @@ export function attempt<T, R>(
 export class Late extends Error {}
 
 /** How long all asking of one request may take. */
-export class Patience {
+export class TimeLimit {
   #left: number;
 
   constructor(seconds: number) {

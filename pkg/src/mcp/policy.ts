@@ -1,10 +1,10 @@
 import type { Codec } from '../codec.js';
 import type { Principal } from '../principal.js';
 import type { Accept } from './accept.js';
-import type { Engine, FrontSettings } from './engine.js';
-import type { Patience } from './later.js';
+import type { Engine, TransportSettings } from './engine.js';
+import type { TimeLimit } from './later.js';
+import type { LedgerClient } from './ledger-client.js';
 import type { Negotiated } from './negotiated.js';
-import type { Recorder } from './recorder.js';
 import type { Listener } from './refused.js';
 import type { RequestContext } from './request-context.js';
 
@@ -22,7 +22,7 @@ export interface Beginning extends RequestContext {
 /** What is known of a request that passed a wrapper. */
 export interface Known {
   readonly principal: Principal | undefined;
-  readonly patience: Patience;
+  readonly limit: TimeLimit;
   readonly negotiated?: Negotiated;
 }
 
@@ -32,14 +32,14 @@ export interface Policy extends Listener {
   readonly principalOf: PrincipalOf;
   readonly accept: Accept | undefined;
   readonly acceptTimeout: number;
-  readonly recorder: Recorder | undefined;
+  readonly ledgerClient: LedgerClient | undefined;
   readonly known: WeakMap<Request, Known>;
   /** By ids of ours, of requests on stdio, until they come to the handlers. */
   readonly knownById: Map<unknown, Known>;
   /** The rules for what comes to the handlers. */
   engine: Engine;
   /** The rules for what comes to a wrapper around them. */
-  readonly frontOf: (front: FrontSettings) => Engine;
+  readonly transportOf: (settings: TransportSettings) => Engine;
   /** Gives the first value of a data-layer session. */
   initial: ((beginning: Beginning) => unknown) | undefined;
   /** Whether there are data-layer sessions; `required` where some request needs one. */

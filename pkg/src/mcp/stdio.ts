@@ -65,7 +65,7 @@ export function sessionStreams(
 ): [Readable, Writable] {
   const { stdin = process.stdin, stdout = process.stdout, ttl, idle } = given;
   const policy = policyOf(guard);
-  const engine = policy.frontOf({
+  const engine = policy.transportOf({
     ttl: optional(checkTtl, 'ttl', ttl),
     idle: optional(checkTtl, 'idle', idle),
     sep1359: true,
@@ -153,8 +153,8 @@ class Line {
     }
     const { id } = message;
     const { ownId: own } = this.#pending.add({ ...what, id, ownId: ownId(id) });
-    const { principal, patience } = what.caller;
-    this.#policy.knownById.set(own, { principal, patience });
+    const { principal, limit } = what.caller;
+    this.#policy.knownById.set(own, { principal, limit });
     return { ...message, id: own };
   }
 

@@ -25,7 +25,7 @@ export interface Passing {
    * Before the handler: the message that it shall see, or what answers in its stead, or nothing at all.
    * What is given without a promise is delivered at once, as the SDK's transports deliver.
    */
-  enter(): Passage | Promise<Passage>;
+  enter(): Entered | Promise<Entered>;
   /**
    * After the handler: what goes to the client. The SDK finds an HTTP status for an error only
    * while it delivers: so an error is given without a promise, and whatever else can be.
@@ -35,7 +35,7 @@ export interface Passing {
   end(): void;
 }
 
-export type Passage =
+export type Entered =
   | { readonly deliver: Arrived }
   | { readonly answer: JSONRPCResponse }
   | undefined;
@@ -99,11 +99,11 @@ export function stand<Call extends Passing>(
       const call = boundary(message, contextOf(transport, extra));
       const { id } = message;
       const exchange = exchanges.add({ call, id, ownId: ownId(id), isDelivered: false });
-      const pass = (passage: Passage) => {
+      const pass = (entered: Entered) => {
         // Dropped while it waited, and what it has come to meanwhile.
         if (!exchanges.has(exchange)) return call.end();
-        if (passage === undefined) return end(exchange);
-        if ('answer' in passage) return answer(exchange, passage.answer);
+        if (entered === undefined) return end(exchange);
+        if ('answer' in entered) return answer(exchange, entered.answer);
         const linked = { ...extra };
         const taken = (signal: AbortSignal) => {
           exchange.isDelivered = true;
@@ -112,7 +112,7 @@ export function stand<Call extends Passing>(
         };
         receiver.expect(linked, { call, id: meantBy(exchange.id), taken });
         try {
-          deliver?.({ ...passage.deliver, id: exchange.ownId }, linked);
+          deliver?.({ ...entered.deliver, id: exchange.ownId }, linked);
         } finally {
           if (!exchange.isDelivered) end(exchange);
         }
@@ -140,9 +140,9 @@ export function stand<Call extends Passing>(
       if (isRequest(message)) return request(message, extra);
       if (!isNotification(message)) return deliver?.(message, extra);
       const call = boundary(message, contextOf(transport, extra));
-      const pass = (passage: Passage) => {
+      const pass = (entered: Entered) => {
         call.end();
-        if (passage !== undefined) notification(message, extra);
+        if (entered !== undefined) notification(message, extra);
       };
       attempt(() => call.enter(), pass, failed);
     };

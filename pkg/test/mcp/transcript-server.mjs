@@ -23,15 +23,15 @@ export class Stage {
   #world;
   #event;
   #guard;
-  #front;
+  #transport;
   #sessions;
   #line;
   #ids = 0;
 
   constructor(world, settings) {
     this.#world = world;
-    const { accept, sessions, front, ...rest } = settings;
-    this.#front = front ?? {};
+    const { accept, sessions, transport, ...rest } = settings;
+    this.#transport = transport ?? {};
     this.#guard = new Guard({
       codec: codecOf({ key: 'both' }),
       principal: () => this.#principal(),
@@ -98,7 +98,7 @@ export class Stage {
     const headers = this.#world.resolved(isRequest ? {} : (event.headers ?? {}));
     if (event.header) headers['mcp-session-id'] = this.#world.resolved(event.header);
     const handler = createMcpHandler(() => this.#server()).fetch;
-    const fetch = isRequest ? handler : this.#guard.fetch(handler, this.#front);
+    const fetch = isRequest ? handler : this.#guard.fetch(handler, this.#transport);
     const response = await fetch(this.#request(event, message, headers));
     const { status } = response;
     const [answer] = messagesOf(await response.text());
@@ -132,7 +132,7 @@ export class Stage {
   }
 
   async #onStdio(event, message) {
-    const { ttl } = this.#front;
+    const { ttl } = this.#transport;
     const streams = (stdin, stdout) => sessionStreams(this.#guard, { stdin, stdout, ttl });
     this.#line ??= await overStdio(() => this.#server(), { streams });
     const { came, send } = this.#line;

@@ -12,7 +12,7 @@ use super::args::{EndedKind, LedgerAction, LedgerArgs};
 use super::{Failure, duration};
 
 /// How long a store may take to connect, and for each answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 const EXPECTED_URL: &str = "URL: expected redis://HOST, rediss://HOST or sqlite:PATH";
 
@@ -126,9 +126,9 @@ impl Store {
             let why = format!("{EXPECTED_URL}, found none of these: {error}");
             Error::InvalidArgument(why.into())
         })?;
-        let connection = client.get_connection_with_timeout(PATIENCE)?;
-        connection.set_read_timeout(Some(PATIENCE))?;
-        connection.set_write_timeout(Some(PATIENCE))?;
+        let connection = client.get_connection_with_timeout(TIMEOUT)?;
+        connection.set_read_timeout(Some(TIMEOUT))?;
+        connection.set_write_timeout(Some(TIMEOUT))?;
         Ok(Self::Redis(Box::new(connection)))
     }
 

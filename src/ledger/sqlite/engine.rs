@@ -15,7 +15,7 @@ use super::{CONNECT, CREATE, DELETE, NORMAL, NOW, READ, SWEEP, WRITE};
 use crate::ledger::Command;
 
 /// How long to try for the file, while other processes open it too.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A ledger in a SQLite file: for the processes of one machine, and for what follows a restart.
 ///
@@ -48,7 +48,7 @@ impl Sqlite {
     /// [`SqliteError`] for what cannot be opened and written, and for a file of something else.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
         let connection = Connection::open(path)?;
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             // A file that changes to WAL waits for nobody.
             match connection.execute_batch(CONNECT) {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import 'sealwax';
 import { MemoryLedger, RedisLedger, SqliteLedger } from 'sealwax/mcp';
 
-const PATIENCE = 1000;
+const TIMEOUT = 1000;
 
 async function made(address) {
   if (address === 'memory') return new MemoryLedger();
@@ -35,7 +35,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     const late = new AbortController();
     reply = await Promise.race([
       ledger.run(JSON.parse(line)),
-      sleep(PATIENCE, { failed: 'late' }, { signal: late.signal, ref: false }),
+      sleep(TIMEOUT, { failed: 'late' }, { signal: late.signal, ref: false }),
     ]);
     late.abort();
   } catch (error) {

@@ -13,7 +13,7 @@ import anyio
 import redis.asyncio
 import sealwax.ledger
 
-PATIENCE = 1
+TIMEOUT = 1
 
 
 def made(address: str) -> sealwax.ledger.Ledger:
@@ -31,7 +31,7 @@ async def main(address: str) -> None:
     for line in sys.stdin:
         try:
             ledger = ledger or made(address)
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(TIMEOUT):
                 reply = await ledger.run(json.loads(line))
         except Exception as error:
             reply = {"failed": f"{type(error).__name__}: {error}"}

@@ -16,7 +16,7 @@ struct Line {
     args: Vec<String>,
 }
 
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 fn ledger(store: &str) -> Result<Box<dyn Ledger>, BoxError> {
     if store == "memory" {
@@ -48,7 +48,7 @@ async fn main() -> Result<(), BoxError> {
             made = ledger(&store).ok();
         }
         let reply = match (&made, command(&line)) {
-            (Some(ledger), Ok(command)) => match timeout(PATIENCE, ledger.run(&command)).await {
+            (Some(ledger), Ok(command)) => match timeout(TIMEOUT, ledger.run(&command)).await {
                 Ok(reply) => reply.map_err(BoxError::from),
                 Err(late) => Err(late.into()),
             },

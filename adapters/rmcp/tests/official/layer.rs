@@ -107,7 +107,7 @@ async fn fleet_behind(
     codec: Codec,
     options: impl Fn(GuardBuilder) -> GuardBuilder,
     layer: Change,
-    front: impl FnOnce(Router) -> Router,
+    wrap: impl FnOnce(Router) -> Router,
 ) -> Fleet {
     let refusals = Refusals::default();
     let replicas = [false, true].map(|json| {
@@ -121,7 +121,7 @@ async fn fleet_behind(
         let mut replica = replicas[turn.fetch_add(1, Ordering::Relaxed) % 2].clone();
         async move { replica.call(request).await }
     });
-    let uri = listen(front(app)).await;
+    let uri = listen(wrap(app)).await;
     Fleet { uri, refusals }
 }
 

@@ -64,13 +64,13 @@ impl Valkey {
 
     /// The same again, after it was killed.
     pub fn restart(&mut self) {
-        let patience = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + Duration::from_secs(20);
         loop {
             if let Some(child) = spawn(self.port, &self.folder, &self.settings) {
                 self.child = child;
                 return;
             }
-            assert!(Instant::now() < patience, "expected it to start again");
+            assert!(Instant::now() < until, "expected it to start again");
         }
     }
 
@@ -108,8 +108,8 @@ fn spawn(port: u16, folder: &PathBuf, settings: &[String]) -> Option<Child> {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let patience = Instant::now() + Duration::from_secs(20);
-    while Instant::now() < patience {
+    let until = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < until {
         if child.try_wait().unwrap().is_some() {
             return None;
         }

@@ -59,7 +59,7 @@ pub struct Running {
     pub stage: Stage,
     guard: Guard,
     server: Protected<Server>,
-    front: Value,
+    transport: Value,
     lines: Option<Lines>,
 }
 
@@ -85,7 +85,7 @@ impl Running {
             stage,
             guard,
             server,
-            front: settings["front"].clone(),
+            transport: settings["transport"].clone(),
             lines: None,
         }
     }
@@ -116,16 +116,16 @@ impl Running {
             }
             Some("http") => {
                 let layer = self.guard.layer();
-                let layer = if self.front["required"] == false {
+                let layer = if self.transport["required"] == false {
                     layer.optional()
                 } else {
                     layer
                 };
-                let layer = match self.front["ttl"].as_u64() {
+                let layer = match self.transport["ttl"].as_u64() {
                     Some(ttl) => layer.ttl(Duration::from_secs(ttl)),
                     None => layer,
                 };
-                let layer = if self.front["sep1359"] == true {
+                let layer = if self.transport["sep1359"] == true {
                     layer.sep1359()
                 } else {
                     layer
@@ -195,11 +195,11 @@ impl Running {
     async fn line(&mut self, event: &Value, message: Value) -> Value {
         let lines = self.lines.get_or_insert_with(|| {
             let streams = self.guard.streams();
-            let streams = match self.front["ttl"].as_u64() {
+            let streams = match self.transport["ttl"].as_u64() {
                 Some(ttl) => streams.ttl(Duration::from_secs(ttl)),
                 None => streams,
             };
-            let streams = if self.front["sep1359"] == true {
+            let streams = if self.transport["sep1359"] == true {
                 streams.sep1359()
             } else {
                 streams

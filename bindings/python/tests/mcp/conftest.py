@@ -19,7 +19,7 @@ def anyio_backend() -> str:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give a ledger more time, for what is not about its time."""
-    monkeypatch.setattr("sealwax.mcp._recorder._PATIENCE", 8)
+    monkeypatch.setattr("sealwax.mcp._ledger_client._COMMAND_TIMEOUT", 8)
 
 
 @pytest.fixture(scope="session")

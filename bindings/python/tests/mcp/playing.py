@@ -26,7 +26,7 @@ from sealwax.mcp import Guard, HandleRefused, Presented, Refusal
 from sealwax.mcp._exchange import exchange_of
 from sealwax.mcp._servers import low_level
 from sealwax.mcp._stdio import serve
-from sealwax.mcp._transport import Front
+from sealwax.mcp._transport import Transport
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -88,7 +88,7 @@ class Playing:
         )
         self._anonymous = people == {"anonymous"}
         self._sessions = self._with_sessions(settings.get("sessions"))
-        self._front = settings.get("front", {})
+        self._transport = settings.get("transport", {})
         self._server = MAKERS[system]("play")
         self._low = low_level(self._server)
         for method, params in PARAMS.items():
@@ -279,7 +279,7 @@ class Playing:
             make = getattr(self._server, "http_app", None) or self._server.streamable_http_app
             app = make(stateless_http=True)
             if wrapped:
-                app = self._guard.asgi(app, **self._front)
+                app = self._guard.asgi(app, **self._transport)
             await self._stack.enter_async_context(app.router.lifespan_context(app))
             self._ways[way] = await self._stack.enter_async_context(
                 httpx2.AsyncClient(
@@ -334,15 +334,15 @@ class Playing:
         if "stdio" not in self._ways:
             to_server, reads = anyio.create_memory_object_stream[str](8)
             writes, from_server = anyio.create_memory_object_stream[str](8)
-            front = Front(
+            transport = Transport(
                 self._guard,
                 self._guard._rules,
                 required=False,
-                ttl=self._front.get("ttl"),
+                ttl=self._transport.get("ttl"),
                 sep1359=True,
             )
             lines = Lines(reads, writes)
-            self._tasks.start_soon(serve, self._low, front, lines, lines)
+            self._tasks.start_soon(serve, self._low, transport, lines, lines)
             self._ways["stdio"] = to_server, from_server
         sends, hears = self._ways["stdio"]
         modern = self.found.event["era"] == "modern"

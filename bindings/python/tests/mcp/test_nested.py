@@ -14,7 +14,7 @@ from playing import Lines
 import sealwax
 from sealwax.mcp import Guard, Principal
 from sealwax.mcp._stdio import serve
-from sealwax.mcp._transport import Front
+from sealwax.mcp._transport import Transport
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +45,7 @@ async def test_who_asks_it_is_not_taken_from_the_message_on_stdio() -> None:
     to_server, reads = anyio.create_memory_object_stream[str](8)
     writes, from_server = anyio.create_memory_object_stream[str](8)
     lines = Lines(reads, writes)
-    front = Front(guard, guard._rules, required=False, ttl=None, sep1359=True)
+    transport = Transport(guard, guard._rules, required=False, ttl=None, sep1359=True)
 
     async def ask(method: str, params: Any, **members: Any) -> dict[str, Any]:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params, **members}
@@ -54,7 +54,7 @@ async def test_who_asks_it_is_not_taken_from_the_message_on_stdio() -> None:
         return result
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(serve, outer._lowlevel_server, front, lines, lines)
+        tasks.start_soon(serve, outer._lowlevel_server, transport, lines, lines)
         info = {"name": "client", "version": "1"}
         begin = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
         session = (await ask("initialize", begin))["sessionId"]

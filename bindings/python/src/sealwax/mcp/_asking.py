@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from .._engine import Document, Exchange
     from ._accept import Accept
+    from ._ledger_client import LedgerClient
     from ._principal import Anonymous, PrincipalOf
-    from ._recorder import Recorder
     from ._refusal import OnRefused
 
 _YES, _ANONYMOUS = {"answer": "yes"}, {"anonymous": True}
@@ -34,7 +34,7 @@ class Author(Protocol):
     accept: Accept | None
     accept_timeout: float
     on_refused: OnRefused | None
-    ledger: Recorder | None
+    ledger: LedgerClient | None
 
 
 class Asking:

@@ -12,13 +12,13 @@ from . import _http, _stdio
 from ._asking import Asking
 from ._exchange import exchange_of
 from ._handles import HeldHandles, ServerHandles
+from ._ledger_client import LedgerClient
 from ._principal import checked
-from ._recorder import Recorder
 from ._refusal import AcceptUnavailable
 from ._rules import Rules
 from ._servers import install, low_level
 from ._sessions import Sessions
-from ._transport import Front
+from ._transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,7 +113,7 @@ class Guard:
             only=only,
             ledger=_options(ledger, ledger_options),
         )
-        self.ledger = None if ledger is None else Recorder(ledger)
+        self.ledger = None if ledger is None else LedgerClient(ledger)
         self._protects = False
 
     def protect(self, server: Any) -> None:
@@ -265,8 +265,10 @@ class Guard:
         >>> guard.protect(server)
         >>> app = guard.asgi(server.streamable_http_app(stateless_http=True))
         """
-        front = Front(self, self._rules, required=required, ttl=ttl, idle=idle, sep1359=sep1359)
-        return _http.install(app, front, limit=max_request_body_size)
+        transport = Transport(
+            self, self._rules, required=required, ttl=ttl, idle=idle, sep1359=sep1359
+        )
+        return _http.install(app, transport, limit=max_request_body_size)
 
     async def run_stdio(
         self, server: Any, *, ttl: int | None = None, idle: int | None = None
@@ -278,8 +280,8 @@ class Guard:
         is as for :meth:`asgi`. A :class:`sealwax.ledger.Memory` does not outlive the process:
         whatever is older than it is refused.
         """
-        front = Front(self, self._rules, required=False, ttl=ttl, idle=idle, sep1359=True)
-        await _stdio.run(low_level(server), front)
+        transport = Transport(self, self._rules, required=False, ttl=ttl, idle=idle, sep1359=True)
+        await _stdio.run(low_level(server), transport)
 
     def negotiated(self, ctx: Any) -> Negotiated | None:
         """Return what was negotiated when the session of a request began; see :meth:`asgi`.

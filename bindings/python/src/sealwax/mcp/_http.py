@@ -21,22 +21,22 @@ from ._events import Events
 from ._exchange import SCOPE_KEY, Outer
 from ._negotiated import negotiated
 from ._refusal import Refusal, report
-from ._transport import ABSENT, Passage, put_session, take_session
+from ._transport import ABSENT, TransportExchange, put_session, take_session
 from ._wire import read_message
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from .._engine import Document
-    from ._transport import Front
+    from ._transport import Transport
 
 _HEADER = MCP_SESSION_ID_HEADER
 
 
-def install(app: Any, front: Front, *, limit: int) -> Any:
+def install(app: Any, transport: Transport, *, limit: int) -> Any:
     """Put the wrapper around an endpoint: inside of what authenticates, if an SDK made the app."""
     if not isinstance(app, Starlette):
-        return SessionsOverHttp(app, front, limit)
+        return SessionsOverHttp(app, transport, limit)
     wrapped = 0
     for route in app.routes:
         holder: Any = route
@@ -44,7 +44,7 @@ def install(app: Any, front: Front, *, limit: int) -> Any:
         while isinstance(endpoint, RequireAuthMiddleware):
             holder, endpoint = endpoint, endpoint.app
         if hasattr(endpoint, "session_manager"):
-            wrapper = SessionsOverHttp(endpoint, front, limit)
+            wrapper = SessionsOverHttp(endpoint, transport, limit)
             holder.app = wrapper
             wrapped += 1
     if wrapped != 1:
@@ -58,8 +58,8 @@ def install(app: Any, front: Front, *, limit: int) -> Any:
 class SessionsOverHttp:
     """The ASGI application that stands in front of a stateless server's endpoint."""
 
-    def __init__(self, app: ASGIApp, front: Front, limit: int) -> None:
-        self._app, self._front, self._limit = app, front, limit
+    def __init__(self, app: ASGIApp, transport: Transport, limit: int) -> None:
+        self._app, self._transport, self._limit = app, transport, limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -78,7 +78,7 @@ class SessionsOverHttp:
                 await too_large(scope, receive, send)
                 return
             message = read_message(body)
-            inside = take_session(message) if self._front.sep1359 else ABSENT
+            inside = take_session(message) if self._transport.sep1359 else ABSENT
             if inside is not ABSENT:
                 body = json.dumps(message).encode()
                 scope = _with_headers(scope, {"content-length": str(len(body))})
@@ -90,16 +90,18 @@ class SessionsOverHttp:
             "header": sessions[0] if len(sessions) == 1 else bool(sessions) or None,
             "inside": None if inside is ABSENT else sent(inside),
         }
-        passage = Passage(self._front, message, document, Request(scope))
+        exchange = TransportExchange(self._transport, message, document, Request(scope))
         try:
-            await self._pass(passage, scope, receive, send)
+            await self._pass(exchange, scope, receive, send)
         finally:
-            passage.close()
+            exchange.close()
 
-    async def _pass(self, passage: Passage, scope: Scope, receive: Receive, send: Send) -> None:
-        step = await passage.entered()
+    async def _pass(
+        self, exchange: TransportExchange, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        step = await exchange.entered()
         if step["step"] == "reply":
-            await _replied(passage, step)(scope, receive, send)
+            await _replied(exchange, step)(scope, receive, send)
         elif step["step"] == "drop":
             await Response(status_code=HTTPStatus.ACCEPTED)(scope, receive, send)
         else:
@@ -107,16 +109,16 @@ class SessionsOverHttp:
                 scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: step["version"]})
             settled = negotiated(step)
             if settled is not None or step.get("watch"):
-                outer = Outer(self._front.author, passage.asking, settled)
+                outer = Outer(self._transport.author, exchange.asking, settled)
                 scope = {**scope, SCOPE_KEY: outer}
             if step.get("watch"):
-                await self._initialize(passage, scope, receive, send)
+                await self._initialize(exchange, scope, receive, send)
             else:
                 stamp = step.get("stamp")
                 await self._app(scope, receive, _stamped(send, stamp) if stamp else send)
 
     async def _initialize(
-        self, passage: Passage, scope: Scope, receive: Receive, send: Send
+        self, exchange: TransportExchange, scope: Scope, receive: Receive, send: Send
     ) -> None:
         held: list[Message] = []
 
@@ -132,7 +134,7 @@ class SessionsOverHttp:
             one["result"]
             for one in events.messages(body)
             if isinstance(one, dict)
-            and one.get("id") == passage.identity
+            and one.get("id") == exchange.identity
             and isinstance(one.get("result"), dict)
         ]
         if start is None or start["status"] != HTTPStatus.OK or not results:
@@ -143,9 +145,9 @@ class SessionsOverHttp:
         if _HEADER in headers:
             await self._mistaken()(scope, receive, send)
             return
-        step = await passage.left(results[-1])
+        step = await exchange.left(results[-1])
         if step["step"] == "reply":
-            await _replied(passage, step)(scope, receive, send)
+            await _replied(exchange, step)(scope, receive, send)
             return
         if "header" in step:
             headers[_HEADER] = step["header"]
@@ -160,7 +162,7 @@ class SessionsOverHttp:
     def _mistaken(self) -> Response:
         expected = "app: expected a stateless server, found one with sessions"
         mistake = Refusal(InvalidArgument.code, "session", expected)
-        report(self._front.author.on_refused, mistake)
+        report(self._transport.author.on_refused, mistake)
         return Response(status_code=HTTPStatus.INTERNAL_SERVER_ERROR)
 
     async def _body(self, receive: Receive) -> bytes | None:
@@ -233,9 +235,9 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _replied(passage: Passage, step: Document) -> Response:
+def _replied(exchange: TransportExchange, step: Document) -> Response:
     headers = {"Allow": step["allow"]} if "allow" in step else {}
-    message, status = passage.replied(step), step.get("status", HTTPStatus.OK)
+    message, status = exchange.replied(step), step.get("status", HTTPStatus.OK)
     if message is None:
         return Response(status_code=status, headers=headers)
     return Response(json.dumps(message), status, headers, media_type="application/json")

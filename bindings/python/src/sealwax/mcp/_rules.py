@@ -39,10 +39,10 @@ class Rules:
         # What is wrong is said now.
         self.engine()
 
-    def engine(self, front: Document | None = None) -> Engine:
-        """Return the engine; `front` is of a wrapper around HTTP or stdio."""
+    def engine(self, transport: Document | None = None) -> Engine:
+        """Return the engine; `transport` is of a wrapper around HTTP or stdio."""
         sessions = None if self.sessions is None else self.sessions.settings
-        return Engine(self._codec, {**self._settings, "sessions": sessions, "front": front})
+        return Engine(self._codec, {**self._settings, "sessions": sessions, "transport": transport})
 
     def take(self, sessions: Sessions) -> None:
         """Have data-layer sessions."""

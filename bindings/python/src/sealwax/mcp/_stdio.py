@@ -27,7 +27,7 @@ from pydantic import Field
 from .._engine import sent
 from ._exchange import Outer, around
 from ._negotiated import negotiated
-from ._transport import ABSENT, Passage, take_session
+from ._transport import ABSENT, TransportExchange, take_session
 from ._wire import read_message
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mcp.shared._stream_protocols import WriteStream
 
     from ._negotiated import Negotiated
-    from ._transport import Front
+    from ._transport import Transport
 
 _INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
@@ -49,7 +49,7 @@ class _Origin:
     #: The session of what leaves for it.
     stamp: str | None = None
     #: What was asked, if it was an ``initialize``.
-    initialize: Passage | None = None
+    initialize: TransportExchange | None = None
     #: Whether the SDK was told what a client had said to another process.
     replayed: bool = False
 
@@ -59,15 +59,15 @@ class _Origin:
 _origin: ContextVar[_Origin | None] = ContextVar("sealwax_origin", default=None)
 
 
-async def run(server: Server[Any], front: Front) -> None:
+async def run(server: Server[Any], transport: Transport) -> None:
     """Serve stdio until the client leaves."""
     with _standard_streams() as (stdin, stdout):
-        await serve(server, front, anyio.wrap_file(stdin), anyio.wrap_file(stdout))
+        await serve(server, transport, anyio.wrap_file(stdin), anyio.wrap_file(stdout))
 
 
-async def serve(server: Server[Any], front: Front, stdin: Any, stdout: Any) -> None:
+async def serve(server: Server[Any], transport: Transport, stdin: Any, stdout: Any) -> None:
     """Serve two streams of lines."""
-    conversation = _Conversation(front)
+    conversation = _Conversation(transport)
     async with aclosing(conversation.lines(stdin)) as lines:
         read: Any = lines
         async with stdio_server(stdin=read, stdout=stdout) as (reads, writes):
@@ -82,8 +82,8 @@ class _Conversation:
     #: Where messages leave.
     writes: WriteStream[SessionMessage]
 
-    def __init__(self, front: Front) -> None:
-        self._front = front
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
         self._initialized = False
         self._replayed = anyio.Event()
         self._last: str | None = None
@@ -99,11 +99,11 @@ class _Conversation:
                 continue
             inside = take_session(message)
             document = {"inside": None if inside is ABSENT else sent(inside)}
-            passage = Passage(self._front, message, document)
-            step = await passage.entered()
+            exchange = TransportExchange(self._transport, message, document)
+            step = await exchange.entered()
             settled = negotiated(step)
             if settled is not None or step.get("watch"):
-                around.set(Outer(self._front.author, passage.asking))
+                around.set(Outer(self._transport.author, exchange.asking))
             if settled is not None and not self._initialized:
                 _origin.set(_Origin(replayed=True))
                 yield self._initialize(settled)
@@ -111,15 +111,15 @@ class _Conversation:
                 if self._initialized:
                     yield json.dumps(_INITIALIZED)
                 else:
-                    step = await passage.refused_again()
+                    step = await exchange.refused_again()
             if step["step"] != "deliver":
-                answer = passage.replied(step)
+                answer = exchange.replied(step)
                 if answer is not None:
                     await self._answer(answer)
                 continue
             if step.get("watch"):
                 self._initialized = True
-                _origin.set(_Origin(initialize=passage))
+                _origin.set(_Origin(initialize=exchange))
             else:
                 self._last = step.get("stamp", self._last)
                 _origin.set(_Origin(step.get("stamp")))
@@ -170,10 +170,10 @@ class _Conversation:
         await self.aclose()
 
 
-async def _begun(passage: Passage, message: JSONRPCResponse) -> JSONRPCMessage:
-    step = await passage.left(message.result)
+async def _begun(exchange: TransportExchange, message: JSONRPCResponse) -> JSONRPCMessage:
+    step = await exchange.left(message.result)
     if step["step"] == "reply":
-        return jsonrpc_message_adapter.validate_python(passage.replied(step))
+        return jsonrpc_message_adapter.validate_python(exchange.replied(step))
     more = {"sessionId": step["header"], "sessionTimeout": step["timeout"]}
     return message.model_copy(update={"result": {**message.result, **more}})
 

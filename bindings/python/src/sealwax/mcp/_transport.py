@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ABSENT: Any = object()
 
 
-class Front:
+class Transport:
     """A guard's rules for the sessions of the transport."""
 
     def __init__(
@@ -34,19 +34,21 @@ class Front:
         idle: int | None = None,
     ) -> None:
         self.author, self.sep1359 = author, sep1359
-        front = {
+        transport = {
             "required": required,
             "ttl": seconds("ttl", ttl),
             "idle": seconds("idle", idle),
             "sep1359": sep1359,
         }
-        self.engine = rules.engine(front)
+        self.engine = rules.engine(transport)
 
 
-class Passage:
+class TransportExchange:
     """One message on its way to the SDK and back."""
 
-    def __init__(self, front: Front, message: Any, document: Document, request: Any = None) -> None:
+    def __init__(
+        self, transport: Transport, message: Any, document: Document, request: Any = None
+    ) -> None:
         said = message if isinstance(message, dict) else {}
         method, params = said.get("method"), said.get("params")
         if method is not None:
@@ -65,10 +67,10 @@ class Passage:
             request_id=said.get("id"),
             request=request,
         )
-        self._author = front.author
-        self.asking = Asking(front.author, ctx)
+        self._author = transport.author
+        self.asking = Asking(transport.author, ctx)
         initialize = json_text(params) if method == "initialize" else None
-        self._engine, self._step = front.engine.transport(document, initialize)
+        self._engine, self._step = transport.engine.transport(document, initialize)
 
     async def entered(self) -> Document:
         """Return what becomes of the message."""

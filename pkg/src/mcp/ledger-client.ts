@@ -1,6 +1,6 @@
 import type { Told } from './caller.js';
 import type { Command } from './engine.js';
-import { attempt, isPromiseLike, Late, Patience } from './later.js';
+import { attempt, isPromiseLike, Late, TimeLimit } from './later.js';
 import { type Ledger, LedgerUnfit } from './ledger.js';
 
 /** How long one command may take, in seconds. The engine tries it once more. */
@@ -9,7 +9,7 @@ const COMMAND = 0.3;
 type Reply = readonly string[];
 
 /** The guard's side of its ledger: asked in time, and never taken for a yes. */
-export class Recorder {
+export class LedgerClient {
   readonly #ledger: Ledger;
   readonly #warn: (line: string) => unknown;
   #hasWarned = false;
@@ -20,9 +20,9 @@ export class Recorder {
   }
 
   /** Has the ledger do a command, and gives the reply as an event has it. */
-  record({ script, keys, args }: Command, patience: Patience): Told | Promise<Told> {
+  record({ script, keys, args }: Command, limit: TimeLimit): Told | Promise<Told> {
     return attempt<Reply, Told>(
-      () => this.#asked({ script, keys, args }, patience),
+      () => this.#asked({ script, keys, args }, limit),
       (ledger) => {
         this.#warnOnce();
         return { event: { ledger } };
@@ -31,10 +31,10 @@ export class Recorder {
     );
   }
 
-  #asked(command: Command, patience: Patience): Reply | Promise<Reply> {
+  #asked(command: Command, limit: TimeLimit): Reply | Promise<Reply> {
     const reply = this.#ledger.run(command);
     if (!isPromiseLike(reply)) return texts(reply);
-    return patience.wait(new Patience(COMMAND).wait(reply)).then(texts);
+    return limit.wait(new TimeLimit(COMMAND).wait(reply)).then(texts);
   }
 
   #warnOnce(): void {

@@ -11,7 +11,8 @@ use super::asking::{Ask, Asking, Refusal, Times, Token};
 use super::context::{About, Context, Reason, canonical, token_id, until};
 use super::input::Kept;
 use super::{
-    Deliver, Event, Head, Item, Leave, Presented, Profile, Reply, Sent, Step, Transport, Watch,
+    Deliver, Event, Head, Item, Leave, Presented, Profile, Reply, Sent, Step, TransportMessage,
+    Watch,
 };
 use crate::format::text::at_most;
 use crate::{Error, Kind, View};
@@ -20,7 +21,7 @@ const TERMINATE: &str = "session/terminate";
 /// What servers and proxies take as a header.
 const LIMIT: usize = 4096;
 
-pub(super) struct Passage {
+pub(super) struct TransportFlow {
     http: Option<String>,
     method: Option<String>,
     notification: bool,
@@ -53,8 +54,8 @@ enum Then {
     EndedForAnother,
 }
 
-impl Passage {
-    pub fn new(transport: Transport<'_>) -> Self {
+impl TransportFlow {
+    pub fn new(transport: TransportMessage<'_>) -> Self {
         Self {
             http: transport.http.map(Into::into),
             method: transport.method.map(Into::into),
@@ -109,10 +110,10 @@ impl Passage {
 }
 
 /// On the way in.
-impl Passage {
+impl TransportFlow {
     fn enter(&mut self, context: &mut Context) -> Result<Step, Step> {
         let settings = context.guard.settings();
-        let (front, remembers) = (settings.front, settings.remembers());
+        let (transport, remembers) = (settings.transport, settings.remembers());
         if self.modern || self.method.as_deref() == Some("initialize") {
             let watch = match self.method.as_deref() {
                 Some("initialize") => Watch::Always,
@@ -124,14 +125,14 @@ impl Passage {
                 ..Deliver::default()
             }));
         }
-        let terminates = front.sep1359 && self.method.as_deref() == Some(TERMINATE);
+        let terminates = transport.sep1359 && self.method.as_deref() == Some(TERMINATE);
         let ends = self.deletes() || terminates;
         if ends && !remembers {
             return Ok(self.not_offered());
         }
         let token = match (self.header.sent(), self.inside.sent()) {
             (Sent::Absent, Sent::Absent) => {
-                let needed = self.deletes() || (front.required && self.http.is_some());
+                let needed = self.deletes() || (transport.required && self.http.is_some());
                 return Ok(if needed {
                     self.bad(context, "a session", "Bad Request: expected Mcp-Session-Id")
                 } else {
@@ -153,7 +154,7 @@ impl Passage {
         let view = context.view()?;
         let (negotiated, opened) = match open(&view, token) {
             Ok(opened) => opened,
-            Err(Error::PrincipalMismatch) if front.sep1359 && remembers => {
+            Err(Error::PrincipalMismatch) if transport.sep1359 && remembers => {
                 let id = token.text().and_then(token_id);
                 return Ok(self.end_for_another(context, &view, id));
             }
@@ -172,7 +173,7 @@ impl Passage {
             stamp: self.inside.sent().text().map(Into::into),
             ..Deliver::default()
         };
-        let (ask, then) = match front.idle {
+        let (ask, then) = match transport.idle {
             _ if ends => (Ask::End, Then::Ended),
             Some(idle) => (Ask::Idle(idle), Then::Deliver(then.into())),
             None => (Ask::Live, Then::Deliver(then.into())),
@@ -250,18 +251,18 @@ impl Passage {
 
     fn declares(&self, context: &Context) -> bool {
         let settings = context.guard.settings();
-        settings.front.declares && settings.sessions.is_some()
+        settings.transport.declares && settings.sessions.is_some()
     }
 }
 
 /// On the way out.
-impl Passage {
+impl TransportFlow {
     fn left(&mut self, context: &mut Context, head: &Head<'_>) -> Step {
         let leave = Leave {
             declare: self.declares(context),
             ..Leave::default()
         };
-        let begins = self.http.is_some() || context.guard.settings().front.sep1359;
+        let begins = self.http.is_some() || context.guard.settings().transport.sep1359;
         let result: Value = match (self.method.as_deref(), head.initialized) {
             (Some("initialize"), Some(result)) if begins => {
                 serde_json::from_slice(result.as_bytes()).unwrap_or_default()
@@ -282,11 +283,11 @@ impl Passage {
             return Ok(Step::Drop);
         };
         let view = context.view()?;
-        let front = context.guard.settings().front;
-        match seal(&view, negotiated, front.ttl) {
+        let transport = context.guard.settings().transport;
+        match seal(&view, negotiated, transport.ttl) {
             Ok(token) => Ok(Step::Leave(Box::new(Leave {
                 header: Some(token),
-                timeout: front.sep1359.then(|| life(context).as_secs()),
+                timeout: transport.sep1359.then(|| life(context).as_secs()),
                 declare: self.declares(context),
                 ..Leave::default()
             }))),
@@ -304,7 +305,7 @@ impl Passage {
 }
 
 /// Refusals.
-impl Passage {
+impl TransportFlow {
     /// A peer that puts the session into its messages is told in a message, the others by a status.
     fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let inside = self.inside.sent();
@@ -452,5 +453,5 @@ fn life(context: &Context) -> Duration {
     let settings = context.guard.settings();
     let own = Duration::from_secs(Kind::Session.default_ttl().into());
     let limit = settings.codec.session_max_age();
-    settings.front.ttl.unwrap_or(own).min(limit)
+    settings.transport.ttl.unwrap_or(own).min(limit)
 }

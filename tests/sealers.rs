@@ -1,4 +1,4 @@
-//! The typed fronts bind what their names say, and the untyped one is the same underneath.
+//! Each typed sealer binds what its name says, and equals the untyped one for that purpose.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
@@ -7,7 +7,7 @@ use common::alice;
 use sealwax::{Codec, Inspected, Kind, Principal, Purpose, RequestContext};
 
 #[test]
-fn each_front_is_a_purpose() {
+fn each_typed_sealer_is_a_purpose() {
     let alice = alice();
     let id = alice.mint_session_id().unwrap();
     let context = RequestContext::new("tools/call", "rm", None).unwrap();

@@ -10,14 +10,14 @@ use tokio::time::{Instant, timeout_at};
 use crate::ledger::{Command, Ledger};
 
 /// How long one command may take. The engine tries it once more.
-const PATIENCE: Duration = Duration::from_millis(300);
+const COMMAND_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Has a ledger do what the engine asks.
-pub(crate) struct Recorder {
+pub(crate) struct LedgerClient {
     ledger: Box<dyn Ledger>,
 }
 
-impl Recorder {
+impl LedgerClient {
     pub(crate) fn new(ledger: Box<dyn Ledger>) -> Self {
         Self { ledger }
     }
@@ -28,14 +28,14 @@ impl Recorder {
         command: &Command,
         deadline: Instant,
     ) -> Result<Vec<String>, Failed> {
-        let at = deadline.min(Instant::now() + PATIENCE);
+        let at = deadline.min(Instant::now() + COMMAND_TIMEOUT);
         // It may panic before there is a future.
         let asked = AssertUnwindSafe(async { self.ledger.run(command).await }).catch_unwind();
         let why = match timeout_at(at, asked).await {
             Ok(Ok(Ok(reply))) => return Ok(reply),
             Ok(Ok(Err(error))) => error.to_string(),
             Ok(Err(_)) => "panicked".into(),
-            Err(_) => format!("no answer in {PATIENCE:?}"),
+            Err(_) => format!("no answer in {COMMAND_TIMEOUT:?}"),
         };
         Err(Failed(format!("ledger: {why}")))
     }

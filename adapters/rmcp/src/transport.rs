@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::mcp::{self, Deliver, Event, Exchange, Head, Reply, Sent, Step, Transport, Watch};
+use sealwax::mcp::{
+    self, Deliver, Event, Exchange, Head, Reply, Sent, Step, TransportMessage, Watch,
+};
 use sealwax::{Error, Principal, Profile};
 use serde_json::Value;
 
@@ -20,9 +22,9 @@ use crate::params::sent;
 use crate::refusal::About;
 
 /// The guard's part around a transport.
-pub(crate) struct Front {
+pub(crate) struct Transport {
     pub guard: Guard,
-    pub settings: mcp::Front,
+    pub settings: mcp::TransportSettings,
     /// Made with the first message, for the guard may get its sessions later than this.
     engine: OnceLock<Result<mcp::Guard, Error>>,
 }
@@ -51,13 +53,13 @@ pub(crate) struct Leaving {
     echo: Option<String>,
 }
 
-impl Front {
+impl Transport {
     pub(crate) fn new(guard: &Guard) -> Self {
         Self {
             guard: guard.clone(),
-            settings: mcp::Front {
+            settings: mcp::TransportSettings {
                 declares: true,
-                ..mcp::Front::default()
+                ..mcp::TransportSettings::default()
             },
             engine: OnceLock::new(),
         }
@@ -69,7 +71,7 @@ impl Front {
         message: &mut Value,
         parts: Option<&Parts>,
     ) -> Result<Arrived, Reply> {
-        let make = || self.guard.rules().front(self.settings).build();
+        let make = || self.guard.rules().transport(self.settings).build();
         let engine = self.engine.get_or_init(make).as_ref();
         let engine = engine.map_err(|error| {
             let about = About::new(Kind::Session, Profile::DataLayer, None);
@@ -83,7 +85,7 @@ impl Front {
         let method = message["method"].as_str();
         let version = parts.and_then(|parts| parts.headers.get(VERSION));
         let initialize = (method == Some("initialize")).then(|| message["params"].to_string());
-        let (mut exchange, step) = engine.transport(Transport {
+        let (mut exchange, step) = engine.transport(TransportMessage {
             http: parts.map(|parts| parts.method.as_str()),
             method,
             notification: is_notification(message),
@@ -179,7 +181,7 @@ impl Leaving {
     }
 }
 
-impl Clone for Front {
+impl Clone for Transport {
     fn clone(&self) -> Self {
         Self {
             settings: self.settings,

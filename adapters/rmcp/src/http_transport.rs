@@ -11,12 +11,12 @@ use sealwax::mcp::{Deliver, Event, Failed, Reply, Step};
 use serde_json::Value;
 
 use crate::caller::Identified;
-use crate::front::{Arrived, Front, Leaving};
 use crate::message::{HEADER, VERSION, replied, request_id};
 use crate::negotiated::Negotiated;
 use crate::rewrite::{Boxed, boxed, rewrite};
+use crate::transport::{Arrived, Leaving, Transport};
 
-impl Front {
+impl Transport {
     pub(crate) async fn serve<F, E>(
         &self,
         mut parts: Parts,
