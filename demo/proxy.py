@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from urllib.parse import urlsplit
@@ -68,9 +69,11 @@ class RoundRobin:
         request.send_header("Connection", "close")
         request.close_connection = True
         request.end_headers()
-        while chunk := response.read1():
-            request.wfile.write(chunk)
-            request.wfile.flush()
+        # A replica that is killed, or a client that leaves, ends a stream of events in its middle.
+        with suppress(http.client.IncompleteRead, ConnectionError):
+            while chunk := response.read1():
+                request.wfile.write(chunk)
+                request.wfile.flush()
 
     def _ask(
         self, command: str, path: str, headers: dict[str, str], body: bytes
