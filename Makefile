@@ -1,11 +1,12 @@
 # Two commands on a fresh machine (Rust by rustup, Node with npm, Python 3, a C compiler, make):
 #
-#   make demo      the main job: one session through four languages, and a fleet of MCP servers in three
-#   make test      all that a change must pass; safe with -j2 (and -O for its output)
-#   make check     format, linters, types, the core's unit tests and vectors: in a minute, once it is built
-#   make test-all  `make test`, and what takes long: every fault, test-bench, test-suites, test-clients, soak
-#   make bench     speed, beside the peers; make bench-quick in two minutes; make bench-ledger
-#   make soak      the ledger while its stores are hurt, for SECONDS=600 and more
+#   make quickstart  the main job in one language, in under two minutes: a real server, a real client, and a thief
+#   make demo        one session through four languages, and a fleet of MCP servers in three
+#   make test        all that a change must pass; safe with -j2 (and -O for its output)
+#   make check       format, linters, types, the core's unit tests and vectors: in a minute, once it is built
+#   make test-all    `make test`, and what takes long: every fault, test-bench, test-suites, test-clients, soak
+#   make bench       speed, beside the peers; make bench-quick in two minutes; make bench-ledger
+#   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
 # use pkg-config, g++, valgrind and Chromium (on Debian: chromium), and say what they leave out without.
@@ -23,22 +24,28 @@ CORE := -p sealwax --all-features
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -11
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -12
 
 # ---- what is built, as its users install it ----
 
 .PHONY: build programs c npm sqlite tools wheel servers
 build: programs c npm wheel
 
+# $(call say,THING): a cold build takes minutes, and shows nothing else.
+say = printf '%s: building %s; the first time takes minutes\n' "$$(date +%H:%M:%S)" '$1'
+
 # The command, and the examples: in the profile of the tests.
 programs:
+	@$(call say,the command and the Rust examples)
 	cargo build --quiet $(CORE) --bins --examples
 	cargo build --quiet -p sealwax-rmcp --examples
 
 c:
+	@$(call say,the C library)
 	$(MAKE) -C bindings/c peer
 
 npm: targets
+	@$(call say,the WebAssembly module and the npm package)
 	$(MAKE) -C pkg build
 
 sqlite: npm
@@ -49,6 +56,7 @@ tools:
 	$(MAKE) -C bindings/python tools
 
 wheel: c tools
+	@$(call say,the Python package)
 	$(MAKE) -C bindings/python build mcp
 
 # The MCP servers of examples/ and tests/conformance, each on the official SDK of its language.
@@ -56,7 +64,13 @@ servers: npm wheel programs
 
 # ---- the main job ----
 
-.PHONY: demo demo-session demo-fleet
+.PHONY: quickstart demo demo-session demo-fleet
+# With what Python alone needs.
+quickstart:
+	@$(call say,the Python package)
+	@$(MAKE) --silent -C bindings/python build mcp
+	@$(PYTHON_MCP) demo/quickstart.py
+
 demo: demo-session demo-fleet
 
 demo-session: build
@@ -187,6 +201,7 @@ test-inspector: npm
 
 # What is demonstrated is tested, and every language against every other.
 test-interop: demo
+	$(PYTHON_MCP) demo/quickstart.py
 	python3 tests/interop/run.py 10 random rust=target/debug/examples/interop-peer \
 		c=$(BUILD)/c/interop_peer python="$(PYTHON) bindings/python/tests/interop_peer.py" \
 		typescript="node $(CONSUMER)/interop-peer.mjs"
@@ -241,57 +256,11 @@ test-clients: servers
 	python3 tests/clients/run.py target/debug/sealwax pkg/node_modules/node-24/bin/node $(BUILD)/clients \
 		typescript="node $(CONSUMER_MCP)/{}.js" python="$(PYTHON_MCP) examples/{}.py" rust="target/debug/examples/{}"
 
-# ---- speed, beside the peers ----
+# ---- speed, beside the peers: benches/Makefile ----
 
-BENCH := $(BUILD)/bench
-RUN_BENCHES = $(BENCH)/venv/bin/python benches/run.py $(CURDIR) $1 \
-	rust=$(BENCH)/rust/release/sealwax-bench node="node $(BENCH)/node/bench.mjs" \
-	python="$(BENCH)/venv/bin/python benches/python/bench.py" c=$(BENCH)/bench-c \
-	rust-guard="$(BENCH)/rust/release/sealwax-bench guard" \
-	node-drawn="node --import $(BENCH)/node/drawn.mjs $(BENCH)/node/bench.mjs" \
-	starts="$(BENCH)/venv/bin/python benches/starts.py $(BENCH)/node $(BENCH)/venv/bin/python" \
-	python-guard="$(BENCH)/venv/bin/python benches/python/guard.py" \
-	$(foreach process,$(if $1,1,1 2 3),node-guard-$(process)="node $(BENCH)/node/guard.mjs")
-# Node is measured in three processes, for what its compiler makes of the same code differs.
-
-RUN_LEDGER = $(BENCH)/venv/bin/python benches/ledger/run.py $(CURDIR) $(BENCH)/ledger $1 \
-	rust="$(BENCH)/rust/release/sealwax-bench ledger" node="node $(BENCH)/node/ledger.mjs" \
-	python="$(BENCH)/venv/bin/python benches/python/ledger.py"
-
-.PHONY: bench bench-quick bench-ledger bench-ledger-quick bench-peers test-bench
-bench: bench-peers
-	$(call RUN_BENCHES)
-
-bench-quick: bench-peers
-	$(call RUN_BENCHES,quick)
-
-bench-ledger: bench-peers
-	$(call RUN_LEDGER)
-
-bench-ledger-quick: bench-peers
-	$(call RUN_LEDGER,quick)
-
-# With a module that npm compiles: not each time.
-$(BENCH)/node/.installed: benches/node/package.json benches/node/package-lock.json
-	mkdir -p $(@D)
-	cp $^ $(@D)
-	cd $(@D) && npm ci --silent --no-audit --no-fund
-	@touch $@
-
-bench-peers: build $(BENCH)/node/.installed
-	cargo build --quiet --release --manifest-path benches/rust/Cargo.toml --target-dir $(BENCH)/rust
-	$(CC) -std=c11 -O2 -I $(PREFIX)/include benches/c/bench.c -o $(BENCH)/bench-c \
-		-L $(PREFIX)/lib -lsealwax -pthread -Wl,-rpath,$(PREFIX)/lib
-	cp benches/node/* $(BENCH)/node
-	cd $(BENCH)/node && npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/sealwax-0.1.0.tgz
-	test -d $(BENCH)/venv || python3 -m venv $(BENCH)/venv
-	$(BENCH)/venv/bin/pip install --quiet --disable-pip-version-check --requirement benches/python/requirements.txt
-	$(BENCH)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BUILD)/python/*.whl
-
-# That the benches run and leave nothing out; how fast they are is nobody's test.
-test-bench: bench-quick bench-ledger-quick
-	python3 benches/check.py target/bench/summary.json
-	python3 benches/ledger/check.py target/bench/ledger.json
+.PHONY: bench bench-quick bench-ledger bench-ledger-quick test-bench
+bench bench-quick bench-ledger bench-ledger-quick test-bench: build
+	$(MAKE) -C benches $@
 
 # ---- linters ----
 

@@ -23,15 +23,19 @@ from story import faint, paint
 JWT_SECRET = os.urandom(32).hex()
 
 
+def bearer(user: str) -> str:
+    """Return a token of the user's, as an identity provider makes it."""
+    claims = {"iss": "https://idp.example.com", "sub": user, "client_id": "demo", "exp": int(time.time()) + 3600}
+    return jwt.encode(claims, JWT_SECRET, algorithm="HS256")
+
+
 class Client:
     """A conversation of one user, by an official client in a process of its own."""
 
     def __init__(self, name: str, command: str, url: str, user: str, *more: str) -> None:
         self.name = name
-        claims = {"iss": "https://idp.example.com", "sub": user, "client_id": "demo", "exp": int(time.time()) + 3600}
-        bearer = jwt.encode(claims, JWT_SECRET, algorithm="HS256")
         self._process = subprocess.Popen(
-            [*shlex.split(command), url, bearer, *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*shlex.split(command), url, bearer(user), *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._hear()
 

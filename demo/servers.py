@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -43,4 +44,4 @@ class Server:
 
 def keygen(sealwax: str) -> str:
     """Make a key by the command."""
-    return subprocess.run([sealwax, "keygen"], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run([*shlex.split(sealwax), "keygen"], capture_output=True, text=True, check=True).stdout.strip()
