@@ -270,7 +270,8 @@ impl GuardBuilder {
     }
 
     /// How long to wait for [`Accept`] and the ledger, for all that they are asked at once: 1 s unless set. A
-    /// session of the transport is asked about before its request, and each handle by itself.
+    /// session of the transport is asked about before its request, and each handle by itself. One command of the
+    /// ledger may take three tenths of it.
     #[must_use]
     pub fn accept_timeout(mut self, limit: Duration) -> Self {
         self.options.accept_timeout = limit;
@@ -372,7 +373,7 @@ impl GuardBuilder {
                     local: ledger.is_local(),
                     ..settings.unwrap_or_default()
                 });
-                self.options.ledger = Some(LedgerClient::new(ledger));
+                self.options.ledger = Some(LedgerClient::new(ledger, self.options.accept_timeout));
             }
             (None, None) => {}
             (None, Some(_)) => {

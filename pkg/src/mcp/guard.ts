@@ -43,7 +43,10 @@ export interface GuardOptions {
   readonly logger?: { warn(message: string): void } | undefined;
   /** Is asked before a token is accepted, and told when one ends. */
   readonly accept?: Accept | undefined;
-  /** How many seconds `accept` and the `ledger` may take, of each request: 1 unless set. */
+  /**
+   * How many seconds `accept` and the `ledger` may take, of each request: 1 unless set. One command of the ledger may
+   * take three tenths of it.
+   */
   readonly acceptTimeout?: number | undefined;
   /**
    * Remembers what was used, what ended, and which state of a session is the latest. With it a
@@ -156,16 +159,18 @@ export class Guard {
     const engine = new Engine(codec, this.#settings);
     const { asks, ledger: remembers } = this.#settings;
     const { ledger } = given;
+    const acceptTimeout = seconds('acceptTimeout', known.acceptTimeout) ?? 1;
+    const warn = (line: string) => quietly(() => logger.warn(line));
     this.#policy = {
       codec,
       principalOf: principalOf(known.principal),
       accept,
-      acceptTimeout: seconds('acceptTimeout', known.acceptTimeout) ?? 1,
+      acceptTimeout,
       known: new WeakMap(),
       knownById: new Map(),
       onRefused,
       logger,
-      ledgerClient: ledger && new LedgerClient(ledger, (line) => quietly(() => logger.warn(line))),
+      ledgerClient: ledger && new LedgerClient(ledger, acceptTimeout, warn),
       engine,
       transportOf: (transport) => new Engine(codec, { transport, asks, ledger: remembers }),
       initial: undefined,

@@ -3,19 +3,19 @@ import type { Command } from './engine.js';
 import { attempt, isPromiseLike, Late, TimeLimit } from './later.js';
 import { type Ledger, LedgerUnfit } from './ledger.js';
 
-/** How long one command may take, in seconds. The engine tries it once more. */
-const COMMAND = 0.3;
-
 type Reply = readonly string[];
 
 /** The guard's side of its ledger: asked in time, and never taken for a yes. */
 export class LedgerClient {
   readonly #ledger: Ledger;
+  readonly #seconds: number;
   readonly #warn: (line: string) => unknown;
   #hasWarned = false;
 
-  constructor(ledger: Ledger, warn: (line: string) => unknown) {
+  /** One command may take three tenths of `limit`, in seconds, so that the engine can try it once more. */
+  constructor(ledger: Ledger, limit: number, warn: (line: string) => unknown) {
     this.#ledger = ledger;
+    this.#seconds = 0.3 * limit;
     this.#warn = warn;
   }
 
@@ -34,7 +34,7 @@ export class LedgerClient {
   #asked(command: Command, limit: TimeLimit): Reply | Promise<Reply> {
     const reply = this.#ledger.run(command);
     if (!isPromiseLike(reply)) return texts(reply);
-    return limit.wait(new TimeLimit(COMMAND).wait(reply)).then(texts);
+    return limit.wait(new TimeLimit(this.#seconds).wait(reply)).then(texts);
   }
 
   #warnOnce(): void {

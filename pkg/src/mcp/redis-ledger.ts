@@ -37,7 +37,7 @@ const CONFIRMED_IN = '200';
  * does the first on another connection and after an error: one that would forget is {@link LedgerUnfit}.
  *
  * Give it a client of its own, for `WAIT` holds up whatever else goes over the connection. What the client
- * sends again by itself is no second use, but a guard waits 300 ms at most: with `ioredis` set
+ * sends again by itself is no second use, but a guard waits three tenths of its `acceptTimeout` at most: with `ioredis` set
  * `enableOfflineQueue: false` and `maxRetriesPerRequest: 1`, with `redis` `disableOfflineQueue: true`, so
  * that it hears at once that the server is gone. Both need a listener for `error`.
  *

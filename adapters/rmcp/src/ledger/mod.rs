@@ -31,7 +31,7 @@ pub trait Ledger: Send + Sync + 'static {
     /// Does a command in one atomic step, and gives the reply as LEDGER.md says.
     ///
     /// Whatever fails refuses the request, as the server's own failure; the error's text goes to the log. A guard
-    /// waits for 300 ms, and tries once more.
+    /// waits for three tenths of its `accept_timeout`, and tries once more.
     fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply>;
 
     /// Whether it is on this machine, as a file or in memory, so that there is one clock: false unless it says

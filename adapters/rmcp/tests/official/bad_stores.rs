@@ -9,7 +9,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use sealwax::{Codec, Principal, Profile};
 use sealwax_rmcp::ledger::{Command, Ledger, LedgerError, Memory, Redis, Reply, Script, Sqlite};
-use sealwax_rmcp::{Guard, from_claims};
+use sealwax_rmcp::{Guard, GuardBuilder, from_claims};
 use serde_json::{Value, json};
 
 use crate::clients::*;
@@ -77,8 +77,13 @@ fn all_say(told: &[String], what: &str) {
 }
 
 /// A fleet on a good store, which a test makes a bad one.
+/// With the time limit that a guard has unless it is told.
+fn impatient(guard: GuardBuilder) -> GuardBuilder {
+    guard.accept_timeout(Duration::from_secs(1))
+}
+
 async fn good(settings: &[&str]) -> (Fleet, Had) {
-    let fleet = Fleet::on(Store::Valkey(Valkey::with(settings))).await;
+    let fleet = Fleet::with(Store::Valkey(Valkey::with(settings)), impatient).await;
     let [alice, _] = fleet.clients("alice").await;
     let had = Had::of(alice, &fleet.refusals).await;
     (fleet, had)
@@ -292,7 +297,7 @@ async fn a_file_that_is_locked_or_no_database() {
         assert_eq!(failed.code(), "ledger_unavailable");
         assert!(failed.to_string().starts_with("sqlite: "), "{failed}");
     }
-    let fleet = Fleet::on(store).await;
+    let fleet = Fleet::with(store, impatient).await;
     let [alice, _] = fleet.clients("alice").await;
     let had = Had::of(alice, &fleet.refusals).await;
     let other = rusqlite::Connection::open(path).unwrap();

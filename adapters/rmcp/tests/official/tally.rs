@@ -298,7 +298,10 @@ impl Fleet {
     pub async fn with(store: Store, options: impl Fn(GuardBuilder) -> GuardBuilder) -> Self {
         let (codec, refusals) = (fresh(), Refusals::default());
         let guard = || {
-            let builder = Guard::builder(codec.clone(), from_claims).on_refused(refusals.hook());
+            let builder = Guard::builder(codec.clone(), from_claims)
+                // A busy machine is not what these tests are about.
+                .accept_timeout(Duration::from_secs(20))
+                .on_refused(refusals.hook());
             options(store.of(builder)).build().unwrap()
         };
         let replicas = [replica(guard()).await, replica(guard()).await];
