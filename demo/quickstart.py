@@ -1,18 +1,16 @@
 """The main job in one language: two replicas of a server, an official client, and someone who copies its state.
 
-    quickstart.py                   # with the Python that has the packages installed
+quickstart.py                   # with the Python that has the packages installed
 """
 
 from __future__ import annotations
 
-import http.client
 import json
 import subprocess
 import sys
-from typing import Any
-from urllib.parse import urlsplit
 
 from fleet import Client, Fleet, bearer
+from servers import post
 from story import bold, faint
 
 SEALWAX = f"{sys.executable} -m sealwax"
@@ -49,23 +47,19 @@ def tell() -> None:
         for what, header, change in attempts:
             message = {**call, "params": {**call["params"], **change}}
             sent = {**{name.lower(): value for name, value in headers.items()}, **header}
-            answer = send(fleet.proxy.url, path, sent, message)
+            answer = post(fleet.proxy.url, path, sent, message)
             refused = answer.get("error", {}).get("code") == -32602
             fleet.told(f"{what}: refused", refused, answer)
-        print(faint(f"\n  The client is told, each time: {answer['error']['message']}. The reason is in the server's log."))
+        print(
+            faint(
+                f"\n  The client is told, each time: {answer['error']['message']}. The reason is in the server's log."
+            )
+        )
 
 
 def swapped(character: str) -> str:
     """Return another character that decodes: the last one of a token holds few bits."""
     return "A" if character != "A" else "Q"
-
-
-def send(url: str, path: str, headers: dict[str, str], message: dict[str, Any]) -> dict[str, Any]:
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
-    connection.request("POST", path, json.dumps(message), headers)
-    body = connection.getresponse().read().decode()
-    events = [line.removeprefix("data:") for line in body.splitlines() if line.startswith("data:")]
-    return json.loads(next((event for event in reversed(events) if '"jsonrpc"' in event), body))
 
 
 if __name__ == "__main__":

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
 import threading
+from typing import Any
+from urllib.parse import urlsplit
 
 
 class Server:
@@ -40,6 +44,15 @@ class Server:
         """End it as a machine ends that loses its power."""
         self._process.kill()
         self._process.wait()
+
+
+def post(url: str, path: str, headers: dict[str, str], message: dict[str, Any]) -> dict[str, Any]:
+    """Send a JSON-RPC message to a server, and return the one that answers it; a response may be a stream of events."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection.request("POST", path, json.dumps(message), headers)
+    body = connection.getresponse().read().decode()
+    events = [line.removeprefix("data:") for line in body.splitlines() if line.startswith("data:")]
+    return json.loads(next((event for event in reversed(events) if '"jsonrpc"' in event), body))
 
 
 def keygen(sealwax: str) -> str:
