@@ -1,4 +1,4 @@
-//! What a handler does with handles that a language model carries.
+//! The actions of a handler on handles, which a language model carries.
 
 use alloc::string::String;
 use core::time::Duration;
@@ -11,55 +11,55 @@ use super::{Before, Event, Item, Life, Made, Presented, Reply, RpcError, Sent, S
 use crate::sessions::rfc3339;
 use crate::{Error, Handle, Sealer, Token, View, kind};
 
-/// An act of a handler, with a handle of a type. Lifetimes are in whole seconds.
+/// An action of a handler on a handle of one type. Lifetimes are in whole seconds.
 #[derive(Clone, Debug)]
 pub struct Act<'a> {
     /// The type: a small letter, then up to 31 small letters or digits.
     pub handle_type: &'a str,
-    /// What to do.
+    /// The action.
     pub what: What<'a>,
 }
 
-/// What to do with a handle. What a model passes may be anything, whatever a schema says.
+/// The action on a handle. A model may pass anything, whatever the schema.
 #[derive(Clone, Debug)]
 pub enum What<'a> {
-    /// Mint one that is the key of a row.
+    /// Mint a handle that is the key of a row.
     Mint {
-        /// How long it is good; for ever unless set.
+        /// Its lifetime; unlimited by default.
         max_age: Option<Duration>,
     },
-    /// Check one that is the key of a row.
+    /// Check a handle that is the key of a row.
     Check {
-        /// What came.
+        /// The value that the model passed.
         handle: Sent<'a>,
-        /// How long it is good, as when it was minted.
+        /// Its lifetime, as when it was minted.
         max_age: Option<Duration>,
     },
-    /// Seal a value, as JSON, into one that holds its state.
+    /// Seal a value, as JSON, into a handle that holds its state.
     Seal {
         /// The value.
         value: &'a str,
-        /// How long it is good: 24 hours unless set.
+        /// Its lifetime: 24 hours by default.
         ttl: Option<Duration>,
-        /// What it is made in place of.
+        /// The handle that it replaces.
         before: Option<Before>,
-        /// Whether that is used up by it, which takes a ledger.
+        /// Whether this uses that handle up, which requires a ledger.
         once: bool,
     },
-    /// Open one that holds its state.
+    /// Open a handle that holds its state.
     Open {
-        /// What came.
+        /// The value that the model passed.
         handle: Sent<'a>,
-        /// How old the first of its chain may be.
+        /// The maximum age since the first handle of its chain.
         max_age: Option<Duration>,
-        /// Whether it must not be used up.
+        /// Whether a used handle is refused.
         once: bool,
     },
-    /// End one before its time.
+    /// End a handle before its time.
     End {
-        /// What came.
+        /// The value that the model passed.
         handle: Sent<'a>,
-        /// How long it is good, as when it was made.
+        /// Its lifetime, as when it was made.
         max_age: Option<Duration>,
         /// Whether it holds its state.
         held: bool,
@@ -69,10 +69,10 @@ pub enum What<'a> {
 pub(super) struct Acting {
     handle_type: String,
     work: Work,
-    /// What came.
+    /// The value that the model passed.
     handle: Kept,
     max_age: Option<Duration>,
-    /// What is asked; then this is given.
+    /// The pending checks, and the result once they pass.
     asking: Option<(Asking, Made)>,
 }
 
@@ -159,13 +159,13 @@ impl Acting {
         self.refuse(context, error.into())
     }
 
-    /// What is given once it is accepted.
+    /// Returns the value of the handle, before it is accepted.
     pub fn opened(&self) -> Option<&str> {
         let (_, made) = self.asking.as_ref()?;
         made.value.as_deref()
     }
 
-    /// What is to be given, and what is asked before.
+    /// Returns the checks, and the result once they pass.
     fn begun(&self, context: &Context, view: &View) -> Result<(Asking, Made), Reason> {
         let settings = context.guard.settings();
         let (made, token) = match &self.work {
@@ -205,7 +205,7 @@ impl Acting {
                 (made, Some(token))
             }
         };
-        // What ends, or is renewed, was accepted before.
+        // To end or renew a handle, the handler has had it accepted before.
         let asking = Asking::new(token.into_iter().collect());
         Ok(match self.work {
             Work::Check | Work::Open { .. } => (asking, made),
@@ -348,7 +348,7 @@ impl Acting {
     fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let about = About {
             token: self.handle.sent().text(),
-            // What was verified has an id that is known to be ours.
+            // A verified handle is known to be of this service, so its id is logged.
             id: self.asking.as_ref().map(|(_, made)| made.id.clone()),
             ..About::new(self.item())
         };
@@ -363,7 +363,7 @@ impl Acting {
     }
 }
 
-/// What renewing uses up.
+/// Returns the handle that a renewal uses up.
 fn spent(before: &Before) -> asking::Token {
     asking::Token {
         presented: Presented {

@@ -1,7 +1,7 @@
 //! The engine for other languages: JSON documents in and out (docs/engine.md has their form).
 //!
-//! What a client sent never makes these functions fail: a document that cannot be read, such as one with
-//! a lone surrogate, is answered as a message that is malformed. The adapter's own mistakes are errors.
+//! Input of a client never makes these functions fail: an unreadable document, such as one with a
+//! lone surrogate, is answered as a malformed message. Mistakes of the adapter are errors.
 
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString as _};
@@ -19,11 +19,11 @@ use super::{
 use crate::ledger::{Command, Fitness, Judgement, Memory, Script, Write};
 use crate::{Codec, Error, Principal};
 
-/// A guard by its settings.
+/// Returns a guard with these settings.
 ///
 /// # Errors
 ///
-/// [`Error::InvalidArgument`] for a document that is none, and as
+/// [`Error::InvalidArgument`] for an invalid document, and as
 /// [`GuardBuilder::build`](super::GuardBuilder::build).
 pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     let settings = read(settings)?;
@@ -95,8 +95,8 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
     tell(mistaken(begun, mistake))
 }
 
-/// Begins the exchange of a message around HTTP or stdio; `initialize` are the params of such a request,
-/// as JSON.
+/// Begins the exchange of a message around HTTP or stdio; `initialize` is the `params` of an
+/// `initialize` request, as JSON.
 #[must_use]
 pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Exchange, String) {
     let Ok((document, known)) = received(document) else {
@@ -118,12 +118,12 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
     tell(mistaken(begun, mistake))
 }
 
-/// Takes what came of the last step. `value` is the first value of a session, or the whole result of
-/// `initialize`, as JSON.
+/// Reports the outcome of the last step. `value` is the first value of a session, or the whole
+/// result of `initialize`, as JSON.
 ///
 /// # Errors
 ///
-/// As [`Exchange::on`], and [`Error::InvalidArgument`] for a document that is no event.
+/// As [`Exchange::on`], and [`Error::InvalidArgument`] for an invalid event.
 pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
     let document = read(document)?;
     let (name, told) = Document(&document).first().ok_or(NO_DOCUMENT)?;
@@ -170,11 +170,11 @@ pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Resul
     Ok(self::told(exchange, &step))
 }
 
-/// Begins an exchange for what a handler does with a handle; `value` is what it shall hold, as JSON.
+/// Begins an exchange for a handler's action on a handle; `value` is the state to seal, as JSON.
 ///
 /// # Errors
 ///
-/// [`Error::InvalidArgument`] for a document that is no act.
+/// [`Error::InvalidArgument`] for an invalid action.
 pub fn act(
     exchange: &Exchange,
     document: &str,
@@ -220,7 +220,7 @@ pub fn act(
     Ok(tell(exchange.act(Act { handle_type, what })))
 }
 
-/// The text of a session's metadata, for a result.
+/// Forks the session, and returns the metadata of the new one, for a result.
 ///
 /// # Errors
 ///
@@ -230,7 +230,7 @@ pub fn fork(exchange: &Exchange) -> Result<String, Error> {
 }
 
 const NO_DOCUMENT: Error = Error::InvalidArgument(alloc::borrow::Cow::Borrowed(
-    "engine: expected a document as docs/engine.md has it",
+    "engine: expected a document as docs/engine.md specifies",
 ));
 
 fn read(document: &str) -> Result<Value, Error> {
@@ -240,10 +240,10 @@ fn read(document: &str) -> Result<Value, Error> {
     }
 }
 
-/// Who asks, where that is known already; or what is wrong with it, which is not the client's fault.
+/// The caller, if the adapter gave it, and the fault in it, which is not the client's.
 type Known = (Option<Principal>, Option<Error>);
 
-/// A message, and who sent it.
+/// Reads a message and its caller.
 fn received(document: &str) -> Result<(Value, Known), Error> {
     let document = read(document)?;
     let known = match Document(&document).at("principal") {
@@ -256,7 +256,7 @@ fn received(document: &str) -> Result<(Value, Known), Error> {
     Ok((document, known))
 }
 
-/// Where it has to be known who asks, what is wrong with that.
+/// Reports a faulty caller, once the caller is needed.
 fn mistaken((mut exchange, step): (Exchange, Step), mistake: Option<Error>) -> (Exchange, Step) {
     let step = match (step, mistake) {
         (Step::Identify, Some(error)) => {
@@ -268,12 +268,13 @@ fn mistaken((mut exchange, step): (Exchange, Step), mistake: Option<Error>) -> (
     (exchange, step)
 }
 
-/// A value, and the members of an object. Small, as WebAssembly: each call of these would be.
+/// A value, and the members of an object. The methods are not inlined, to keep the WebAssembly
+/// small.
 #[derive(Clone, Copy)]
 struct Document<'a>(&'a Value);
 
 impl<'a> Document<'a> {
-    /// A member, or `null`.
+    /// Returns a member, or `null`.
     #[inline(never)]
     fn at(self, member: &str) -> Self {
         Self(self.0.get(member).unwrap_or(&Value::Null))
@@ -342,12 +343,12 @@ fn principal(told: Document<'_>) -> Result<Principal, Error> {
     )
 }
 
-/// What a message is answered whose document could not be read.
+/// Answers a message whose document could not be read.
 fn unreadable(guard: &Guard) -> (Exchange, String) {
     tell(Exchange::unreadable(guard.clone()))
 }
 
-/// A step as a document, with what was refused on the way.
+/// Returns a step as a document, together with the refusals on the way.
 fn tell((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
     let told = told(&mut exchange, &step);
     (exchange, told)
@@ -392,7 +393,7 @@ fn told(exchange: &mut Exchange, step: &Step) -> String {
     told.written()
 }
 
-/// An object of JSON, as it is written.
+/// Writes a JSON object.
 #[derive(Default)]
 struct Told(Vec<u8>);
 
@@ -409,7 +410,7 @@ impl Told {
         self.0.push(b':');
     }
 
-    /// Writes texts, numbers and structs of these, which always have a form in JSON.
+    /// Writes strings, numbers and structs of these, which always serialize.
     fn write(&mut self, value: &(impl Serialize + ?Sized)) {
         let _ = serde_json::to_writer(&mut self.0, value);
     }
@@ -542,11 +543,11 @@ impl Told {
     }
 }
 
-/// Begins the exchange that revokes whatever of a principal began until now. `lives` is in seconds.
+/// Begins the exchange that signs a principal out everywhere. `lives` is in seconds.
 ///
 /// # Errors
 ///
-/// As [`Guard::revoke`], and [`Error::InvalidArgument`] for a document that is no principal.
+/// As [`Guard::revoke`], and [`Error::InvalidArgument`] for an invalid principal.
 pub fn revoke(
     guard: &Guard,
     document: &str,
@@ -558,11 +559,12 @@ pub fn revoke(
     ))
 }
 
-/// Judges a command in a store's transaction: see [`Command::judge`]. `values` is an array of texts and nulls.
+/// Judges a command in a store's transaction: see [`Command::judge`]. `values` is an array of
+/// strings and nulls.
 ///
 /// # Errors
 ///
-/// [`Error::InvalidArgument`] for a document that is no command, and for other values than of its keys.
+/// [`Error::InvalidArgument`] for an invalid command, and unless there is one value for each key.
 pub fn judge(document: &str, now: u64, values: &str) -> Result<String, Error> {
     let command = command(document)?;
     let values: Vec<Value> = match serde_json::from_slice(values.as_bytes()) {
@@ -585,7 +587,8 @@ fn written(write: &Write) -> String {
     told.written()
 }
 
-/// What a server's `INFO` tells of its fitness: arrays of texts, `refused` and `warned`.
+/// Returns the fitness of a server according to its `INFO`: arrays of strings, `refused` and
+/// `warned`.
 #[must_use]
 pub fn fitness(info: &str) -> String {
     let Fitness { refused, warned } = Fitness::of(info);
@@ -595,11 +598,12 @@ pub fn fitness(info: &str) -> String {
     told.written()
 }
 
-/// Has a ledger in memory do a command, at `now` in Unix seconds: its reply, as a JSON array.
+/// Runs a command on a ledger in memory, at `now` in Unix seconds; returns its reply, as a JSON
+/// array.
 ///
 /// # Errors
 ///
-/// [`Error::InvalidArgument`] for a document that is no command.
+/// [`Error::InvalidArgument`] for an invalid command.
 pub fn run(memory: &mut Memory, document: &str, now: u64) -> Result<String, Error> {
     let reply = memory.run(&command(document)?, now);
     serde_json::to_string(&reply).map_err(|_| NO_DOCUMENT)

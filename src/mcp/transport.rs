@@ -1,5 +1,5 @@
-//! Sessions of the transport: `Mcp-Session-Id` of the revisions to 2025-11-25 without a store, and
-//! SEP-1359. The session is a token that holds what was negotiated.
+//! Sessions of the transport: `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store,
+//! and SEP-1359. The session is a token that holds the negotiated values.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -18,7 +18,7 @@ use crate::format::text::at_most;
 use crate::{Error, Kind, View};
 
 const TERMINATE: &str = "session/terminate";
-/// What servers and proxies take as a header.
+/// The limit of a header that servers and proxies accept.
 const LIMIT: usize = 4096;
 
 pub(super) struct TransportFlow {
@@ -35,22 +35,22 @@ pub(super) struct TransportFlow {
 
 enum Phase {
     Entering,
-    /// What it brought is asked about; then this follows.
+    /// Its token is being judged; then this follows.
     Asking(Asking, Then),
-    /// The SDK has it: an `initialize`, or what has no session.
+    /// The SDK has it: an `initialize`, or a message without a session.
     Delivered,
-    /// The SDK has it, and may have to begin its session again.
+    /// The SDK has it, and may have to resume its session.
     Continued,
-    /// This was negotiated; who asked may still have to be found out.
+    /// These values were negotiated; the caller may still be unknown.
     Leaving(String),
 }
 
-/// What follows once nothing is asked any more.
+/// The continuation after a token is accepted.
 enum Then {
     Deliver(Box<Deliver>),
-    /// The session has ended, as its principal wants.
+    /// The session has ended, at the request of its principal.
     Ended,
-    /// The same, because another principal sent it.
+    /// The session has ended, because another principal presented it.
     EndedForAnother,
 }
 
@@ -91,7 +91,7 @@ impl TransportFlow {
             (Phase::Delivered, Event::Left(head)) => Some(self.left(context, &head)),
             (Phase::Continued, Event::Begun(Err(_))) => Some(self.refuse(
                 context,
-                Error::Malformed("what this server can begin again").into(),
+                Error::Malformed("a session that this server can resume").into(),
             )),
             (phase, _) => {
                 self.phase = phase;
@@ -100,7 +100,7 @@ impl TransportFlow {
         }
     }
 
-    /// It is not known who asks.
+    /// Refuses: the caller could not be identified.
     pub fn fail(&self, context: &mut Context, error: Error) -> Step {
         match self.phase {
             Phase::Leaving(_) => self.not_begun(context, error),
@@ -109,7 +109,7 @@ impl TransportFlow {
     }
 }
 
-/// On the way in.
+/// The request.
 impl TransportFlow {
     fn enter(&mut self, context: &mut Context) -> Result<Step, Step> {
         let settings = context.guard.settings();
@@ -163,7 +163,7 @@ impl TransportFlow {
         let version = self.version.as_deref();
         if version.is_some_and(|version| version != negotiated.protocol_version) {
             let told = "Bad Request: expected MCP-Protocol-Version to be what was negotiated";
-            return Ok(self.bad(context, "the version that was negotiated", told));
+            return Ok(self.bad(context, "the negotiated version", told));
         }
         let then = Deliver {
             token_id: Some(opened.presented.id.clone()),
@@ -221,13 +221,14 @@ impl TransportFlow {
         Step::Deliver(Box::new(deliver))
     }
 
-    /// The session of a principal ends when somebody else sends it: so SEP-1359 has it. The token is
-    /// authentic, where its principal can be told.
+    /// Ends a session because another principal presented it, as SEP-1359 requires. If its
+    /// principal is readable, the token is authentic.
     fn end_for_another(&mut self, context: &mut Context, view: &View, id: Option<String>) -> Step {
         let Some(id) = id else {
             return self.refuse(context, Error::PrincipalMismatch.into());
         };
-        // When it ends is sealed for its own principal: by the codec's limit, and a clock may be ahead.
+        // The token's end is sealed for its own principal, so the codec's limit is used, plus the
+        // skew of clocks.
         let limit = view.codec().session_max_age().as_secs();
         let ends = until(Some(view.codec().clock().now().saturating_add(limit)));
         let token = Token {
@@ -255,7 +256,7 @@ impl TransportFlow {
     }
 }
 
-/// On the way out.
+/// The result.
 impl TransportFlow {
     fn left(&mut self, context: &mut Context, head: &Head<'_>) -> Step {
         let leave = Leave {
@@ -306,7 +307,7 @@ impl TransportFlow {
 
 /// Refusals.
 impl TransportFlow {
-    /// A peer that puts the session into its messages is told in a message, the others by a status.
+    /// Refuses with a message if the client puts the session into its messages, else with a status.
     fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let inside = self.inside.sent();
         let request = self.method.is_some() && !self.notification;
@@ -329,7 +330,7 @@ impl TransportFlow {
         Step::Reply(answer.into())
     }
 
-    /// A request that cannot be served, whoever sent it.
+    /// Refuses a request that cannot be served for any caller.
     fn bad(&self, context: &mut Context, expected: &'static str, told: &'static str) -> Step {
         let error = Error::Malformed(expected);
         context.refuse(error.into(), About::new(Item::Session));
@@ -342,7 +343,7 @@ impl TransportFlow {
         })
     }
 
-    /// Never promise what nothing keeps.
+    /// Refuses to end sessions if nothing remembers ends.
     fn not_offered(&self) -> Step {
         match self.notification {
             _ if self.deletes() => Step::Reply(Reply {
@@ -362,9 +363,9 @@ struct Negotiated {
     expires_at: Option<u64>,
 }
 
-/// What a token of a session holds, and what `accept` is asked of it.
+/// Opens the token of a session; returns its contents, and the question for `accept`.
 fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Token), Error> {
-    const EXPECTED: Error = Error::Malformed("what initialize settled");
+    const EXPECTED: Error = Error::Malformed("the values that initialize negotiated");
     let token = token
         .text()
         .ok_or(Error::Malformed("a session that is a text"))?;
@@ -393,14 +394,14 @@ fn seal(view: &View, negotiated: &str, ttl: Option<Duration>) -> Result<String, 
     };
     let token = sealer.seal(negotiated.as_bytes())?.into_string();
     at_most(
-        "Mcp-Session-Id, with what was negotiated",
+        "Mcp-Session-Id with the negotiated values",
         token.len(),
         LIMIT,
     )?;
     Ok(token)
 }
 
-/// What the params of `initialize` and its result settled.
+/// Returns the values that the params of `initialize` and its result negotiated.
 fn negotiated(mut params: Value, mut result: Value) -> String {
     let mut info = take(&mut params, "clientInfo");
     let client = [
@@ -429,7 +430,7 @@ fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
     object
 }
 
-/// A member, or `null`.
+/// Takes a member, or `null`.
 fn take(value: &mut Value, member: &str) -> Value {
     value.get_mut(member).map(Value::take).unwrap_or_default()
 }
@@ -448,7 +449,8 @@ fn or_empty(value: Value) -> Value {
     }
 }
 
-/// A session is never renewed, so it ends by its own time or the codec's, whichever is first.
+/// Returns the lifetime of a session: never renewed, it ends by its own lifetime or the codec's
+/// limit, whichever is first.
 fn life(context: &Context) -> Duration {
     let settings = context.guard.settings();
     let own = Duration::from_secs(Kind::Session.default_ttl().into());

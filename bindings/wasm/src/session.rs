@@ -40,7 +40,7 @@ impl Session {
         self.0.id().to_string()
     }
 
-    /// Leaves in the shared memory what [`opened::put`] says.
+    /// Writes the state to the shared memory, as [`opened::put`] does.
     pub fn state(&self) -> i32 {
         shared::leave(Ok(self.0.state()), |state, left| opened::put(*state, left))
     }
