@@ -40,7 +40,7 @@ pub(crate) enum Ttl {
 
 impl View {
     /// Returns the sealer for `state` of the data-layer session `id`. [`sessions`](Self::sessions)
-    /// does the whole session.
+    /// handles id and state together.
     #[must_use]
     pub fn state<'v>(&'v self, id: &'v SessionId) -> Sealer<'v, kind::State> {
         self.state_of(id.as_str())

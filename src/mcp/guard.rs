@@ -148,8 +148,8 @@ impl Guard {
     /// anything that the service issues; for ever by default.
     ///
     /// The exchange asks the ledger, and ends with [`Step::Done`] once the ledger has recorded it.
-    /// A [`Step::Reply`] means that the principal may not be signed out; [`Exchange::refused`] has
-    /// the reason.
+    /// After a [`Step::Reply`] the principal is possibly not signed out; [`Exchange::refused`] has the
+    /// reason.
     ///
     /// # Errors
     ///

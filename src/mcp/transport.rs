@@ -1,25 +1,25 @@
 //! Sessions of the transport: `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store,
 //! and SEP-1359. The session is a token that holds the negotiated values.
 
+mod negotiated;
+
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::asking::{Ask, Asking, Refusal, Times, Token};
-use super::context::{About, Context, Reason, canonical, token_id, until};
+use self::negotiated::{negotiated, open, seal};
+use super::asking::{Ask, Asking, Refusal, Token};
+use super::context::{About, Context, Reason, token_id, until};
 use super::input::Kept;
 use super::{
     Deliver, Event, Head, Item, Leave, Presented, Profile, Reply, Sent, Step, TransportMessage,
     Watch,
 };
-use crate::format::text::at_most;
 use crate::{Error, Kind, View};
 
 const TERMINATE: &str = "session/terminate";
-/// The limit of a header that servers and proxies accept.
-const LIMIT: usize = 4096;
 
 pub(super) struct TransportFlow {
     http: Option<String>,
@@ -354,98 +354,6 @@ impl TransportFlow {
             false => Step::Reply(Reply::error(-32601, "Method not found")),
             true => Step::Drop,
         }
-    }
-}
-
-struct Negotiated {
-    json: String,
-    protocol_version: String,
-    expires_at: Option<u64>,
-}
-
-/// Opens the token of a session; returns its contents, and the question for `accept`.
-fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Token), Error> {
-    const EXPECTED: Error = Error::Malformed("the values that initialize negotiated");
-    let token = token
-        .text()
-        .ok_or(Error::Malformed("a session that is a text"))?;
-    at_most("session", token.len(), LIMIT)?;
-    let max_age = view.codec().session_max_age();
-    let opened = view.session().max_age(max_age).open(token)?;
-    let expires_at = opened.expires_at();
-    let token = Token::new(Item::Session, Times::of(&opened), Ask::Live);
-    let json = String::from_utf8(opened.into_payload()).map_err(|_| EXPECTED)?;
-    let value: Value = serde_json::from_slice(json.as_bytes()).map_err(|_| EXPECTED)?;
-    let protocol_version = value["protocolVersion"].as_str().ok_or(EXPECTED)?.into();
-    Ok((
-        Negotiated {
-            json,
-            protocol_version,
-            expires_at,
-        },
-        token,
-    ))
-}
-
-fn seal(view: &View, negotiated: &str, ttl: Option<Duration>) -> Result<String, Error> {
-    let sealer = match ttl {
-        Some(ttl) => view.session().ttl(ttl),
-        None => view.session(),
-    };
-    let token = sealer.seal(negotiated.as_bytes())?.into_string();
-    at_most(
-        "Mcp-Session-Id with the negotiated values",
-        token.len(),
-        LIMIT,
-    )?;
-    Ok(token)
-}
-
-/// Returns the values that the params of `initialize` and its result negotiated.
-fn negotiated(mut params: Value, mut result: Value) -> String {
-    let mut info = take(&mut params, "clientInfo");
-    let client = [
-        ("name", text(take(&mut info, "name"))),
-        ("version", text(take(&mut info, "version"))),
-    ];
-    canonical(object([
-        ("protocolVersion", take(&mut result, "protocolVersion")),
-        (
-            "clientCapabilities",
-            or_empty(take(&mut params, "capabilities")),
-        ),
-        ("clientInfo", Value::Object(object(client))),
-        (
-            "serverCapabilities",
-            or_empty(take(&mut result, "capabilities")),
-        ),
-    ]))
-}
-
-fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    let mut object = Map::new();
-    for (name, value) in members {
-        object.insert(name.into(), value);
-    }
-    object
-}
-
-/// Takes a member, or `null`.
-fn take(value: &mut Value, member: &str) -> Value {
-    value.get_mut(member).map(Value::take).unwrap_or_default()
-}
-
-fn text(value: Value) -> Value {
-    match value {
-        Value::String(_) => value,
-        _ => "".into(),
-    }
-}
-
-fn or_empty(value: Value) -> Value {
-    match value {
-        Value::Null => Value::Object(Map::new()),
-        value => value,
     }
 }
 

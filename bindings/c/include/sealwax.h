@@ -109,7 +109,7 @@
 // The largest size of a principal: three texts of 1,024 bytes, fully escaped.
 #define SEALWAX_PRINCIPAL_MAX 20480
 
-// `state` of a data-layer session; needs a session id. The session functions do the whole session.
+// `state` of a data-layer session; needs a session id. The sealwax_session functions use it.
 #define SEALWAX_KIND_STATE 1
 
 // `requestState` of a multi-round-trip request; needs a context.
@@ -557,11 +557,11 @@ sealwax_status sealwax_check_handle_type(const char *handle_type,
                                          size_t handle_type_len,
                                          struct sealwax_error *error);
 
-// Verifies a handle that came back. With `max_age`, in seconds, one that was made longer ago has
-// expired; NULL is none.
+// Verifies a handle. With `max_age`, in seconds, a handle made longer ago has expired; NULL is no
+// limit.
 //
-// `identifier` may be NULL. Fails with every refusal but SEALWAX_UNKNOWN_KEY and
-// SEALWAX_PRINCIPAL_MISMATCH, which a handle cannot tell from SEALWAX_UNAUTHENTIC.
+// `identifier` may be NULL. Fails with any refusal but SEALWAX_UNKNOWN_KEY and
+// SEALWAX_PRINCIPAL_MISMATCH, which cannot be told from SEALWAX_UNAUTHENTIC for a handle.
 sealwax_status sealwax_verify_handle(const struct sealwax_view *view,
                                      const char *handle_type,
                                      size_t handle_type_len,
@@ -713,8 +713,8 @@ sealwax_status sealwax_guard_transport(const struct sealwax_guard *guard,
 // Begins the exchange that signs a principal out everywhere, and returns the first step, as
 // sealwax_guard_message does: everything of the principal that began until now is refused.
 // `principal` is JSON, as docs/engine.md specifies; `lives` is the longest lifetime of anything
-// that the service issues, in seconds, and 0 for ever. The last step is `done`, or `reply` if the
-// principal may not be signed out.
+// that the service issues, in seconds, and 0 for ever. The last step is `done` if the ledger
+// recorded it; after `reply`, the principal is possibly not signed out.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for an invalid principal.
 sealwax_status sealwax_guard_revoke(const struct sealwax_guard *guard,
@@ -891,8 +891,9 @@ sealwax_status sealwax_request_context_only(const char *method,
                                             uint8_t (*context)[32],
                                             struct sealwax_error *error);
 
-// Returns the members of a method's messages that carry a token, as JSON: `{"kind": "cursor",
-// "param": "cursor", "result": "nextCursor", "target": null}`, or `null` if there are none.
+// Returns the members of a method's messages that carry a token, as JSON, or `null` if there are
+// none:
+// `{"kind": "cursor", "param": "cursor", "result": "nextCursor", "target": null}`.
 //
 // `param` is the member of `params` in which the token returns, `result` the member of the result
 // in which it is sent, `target` the member of `params` that names the target of a request.
@@ -903,8 +904,8 @@ sealwax_status sealwax_carried(const char *method,
                                size_t *len,
                                struct sealwax_error *error);
 
-// Returns the principal of a verified JWT or of an introspection response, as JSON: `{"issuer":
-// ..., "client": ..., "subject": ...}`, the client `null` if there is none.
+// Returns the principal of a verified JWT or of an introspection response, as JSON:
+// `{"issuer": ..., "client": ..., "subject": ...}`, the client `null` if there is none.
 //
 // `claims` is the JSON of the claims: `iss` and `sub`, which are required, and `client_id`, or
 // else `azp`, if present. Every replica must use this one rule, so that a user is the same at

@@ -119,8 +119,8 @@ pub unsafe extern "C" fn sealwax_guard_transport(
 /// Begins the exchange that signs a principal out everywhere, and returns the first step, as
 /// sealwax_guard_message does: everything of the principal that began until now is refused.
 /// `principal` is JSON, as docs/engine.md specifies; `lives` is the longest lifetime of anything
-/// that the service issues, in seconds, and 0 for ever. The last step is `done`, or `reply` if the
-/// principal may not be signed out.
+/// that the service issues, in seconds, and 0 for ever. The last step is `done` if the ledger
+/// recorded it; after `reply`, the principal is possibly not signed out.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for an invalid principal.
 #[unsafe(no_mangle)]

@@ -157,11 +157,11 @@ pub unsafe extern "C" fn sealwax_check_handle_type(
     }
 }
 
-/// Verifies a handle that came back. With `max_age`, in seconds, one that was made longer ago has
-/// expired; NULL is none.
+/// Verifies a handle. With `max_age`, in seconds, a handle made longer ago has expired; NULL is no
+/// limit.
 ///
-/// `identifier` may be NULL. Fails with every refusal but SEALWAX_UNKNOWN_KEY and
-/// SEALWAX_PRINCIPAL_MISMATCH, which a handle cannot tell from SEALWAX_UNAUTHENTIC.
+/// `identifier` may be NULL. Fails with any refusal but SEALWAX_UNKNOWN_KEY and
+/// SEALWAX_PRINCIPAL_MISMATCH, which cannot be told from SEALWAX_UNAUTHENTIC for a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_verify_handle(
     view: *const View,

@@ -88,8 +88,9 @@ pub unsafe extern "C" fn sealwax_request_context_only(
     }
 }
 
-/// Returns the members of a method's messages that carry a token, as JSON: `{"kind": "cursor",
-/// "param": "cursor", "result": "nextCursor", "target": null}`, or `null` if there are none.
+/// Returns the members of a method's messages that carry a token, as JSON, or `null` if there are
+/// none:
+/// `{"kind": "cursor", "param": "cursor", "result": "nextCursor", "target": null}`.
 ///
 /// `param` is the member of `params` in which the token returns, `result` the member of the result
 /// in which it is sent, `target` the member of `params` that names the target of a request.
@@ -120,8 +121,8 @@ pub unsafe extern "C" fn sealwax_carried(
     }
 }
 
-/// Returns the principal of a verified JWT or of an introspection response, as JSON: `{"issuer":
-/// ..., "client": ..., "subject": ...}`, the client `null` if there is none.
+/// Returns the principal of a verified JWT or of an introspection response, as JSON:
+/// `{"issuer": ..., "client": ..., "subject": ...}`, the client `null` if there is none.
 ///
 /// `claims` is the JSON of the claims: `iss` and `sub`, which are required, and `client_id`, or
 /// else `azp`, if present. Every replica must use this one rule, so that a user is the same at

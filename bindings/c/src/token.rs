@@ -12,7 +12,7 @@ use crate::output::{Buffer, Slot};
 use crate::status::Status;
 use crate::view::View;
 
-/// `state` of a data-layer session; needs a session id. The session functions do the whole session.
+/// `state` of a data-layer session; needs a session id. The sealwax_session functions use it.
 pub const SEALWAX_KIND_STATE: i32 = 0x01;
 /// `requestState` of a multi-round-trip request; needs a context.
 pub const SEALWAX_KIND_REQUEST_STATE: i32 = 0x02;
