@@ -149,7 +149,7 @@ FAULTS = [
     ("mcp/context.rs", "about.id.or_else(|| token_id(about.token?))", "about.id"),
     # What a request carries.
     ("mcp/request/mod.rs", ".filter(|_| !message.notification)", ""),
-    ("mcp/request/mod.rs", "(came || carries.kind == Kind::RequestState)", "came"),
+    ("mcp/request/mod.rs", "(has_token || carries.kind == Kind::RequestState)", "has_token"),
     (
         "mcp/request/mod.rs",
         "Err(error) => return Ok(self.refuse_carried(context, carries, error.into())),",

@@ -137,7 +137,7 @@ impl Acting {
             Ok(view) => view,
             Err(step) => return step,
         };
-        match self.begun(context, &view) {
+        match self.start(context, &view) {
             Ok((asking, made)) => {
                 self.asking = Some((asking, made));
                 self.asked(context)
@@ -166,7 +166,7 @@ impl Acting {
     }
 
     /// Returns the checks, and the result once they pass.
-    fn begun(&self, context: &Context, view: &View) -> Result<(Asking, Made), Reason> {
+    fn start(&self, context: &Context, view: &View) -> Result<(Asking, Made), Reason> {
         let settings = context.guard.settings();
         let (made, token) = match &self.work {
             Work::Mint => (self.mint(view).map_err(Reason::Unsealed)?, None),
@@ -209,7 +209,7 @@ impl Acting {
         let asking = Asking::new(token.into_iter().collect());
         Ok(match self.work {
             Work::Check | Work::Open { .. } => (asking, made),
-            _ => (asking.told_only(), made),
+            _ => (asking.without_accept(), made),
         })
     }
 
@@ -232,7 +232,7 @@ impl Acting {
     }
 
     fn mint(&self, view: &View) -> Result<Made, Error> {
-        Ok(self.told(&view.mint_handle(&self.handle_type)?))
+        Ok(self.facts(&view.mint_handle(&self.handle_type)?))
     }
 
     fn seal(
@@ -282,7 +282,7 @@ impl Acting {
         let ends = self.max_age.map(|age| handle.ends_at_ms(age));
         let presented = Presented::ulid(Item::Handle, handle.ulid(), ends);
         let token = asking::Token::made(presented, handle.created_at_ms(), self.ask());
-        Ok((self.told(&handle), token))
+        Ok((self.facts(&handle), token))
     }
 
     fn open(&self, view: &View) -> Result<(Made, asking::Token), Error> {
@@ -323,7 +323,7 @@ impl Acting {
         }
     }
 
-    fn told(&self, handle: &Handle) -> Made {
+    fn facts(&self, handle: &Handle) -> Made {
         let ends = self.max_age.map(|age| handle.ends_at_ms(age) / 1000);
         Made {
             handle: Some(handle.as_str().into()),

@@ -81,7 +81,7 @@ impl Asking {
     }
 
     /// Skips the question to the author's `accept`.
-    pub fn told_only(mut self) -> Self {
+    pub fn without_accept(mut self) -> Self {
         self.next = Stage::Ledger;
         self
     }
@@ -214,7 +214,7 @@ pub(super) fn confirmed(
     about: Option<&Presented>,
 ) -> Result<(), Reason> {
     let needs = reply.get(1).map(String::as_str);
-    if reply.get(2).is_none_or(|told| told != "unconfirmed") {
+    if reply.get(2).is_none_or(|note| note != "unconfirmed") {
         return Ok(());
     }
     let why = "no replica confirmed it: a fail-over would forget it";

@@ -16,14 +16,14 @@ use crate::{Error, Inspected, Principal, TokenId, View, inspect};
 pub(super) struct Context {
     pub guard: Guard,
     pub refused: Vec<Refused>,
-    who: Option<Who>,
+    caller: Option<Caller>,
     /// Whether the adapter was asked for the caller.
     identifying: bool,
 }
 
 /// An identified caller.
 #[derive(Clone)]
-pub(super) struct Who {
+pub(super) struct Caller {
     /// The codec, scoped to the caller.
     view: Arc<View>,
     /// The ledger's mark of the caller.
@@ -135,7 +135,7 @@ impl Context {
         Self {
             guard,
             refused: Vec::new(),
-            who: None,
+            caller: None,
             identifying: false,
         }
     }
@@ -143,7 +143,7 @@ impl Context {
     /// Returns the context for an action of the message's handler.
     pub fn inner(&self) -> Self {
         Self {
-            who: self.who.clone(),
+            caller: self.caller.clone(),
             ..Self::new(self.guard.clone())
         }
     }
@@ -157,13 +157,13 @@ impl Context {
     }
 
     pub fn known(&self) -> Option<Arc<View>> {
-        self.who.as_ref().map(|who| who.view.clone())
+        self.caller.as_ref().map(|caller| caller.view.clone())
     }
 
     /// Returns the ledger, if there is one, and its mark of the caller.
     pub fn ledger(&self) -> Option<(&Ledger, &str)> {
         let ledger = self.guard.settings().ledger.as_ref()?;
-        Some((ledger, &self.who.as_ref()?.mark))
+        Some((ledger, &self.caller.as_ref()?.mark))
     }
 
     pub fn is_identifying(&self) -> bool {
@@ -171,7 +171,7 @@ impl Context {
     }
 
     /// Sets the caller, if the adapter knows it already.
-    pub fn told(&mut self, principal: Option<Principal>) -> Result<(), Error> {
+    pub fn set_caller(&mut self, principal: Option<Principal>) -> Result<(), Error> {
         principal.map_or(Ok(()), |principal| self.identify(Ok(principal)))
     }
 
@@ -181,7 +181,7 @@ impl Context {
         let principal = found.map_err(|Failed(why)| Error::argument(why))?;
         let settings = self.guard.settings();
         let ledger = settings.ledger.as_ref();
-        self.who = Some(Who {
+        self.caller = Some(Caller {
             view: Arc::new(settings.codec.view(&principal)?),
             mark: ledger
                 .map_or_else(String::new, |ledger| ledger.names.mark(&principal))

@@ -38,14 +38,14 @@ enum Flow {
 impl Exchange {
     pub(super) fn of_message(guard: Guard, mut message: Message<'_>) -> (Self, Step) {
         let mut context = Context::new(guard);
-        let known = context.told(message.principal.take());
+        let known = context.set_caller(message.principal.take());
         let request = Request::new(message);
         Self::begin(context, Flow::Request(Box::new(request)), known)
     }
 
     pub(super) fn of_transport(guard: Guard, mut transport: TransportMessage<'_>) -> (Self, Step) {
         let mut context = Context::new(guard);
-        let known = context.told(transport.principal.take());
+        let known = context.set_caller(transport.principal.take());
         let flow = TransportFlow::new(transport);
         Self::begin(context, Flow::Transport(Box::new(flow)), known)
     }
@@ -84,7 +84,7 @@ impl Exchange {
         // A ledger does not know tokens sealed before it began, so it is opened before any are.
         let guard = &exchange.context.guard;
         let open = match &exchange.flow {
-            Flow::Request(request) if !request.gives(&exchange.context) => None,
+            Flow::Request(request) if !request.may_seal(&exchange.context) => None,
             Flow::Revoking(_) => guard.opens_ledger(0),
             _ => guard.opens_ledger(PAUSE),
         };
@@ -101,7 +101,7 @@ impl Exchange {
             Ok(()) => self.advance(),
             Err(error) => self.unidentified(error),
         };
-        self.given(step)
+        self.settle(step)
     }
 
     /// Continues without the ledger if it does not open: only requests that need it are refused.
@@ -156,7 +156,7 @@ impl Exchange {
                 taken.ok_or(OUT_OF_ORDER)?
             }
         };
-        Ok(self.given(step))
+        Ok(self.settle(step))
     }
 
     /// Begins a separate exchange for a handler's action on a handle.
@@ -274,7 +274,7 @@ impl Exchange {
     }
 
     /// Returns the final form of a step, which may end the exchange.
-    fn given(&mut self, step: Step) -> Step {
+    fn settle(&mut self, step: Step) -> Step {
         let step = match (&self.flow, step) {
             // A notification gets no answer.
             (Flow::Request(request), Step::Reply(_)) if request.is_notification() => Step::Drop,

@@ -134,7 +134,7 @@ impl TransportFlow {
             (Sent::Absent, Sent::Absent) => {
                 let needed = self.deletes() || (transport.required && self.http.is_some());
                 return Ok(if needed {
-                    self.bad(context, "a session", "Bad Request: expected Mcp-Session-Id")
+                    self.bad_request(context, "a session", "Bad Request: expected Mcp-Session-Id")
                 } else {
                     self.deliver(Deliver::default())
                 });
@@ -143,13 +143,13 @@ impl TransportFlow {
             (header, Sent::Absent) => header,
             (header, inside) if header == inside => header,
             _ => {
-                let told = "Bad Request: expected Mcp-Session-Id and sessionId to be one";
-                return Ok(self.bad(context, "one session in header and message", told));
+                let message = "Bad Request: expected Mcp-Session-Id and sessionId to be one";
+                return Ok(self.bad_request(context, "one session in header and message", message));
             }
         };
         if terminates && self.notification {
-            let told = "Bad Request: expected session/terminate to have an id";
-            return Ok(self.bad(context, "session/terminate as a request", told));
+            let message = "Bad Request: expected session/terminate to have an id";
+            return Ok(self.bad_request(context, "session/terminate as a request", message));
         }
         let view = context.view()?;
         let (negotiated, opened) = match open(&view, token) {
@@ -162,8 +162,8 @@ impl TransportFlow {
         };
         let version = self.version.as_deref();
         if version.is_some_and(|version| version != negotiated.protocol_version) {
-            let told = "Bad Request: expected MCP-Protocol-Version to be what was negotiated";
-            return Ok(self.bad(context, "the negotiated version", told));
+            let message = "Bad Request: expected MCP-Protocol-Version to be what was negotiated";
+            return Ok(self.bad_request(context, "the negotiated version", message));
         }
         let then = Deliver {
             token_id: Some(opened.presented.id.clone()),
@@ -242,7 +242,7 @@ impl TransportFlow {
             issued_at: 0,
             started_at: 0,
         };
-        let asking = Asking::of_transport(token).told_only();
+        let asking = Asking::of_transport(token).without_accept();
         self.ask(context, asking, Then::EndedForAnother)
     }
 
@@ -331,7 +331,12 @@ impl TransportFlow {
     }
 
     /// Refuses a request that cannot be served for any caller.
-    fn bad(&self, context: &mut Context, expected: &'static str, told: &'static str) -> Step {
+    fn bad_request(
+        &self,
+        context: &mut Context,
+        expected: &'static str,
+        message: &'static str,
+    ) -> Step {
         let error = Error::Malformed(expected);
         context.refuse(error.into(), About::new(Item::Session));
         if self.http.is_none() {
@@ -339,7 +344,7 @@ impl TransportFlow {
         }
         Step::Reply(Reply {
             status: Some(400),
-            ..Reply::error(-32600, told)
+            ..Reply::error(-32600, message)
         })
     }
 

@@ -170,10 +170,10 @@ pub unsafe extern "C" fn sealwax_exchange_on(
             let exchange = input::object("exchange", exchange)?;
             let event = readable(event, event_len)?;
             let value = optional(value, value_len)?;
-            let told = Told::new(step, step_len)?;
+            let output = TextOutput::new(step, step_len)?;
             let mut current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
             current.step = document::on(&mut current.exchange, event, value)?;
-            told.give(&current.step);
+            output.give(&current.step);
             Ok(())
         })
     }
@@ -271,10 +271,10 @@ pub unsafe extern "C" fn sealwax_exchange_fork(
     unsafe {
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
-            let told = Told::new(metadata, metadata_len)?;
+            let output = TextOutput::new(metadata, metadata_len)?;
             let mut current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
             current.step = document::fork(&current.exchange)?;
-            told.give(&current.step);
+            output.give(&current.step);
             Ok(())
         })
     }
@@ -316,7 +316,7 @@ unsafe fn optional<'a>(data: *const c_char, len: usize) -> Result<Option<&'a str
 /// The outputs for an exchange and its first step.
 struct Begun {
     exchange: Slot<*mut Exchange>,
-    told: Told,
+    step: TextOutput,
 }
 
 impl Begun {
@@ -332,26 +332,26 @@ impl Begun {
         unsafe {
             Ok(Self {
                 exchange: Slot::new("exchange", exchange)?,
-                told: Told::new(step, step_len)?,
+                step: TextOutput::new(step, step_len)?,
             })
         }
     }
 
     fn give(self, (exchange, step): (mcp::Exchange, String)) {
         // Moving the exchange does not move the text.
-        self.told.give(&step);
+        self.step.give(&step);
         self.exchange
             .give(Exchange(Mutex::new(Current { exchange, step })));
     }
 }
 
 /// The outputs for a text that an exchange owns.
-pub(crate) struct Told {
+pub(crate) struct TextOutput {
     text: Slot<*const c_char>,
     len: Slot<usize>,
 }
 
-impl Told {
+impl TextOutput {
     /// # Safety
     ///
     /// The rules of the header.

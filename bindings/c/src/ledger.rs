@@ -7,7 +7,7 @@ use sealwax_core::ledger;
 use sealwax_core::mcp::document;
 
 use crate::call::{ErrorReport, call};
-use crate::engine::Told;
+use crate::engine::TextOutput;
 use crate::input;
 use crate::output::{Buffer, Slot, free};
 use crate::status::Status;
@@ -39,8 +39,8 @@ pub unsafe extern "C" fn sealwax_ledger_text(
     unsafe {
         call(error, || {
             let name = input::text("name", name, name_len)?;
-            let told = Told::new(text, text_len)?;
-            told.give(ledger::text(name)?);
+            let output = TextOutput::new(text, text_len)?;
+            output.give(ledger::text(name)?);
             Ok(())
         })
     }
@@ -136,10 +136,10 @@ pub unsafe extern "C" fn sealwax_memory_run(
         call(error, || {
             let memory = input::object("memory", memory)?;
             let command = input::text("command", command, command_len)?;
-            let told = Told::new(reply, reply_len)?;
+            let output = TextOutput::new(reply, reply_len)?;
             let mut current = memory.0.lock().unwrap_or_else(PoisonError::into_inner);
             current.reply = document::run(&mut current.memory, command, now)?;
-            told.give(&current.reply);
+            output.give(&current.reply);
             Ok(())
         })
     }

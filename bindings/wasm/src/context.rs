@@ -41,7 +41,7 @@ pub fn request_context(
             }
         }
     });
-    shared::leave(context, |context, left| left.put(context.as_bytes()))
+    shared::put_result(context, |context, writer| writer.put(context.as_bytes()))
 }
 
 #[wasm_bindgen]

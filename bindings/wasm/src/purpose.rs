@@ -4,7 +4,7 @@ use sealwax::{Error, Purpose, RequestContext};
 use wasm_bindgen::prelude::*;
 
 use crate::input::seconds;
-use crate::shared::Given;
+use crate::shared::Reader;
 
 #[wasm_bindgen]
 extern "C" {
@@ -26,7 +26,7 @@ pub fn check_ttl(ttl: f64) -> crate::error::Result<()> {
 /// Reads a purpose. An empty value is refused, because taking it as absent would leave a token
 /// unbound.
 pub fn read<'a>(
-    given: &mut Given<'a>,
+    given: &mut Reader<'a>,
     kind: usize,
     label: usize,
     session_id: i32,

@@ -42,7 +42,9 @@ impl Session {
 
     /// Writes the state to the shared memory, as [`opened::put`] does.
     pub fn state(&self) -> i32 {
-        shared::leave(Ok(self.0.state()), |state, left| opened::put(*state, left))
+        shared::put_result(Ok(self.0.state()), |state, writer| {
+            opened::put(*state, writer);
+        })
     }
 }
 

@@ -40,23 +40,23 @@ pub fn failure() -> crate::error::Result<()> {
 /// Reads this many bytes from the memory, and wipes them.
 pub fn take<T>(
     given: usize,
-    read: impl FnOnce(&mut Given<'_>) -> Result<T, Error>,
+    read: impl FnOnce(&mut Reader<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     MEMORY.with_borrow_mut(|memory| {
         let given = &mut memory[..given];
-        let outcome = read(&mut Given(given));
+        let outcome = read(&mut Reader(given));
         given.fill(0);
         outcome
     })
 }
 
 /// Writes the result of a call to the memory, and returns its length.
-pub fn leave<T>(outcome: Result<T, Error>, write: impl FnOnce(&T, &mut Left<'_>)) -> i32 {
+pub fn put_result<T>(outcome: Result<T, Error>, write: impl FnOnce(&T, &mut Writer<'_>)) -> i32 {
     match outcome {
         Ok(found) => MEMORY.with_borrow_mut(|memory| {
-            let mut left = Left { memory, length: 0 };
-            write(&found, &mut left);
-            i32::try_from(left.length).unwrap_or(FAILED)
+            let mut writer = Writer { memory, length: 0 };
+            write(&found, &mut writer);
+            i32::try_from(writer.length).unwrap_or(FAILED)
         }),
         Err(error) => {
             ERROR.set(Some(error));
@@ -75,12 +75,12 @@ fn grow(memory: &mut Vec<u8>, room: usize) {
 }
 
 /// Writes values one after another.
-pub struct Left<'a> {
+pub struct Writer<'a> {
     memory: &'a mut Vec<u8>,
     length: usize,
 }
 
-impl Left<'_> {
+impl Writer<'_> {
     pub fn put(&mut self, piece: &[u8]) {
         let end = self.length + piece.len();
         grow(self.memory, end);
@@ -90,9 +90,9 @@ impl Left<'_> {
 }
 
 /// Reads values one after another.
-pub struct Given<'a>(&'a [u8]);
+pub struct Reader<'a>(&'a [u8]);
 
-impl<'a> Given<'a> {
+impl<'a> Reader<'a> {
     pub fn bytes(&mut self, length: usize) -> &'a [u8] {
         let (piece, rest) = self.0.split_at(length);
         self.0 = rest;

@@ -54,7 +54,7 @@ impl View {
             });
             token.map_err(|error| input::as_found(error, payload))
         });
-        shared::leave(token, |token, left| left.put(token.as_str().as_bytes()))
+        shared::put_result(token, |token, writer| writer.put(token.as_str().as_bytes()))
     }
 
     /// Opens, and writes the token as [`opened::put`] does. `units` is the token's length in
@@ -81,6 +81,6 @@ impl View {
                 .open(token)
                 .map_err(|error| input::as_found(error, units))
         });
-        shared::leave(opened, opened::put)
+        shared::put_result(opened, opened::put)
     }
 }

@@ -128,7 +128,7 @@ impl Request {
     }
 
     /// Returns whether its result may hold a token that the ledger judges later.
-    pub fn gives(&self, context: &Context) -> bool {
+    pub fn may_seal(&self, context: &Context) -> bool {
         let carries = self.carries.map(|carries| carries.kind);
         carries == Some(Kind::RequestState) || context.guard.settings().sessions.is_some()
     }
@@ -164,13 +164,13 @@ impl Request {
         {
             tokens.push(session.asked(&view, state.sent()));
         }
-        let came = !self.sent.is_absent();
+        let has_token = !self.sent.is_absent();
         // A handler that may write a state must not run without a caller.
         if let Some(carries) = self.carries
-            && (came || carries.kind == Kind::RequestState)
+            && (has_token || carries.kind == Kind::RequestState)
         {
             let view = context.view()?;
-            if came {
+            if has_token {
                 match self.open(context, carries, &view) {
                     Ok((text, token)) => {
                         deliver.carried = Some(text);
