@@ -23,7 +23,7 @@ pub struct Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Script {
-    /// `open`: begins a new ledger, or returns since when it remembers.
+    /// `open`: begins a new ledger, and returns the start of its memory.
     Open,
     /// `admit`: judges all tokens of a request, and records them only if all of them pass.
     Admit,

@@ -78,8 +78,7 @@ struct Case<'c> {
 
 type Reply = Vec<String>;
 
-/// The time since when the ledger remembers, and the time until which it may have forgotten
-/// something.
+/// The start of the ledger's memory, and the last time at which it may have forgotten something.
 struct Fence {
     began: u64,
     since: u64,
@@ -250,9 +249,9 @@ impl<'c> Case<'c> {
         Ok(ok())
     }
 
-    /// Reads the time since when the ledger remembers. In these stores only the clock shows that
-    /// something was forgotten: a clock that goes back drops records too early, and beyond the
-    /// margin even ends.
+    /// Reads the start of the ledger's memory. In these stores only the clock shows that something
+    /// was forgotten: a clock that goes back drops records too early, and beyond the margin even
+    /// ends.
     fn fence(&mut self) -> Result<Fence, Reply> {
         let began = self.number(0)?;
         let kept = match self.values[1] {

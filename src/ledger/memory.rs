@@ -13,7 +13,8 @@ use super::{Command, Judgement, Script, Write};
 ///
 /// Its size is limited, and it never forgets anything that is alive: without space, new records are
 /// refused (`full`). Ends have a space of their own, so that a session can end however much was
-/// used. In each space, one principal's records may take at most as much as is free, which is half.
+/// used. In each space, one principal's records may take at most as much as stays free: half,
+/// if it is alone.
 ///
 /// ```
 /// use sealwax::Principal;

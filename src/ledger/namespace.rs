@@ -119,13 +119,13 @@ impl Namespace {
         ))
     }
 
-    /// Returns the key of the time since when the ledger remembers.
+    /// Returns the key of the start of the ledger's memory.
     #[must_use]
     pub fn began(&self) -> String {
         format!("{}:began", self.0)
     }
 
-    /// Returns the key of the time until which the ledger may have forgotten something.
+    /// Returns the key of the last time at which the ledger may have forgotten something.
     #[must_use]
     pub fn fence(&self) -> String {
         format!("{}:fence", self.0)

@@ -60,7 +60,7 @@ local function info(section)
   return forbidden and '' or told
 end
 
--- Returns the time since when this ledger remembers, and the fence: the time until which it may have forgotten
+-- Returns the start of the ledger's memory, and the fence: the last time at which it may have forgotten
 -- something. The fence is set to the store's time when the store is another process, because a restart or a
 -- fail-over may lose the last moments, and when its clock went back, because records were dropped too early.
 -- Ends are kept for 300 seconds longer than their tokens open; if the clock went back further, even ends may be

@@ -116,7 +116,7 @@ pub enum EndedKind {
     Handle,
     /// A handle that holds its state
     HandleState,
-    /// A session, of whatever proposal
+    /// A session of any proposal
     Session,
 }
 
