@@ -1,4 +1,4 @@
-//! A server's codec.
+//! The codec of a server.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -19,7 +19,7 @@ const DEFAULT_SESSION_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Seals and opens the tokens of one service: a key ring, an audience and limits.
 ///
-/// It never changes, clones cheaply and is shared freely between threads.
+/// It is immutable, cheap to clone and safe to share between threads.
 ///
 /// ```
 /// use sealwax::{Codec, Key, KeyRing, Principal};
@@ -54,7 +54,7 @@ struct Limits {
 }
 
 impl Codec {
-    /// A codec with limits of its own.
+    /// Returns a builder, to set the limits of the codec.
     #[must_use]
     pub fn builder(ring: KeyRing, audience: impl Into<String>) -> CodecBuilder {
         CodecBuilder {
@@ -68,50 +68,50 @@ impl Codec {
         }
     }
 
-    /// The service's name.
+    /// Returns the name of the service.
     #[must_use]
     pub fn audience(&self) -> &str {
         &self.0.audience
     }
 
-    /// The ids of the keys, the sealing one first.
+    /// Returns the key ring.
     #[must_use]
     pub fn ring(&self) -> &KeyRing {
         &self.0.ring
     }
 
-    /// The most bytes of a payload.
+    /// Returns the limit of a payload, in bytes.
     #[must_use]
     pub fn payload_limit(&self) -> usize {
         self.0.limits.payload
     }
 
-    /// The most characters of a sealed token, by the payload limit.
+    /// Returns the limit of a sealed token in characters, computed from the payload limit.
     #[must_use]
     pub fn token_limit(&self) -> usize {
         sealed::max_text_len(self.payload_limit())
     }
 
-    /// How old a session may become, however often it is renewed.
+    /// Returns the maximum age of a session, over all its renewals.
     #[must_use]
     pub fn session_max_age(&self) -> Duration {
         self.0.limits.session_max_age
     }
 
-    /// How far another replica's clock may be ahead.
+    /// Returns the time by which another replica's clock may be ahead.
     #[must_use]
     pub fn skew(&self) -> Duration {
         self.0.limits.skew
     }
 
-    /// Fresh randomness, for one nonce or one ulid.
+    /// Draws fresh randomness, for one nonce or one ulid.
     pub(crate) fn draw<const N: usize>(&self) -> Result<[u8; N], Error> {
         let mut bytes = [0; N];
         self.0.environment.fill(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// The time of this very moment; an operation asks once and keeps to it.
+    /// Reads the clock; each operation reads it once and keeps that time.
     pub(crate) fn clock(&self) -> Clock {
         Clock {
             now_ms: self.0.environment.now_ms(),
@@ -138,29 +138,29 @@ pub struct CodecBuilder {
 }
 
 impl CodecBuilder {
-    /// The most bytes of a payload: 4,096 unless set, 1 MiB at most. A token carries its payload
-    /// back and forth with every request, so what grows belongs in a store.
+    /// Sets the limit of a payload in bytes: 4,096 by default, 1 MiB at most. Each request carries
+    /// the payload both ways, so data that grows belongs in a store.
     #[must_use]
     pub fn payload_limit(mut self, bytes: usize) -> Self {
         self.limits.payload = bytes;
         self
     }
 
-    /// How far another replica's clock may be ahead: 60 s unless set, 300 s at most.
+    /// Sets the time by which another replica's clock may be ahead: 60 s by default, 300 s at most.
     #[must_use]
     pub fn skew(mut self, skew: Duration) -> Self {
         self.limits.skew = skew;
         self
     }
 
-    /// How old a data-layer session may become, however often it is renewed: 30 days unless set.
+    /// Sets the maximum age of a data-layer session, over all its renewals: 30 days by default.
     #[must_use]
     pub fn session_max_age(mut self, max_age: Duration) -> Self {
         self.limits.session_max_age = max_age;
         self
     }
 
-    /// The codec, with a clock and a randomness of its own; `build` has the operating system's.
+    /// Builds the codec with its own clock and randomness; `build` takes the operating system's.
     ///
     /// # Errors
     ///

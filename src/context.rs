@@ -1,5 +1,5 @@
-//! The request that a `requestState` belongs to, as 32 bytes that are the same from every
-//! language (SPEC.md, "Request context").
+//! The context of a `requestState`: 32 bytes that name its request, the same from every language
+//! (SPEC.md, "Request context").
 
 use core::fmt;
 
@@ -25,24 +25,24 @@ impl RequestContext {
     /// The length in bytes.
     pub const LEN: usize = 32;
 
-    /// The context of the request `method` on `target`: the `name` of `tools/call` and
+    /// Computes the context of the request `method` on `target`: the `name` of `tools/call` and
     /// `prompts/get`, the `uri` of `resources/read`.
     ///
-    /// `arguments` is their JSON text, as it came; absent or `null` is not the same as `{}`.
+    /// `arguments` is the JSON text as received; absent or `null` differs from `{}`.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a method or target that is empty or over 1,024 bytes, and
-    /// for arguments that are not the same in every language: a number of magnitude 2⁵³ or more,
-    /// a key twice in an object, a lone surrogate, more than 100 levels, a text, a number or a
-    /// boolean instead of an object, or no JSON at all.
+    /// [`Error::InvalidArgument`] for a method or target that is empty or over 1,024 bytes, and for
+    /// arguments that languages read differently: a number of magnitude 2⁵³ or more, a duplicate
+    /// key in an object, a lone surrogate, more than 100 levels, a text, a number or a boolean
+    /// instead of an object, or invalid JSON.
     #[cfg(feature = "jcs")]
     pub fn new(method: &str, target: &str, arguments: Option<&str>) -> Result<Self, Error> {
         Self::digest(method, target, arguments, None)
     }
 
-    /// The context of a request by the named ones of its arguments: those that decide what is
-    /// done. The others may differ from one round to the next, and are not judged.
+    /// Computes the context of a request from the named arguments: those that decide what the
+    /// request does. The others may change from one round to the next, and are not checked.
     ///
     /// ```
     /// use sealwax::RequestContext;
@@ -55,8 +55,8 @@ impl RequestContext {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), and [`Error::InvalidArgument`] where the arguments have none of the
-    /// names: a misspelt one must not leave a token unbound.
+    /// As [`new`](Self::new), and [`Error::InvalidArgument`] if the arguments have none of the
+    /// names: a misspelt name must not leave a token unbound.
     #[cfg(feature = "jcs")]
     pub fn only(
         method: &str,
@@ -78,19 +78,22 @@ impl RequestContext {
         crate::format::context::digest(method, target, arguments, only).map(Self)
     }
 
-    /// The context as [`as_bytes`](Self::as_bytes) gave it.
+    /// Reads the context that [`as_bytes`](Self::as_bytes) returned.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for another length than 32 bytes.
+    /// [`Error::InvalidArgument`] if `bytes` is not 32 bytes long.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() != Self::LEN {
-            return Err(Error::argument("context: expected 32 bytes"));
+            let found = bytes.len();
+            return Err(Error::argument(alloc::format!(
+                "context: expected 32 bytes, found {found}"
+            )));
         }
         Ok(Self(leading(bytes)))
     }
 
-    /// The 32 bytes.
+    /// Returns the 32 bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0

@@ -1,21 +1,21 @@
-//! Where the time and the randomness come from.
+//! The source of time and randomness.
 
 use zeroize::Zeroizing;
 
 use crate::format::key::SECRET_LEN;
 use crate::{Error, Key};
 
-/// A clock and a source of randomness, for targets that have no operating system's: embedded ones,
-/// or `wasm32-unknown-unknown`, whose host has both. Everywhere else the default is right.
+/// A clock and a source of randomness, for targets without an operating system: embedded ones, or
+/// `wasm32-unknown-unknown`, whose host has both. Use the default everywhere else.
 ///
-/// Whoever sets the clock can revive an expired token. Whoever repeats randomness repeats a nonce,
-/// which reveals what both tokens hold and lets anyone forge more: it must be fit for keys, and differ
-/// in every thread, process and clone of a machine.
+/// An attacker who can set the clock can revive an expired token. Repeated randomness repeats a
+/// nonce, which reveals the contents of both tokens and allows forgeries: the randomness must
+/// be fit for keys, and differ in every thread, process and clone of a machine.
 ///
 /// ```
 /// use sealwax::{Codec, Environment, Error, Key, KeyRing, Principal};
 ///
-/// /// What a microcontroller has.
+/// /// A microcontroller.
 /// struct Board;
 ///
 /// impl Environment for Board {
@@ -24,7 +24,7 @@ use crate::{Error, Key};
 ///     }
 ///
 ///     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
-///         // The generator's register. Where it fails: Err(Error::EntropyUnavailable).
+///         // Read the generator's register. If it fails: Err(Error::EntropyUnavailable).
 ///         # getrandom::fill(bytes).map_err(|_| Error::EntropyUnavailable)?;
 ///         Ok(())
 ///     }
@@ -38,32 +38,32 @@ use crate::{Error, Key};
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 pub trait Environment: Send + Sync {
-    /// The time in Unix milliseconds.
+    /// Returns the time in Unix milliseconds.
     fn now_ms(&self) -> u64;
 
     /// Fills `bytes` with randomness fit for keys and nonces.
     ///
-    /// Where the state of the generator may be copied (a virtual machine that is cloned, a process
-    /// that is restored from a snapshot), [`mix_time`] at each call keeps the copies from repeating
-    /// one another's nonces. Take the finest clock there is, and one that goes on where a snapshot is
+    /// If the generator's state can be copied (a virtual machine that is cloned, a process that is
+    /// restored from a snapshot), call [`mix_time`] each time: it keeps the copies from repeating
+    /// each other's nonces. Use the finest clock available, one that goes on when a snapshot is
     /// restored; the milliseconds of [`now_ms`](Self::now_ms) are better than none.
     ///
     /// # Errors
     ///
-    /// [`Error::EntropyUnavailable`] where there is none; `bytes` must not be used then.
+    /// [`Error::EntropyUnavailable`] if there is none; `bytes` must not be used then.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error>;
 }
 
-/// Mixes a time into randomness just drawn, for an [`Environment::fill`]: of two copies of one
-/// generator, what is drawn at different times differs. The operating system's has it.
+/// Mixes a time into fresh randomness, for an [`Environment::fill`]: two copies of one generator
+/// draw different bytes at different times. `System` does this already.
 ///
-/// The time, in nanoseconds since the Unix epoch, is XORed into the first bytes, its lowest byte first:
-/// what was random before is as random after, and what would have been the same is not. A nonce, a ulid and a
-/// key are long enough for all of it that moves.
+/// The time, in nanoseconds since the Unix epoch, is XORed into the first bytes, lowest byte first:
+/// random bytes stay random, and equal draws become different. A nonce, a ulid and a key are long
+/// enough for all bytes of the time that change.
 ///
-/// It is a second line of defence, and makes no bad generator good. Copies whose clocks read the
-/// same in the same draw still repeat a nonce. And it adds nothing secret: whoever has seen what one copy
-/// drew can guess what the other did, so a key must come from a generator that is nobody's copy.
+/// This is a second line of defence; it does not repair a bad generator. Copies whose clocks read
+/// the same time at the same draw still repeat a nonce. It adds no secret: anyone who sees one
+/// copy's draws can guess the other's, so draw keys from a generator that is no copy.
 ///
 /// ```
 /// let drawn = [7; 24];
@@ -79,7 +79,7 @@ pub fn mix_time(bytes: &mut [u8], nanoseconds: u128) {
 }
 
 impl Key {
-    /// A new key from the randomness of `environment`. With an operating system there is
+    /// Generates a key from the randomness of `environment`. With an operating system, use
     /// `Key::generate`.
     ///
     /// # Errors

@@ -1,11 +1,11 @@
-//! What went wrong, in words and by one stable code in every language.
+//! The errors' messages, and their stable codes, the same in every language.
 
 use core::fmt;
 
 pub use crate::format::error::Error;
 
 impl Error {
-    /// The code, the same in every language and every release.
+    /// Returns the code, the same in every language and every release.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -24,10 +24,10 @@ impl Error {
         }
     }
 
-    /// Whether a token was refused, as opposed to a mistake or a failure on the server's side.
+    /// Returns whether a token was refused; other errors are mistakes or failures of the server.
     ///
-    /// A refusal is answered as the [`Profile`](crate::Profile) says; anything else is the
-    /// server's own trouble and must not make a client throw its session away.
+    /// Answer a refusal as the [`Profile`](crate::Profile) says. Any other error is the server's,
+    /// and must not make a client discard its session.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
         !matches!(

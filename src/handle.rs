@@ -8,10 +8,10 @@ use crate::format::handle;
 use crate::format::ulid::Ulid;
 use crate::{Error, View};
 
-/// A handle that this service issued to the principal at hand: minted, or verified.
+/// A handle that this service issued to this principal: minted, or verified.
 ///
-/// The type, an underscore and 42 characters. One wrong, missing or swapped character fails, so
-/// a model that misremembers it gets an error, never somebody else's basket.
+/// The type, an underscore and 42 characters. One wrong, missing or swapped character makes it
+/// invalid, so a model that misremembers it gets an error, never another user's data.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Handle {
     text: String,
@@ -20,11 +20,11 @@ pub struct Handle {
 }
 
 impl View {
-    /// A new handle of type `handle_type`: a small letter, then up to 31 small letters or digits.
+    /// Mints a handle of type `handle_type`: a small letter, then up to 31 small letters or digits.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for another type, or one of `sess`, `sw1` and `swk1`;
+    /// [`Error::InvalidArgument`] for an invalid type, or one of `sess`, `sw1` and `swk1`;
     /// [`Error::EntropyUnavailable`].
     pub fn mint_handle(&self, handle_type: &str) -> Result<Handle, Error> {
         handle::check_type(handle_type)?;
@@ -37,14 +37,14 @@ impl View {
         })
     }
 
-    /// Verifies a handle of type `handle_type` that came back. With `max_age`, one that was made
-    /// longer ago has expired.
+    /// Verifies a handle of type `handle_type`. With `max_age`, a handle made longer ago has
+    /// expired.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a type that is none; then every refusal of [`Error`] but
-    /// [`Error::UnknownKey`] and [`Error::PrincipalMismatch`], which a handle cannot tell from
-    /// [`Error::Unauthentic`], in the order of SPEC.md, "Opening".
+    /// [`Error::InvalidArgument`] for an invalid type; then every refusal of [`Error`] but
+    /// [`Error::UnknownKey`] and [`Error::PrincipalMismatch`], which cannot be told from
+    /// [`Error::Unauthentic`] for a handle, in the order of SPEC.md, "Opening".
     pub fn verify_handle(
         &self,
         handle_type: &str,
@@ -63,40 +63,40 @@ impl View {
 }
 
 impl Handle {
-    /// Checks a type, as minting will: a small letter, then up to 31 small letters or digits.
+    /// Checks a type, as minting does: a small letter, then up to 31 small letters or digits.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for another, or one of `sess`, `sw1` and `swk1`.
+    /// [`Error::InvalidArgument`] for an invalid type, or one of `sess`, `sw1` and `swk1`.
     pub fn check_type(handle_type: &str) -> Result<(), Error> {
         handle::check_type(handle_type)
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// When it was made, in Unix milliseconds.
+    /// Returns the time of making, in Unix milliseconds.
     #[must_use]
     pub fn created_at_ms(&self) -> u64 {
         self.ulid.created_at_ms()
     }
 
-    /// When it ends under `max_age`, in Unix milliseconds.
+    /// Returns the end under `max_age`, in Unix milliseconds.
     #[must_use]
     pub fn ends_at_ms(&self, max_age: Duration) -> u64 {
         self.ulid.ends_ms(max_age.as_secs())
     }
 
-    /// The 16 bytes that make it unique: the key of its row in a server's store.
+    /// Returns the 16 bytes that make it unique: the key of its row in a server's store.
     #[must_use]
     pub fn ulid(&self) -> &[u8; 16] {
         &self.ulid.0
     }
 
-    /// Whether an older key made it, so that it ends when that key goes.
+    /// Returns whether an older key made it; retiring that key ends the handle.
     #[must_use]
     pub fn needs_reseal(&self) -> bool {
         self.needs_reseal
@@ -109,7 +109,7 @@ impl fmt::Display for Handle {
     }
 }
 
-/// Logs get the ulid, which is no handle.
+/// Shows the ulid, which is safe to log: it is not the handle.
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Handle({:032x})", u128::from_be_bytes(self.ulid.0))

@@ -1,11 +1,11 @@
-//! Claims and tags in the caller's hands: for the command, vectors and tests, and for nobody else.
+//! Chosen claims and visible tags: for the command, vectors and tests only.
 //!
 //! This module is exempt from semantic versioning.
 
 use crate::sealer::Life;
 use crate::{Error, Sealer, Token, View};
 
-/// [`Sealer::seal`] with claims of one's own: `age` in seconds since the session began.
+/// [`Sealer::seal`] with chosen claims: `age` in seconds since the session began.
 ///
 /// # Errors
 ///
@@ -28,19 +28,19 @@ pub fn seal<K>(
     )
 }
 
-/// The principal's tag under each key of the ring.
+/// Returns the principal's tag under each key of the ring.
 pub fn tags(view: &View) -> impl Iterator<Item = &[u8; 16]> {
     view.holder().tags.iter()
 }
 
-/// Whether a JSON text is hashed as it stands, for it is known to be its own canonical form.
+/// Returns whether a JSON text is hashed unchanged because it is known to be canonical.
 #[cfg(feature = "jcs")]
 #[must_use]
 pub fn is_canonical(arguments: &str) -> bool {
     crate::format::canonical::is_canonical(arguments)
 }
 
-/// The canonical form of any other.
+/// Computes the canonical form of any JSON text.
 ///
 /// # Errors
 ///

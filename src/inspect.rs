@@ -1,14 +1,14 @@
-//! What a text is, as far as it can be told without a key: for logs and for operators.
+//! Identifies a text without a key: for logs and for operators.
 
 use crate::format::text::at_most;
 use crate::format::{handle, sealed, session_id};
 use crate::token::TokenId;
 use crate::{Error, Key, KeyId, Kind};
 
-/// The most bytes that are looked at of a text off the wire which has no limit of its own.
+/// The limit, in bytes, of a wire text that has no limit of its own.
 pub(crate) const WIRE_LIMIT: usize = 2 << 20;
 
-/// What a text claims to be. Nothing of it is verified.
+/// The unverified claims of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Inspected {
@@ -16,38 +16,38 @@ pub enum Inspected {
     Token {
         /// Its kind.
         kind: Kind,
-        /// The key that it says made it.
+        /// The id of the key that claims to have made it.
         key_id: KeyId,
-        /// Its id, the same as of the token when it opens.
+        /// Its id, the same as that of the opened token.
         token_id: TokenId,
     },
     /// A session id.
     SessionId {
-        /// The key that it says made it.
+        /// The id of the key that claims to have made it.
         key_id: KeyId,
-        /// When it says it was made, in Unix milliseconds.
+        /// Its claimed time of making, in Unix milliseconds.
         created_at_ms: u64,
     },
     /// A handle, which names no key.
     Handle {
         /// Its type.
         handle_type: alloc::string::String,
-        /// When it says it was made, in Unix milliseconds.
+        /// Its claimed time of making, in Unix milliseconds.
         created_at_ms: u64,
     },
-    /// A key text, its checksum right: a secret.
+    /// A key text with a correct checksum: a secret.
     Key {
         /// The key's id.
         key_id: KeyId,
     },
 }
 
-/// Reads what `text` is: a sealed token, a session id, a handle or a key text.
+/// Identifies `text`: a sealed token, a session id, a handle or a key text.
 ///
 /// # Errors
 ///
 /// [`Error::TooLarge`] over 2 MiB; [`Error::Malformed`], [`Error::Unsupported`] or
-/// [`Error::InvalidKey`] where it is none of these.
+/// [`Error::InvalidKey`] if it is none of these.
 ///
 /// ```
 /// use sealwax::{Inspected, Key};

@@ -22,8 +22,8 @@ impl FromStr for Kind {
 }
 
 impl<'a> Purpose<'a> {
-    /// The same purpose, bound to the session of this id: for callers that may leave it out,
-    /// so that an empty one is not taken for none.
+    /// Binds the purpose to the session of this id as well. For callers with an optional id: an
+    /// empty one is an error, not an absent one.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl<'a> Purpose<'a> {
 }
 
 /// A kind as a type: the `K` of [`Sealer`](crate::Sealer), [`Token`](crate::Token) and
-/// [`Opened`](crate::Opened). Nobody else can implement it.
+/// [`Opened`](crate::Opened). Other crates cannot implement it.
 pub trait TokenKind: sealed::Sealed {
     /// The kind.
     const KIND: Kind;
@@ -70,7 +70,7 @@ kinds! {
     Cursor
     /// State in a handle.
     HandleState
-    /// The application's own.
+    /// A custom token of the application.
     Custom
 }
 

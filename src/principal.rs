@@ -1,4 +1,4 @@
-//! Who a token is for.
+//! The principal of a token.
 
 use alloc::string::String;
 
@@ -6,11 +6,11 @@ use crate::format::holder::{self, Tag};
 use crate::format::text;
 use crate::{Error, Key};
 
-/// Who is authenticated: issuer, client and subject, or expressly nobody.
+/// An authenticated caller: issuer, client and subject, or explicitly anonymous.
 ///
-/// Take the parts from a verified credential, by one rule in every replica: of a JWT, `iss`,
-/// `client_id` or `azp`, and `sub`. There is no default: a server without authentication says
-/// [`anonymous`](Self::anonymous), and then whoever holds a token can use it.
+/// Take the parts from a verified credential, by the same rule in every replica: from a JWT, `iss`,
+/// `client_id` or `azp`, and `sub`. There is no default: a server without authentication uses
+/// [`anonymous`](Self::anonymous), and then anyone who holds a token can use it.
 ///
 /// ```
 /// use sealwax::Principal;
@@ -32,30 +32,30 @@ struct Named {
 }
 
 impl Principal {
-    /// A user, by the subject of the credential.
+    /// Returns a user, by the subject of the credential.
     #[must_use]
     pub fn subject(subject: impl Into<String>) -> Self {
         Self::default_parts().with(|parts| parts.subject = Some(subject.into()))
     }
 
-    /// A client that acts for no user.
+    /// Returns a client that acts for no user.
     #[must_use]
     pub fn client(client: impl Into<String>) -> Self {
         Self::default_parts().with_client(client)
     }
 
-    /// Nobody in particular: whoever holds the token can use it.
+    /// Returns the anonymous principal: anyone who holds the token can use it.
     #[must_use]
     pub fn anonymous() -> Self {
         Self(None)
     }
 
-    /// The parts by name, for callers whose parts may be absent; an empty part is refused.
+    /// Returns the principal of these parts, for callers whose parts may be absent.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] without a client or a subject (an issuer alone would make one
-    /// user of all its users), for an empty part, or for one over 1,024 bytes.
+    /// [`Error::InvalidArgument`] without a client or a subject (all users of an issuer would share
+    /// one principal), for an empty part, or for one over 1,024 bytes.
     pub fn from_parts(
         issuer: Option<&str>,
         client: Option<&str>,
@@ -70,9 +70,9 @@ impl Principal {
         Ok(principal)
     }
 
-    /// The principal of a verified JWT, or of what introspection tells: `iss` and `sub`, which
-    /// must be there, and `client_id`, or else `azp`, if it is. One rule, for the same user must be
-    /// the same at every replica.
+    /// Returns the principal of a verified JWT or of an introspection response: `iss` and `sub`,
+    /// which are required, and `client_id`, or else `azp`, if present. Every replica must use this
+    /// one rule, so that a user is the same at each.
     ///
     /// ```
     /// use sealwax::{JwtClaims, Principal};
@@ -92,16 +92,18 @@ impl Principal {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] where `iss` or `sub` is missing, and for a part that is empty or
+    /// [`Error::InvalidArgument`] if `iss` or `sub` is missing, and for a part that is empty or
     /// over 1,024 bytes.
     pub fn from_claims(claims: &JwtClaims<'_>) -> Result<Self, Error> {
         if claims.iss.is_none() || claims.sub.is_none() {
-            return Err(Error::argument("claims: expected iss and sub"));
+            return Err(Error::argument(
+                "claims: expected iss and sub, found one or neither",
+            ));
         }
         Self::from_parts(claims.iss, claims.client_id.or(claims.azp), claims.sub)
     }
 
-    /// Issuer, client and subject; `None` of an anonymous principal.
+    /// Returns issuer, client and subject; `None` for an anonymous principal.
     #[must_use]
     pub fn parts(&self) -> Option<PrincipalParts<'_>> {
         let parts = self.0.as_ref()?;
@@ -112,13 +114,13 @@ impl Principal {
         })
     }
 
-    /// The same principal, as this issuer names it.
+    /// Sets the issuer.
     #[must_use]
     pub fn with_issuer(self, issuer: impl Into<String>) -> Self {
         self.with(|parts| parts.issuer = Some(issuer.into()))
     }
 
-    /// The same principal, through this client.
+    /// Sets the client.
     #[must_use]
     pub fn with_client(self, client: impl Into<String>) -> Self {
         self.with(|parts| parts.client = Some(client.into()))
@@ -152,13 +154,13 @@ impl Principal {
         }
         if parts.client.is_none() && parts.subject.is_none() {
             return Err(Error::argument(
-                "principal: expected a subject or a client, or anonymous by name",
+                "principal: expected a subject or a client; for anonymous, say so by name",
             ));
         }
         Ok(())
     }
 
-    /// The tag that stands for this principal under `key`.
+    /// Computes the tag of this principal under `key`.
     pub(crate) fn tag(&self, key: &Key) -> Tag {
         let Some(parts) = &self.0 else {
             return holder::anonymous_tag(key);
@@ -169,11 +171,11 @@ impl Principal {
     }
 }
 
-/// The parts of a [`Principal`], those that there are.
+/// The parts of a [`Principal`] that are present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PrincipalParts<'a> {
-    /// Who vouches for the others.
+    /// The issuer of the credential.
     pub issuer: Option<&'a str>,
     /// The client.
     pub client: Option<&'a str>,
@@ -181,17 +183,17 @@ pub struct PrincipalParts<'a> {
     pub subject: Option<&'a str>,
 }
 
-/// What a verified credential says of its holder: the claims that [`Principal::from_claims`] goes by
-/// (RFC 9068 §2.2; RFC 7662 §2.2; OpenID Connect Core §2). The caller has verified the credential's
-/// signature, audience and expiry.
+/// The claims of a verified credential, for [`Principal::from_claims`] (RFC 9068 §2.2; RFC 7662
+/// §2.2; OpenID Connect Core §2). The caller has verified the credential's signature, audience and
+/// expiry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JwtClaims<'a> {
-    /// Who issued it.
+    /// The issuer.
     pub iss: Option<&'a str>,
-    /// The user, or the client itself where it acts for none.
+    /// The user, or the client if it acts for no user.
     pub sub: Option<&'a str>,
     /// The client.
     pub client_id: Option<&'a str>,
-    /// The client, as OpenID Connect calls it.
+    /// The client, under its name in OpenID Connect.
     pub azp: Option<&'a str>,
 }

@@ -1,4 +1,4 @@
-//! Several keys in order, so that one can follow another without losing a session.
+//! Keys in order, so that rotation loses no session.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -7,12 +7,12 @@ use core::str::FromStr;
 
 use crate::{Error, Key, KeyId};
 
-/// The most keys of a ring.
+/// The limit of keys in a ring.
 const MAX_KEYS: usize = 16;
 
-/// 1 to 16 [`Key`]s in order: the first seals, every one opens.
+/// 1 to 16 [`Key`]s in order: the first seals, all of them open.
 ///
-/// To rotate, let every replica know a key before it seals, and keep it until what it made has
+/// To rotate, give every replica a key before it seals, and keep it until the tokens it sealed have
 /// expired: `[old, new]` everywhere, then `[new, old]`, then `[new]`.
 ///
 /// ```
@@ -28,36 +28,38 @@ const MAX_KEYS: usize = 16;
 pub struct KeyRing(Vec<Key>);
 
 impl KeyRing {
-    /// A ring of the given keys, the sealing one first.
+    /// Returns a ring of the given keys, the sealing one first.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for no key, for more than 16, or for two of the same id.
+    /// [`Error::InvalidKey`] for no key, more than 16, or two with the same id.
     pub fn new(keys: impl IntoIterator<Item = Key>) -> Result<Self, Error> {
         Self::of(keys.into_iter().take(MAX_KEYS + 1).collect())
     }
 
-    /// The ids of the keys, in order.
+    /// Returns the ids of the keys, in order.
     pub fn ids(&self) -> impl Iterator<Item = KeyId> + '_ {
         self.0.iter().map(Key::id)
     }
 
-    /// A ring is never empty.
+    /// Returns the keys; there is at least one.
     pub(crate) fn keys(&self) -> &[Key] {
         &self.0
     }
 
-    /// Once in WebAssembly, though two call it.
+    /// Not inlined: two callers, and the size of the WebAssembly module counts.
     #[inline(never)]
     fn of(keys: Vec<Key>) -> Result<Self, Error> {
         if keys.is_empty() {
             return Err(Error::InvalidKey(
-                "expected 1 to 16 keys, found none: is SEALWAX_KEYS set? `sealwax keygen` makes a key for it".into(),
+                "expected 1 to 16 keys, found none: is SEALWAX_KEYS set? `sealwax keygen`, \
+                 `npx sealwax keygen` or `python -m sealwax keygen` makes a key"
+                    .into(),
             ));
         }
         if keys.len() > MAX_KEYS {
             return Err(Error::InvalidKey(
-                "expected at most 16 keys in a ring".into(),
+                "expected at most 16 keys in a ring: remove retired ones".into(),
             ));
         }
         for (at, key) in keys.iter().enumerate() {

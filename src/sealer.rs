@@ -1,4 +1,4 @@
-//! Seals and opens: a sealer for each kind of token, so that no required binding can be
+//! Seals and opens: one sealer for each kind of token, so that no required binding can be
 //! forgotten.
 
 use alloc::format;
@@ -15,14 +15,14 @@ use crate::{Error, RequestContext, SessionId, View};
 
 /// Seals and opens tokens of one kind, for one principal, with the kind's bindings.
 ///
-/// The two sides must be given the same bindings; what differs in any is refused.
+/// Both sides must give the same bindings; a token with other bindings is refused.
 #[derive(Clone, Debug)]
 pub struct Sealer<'v, K> {
     bound: Bound<'v>,
     kind: PhantomData<K>,
 }
 
-/// The same for every kind, and so but once in a program.
+/// The part without a type parameter, compiled once for all kinds.
 #[derive(Clone, Debug)]
 struct Bound<'v> {
     view: &'v View,
@@ -39,7 +39,8 @@ pub(crate) enum Ttl {
 }
 
 impl View {
-    /// `state` of the data-layer session `id`. [`sessions`](Self::sessions) does all of it.
+    /// Returns the sealer for `state` of the data-layer session `id`. [`sessions`](Self::sessions)
+    /// handles id and state together.
     #[must_use]
     pub fn state<'v>(&'v self, id: &'v SessionId) -> Sealer<'v, kind::State> {
         self.state_of(id.as_str())
@@ -51,7 +52,7 @@ impl View {
         sealer
     }
 
-    /// `requestState` for the request that `context` names.
+    /// Returns the sealer for the `requestState` of the request that `context` names.
     #[must_use]
     pub fn request_state<'v>(
         &'v self,
@@ -62,31 +63,34 @@ impl View {
         sealer
     }
 
-    /// A self-contained session: what was negotiated, for a header that cannot be renewed.
+    /// Returns the sealer for a self-contained session: negotiated values, in a header that cannot
+    /// be renewed.
     #[must_use]
     pub fn session(&self) -> Sealer<'_, kind::Session> {
         Sealer::of(self)
     }
 
-    /// A cursor of the list method `method`, such as `tools/list`.
+    /// Returns the sealer for cursors of the list method `method`, such as `tools/list`.
     #[must_use]
     pub fn cursor<'v>(&'v self, method: &'v str) -> Sealer<'v, kind::Cursor> {
         Sealer::of(self).labelled(method)
     }
 
-    /// State that the holder of a handle of type `handle_type` keeps: the token is the handle.
+    /// Returns the sealer for held handles of type `handle_type`: the token is the handle and holds
+    /// its state.
     #[must_use]
     pub fn handle_state<'v>(&'v self, handle_type: &'v str) -> Sealer<'v, kind::HandleState> {
         Sealer::of(self).labelled(handle_type)
     }
 
-    /// The application's own, by the name `label`; bound to a session or a request if it says so.
+    /// Returns the sealer for custom tokens named `label`; binding them to a session or a request
+    /// is optional.
     #[must_use]
     pub fn custom<'v>(&'v self, label: &'v str) -> Sealer<'v, kind::Custom> {
         Sealer::of(self).labelled(label)
     }
 
-    /// A kind known only at run time: for bindings and tools.
+    /// Returns the sealer for a kind known only at run time: for bindings and tools.
     #[must_use]
     pub fn sealer<'v>(&'v self, purpose: Purpose<'v>) -> Sealer<'v, kind::Untyped> {
         Sealer::with(self, purpose)
@@ -94,7 +98,7 @@ impl View {
 }
 
 impl<'v, K: TokenKind> Sealer<'v, K> {
-    /// With no binding yet: each kind sets what it requires.
+    /// Returns a sealer without bindings; each kind sets those it requires.
     fn of(view: &'v View) -> Self {
         Self::with(view, Purpose::of(K::KIND))
     }
@@ -139,27 +143,27 @@ impl<'v, K> Sealer<'v, K> {
         self
     }
 
-    /// How long what is sealed lives, in whole seconds, instead of the
-    /// [kind's own time](crate::Kind::default_ttl).
+    /// Sets the lifetime of sealed tokens, in whole seconds, instead of the [kind's
+    /// default](crate::Kind::default_ttl).
     #[must_use]
     pub fn ttl(self, ttl: Duration) -> Self {
         self.with_ttl(Ttl::Given(ttl))
     }
 
-    /// What is sealed never expires by itself: it opens as long as its key is in the ring.
+    /// Seals without expiry: a token opens as long as its key is in the ring.
     #[must_use]
     pub fn no_expiry(self) -> Self {
         self.with_ttl(Ttl::None)
     }
 
-    /// How old what is opened may be since its session began, however often it was renewed.
+    /// Sets the maximum age when opening, from the start of the session and over all its renewals.
     #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
         self.bound.max_age = Some(max_age);
         self
     }
 
-    /// Seals `payload`: a new life, of generation 0.
+    /// Seals `payload` with a new start and generation 0.
     ///
     /// # Errors
     ///
@@ -173,14 +177,13 @@ impl<'v, K> Sealer<'v, K> {
     ///
     /// # Errors
     ///
-    /// As [`seal`](Self::seal), and [`Error::InvalidArgument`] where JSON has no such value.
+    /// As [`seal`](Self::seal), and [`Error::InvalidArgument`] if JSON cannot hold the value.
     pub fn seal_json<T: Serialize + ?Sized>(&self, value: &T) -> Result<Token<K>, Error> {
         self.seal(&to_json(value)?)
     }
 
-    /// Seals `payload` in place of what was `opened`: the start is kept, so that a maximum age
-    /// holds, and the generation is one more, so that a stale token can be told.
-    ///
+    /// Seals `payload` as the successor of `opened`: keeps the start, so that a maximum age holds,
+    /// and increments the generation, so that a stale token can be detected.
     /// # Errors
     ///
     /// As [`seal`](Self::seal).
@@ -188,8 +191,7 @@ impl<'v, K> Sealer<'v, K> {
         self.renew_from(opened.started_at(), opened.generation(), payload)
     }
 
-    /// Renews by numbers, for bindings: `started_at` in Unix seconds, and the `generation` that
-    /// was opened.
+    /// Renews by numbers, for bindings: `started_at` in Unix seconds, and the opened `generation`.
     ///
     /// # Errors
     ///
@@ -207,12 +209,12 @@ impl<'v, K> Sealer<'v, K> {
         self.seal_at(self.now(), life, payload)
     }
 
-    /// Seals as of `now`; the caller has asked the clock once.
+    /// Seals as of `now`: the caller reads the clock once.
     pub(crate) fn seal_at(&self, now: u64, life: Life, payload: &[u8]) -> Result<Token<K>, Error> {
         self.bound.seal(now, life, payload).map(Token::new)
     }
 
-    /// Checks the bindings and the lifetime, as sealing will: for options that are given once and
+    /// Checks the bindings and the lifetime, as sealing does: for options that are given once and
     /// used later.
     ///
     /// # Errors
@@ -223,7 +225,7 @@ impl<'v, K> Sealer<'v, K> {
         self.bound.ttl_seconds().map(drop)
     }
 
-    /// Opens what came back: text as it stood on the wire, or a [`Token`].
+    /// Opens a presented token: its text as received, or a [`Token`].
     ///
     /// # Errors
     ///
@@ -257,7 +259,7 @@ impl Bound<'_> {
         })
     }
 
-    /// What a token held, and the time by which it was judged.
+    /// Returns the contents of a token, and the time at which it was checked.
     fn open(&self, token: &str) -> Result<(Contents, u64), Error> {
         self.purpose.check()?;
         let codec = self.view.codec();
@@ -276,7 +278,7 @@ impl Bound<'_> {
     }
 }
 
-/// The seconds of a lifetime, checked as sealing checks it: for options that are given once and used
+/// Returns a lifetime in seconds, checked as sealing does: for options that are given once and used
 /// later.
 ///
 /// # Errors
@@ -286,13 +288,14 @@ pub fn check_ttl(ttl: Duration) -> Result<u32, Error> {
     match u32::try_from(ttl.as_secs()) {
         Ok(seconds @ 1..) => Ok(seconds),
         _ => Err(Error::argument(format!(
-            "ttl: expected 1 to {} seconds, or no expiry by name",
-            u32::MAX
+            "ttl: expected 1 to {} seconds, found {}; for no expiry, say so by name",
+            u32::MAX,
+            ttl.as_secs()
         ))),
     }
 }
 
-/// A session's life so far.
+/// The start and the generation of a session.
 #[derive(Clone, Copy)]
 pub(crate) struct Life {
     /// Unix seconds.

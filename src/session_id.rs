@@ -8,10 +8,10 @@ use crate::format::session_id;
 use crate::format::ulid::Ulid;
 use crate::{Error, View};
 
-/// A session id that this service issued to the principal at hand: minted, or verified.
+/// A session id that this service issued to this principal: minted, or verified.
 ///
-/// 64 characters, fit for an HTTP header. It identifies a session and proves nothing about who
-/// presents it: possession is not authentication.
+/// 64 characters, fit for an HTTP header. It identifies a session; possession of it is not
+/// authentication.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SessionId {
     text: String,
@@ -20,7 +20,7 @@ pub struct SessionId {
 }
 
 impl View {
-    /// A new session id.
+    /// Mints a session id.
     ///
     /// # Errors
     ///
@@ -38,8 +38,7 @@ impl View {
         })
     }
 
-    /// Verifies a session id that came back. With `max_age`, one that was made longer ago has
-    /// expired.
+    /// Verifies a session id. With `max_age`, an id made longer ago has expired.
     ///
     /// # Errors
     ///
@@ -61,33 +60,33 @@ impl View {
 }
 
 impl SessionId {
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// When it was made, in Unix milliseconds.
+    /// Returns the time of making, in Unix milliseconds.
     #[must_use]
     pub fn created_at_ms(&self) -> u64 {
         self.ulid.created_at_ms()
     }
 
-    /// When it ends under `max_age`, in Unix milliseconds.
+    /// Returns the end under `max_age`, in Unix milliseconds.
     #[must_use]
     pub fn ends_at_ms(&self, max_age: Duration) -> u64 {
         self.ulid.ends_ms(max_age.as_secs())
     }
 
-    /// The 16 bytes that make it unique: what logs and a server's store may know it by, for
-    /// unlike the text they let nobody continue the session.
+    /// Returns the 16 bytes that make it unique: the name for logs and stores, because unlike the
+    /// text it does not continue the session.
     #[must_use]
     pub fn ulid(&self) -> &[u8; 16] {
         &self.ulid.0
     }
 
-    /// Whether an older key made it. The id itself never changes while the session lives; this
-    /// tells how long that key is still needed.
+    /// Returns whether an older key made it. The id never changes while the session lives, so that
+    /// key is needed until the session ends.
     #[must_use]
     pub fn needs_reseal(&self) -> bool {
         self.needs_reseal
@@ -100,7 +99,7 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// Logs get the ulid, which lets nobody continue the session.
+/// Shows the ulid, which is safe to log: it does not continue the session.
 impl fmt::Debug for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SessionId({:032x})", u128::from_be_bytes(self.ulid.0))

@@ -1,5 +1,5 @@
-//! Data-layer sessions, in the draft's own JSON shape: a session id that never changes, and a
-//! state token bound to it that is sealed anew with every write.
+//! Data-layer sessions, in the draft's JSON shape: a session id that never changes, and a state
+//! token bound to it that each write seals anew.
 
 use alloc::string::{String, ToString as _};
 use core::time::Duration;
@@ -21,8 +21,8 @@ use crate::{Error, Opened, SessionId, Token, View, kind};
 pub struct SessionMetadata {
     /// The session id.
     pub session_id: String,
-    /// When the session ends unless it is renewed, in RFC 3339: a hint for the host, not read
-    /// when it comes back.
+    /// The end of the session unless it is renewed, in RFC 3339: a hint for the host, ignored when
+    /// it comes back.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
     /// The sealed state.
@@ -31,7 +31,7 @@ pub struct SessionMetadata {
 }
 
 impl SessionMetadata {
-    /// What a client sent.
+    /// Returns the metadata that a client sent.
     #[must_use]
     pub fn new(session_id: impl Into<String>, state: Option<String>) -> Self {
         Self {
@@ -41,11 +41,11 @@ impl SessionMetadata {
         }
     }
 
-    /// Reads what a client sent as JSON; members that the draft does not know are ignored.
+    /// Reads the JSON that a client sent; members unknown to the draft are ignored.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`] over 2 MiB; [`Error::Malformed`] where it is not the JSON of session
+    /// [`Error::TooLarge`] over 2 MiB; [`Error::Malformed`] if it is not the JSON of session
     /// metadata.
     pub fn from_json(json: &str) -> Result<Self, Error> {
         at_most("JSON text", json.len(), WIRE_LIMIT)?;
@@ -54,10 +54,10 @@ impl SessionMetadata {
         })
     }
 
-    /// The JSON to send.
+    /// Returns the JSON to send.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // A struct of texts always has one.
+        // A struct of strings always serializes.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
@@ -108,21 +108,21 @@ pub struct Sessions<'v> {
 }
 
 impl Sessions<'_> {
-    /// How long a session lives without a write, in whole seconds.
+    /// Sets the time that a session lives without a write, in whole seconds.
     #[must_use]
     pub fn ttl(mut self, idle: Duration) -> Self {
         self.idle = Ttl::Given(idle);
         self
     }
 
-    /// Sessions do not end by being idle; the absolute limit remains.
+    /// Turns off the end by idling; the absolute limit remains.
     #[must_use]
     pub fn no_expiry(mut self) -> Self {
         self.idle = Ttl::None;
         self
     }
 
-    /// Checks the idle lifetime, as sealing will.
+    /// Checks the idle lifetime, as sealing does.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl Sessions<'_> {
         }
     }
 
-    /// A new session with a first state.
+    /// Creates a session with a first state.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl Sessions<'_> {
         Ok(metadata)
     }
 
-    /// A new session whose state the server holds: an id, and when it ends at the latest.
+    /// Creates a session whose state the server holds: an id, and its latest possible end.
     ///
     /// # Errors
     ///
@@ -159,12 +159,12 @@ impl Sessions<'_> {
         })
     }
 
-    /// Opens what a client sent: verifies the id, then opens the state bound to it.
+    /// Opens the metadata that a client sent: verifies the id, then opens the state bound to it.
     ///
     /// # Errors
     ///
     /// The refusals of [`View::verify_session_id`] and [`Sealer::open`](crate::Sealer::open);
-    /// [`Error::Malformed`] where the state is missing, for leaving it out must not reset a
+    /// [`Error::Malformed`] if the state is missing, because leaving it out must not reset a
     /// session.
     pub fn open(&self, metadata: &SessionMetadata) -> Result<OpenedSession, Error> {
         let id = self.verify(&metadata.session_id)?;
@@ -186,8 +186,8 @@ impl Sessions<'_> {
             .verify_session_id(session_id, Some(self.max_age()))
     }
 
-    /// A new state for the same session: the id and the start are kept, the generation is one
-    /// more.
+    /// Seals a new state for the same session: keeps the id and the start, increments the
+    /// generation.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl Sessions<'_> {
         Ok(self.renewed(session, payload)?.0)
     }
 
-    /// The same, and the token of the new state.
+    /// As [`renew`](Self::renew), and returns the token of the new state.
     pub(crate) fn renewed(
         &self,
         session: &OpenedSession,
@@ -209,7 +209,7 @@ impl Sessions<'_> {
         self.write(&session.id, self.view.codec().clock().now(), life, payload)
     }
 
-    /// A new session that begins with the state of another, which goes on beside it.
+    /// Creates a session with the state of another, which continues independently.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ impl Sessions<'_> {
         Ok((metadata, token))
     }
 
-    /// What a client is told of a state that was opened.
+    /// Returns the metadata of an opened state.
     pub(crate) fn metadata_of(&self, session: &OpenedSession, state: &str) -> SessionMetadata {
         let opened = session.state();
         self.metadata(&session.id, opened.started_at(), opened.expires_at(), state)
@@ -258,7 +258,7 @@ impl Sessions<'_> {
     }
 }
 
-/// A data-layer session that was opened: its id and its state, every check passed.
+/// A data-layer session, opened and fully checked: its id and its state.
 #[derive(Debug)]
 pub struct OpenedSession {
     id: SessionId,
@@ -266,35 +266,35 @@ pub struct OpenedSession {
 }
 
 impl OpenedSession {
-    /// The session id.
+    /// Returns the session id.
     #[must_use]
     pub fn id(&self) -> &SessionId {
         &self.id
     }
 
-    /// The state and what its token tells.
+    /// Returns the state and the claims of its token.
     #[must_use]
     pub fn state(&self) -> &Opened<kind::State> {
         &self.state
     }
 
-    /// The payload of the state.
+    /// Returns the payload of the state.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
         self.state.payload()
     }
 
-    /// The payload of the state as JSON.
+    /// Reads the payload of the state as JSON.
     ///
     /// # Errors
     ///
-    /// [`Error::Malformed`] where it is not the JSON of a `T`.
+    /// [`Error::Malformed`] if it is not the JSON of a `T`.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
         self.state.json()
     }
 }
 
-/// `None` past the year 9999, which RFC 3339 cannot write.
+/// Returns `None` past the year 9999, which RFC 3339 cannot write.
 pub(crate) fn rfc3339(unix_seconds: u64) -> Option<String> {
     let seconds = i64::try_from(unix_seconds).ok()?;
     jiff::Timestamp::from_second(seconds)

@@ -1,4 +1,4 @@
-//! What takes an operating system: its clock, its generator, its environment variables.
+//! The operating system's clock, randomness and environment variables.
 
 use std::string::String;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,13 +7,13 @@ use zeroize::Zeroizing;
 
 use crate::{Codec, CodecBuilder, Environment, Error, Key, KeyRing, mix_time};
 
-/// The operating system's clock and generator, with the time mixed into what is drawn. Not on `wasm32-unknown-unknown`, which has neither: see
-/// [`Environment`].
+/// The operating system's clock and randomness; [`mix_time`] is applied to each draw. Not on
+/// `wasm32-unknown-unknown`, which has neither: see [`Environment`].
 #[derive(Clone, Copy, Debug)]
 pub struct System;
 
 impl Environment for System {
-    /// A clock before 1970 reads as 1970: every token is from the future then, and refused.
+    /// Reads a clock before 1970 as 1970: every token is then from the future, and refused.
     fn now_ms(&self) -> u64 {
         u64::try_from(since_1970().as_millis()).unwrap_or(u64::MAX)
     }
@@ -31,7 +31,7 @@ fn since_1970() -> Duration {
 }
 
 impl Key {
-    /// A new key from the system's randomness.
+    /// Generates a key from the system's randomness.
     ///
     /// # Errors
     ///
@@ -42,24 +42,28 @@ impl Key {
 }
 
 impl KeyRing {
-    /// The ring in the environment variable `SEALWAX_KEYS`.
+    /// Reads the ring from the environment variable `SEALWAX_KEYS`.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] where the variable is not set or holds no valid ring.
+    /// [`Error::InvalidKey`] if the variable is not set or holds no valid ring.
     pub fn from_env() -> Result<Self, Error> {
         let text = Zeroizing::new(std::env::var("SEALWAX_KEYS").map_err(|_| {
-            Error::InvalidKey("SEALWAX_KEYS is not set: `sealwax keygen` makes a key for it".into())
+            Error::InvalidKey(
+                "SEALWAX_KEYS is not set: `sealwax keygen`, `npx sealwax keygen` or \
+                 `python -m sealwax keygen` makes a key"
+                    .into(),
+            )
         })?);
         text.parse()
     }
 }
 
 impl Codec {
-    /// A codec with the default limits.
+    /// Returns a codec with the default limits.
     ///
-    /// `audience` names the service, best by its public address: tokens of one service never
-    /// open at another, even under shared keys. Every replica must be given the same.
+    /// `audience` names the service, best by its public address: tokens of one service never open
+    /// at another, even under shared keys. Every replica needs the same one.
     ///
     /// # Errors
     ///
@@ -70,7 +74,7 @@ impl Codec {
 }
 
 impl CodecBuilder {
-    /// The codec.
+    /// Builds the codec.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Sealed tokens by their kind: fresh from sealing, and opened. They are different types, so that
-//! nobody reads what was not opened, or takes a state for a cursor.
+//! Sealed and opened tokens, by their kind. They are different types, so that no one reads an
+//! unopened token, or takes a state for a cursor.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,16 +11,16 @@ use serde::de::DeserializeOwned;
 use crate::Error;
 use crate::format::sealed::{Claims, Contents, TOKEN_ID_LEN};
 
-/// A sealed token of kind `K`, fresh from sealing: ASCII, fit for JSON, headers and URLs.
+/// A freshly sealed token of kind `K`: ASCII, fit for JSON, headers and URLs.
 ///
-/// With the feature `serde` it is written as its text.
+/// With the feature `serde` it serializes as its text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token<K> {
     sealed: Sealed,
     kind: PhantomData<K>,
 }
 
-/// The same for every kind.
+/// The part without a type parameter.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Sealed {
     pub text: String,
@@ -34,31 +34,31 @@ impl<K> Token<K> {
         Self { sealed, kind }
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.sealed.text
     }
 
-    /// The text, to keep.
+    /// Returns the text as an owned string.
     #[must_use]
     pub fn into_string(self) -> String {
         self.sealed.text
     }
 
-    /// What a ledger of spent tokens will count by.
+    /// Returns the token's id, the same as that of the opened token.
     #[must_use]
     pub fn id(&self) -> TokenId {
         self.sealed.id
     }
 
-    /// When it was sealed, in Unix seconds.
+    /// Returns the time of sealing, in Unix seconds.
     #[must_use]
     pub fn issued_at(&self) -> u64 {
         self.sealed.claims.issued_at
     }
 
-    /// When its own lifetime ends, in Unix seconds; `None` for no expiry.
+    /// Returns the end of its lifetime, in Unix seconds; `None` for no expiry.
     #[must_use]
     pub fn expires_at(&self) -> Option<u64> {
         self.sealed.claims.expires_at()
@@ -90,14 +90,14 @@ impl<K> fmt::Display for Token<K> {
     }
 }
 
-/// A token is worth what it carries, so logs get its length only.
+/// Shows the length only: the text of a token is a credential.
 impl<K> fmt::Debug for Token<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Token({} characters)", self.sealed.text.len())
     }
 }
 
-/// What an authentic token of kind `K` held, every check passed.
+/// The contents of a token of kind `K`, authentic and fully checked.
 pub struct Opened<K> {
     contents: Contents,
     needs_renewal: bool,
@@ -113,66 +113,66 @@ impl<K> Opened<K> {
         }
     }
 
-    /// The payload.
+    /// Returns the payload.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
         &self.contents.payload
     }
 
-    /// The payload, to keep.
+    /// Returns the payload as an owned vector.
     #[must_use]
     pub fn into_payload(self) -> Vec<u8> {
         self.contents.payload
     }
 
-    /// The payload as JSON.
+    /// Reads the payload as JSON.
     ///
     /// # Errors
     ///
-    /// [`Error::Malformed`] where it is not the JSON of a `T`.
+    /// [`Error::Malformed`] if it is not the JSON of a `T`.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
         serde_json::from_slice(self.payload())
             .map_err(|_| Error::Malformed("a payload that is JSON of the type asked for"))
     }
 
-    /// When it was sealed, in Unix seconds.
+    /// Returns the time of sealing, in Unix seconds.
     #[must_use]
     pub fn issued_at(&self) -> u64 {
         self.contents.claims.issued_at
     }
 
-    /// When its own lifetime ends, in Unix seconds; `None` for no expiry.
+    /// Returns the end of its lifetime, in Unix seconds; `None` for no expiry.
     #[must_use]
     pub fn expires_at(&self) -> Option<u64> {
         self.contents.claims.expires_at()
     }
 
-    /// When its session began, in Unix seconds: kept across renewals.
+    /// Returns the start of its session, in Unix seconds: renewals keep it.
     #[must_use]
     pub fn started_at(&self) -> u64 {
         self.contents.claims.started_at()
     }
 
-    /// How often it was renewed; stops at its maximum.
+    /// Returns the number of renewals; it stops at its maximum.
     #[must_use]
     pub fn generation(&self) -> u32 {
         self.contents.claims.generation
     }
 
-    /// What a ledger of spent tokens counts by.
+    /// Returns the token's id: a ledger of used tokens counts by it.
     #[must_use]
     pub fn token_id(&self) -> TokenId {
         TokenId(self.contents.token_id)
     }
 
-    /// Whether an older key made it, so that it should be sealed anew before that key goes.
+    /// Returns whether an older key made it; seal it anew before that key is retired.
     #[must_use]
     pub fn needs_reseal(&self) -> bool {
         self.contents.needs_reseal
     }
 
-    /// Whether it is time to seal it anew though nothing was written: half of its life is over, or
-    /// an older key made it.
+    /// Returns whether to seal it anew even without a change: half of its lifetime is over, or an
+    /// older key made it.
     #[must_use]
     pub fn needs_renewal(&self) -> bool {
         self.needs_renewal
@@ -189,19 +189,19 @@ impl<K> fmt::Debug for Opened<K> {
     }
 }
 
-/// Never, of what never expires.
+/// Returns `false` for a token without expiry.
 fn is_half_over(claims: &Claims, now: u64) -> bool {
     let over = now.saturating_sub(claims.issued_at);
     claims.ttl != 0 && over >= u64::from(claims.ttl).div_ceil(2)
 }
 
-/// The identity of a sealed token: 16 bytes taken from what it decodes to, so that no other
-/// spelling of it can pass for another token; shown as hex digits.
+/// The id of a sealed token: 16 of its decoded bytes, so that another spelling of the text has the
+/// same id; shown as hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenId(pub(crate) [u8; TOKEN_ID_LEN]);
 
 impl TokenId {
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; TOKEN_ID_LEN] {
         &self.0

@@ -9,12 +9,12 @@ use crate::format::holder::{Holder, Tag};
 use crate::{Codec, Error, Principal};
 
 impl Codec {
-    /// What this codec is to one principal: computed once, it serves a whole request.
+    /// Scopes the codec to one principal; reuse the view for the whole request.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a principal that is nobody, or has an empty or too long
-    /// part.
+    /// [`Error::InvalidArgument`] for a principal without client and subject, or with a part that
+    /// is empty or too long.
     pub fn view(&self, principal: &Principal) -> Result<View, Error> {
         principal.check()?;
         let keys = self.ring().keys().iter();
@@ -27,8 +27,8 @@ impl Codec {
 
 /// A [`Codec`] for one principal, with the principal's tags computed.
 ///
-/// Its methods give a sealer for each kind of token, which asks for the bindings that the kind
-/// requires; see the [crate's front page](crate) for the choice.
+/// Its methods return a sealer for each kind of token, and require the bindings of that kind; the
+/// [crate's front page](crate) helps to choose.
 #[derive(Clone)]
 pub struct View {
     codec: Codec,
@@ -36,13 +36,13 @@ pub struct View {
 }
 
 impl View {
-    /// The codec that this is a view of.
+    /// Returns the codec of this view.
     #[must_use]
     pub fn codec(&self) -> &Codec {
         &self.codec
     }
 
-    /// What the format has to know of this view.
+    /// Returns the keys, tags and audience that the format needs.
     pub(crate) fn holder(&self) -> Holder<'_> {
         Holder {
             keys: self.codec.ring().keys(),

@@ -149,7 +149,7 @@ FAULTS = [
     ("mcp/context.rs", "about.id.or_else(|| token_id(about.token?))", "about.id"),
     # What a request carries.
     ("mcp/request/mod.rs", ".filter(|_| !message.notification)", ""),
-    ("mcp/request/mod.rs", "(came || carries.kind == Kind::RequestState)", "came"),
+    ("mcp/request/mod.rs", "(has_token || carries.kind == Kind::RequestState)", "has_token"),
     (
         "mcp/request/mod.rs",
         "Err(error) => return Ok(self.refuse_carried(context, carries, error.into())),",
@@ -218,9 +218,9 @@ FAULTS = [
     ("mcp/transport.rs", "stamp: self.inside.sent().text().map(Into::into),", ""),
     ("mcp/transport.rs", "transport.sep1359.then(|| life", "Some(()).map(|()| life"),
     ("mcp/transport.rs", "let in_message = inside != Sent::Absent && request;", "let in_message = false;"),
-    ("mcp/transport.rs", 'at_most("session", token.len(), LIMIT)?;', ""),
-    ("mcp/transport.rs", "view.session().max_age(max_age).open", "view.session().open"),
-    ("mcp/transport.rs", "Some(ttl) => view.session().ttl(ttl),", "Some(_) => view.session(),"),
+    ("mcp/transport/negotiated.rs", 'at_most("session", token.len(), LIMIT)?;', ""),
+    ("mcp/transport/negotiated.rs", "view.session().max_age(max_age).open", "view.session().open"),
+    ("mcp/transport/negotiated.rs", "Some(ttl) => view.session().ttl(ttl),", "Some(_) => view.session(),"),
     ("mcp/transport.rs", ".unwrap_or(own).min(limit)", ".unwrap_or(own)"),
     ("mcp/transport.rs", 'Some("initialize"), Some(result)) if begins =>', 'Some("initialize"), Some(result)) =>'),
     # Handles.
@@ -256,7 +256,7 @@ LEDGER_FAULTS = [
     ("ledger/judge.rs", 'if self.values[1].is_some() {\n            return Ok(one("ended"));\n        }', ""),
     (
         "ledger/judge.rs",
-        "// A try before this one did it.\n            Some(head) if head.token == token => {}",
+        "// An earlier try has written this state.\n            Some(head) if head.token == token => {}",
         "",
     ),
     ("ledger/judge.rs", "before => before.max(head.until),", "_ => head.until,"),

@@ -1,4 +1,4 @@
-# What the header declares, without comments and preprocessor lines: `sed -E -f cdef.sed include/sealwax.h`.
+# Prints the header's declarations, without comments and preprocessor lines: `sed -E -f cdef.sed include/sealwax.h`.
 # An enum holds no 64 bits everywhere: SEALWAX_NEVER is left out, the largest uint64_t.
 /^#ifdef __cplusplus/,/^#endif/d
 /^ *\/\//d

@@ -1,4 +1,4 @@
-//! What we sealed, changed anywhere: opens only where nothing was changed.
+//! Alters sealed tokens anywhere: they open only if nothing was changed.
 #![no_main]
 
 use std::sync::LazyLock;

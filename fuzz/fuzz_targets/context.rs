@@ -1,4 +1,4 @@
-//! Arguments that are accepted have one context, however their JSON is spelled.
+//! Checks that accepted arguments have one context, however their JSON is spelled.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

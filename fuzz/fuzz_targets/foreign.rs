@@ -1,4 +1,4 @@
-//! Texts that are not ours: nothing opens, nothing panics, and a key prints as it was read.
+//! Reads texts that are not tokens: nothing opens, nothing panics, and a key prints as it was read.
 #![no_main]
 
 use std::sync::LazyLock;

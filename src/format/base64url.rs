@@ -1,4 +1,4 @@
-//! base64url without padding, in its one spelling, by one of two libraries.
+//! base64url without padding, in its canonical spelling, by one of two libraries.
 //!
 //! `base64` is the default; `base64-simd` (feature `simd`) takes a quarter of its time (benches/).
 
@@ -10,7 +10,7 @@ use base64::prelude::{BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD, Engine as _};
 #[cfg(feature = "simd")]
 use base64_simd::{AsOut as _, URL_SAFE_NO_PAD};
 
-/// A text with room for it does not move.
+/// Appends; a text with enough capacity is not reallocated, so no copy is left behind.
 pub(crate) fn append(bytes: &[u8], text: &mut String) {
     #[cfg(feature = "simd")]
     URL_SAFE_NO_PAD.encode_append(bytes, text);
@@ -25,7 +25,7 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
 
-/// Decodes a text of exactly as many bytes; tells whether it is one.
+/// Decodes a text into exactly as many bytes; returns whether it is valid.
 #[cfg(feature = "simd")]
 pub(crate) fn decode_into(text: &str, bytes: &mut [u8]) -> bool {
     let text = text.as_bytes();

@@ -1,25 +1,25 @@
-//! Whether a JSON text is its own canonical form (RFC 8785), told without reading it into a value.
+//! Recognizes a JSON text that is its own canonical form (RFC 8785), without building a value.
 //!
-//! A second reader beside `json`, so it knows little: whatever is out of the ordinary it leaves to that one.
+//! It is a second reader beside `json`, so it is simple: anything unusual is left to `json`.
 
 use super::json::MAX_LEVELS;
 
-/// More may be 2⁵³ and above.
+/// Integers with more digits may be 2⁵³ or above.
 const MAX_DIGITS: usize = 15;
 
-/// Whether this is an object or an array that `json` would accept, and write as it stands. It may be so
-/// where this says no: escapes, fractions, integers of more than 15 digits and keys beyond ASCII are not
-/// looked into.
+/// Returns whether this is an object or an array that `json` would accept and write unchanged. A
+/// canonical text may still get `false`: escapes, fractions, integers of more than 15 digits and
+/// keys beyond ASCII are not examined.
 pub(crate) fn is_canonical(text: &str) -> bool {
     let mut rest = Rest(text.as_bytes());
     text.starts_with(['{', '[']) && rest.value(MAX_LEVELS).is_some() && rest.0.is_empty()
 }
 
-/// What is still to be looked at. Each method goes past what it names; `None` is "don't know".
+/// The unread rest. Each method reads past the construct it names; `None` means "don't know".
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {
-    /// A value of at most `levels` levels.
+    /// Reads a value of at most `levels` levels.
     fn value(&mut self, levels: usize) -> Option<()> {
         match self.byte()? {
             b'{' => self.members(levels.checked_sub(1)?),
@@ -38,8 +38,8 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// The members of an object, after its brace. ASCII sorts alike in UTF-8 and in UTF-16, and what
-    /// ascends strictly has each key once.
+    /// Reads the members of an object, after its brace. ASCII sorts alike in UTF-8 and in UTF-16,
+    /// and strictly ascending keys are unique.
     fn members(&mut self, levels: usize) -> Option<()> {
         if self.word(b"}").is_some() {
             return Some(());
@@ -62,7 +62,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// The items of an array, after its bracket.
+    /// Reads the items of an array, after its bracket.
     fn items(&mut self, levels: usize) -> Option<()> {
         if self.word(b"]").is_some() {
             return Some(());
@@ -77,8 +77,8 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// A string after its quote, and the quote at its end. What is no control character and needs no
-    /// escape stands as it is.
+    /// Reads a string after its quote, and its closing quote. All but control characters and
+    /// escapes is written unchanged.
     fn text(&mut self) -> Option<&'a [u8]> {
         let special = |&byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
         let end = self.0.iter().position(special)?;
@@ -88,7 +88,7 @@ impl<'a> Rest<'a> {
         Some(text)
     }
 
-    /// The digits of an integer after its first.
+    /// Reads the digits of an integer after the first.
     fn digits(&mut self) -> Option<()> {
         let digit = |byte: &&u8| byte.is_ascii_digit();
         let more = self.0.iter().take_while(digit).count();

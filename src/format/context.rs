@@ -8,7 +8,8 @@ use super::error::Error;
 use super::pae::pae;
 use super::{canonical, json, text};
 
-/// SHA-256 over method, target and the canonical form of the arguments, or of those in `only`.
+/// Computes SHA-256 over method, target and the canonical form of the arguments, or of those in
+/// `only`.
 pub(crate) fn digest(
     method: &str,
     target: &str,
@@ -17,7 +18,7 @@ pub(crate) fn digest(
 ) -> Result<[u8; 32], Error> {
     text::require("method", method)?;
     text::require("target", target)?;
-    // Most arguments come as they are to be hashed: whoever writes JSON writes it compact.
+    // Most clients send compact JSON, which is already canonical.
     let arguments = match only {
         None if canonical::is_canonical(arguments) => Cow::Borrowed(arguments.as_bytes()),
         _ => Cow::Owned(json::canonical(arguments, only)?),

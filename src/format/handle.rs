@@ -16,7 +16,7 @@ use super::key::Key;
 use super::text::{IDENTIFIER_LIMIT, at_most};
 use super::ulid::Ulid;
 
-/// Crockford's alphabet, in lower case alone: no i, l, o, u to misread, and one spelling.
+/// Crockford's alphabet in lower case only: no i, l, o, u to misread, and one spelling.
 const BASE32: Encoding = new_encoding! {
     symbols: "0123456789abcdefghjkmnpqrstvwxyz",
 };
@@ -24,10 +24,10 @@ const BASE32: Encoding = new_encoding! {
 const MAC_LEN: usize = 10;
 const LEN: usize = Ulid::LEN + MAC_LEN;
 const MAX_TYPE_LEN: usize = 32;
-/// The prefixes of our other texts.
+/// The prefixes of other texts of this format.
 const RESERVED_TYPES: [&str; 3] = ["sess", "sw1", "swk1"];
 
-/// Mints a handle of a type that [`check_type`] has let pass.
+/// Mints a handle of a type that passed [`check_type`].
 pub(crate) fn mint(holder: Holder<'_>, handle_type: &str, ulid: Ulid) -> String {
     let (key, tag) = holder.sealing();
     let mut bytes = [0; LEN];
@@ -37,8 +37,8 @@ pub(crate) fn mint(holder: Holder<'_>, handle_type: &str, ulid: Ulid) -> String 
     format!("{handle_type}_{}", BASE32.encode(&bytes))
 }
 
-/// The ulid of a handle, and the place in the ring of the key that made it: every key is tried. With
-/// `max_age` in seconds, one that was made longer ago has expired.
+/// Returns the ulid of a handle, and the index in the ring of the key that made it: every key is
+/// tried. With `max_age` in seconds, a handle made longer ago has expired.
 pub(crate) fn verify(
     holder: Holder<'_>,
     handle_type: &str,
@@ -66,7 +66,7 @@ pub(crate) fn verify(
     Ok((ulid, at))
 }
 
-/// Checks the caller's type.
+/// Checks the type that the caller gave.
 pub(crate) fn check_type(handle_type: &str) -> Result<(), Error> {
     if is_type(handle_type) {
         return Ok(());
@@ -77,7 +77,7 @@ pub(crate) fn check_type(handle_type: &str) -> Result<(), Error> {
     ))
 }
 
-/// Reads what is readable without a key: the type and the time of making.
+/// Reads the parts that need no key: the type and the time of making.
 pub(crate) fn header(text: &str) -> Result<(&str, Ulid), Error> {
     decode(text).map(|(handle_type, ulid, _)| (handle_type, ulid))
 }

@@ -1,4 +1,5 @@
-//! A request's arguments in RFC 8785 form, and the refusal of what languages read differently.
+//! The canonical form (RFC 8785) of a request's arguments; refuses JSON that languages read
+//! differently.
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -14,11 +15,11 @@ use serde_json::{Map, Value};
 use super::error::Error;
 
 pub(super) const MAX_LEVELS: usize = 100;
-/// 2⁵³: from here on neighbouring integers become one another where numbers are doubles.
+/// 2⁵³: from here on, neighbouring integers are equal as doubles.
 const FIRST_INEXACT: u64 = 1 << 53;
 
-/// The canonical form of a JSON text; of an empty text, or of `null`, nothing. With `only`, that of
-/// an object of the members so named, and nothing else of it is judged.
+/// Returns the canonical form of a JSON text; no bytes for an empty text or `null`. With `only`,
+/// returns that of an object of the members so named, and checks no other member.
 pub(crate) fn canonical(text: &str, only: Option<&[&str]>) -> Result<Vec<u8>, Error> {
     let refused = |why| Error::argument(format!("arguments: {why}"));
     let (value, plain) = read(text, only).map_err(refused)?;
@@ -36,15 +37,15 @@ pub(crate) fn canonical(text: &str, only: Option<&[&str]>) -> Result<Vec<u8>, Er
              they are, not as JSON within JSON",
         ));
     }
-    // Where serde_json writes the canonical form anyway, in a third of the time; in WebAssembly
-    // the 4 kB of a second writer count for more.
+    // For a plain value serde_json writes the canonical form, in a third of the time. In
+    // WebAssembly the 4 kB of a second writer matter more.
     if cfg!(not(target_family = "wasm")) && plain {
         return serde_json::to_vec(&value).map_err(|error| refused(error.to_string()));
     }
     serde_json_canonicalizer::to_vec(&value).map_err(|error| refused(error.to_string()))
 }
 
-/// Reads a value, and tells whether it is plain.
+/// Reads a value, and returns whether it is plain.
 fn read(text: &str, only: Option<&[&str]>) -> Result<(Value, bool), String> {
     let text = if text.is_empty() { "null" } else { text };
     let reading = Reading {
@@ -75,18 +76,17 @@ struct Strict<'a> {
     reading: &'a Reading<'a>,
 }
 
-/// What is read, and what is found out on the way.
+/// The input and the findings of a read.
 struct Reading<'a> {
-    /// Where the text lies.
+    /// The address range of the text.
     text: Range<*const u8>,
-    /// The members that are read at the outermost level.
+    /// The members to read at the outermost level.
     only: Option<&'a [&'a str]>,
-    /// Whether it is at another member, which may be anything.
+    /// Whether the reader is in another member, which may be anything.
     skipping: Cell<bool>,
-    /// Whether it is plain: no numbers but integers, and no keys but ASCII ones, which sort alike
-    /// in UTF-8 and in UTF-16.
+    /// Whether all numbers are integers and all keys ASCII, which sort alike in UTF-8 and UTF-16.
     plain: Cell<bool>,
-    /// What it will be refused for. An error of the reader's with a text is 4 kB of WebAssembly.
+    /// The reason to refuse it. A serde_json error with a text is 4 kB of WebAssembly.
     refused: Cell<Option<&'static str>>,
 }
 
@@ -116,9 +116,9 @@ impl Strict<'_> {
     }
 }
 
-/// Reads a key of an object in a text; `None` is serde_json's own: with its feature
-/// `arbitrary_precision`, which any crate of the program may turn on, a number is a map of one such key
-/// and its digits. What a client wrote lies within the text, or was copied out of it.
+/// Reads a key of an object in a text; `None` is a key of serde_json's own. With its feature
+/// `arbitrary_precision`, which any crate of the program may enable, a number is a map of such a
+/// key and its digits. A key of the client lies within the text, or was copied out of it.
 struct KeyIn<'a>(&'a Range<*const u8>);
 
 impl<'de> DeserializeSeed<'de> for KeyIn<'_> {
@@ -198,7 +198,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         let mut object = Map::new();
         while let Some(key) = entries.next_key_seed(KeyIn(&self.reading.text))? {
             let Some(key) = key else {
-                // 6 kB of WebAssembly, for a feature that the npm package does not have.
+                // Refused: 6 kB of WebAssembly, for a feature that the npm package does not enable.
                 if cfg!(target_family = "wasm") {
                     return self.visit_f64(f64::NAN);
                 }
@@ -219,7 +219,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
             object.insert(key, entries.next_value_seed(self.inside())?);
         }
         self.inside();
-        // Some crate of the program may have turned on serde_json's `preserve_order`.
+        // Another crate of the program may have enabled serde_json's `preserve_order`.
         object.sort_keys();
         Ok(Value::Object(object))
     }

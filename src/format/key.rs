@@ -1,5 +1,6 @@
-//! One secret, what is derived from it, and its text form.
+//! A secret, the keys derived from it, and its text form.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -19,22 +20,23 @@ use super::error::Error;
 use super::pae::pae;
 
 const PREFIX: &str = "swk1_";
-/// The bytes of a secret that was generated; an imported one may be longer.
+/// The length of a generated secret in bytes; an imported one may be longer.
 pub(crate) const SECRET_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 4;
 const TEXT_LEN: usize = 53;
 const NOT_A_KEY: Error = Error::InvalidKey(alloc::borrow::Cow::Borrowed(
-    "expected a key text: swk1_ and 48 characters, as `sealwax keygen` prints it",
+    "expected a key text: swk1_ and 48 characters, from `sealwax keygen`, `npx sealwax keygen` or \
+     `python -m sealwax keygen`",
 ));
 
 /// The public name of a [`Key`], derived from it: 4 bytes, shown as 8 hex digits.
 ///
-/// It stands readable in every sealed token and session id.
+/// It is readable in every sealed token and session id.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyId(pub(crate) [u8; 4]);
 
 impl KeyId {
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 4] {
         &self.0
@@ -53,7 +55,7 @@ impl fmt::Debug for KeyId {
     }
 }
 
-/// A secret and what is derived from it (SPEC.md, "Keys").
+/// A secret and the keys derived from it (SPEC.md, "Keys").
 ///
 /// It is wiped when its last clone is dropped, never printed, and compared in constant time.
 ///
@@ -79,15 +81,16 @@ struct Derived {
 }
 
 impl Key {
-    /// A key from a secret that already exists: 32 random bytes or more, never a passphrase.
+    /// Imports an existing secret: 32 random bytes or more, never a passphrase.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidKey`] for fewer than 32 bytes.
     pub fn from_secret(secret: &[u8]) -> Result<Self, Error> {
         if secret.len() < SECRET_LEN {
+            let found = secret.len();
             return Err(Error::InvalidKey(
-                "expected a secret of 32 random bytes or more".into(),
+                format!("expected a secret of 32 random bytes or more, found {found}").into(),
             ));
         }
         let prk = Hkdf::<Sha256>::new(Some(b"sealwax/v1"), secret);
@@ -100,13 +103,13 @@ impl Key {
         })))
     }
 
-    /// The key's public name.
+    /// Returns the key's public id.
     #[must_use]
     pub fn id(&self) -> KeyId {
         self.0.id
     }
 
-    /// The text to keep in `SEALWAX_KEYS`: as secret as the key itself.
+    /// Returns the text to keep in `SEALWAX_KEYS`: as secret as the key itself.
     ///
     /// `None` for an imported secret of more than 32 bytes, which has no text form.
     #[must_use]
@@ -116,7 +119,7 @@ impl Key {
             let mut bytes = Zeroizing::new([0; SECRET_LEN + CHECKSUM_LEN]);
             bytes[..SECRET_LEN].copy_from_slice(secret);
             bytes[SECRET_LEN..].copy_from_slice(&checksum(secret));
-            // Sized beforehand: growing would leave an unwiped copy behind.
+            // Allocated in full: growing would leave an unwiped copy behind.
             let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN));
             text.push_str(PREFIX);
             base64url::append(bytes.as_ref(), &mut text);
@@ -128,12 +131,12 @@ impl Key {
         &self.0.cipher
     }
 
-    /// HMAC-SHA-256 under the `id` key.
+    /// Computes HMAC-SHA-256 under the `id` key.
     pub(crate) fn id_mac(&self, pieces: &[&[u8]]) -> [u8; 32] {
         mac(&self.0.id_mac, pieces)
     }
 
-    /// HMAC-SHA-256 under the `principal` key.
+    /// Computes HMAC-SHA-256 under the `principal` key.
     pub(crate) fn principal_mac(&self, pieces: &[&[u8]]) -> [u8; 32] {
         mac(&self.0.principal_mac, pieces)
     }
@@ -142,7 +145,7 @@ impl Key {
 impl FromStr for Key {
     type Err = Error;
 
-    /// Reads a key text; its checksum tells a mistyped key from a wrong one.
+    /// Reads a key text; the checksum tells a mistyped key from a wrong one.
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.len() != TEXT_LEN {
             return Err(NOT_A_KEY);
@@ -155,7 +158,7 @@ impl FromStr for Key {
         let (secret, sum) = bytes.split_at(SECRET_LEN);
         if !bool::from(sum.ct_eq(&checksum(secret))) {
             return Err(Error::InvalidKey(
-                "the checksum of the key text does not match: it was mistyped or cut".into(),
+                "expected a key text whose checksum matches: this one was mistyped or cut".into(),
             ));
         }
         Self::from_secret(secret)

@@ -1,7 +1,7 @@
 //! Version 1 of the token format, to the byte: SPEC.md in code, and nothing else.
 //!
-//! What a token is made of is given: keys, tags, audience, purpose, nonce, time. Nothing here knows a
-//! codec, a system's clock or randomness, or MCP. Read it side by side with SPEC.md:
+//! Its inputs are keys, tags, audience, purpose, nonce and time. It knows no codec, no system clock
+//! or randomness, and no MCP. Read it side by side with SPEC.md:
 //!
 //! | SPEC.md | here |
 //! |---|---|

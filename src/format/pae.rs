@@ -1,6 +1,6 @@
-//! Pre-authentication encoding: several byte strings as one, so that no two lists of them
-//! come out the same and a field can never lend its end to the next one's beginning
-//! (the encoding of PASETO, <https://github.com/paseto-standard/paseto-spec>, "PAE Definition").
+//! Pre-authentication encoding: joins byte strings so that no two lists of them give the same
+//! bytes, and no byte can move from one field to the next (the encoding of PASETO,
+//! <https://github.com/paseto-standard/paseto-spec>, "PAE Definition").
 
 /// Feeds `LE64(n) ‖ LE64(len p1) ‖ p1 ‖ …` to `sink`.
 pub(crate) fn pae(pieces: &[&[u8]], mut sink: impl FnMut(&[u8])) {

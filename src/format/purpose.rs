@@ -1,4 +1,4 @@
-//! What a sealed token is for and what it is bound to: the format's table of kinds.
+//! The purpose of a sealed token and its bindings: the format's table of kinds.
 
 use alloc::format;
 use core::fmt;
@@ -19,9 +19,9 @@ pub enum Kind {
     Session = 0x03,
     /// A pagination cursor.
     Cursor = 0x04,
-    /// State that a handle's holder keeps: the token is the handle.
+    /// State in a held handle: the token is the handle.
     HandleState = 0x05,
-    /// The application's own.
+    /// A custom token of the application.
     Custom = 0x7f,
 }
 
@@ -33,7 +33,7 @@ enum Need {
     Must,
 }
 
-/// Which fields a kind has.
+/// The fields of a kind.
 struct Needs {
     label: Need,
     session_id: Need,
@@ -41,7 +41,7 @@ struct Needs {
 }
 
 impl Kind {
-    /// Every kind, in the order of the bytes.
+    /// All kinds, in the order of their bytes.
     pub const ALL: [Self; 6] = [
         Self::State,
         Self::RequestState,
@@ -51,7 +51,7 @@ impl Kind {
         Self::Custom,
     ];
 
-    /// The name, the same in every language: `state`, `request-state`, `session`, `cursor`,
+    /// Returns the name, the same in every language: `state`, `request-state`, `session`, `cursor`,
     /// `handle-state` or `custom`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// How long a token of this kind lives unless told otherwise, in seconds.
+    /// Returns the default lifetime of a token of this kind, in seconds.
     #[must_use]
     pub fn default_ttl(self) -> u32 {
         match self {
@@ -102,24 +102,23 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What a sealed token is for: its kind, and the fields the kind is bound to.
+/// The purpose of a sealed token: its kind, and the fields that the kind is bound to.
 ///
-/// A field that the kind has not is empty; whether it must be is checked before any sealing
-/// or opening.
+/// A field that the kind does not use is empty. This is checked before sealing and opening.
 #[derive(Clone, Copy, Debug)]
 pub struct Purpose<'a> {
     /// The kind.
     pub kind: Kind,
-    /// The list method of a cursor, the type of a handle state, the name of a custom token.
+    /// The list method of a cursor, the type of a held handle, the name of a custom token.
     pub label: &'a str,
-    /// The text of the session id that a state, or a custom token, belongs to.
+    /// The text of the session id that a state or a custom token belongs to.
     pub session_id: &'a str,
     /// The 32 bytes that name a request.
     pub context: &'a [u8],
 }
 
 impl<'a> Purpose<'a> {
-    /// Nothing but the kind.
+    /// Returns the purpose of a kind, without bindings.
     #[must_use]
     pub fn of(kind: Kind) -> Self {
         Self {

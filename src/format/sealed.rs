@@ -1,5 +1,5 @@
-//! The bytes of a sealed token: making them, and every check of opening them in its order
-//! (SPEC.md, "Sealed token" and "Opening").
+//! The bytes of a sealed token: seals it, and opens it with every check in its order (SPEC.md,
+//! "Sealed token" and "Opening").
 
 use alloc::format;
 use alloc::string::String;
@@ -25,12 +25,12 @@ const PREFIX: &str = "sw1.";
 const HEADER_LEN: usize = 5;
 const PRINCIPAL_TAG_LEN: usize = 16;
 const BODY: usize = HEADER_LEN + NONCE_LEN;
-/// A principal tag and four varints of a byte.
+/// A principal tag and four varints of one byte.
 const MIN_CLAIMS_LEN: usize = PRINCIPAL_TAG_LEN + 4;
 /// A principal tag, a varint of 64 bits and three of 32.
 const MAX_CLAIMS_LEN: usize = PRINCIPAL_TAG_LEN + 10 + 3 * 5;
 const MIN_LEN: usize = BODY + MIN_CLAIMS_LEN + TAG_LEN;
-/// All that a token can hold beside its payload.
+/// The most that a token holds besides its payload.
 const MAX_OVERHEAD: usize = BODY + MAX_CLAIMS_LEN + TAG_LEN;
 
 /// The first 16 bytes of a token's nonce: unique, and independent of its spelling.
@@ -45,7 +45,7 @@ pub(crate) struct Claims {
     pub ttl: u32,
     /// Seconds from the session's start to `issued_at`.
     pub age: u32,
-    /// How often it was renewed.
+    /// The number of renewals.
     pub generation: u32,
 }
 
@@ -59,7 +59,7 @@ impl Claims {
     }
 }
 
-/// What a token held.
+/// The contents of a token.
 pub(crate) struct Contents {
     pub claims: Claims,
     pub payload: Vec<u8>,
@@ -67,12 +67,12 @@ pub(crate) struct Contents {
     pub needs_reseal: bool,
 }
 
-/// The most characters of a token with a payload of `payload` bytes.
+/// Returns the most characters of a token with a payload of `payload` bytes.
 pub(crate) fn max_text_len(payload: usize) -> usize {
     PREFIX.len() + (4 * (MAX_OVERHEAD + payload)).div_ceil(3)
 }
 
-/// Seals a payload of at most `limit` bytes. A nonce is fresh randomness, and never used twice.
+/// Seals a payload of at most `limit` bytes. A nonce must be fresh randomness, never reused.
 pub(crate) fn seal(
     holder: Holder<'_>,
     purpose: &Purpose<'_>,
@@ -84,7 +84,7 @@ pub(crate) fn seal(
     at_most("payload", payload.len(), limit)?;
     let (key, tag) = holder.sealing();
 
-    // header ‖ nonce ‖ claims ‖ payload ‖ tag: one buffer, encrypted where it lies.
+    // header ‖ nonce ‖ claims ‖ payload ‖ tag: one buffer, encrypted in place.
     let mut token = Vec::with_capacity(MAX_OVERHEAD + payload.len());
     token.push(purpose.kind as u8);
     token.extend_from_slice(&key.id().0);
@@ -107,7 +107,7 @@ pub(crate) fn seal(
     Ok(text)
 }
 
-/// Opens a token whose payload has at most `limit` bytes; with `max_age` in seconds, one whose
+/// Opens a token whose payload has at most `limit` bytes. With `max_age` in seconds, a token whose
 /// session began longer ago has expired.
 pub(crate) fn open(
     holder: Holder<'_>,
@@ -123,7 +123,7 @@ pub(crate) fn open(
     let (at, key, expected_tag) = holder.opening(key_id)?;
     decrypt(key, holder.audience, purpose, &mut token)?;
 
-    // From here on the bytes are ours; none leaves before the rest is checked.
+    // The bytes are authentic; none is returned before the remaining checks.
     let body = &token[BODY..];
     let (tag, rest) = body.split_at(PRINCIPAL_TAG_LEN);
     if !bool::from(tag.ct_eq(expected_tag)) {
@@ -149,19 +149,19 @@ pub(crate) fn open(
     })
 }
 
-/// The id of the token that is sealed under a nonce.
+/// Returns the id of the token that is sealed under a nonce.
 pub(crate) fn token_id(nonce: &[u8; NONCE_LEN]) -> [u8; TOKEN_ID_LEN] {
     leading(nonce)
 }
 
-/// Reads what is readable without the key: the kind, the key's id and the token's.
+/// Reads the parts that need no key: the kind, the key's id and the token's.
 pub(crate) fn header(text: &str) -> Result<(Kind, KeyId, [u8; TOKEN_ID_LEN]), Error> {
     let token = decode(text)?;
     let (kind, key_id) = parse_header(&token)?;
     Ok((kind, key_id, leading(&token[HEADER_LEN..])))
 }
 
-/// Whether a text claims to be a sealed token of some version.
+/// Returns whether a text claims to be a sealed token of any version.
 pub(crate) fn is_sealed(text: &str) -> bool {
     text.starts_with(PREFIX) || is_other_version(text)
 }
@@ -183,7 +183,7 @@ fn decode(text: &str) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// `sw`, digits, `.`
+/// Recognizes `sw`, digits, `.`
 fn is_other_version(text: &str) -> bool {
     let digits = text
         .strip_prefix("sw")
@@ -197,7 +197,7 @@ fn parse_header(token: &[u8]) -> Result<(Kind, KeyId), Error> {
     Ok((kind, KeyId(leading(&token[1..]))))
 }
 
-/// The id of the key that made a token, if the token is of the kind expected.
+/// Returns the id of the key that sealed a token, if the token is of the expected kind.
 fn check_header(token: &[u8], expected: Kind) -> Result<KeyId, Error> {
     let (kind, key_id) = parse_header(token)?;
     if kind == expected {

@@ -1,4 +1,4 @@
-//! The bytes of a session id: signed, bound to a principal, the same for as long as the session lives
+//! The bytes of a session id: signed, bound to a principal, constant as long as the session lives
 //! (SPEC.md, "Session id").
 
 use alloc::string::String;
@@ -36,8 +36,8 @@ pub(crate) fn mint(holder: Holder<'_>, ulid: Ulid) -> String {
     text
 }
 
-/// The ulid of an id, and the place in the ring of the key that made it. With `max_age` in seconds,
-/// one that was made longer ago has expired.
+/// Returns the ulid of an id, and the index in the ring of the key that made it. With `max_age` in
+/// seconds, an id made longer ago has expired.
 pub(crate) fn verify(
     holder: Holder<'_>,
     text: &str,
@@ -60,7 +60,7 @@ pub(crate) fn verify(
     Ok((ulid, at))
 }
 
-/// Reads what is readable without the key: the key's id and the time of making.
+/// Reads the parts that need no key: the key's id and the time of making.
 pub(crate) fn header(text: &str) -> Result<(KeyId, Ulid), Error> {
     decode(text).map(|bytes| parse(&bytes))
 }

@@ -4,10 +4,10 @@ use alloc::format;
 
 use super::error::Error;
 
-/// The most bytes of a text field (audience, label, session id, principal, method, target).
+/// The limit of a text field in bytes (audience, label, session id, principal, method, target).
 pub(crate) const FIELD_LIMIT: usize = 1024;
 
-/// The most characters that are looked at, of an id or a handle.
+/// The limit of an id or a handle in characters; a longer text is not examined.
 pub(crate) const IDENTIFIER_LIMIT: usize = 1024;
 
 /// Checks a text field that may be empty.
@@ -21,7 +21,7 @@ pub(crate) fn check(field: &str, text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks a text field that must say something.
+/// Checks a text field that must not be empty.
 pub(crate) fn require(field: &str, text: &str) -> Result<(), Error> {
     if text.is_empty() {
         return Err(Error::argument(format!(
@@ -31,7 +31,7 @@ pub(crate) fn require(field: &str, text: &str) -> Result<(), Error> {
     check(field, text)
 }
 
-/// Checks a length off the wire, before anything is decoded.
+/// Checks the length of received text, before anything is decoded.
 pub(crate) fn at_most(what: &'static str, found: usize, limit: usize) -> Result<(), Error> {
     if found > limit {
         return Err(Error::TooLarge { what, found, limit });

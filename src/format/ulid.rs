@@ -1,4 +1,4 @@
-//! What session ids and handles are made around: the time of making, and 10 random bytes.
+//! The unique part of session ids and handles: the time of making, and 10 random bytes.
 
 use super::clock::Clock;
 use super::error::Error;
@@ -21,20 +21,20 @@ impl Ulid {
         Self(bytes)
     }
 
-    /// Unix milliseconds.
+    /// Returns the time of making, in Unix milliseconds.
     pub fn created_at_ms(&self) -> u64 {
         let mut time = [0; 8];
         time[2..].copy_from_slice(&self.0[..TIME_LEN]);
         u64::from_be_bytes(time)
     }
 
-    /// Checks the time against the server's, and against `max_age` seconds if there is one.
+    /// Checks the time of making against the server's time, and against `max_age` seconds if given.
     pub fn check_time(&self, clock: &Clock, max_age: Option<u64>) -> Result<(), Error> {
         let ends = max_age.map(|seconds| self.ends_ms(seconds));
         clock.check_ms(self.created_at_ms(), ends)
     }
 
-    /// When `max_age` seconds are over, in Unix milliseconds.
+    /// Returns the time at which `max_age` seconds are over, in Unix milliseconds.
     pub fn ends_ms(&self, max_age: u64) -> u64 {
         self.created_at_ms()
             .saturating_add(max_age.saturating_mul(1000))

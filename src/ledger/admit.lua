@@ -1,7 +1,7 @@
--- KEYS: began, fence, the principal's mark, and for each token the key of its mode and that it ended.
--- ARGV: the attempt, the allowance, adopt, and for each token its mode, when it was issued, when it began,
--- until when it lives, and three details of its mode.
--- The reply: a verdict, and the place of the token that it is about.
+-- KEYS: began, fence, the principal's mark, and for each token the key of its mode and the key of
+-- its end. ARGV: the attempt, the allowance, adopt, and for each token its mode, its time of issue,
+-- its start, its end, and three details of its mode. The reply: a verdict, and the index of the
+-- token that it concerns.
 return run(function()
   local began, since = fence()
   local mark = number(KEYS[3])
@@ -74,7 +74,7 @@ return run(function()
         if now > seen + idle then
           refuse('ended', place)
         end
-        -- Not at every request.
+        -- Written at intervals, not at every request.
         if not kept or now >= seen + math.ceil(idle / 10) then
           write(key, digits(now), now + idle + 1)
         end

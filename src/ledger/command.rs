@@ -1,4 +1,4 @@
-//! What is asked of a store.
+//! The commands to a store.
 
 use alloc::string::{String, ToString as _};
 use alloc::vec;
@@ -7,37 +7,37 @@ use core::time::Duration;
 
 use super::{Namespace, Tag};
 
-/// One atomic step at a store.
+/// A command to a store, done in one atomic step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Command {
-    /// What to do.
+    /// The script to run.
     pub script: Script,
-    /// The keys that are read and written, all with one hash tag.
+    /// The keys that it reads and writes, all with one hash tag.
     pub keys: Vec<String>,
     /// The arguments.
     pub args: Vec<String>,
 }
 
-/// What a [`Command`] does.
+/// The scripts of a [`Command`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Script {
-    /// `open`: the ledger begins to remember, if it is new; tells since when it does.
+    /// `open`: begins a new ledger, and returns the start of its memory.
     Open,
-    /// `admit`: judges all tokens of a request, and records them only if all pass.
+    /// `admit`: judges all tokens of a request, and records them only if all of them pass.
     Admit,
     /// `commit`: makes a written state the latest one of its session.
     Commit,
-    /// `revoke`: everything of a principal that began until now.
+    /// `revoke`: refuses everything of a principal that began until now.
     Revoke,
 }
 
 impl Script {
-    /// Every script.
+    /// All scripts.
     pub const ALL: [Self; 4] = [Self::Open, Self::Admit, Self::Commit, Self::Revoke];
 
-    /// The name, the same in every language.
+    /// Returns the name, the same in every language.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,8 +48,8 @@ impl Script {
         }
     }
 
-    /// The script for Redis 6.2 and later, and Valkey: `KEYS` and `ARGV` are the command's, and an array of
-    /// texts is the reply.
+    /// Returns the script for Redis 6.2 and later, and Valkey: `KEYS` and `ARGV` are the command's;
+    /// the reply is an array of texts.
     #[must_use]
     pub fn lua(self) -> &'static str {
         match self {
@@ -61,26 +61,26 @@ impl Script {
     }
 }
 
-/// What is asked of a token.
+/// The check of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode<'a> {
-    /// That it was not used before: it is used up.
+    /// It was not used before; it is used up now.
     Once,
-    /// That it was not used up; it stays.
+    /// It was not used up; it stays.
     Unused,
-    /// That it did not end.
+    /// It has not ended.
     Live,
-    /// That, and that it was seen not longer ago than this.
+    /// It has not ended, and was last seen within this time.
     Idle(Duration),
-    /// That this is the latest state of its session.
+    /// It is the latest state of its session.
     Head {
         token: &'a str,
         generation: u32,
         state: &'a str,
     },
-    /// That it did not end; it ends now.
+    /// It has not ended; it ends now.
     End,
-    /// Nothing; it ends now.
+    /// No check; it ends now.
     Force,
 }
 
@@ -92,28 +92,28 @@ pub(crate) struct Subject<'a> {
     pub mode: Mode<'a>,
     /// Times are in Unix seconds.
     pub issued_at: u64,
-    /// When its session, or the first of its chain, began.
+    /// The start of its session or chain.
     pub started_at: u64,
-    /// From when on nothing of it opens.
+    /// The time from which it opens nowhere.
     pub until: Option<u64>,
 }
 
-/// A state that was written.
+/// A written state.
 #[derive(Clone, Debug)]
 pub(crate) struct Commit<'a> {
     /// The session's ulid.
     pub session: &'a str,
-    /// What was admitted.
+    /// The id and generation of the admitted state.
     pub seen: (&'a str, u32),
-    /// What is to take its place.
+    /// The id of the new state.
     pub token: &'a str,
     pub until: Option<u64>,
     pub state: &'a str,
 }
 
 impl Command {
-    /// A command that came in another form, as from another process. A [guard](crate::mcp::Guard) makes those
-    /// that mean something.
+    /// Returns a command of these parts, such as one received from another process. A
+    /// [guard](crate::mcp::Guard) makes the valid ones.
     #[must_use]
     pub fn new(script: Script, keys: Vec<String>, args: Vec<String>) -> Self {
         Self { script, keys, args }
@@ -127,7 +127,7 @@ impl Command {
         }
     }
 
-    /// `mark` is the principal's; `attempt` is this request's own.
+    /// Admits tokens: `mark` is the principal's; `attempt` is unique to this request.
     pub(crate) fn admit(
         names: &Namespace,
         mark: &str,
@@ -149,7 +149,7 @@ impl Command {
                 Mode::Once | Mode::Unused => names.used(tag, id),
                 Mode::Idle(_) => names.seen(tag, id),
                 Mode::Head { .. } => names.head(id),
-                // What ends needs no latest state.
+                // Ending a session needs no latest state.
                 Mode::End | Mode::Force if tag == Tag::Session => names.head(id),
                 Mode::Live | Mode::End | Mode::Force => ended.clone(),
             });
@@ -185,7 +185,7 @@ impl Command {
         }
     }
 
-    /// The mark is kept until then; for ever where something never expires.
+    /// Revokes: the mark is kept for this time; for ever if something never expires.
     pub(crate) fn revoke(mark: String, lives: Option<Duration>) -> Self {
         Self {
             script: Script::Revoke,
@@ -217,7 +217,7 @@ impl Mode<'_> {
     }
 }
 
-/// Never is 0.
+/// Encodes `None`, for never, as 0.
 fn or_zero(number: Option<u64>) -> String {
     number.unwrap_or_default().to_string()
 }

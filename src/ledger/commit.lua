@@ -1,6 +1,5 @@
--- KEYS: the session's head, that it ended.
--- ARGV: the token that was admitted and its generation; the token that takes its place, until when it
--- lives, and its text.
+-- KEYS: the session's head, the key of its end. ARGV: the admitted token and its generation; the
+-- new token, its end, and its text.
 return run(function()
   if redis.call('GET', KEYS[2]) then
     refuse('ended')
@@ -11,11 +10,11 @@ return run(function()
     refuse('expired')
   end
   local current = head(KEYS[1])
-  -- What was admitted is not here any more: the store has forgotten.
+  -- The admitted state is gone: the store has forgotten.
   if not current then
     refuse('lost')
   end
-  -- A try before this one did it.
+  -- An earlier try has written this state.
   if current.token == token then
     return ok(false)
   end

@@ -1,9 +1,10 @@
-//! Whether a Redis or Valkey is fit to remember.
+//! Checks whether a Redis or Valkey server is fit to hold a ledger.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-/// What a server's `INFO` tells of its fitness. A guard must not use one that has something in `refused`.
+/// The fitness of a server according to its `INFO`. A guard must not use a server with anything in
+/// `refused`.
 ///
 /// ```
 /// use sealwax::ledger::Fitness;
@@ -15,14 +16,14 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fitness {
-    /// Why it cannot serve, and what to do.
+    /// The reasons why it cannot be used, and what to do.
     pub refused: Vec<Cow<'static, str>>,
-    /// What it may forget, and when.
+    /// The cases in which it may forget, and what to do.
     pub warned: Vec<Cow<'static, str>>,
 }
 
 impl Fitness {
-    /// Reads the answer to `INFO`.
+    /// Reads the reply to `INFO`.
     #[must_use]
     pub fn of(info: &str) -> Self {
         let value = |name: &str| {
@@ -67,14 +68,14 @@ impl Fitness {
         }
         if value("aof_enabled") == Some("0") {
             found.warned.push(
-                "appendonly is off: a restart forgets what ended, and signs everybody out who began before it".into(),
+                "appendonly is off: a restart forgets what ended, and ends all sessions begun before it; set it to yes".into(),
             );
         }
         if value("connected_slaves").is_some_and(|count| count != "0")
             && value("min_slaves_good_slaves").is_none()
         {
             found.warned.push(
-                "min-replicas-to-write is 0: in a split brain both masters accept what should be used once".into(),
+                "min-replicas-to-write is 0: in a split brain both masters may accept a token that is for one use; set it to 1".into(),
             );
         }
         found

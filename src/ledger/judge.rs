@@ -1,5 +1,5 @@
-//! What each command means, for stores with transactions and for [`Memory`](super::Memory). The Lua
-//! scripts say the same; `tests/vectors/ledger.json` and a model hold them together.
+//! The meaning of each command, for stores with transactions and for [`Memory`](super::Memory). The
+//! Lua scripts do the same; `tests/vectors/ledger.json` and a model compare the two.
 
 use alloc::borrow::ToOwned as _;
 use alloc::format;
@@ -9,17 +9,17 @@ use alloc::vec::Vec;
 
 use super::{Command, LARGEST_SKEW, Script};
 
-/// What a store does with a command.
+/// The effect of a command on a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judgement {
-    /// What is answered: a verdict, and what belongs to it.
+    /// The reply: a verdict, and its details.
     pub reply: Vec<String>,
-    /// What is written first, in the same transaction.
+    /// The writes to do before replying, in the same transaction.
     pub writes: Vec<Write>,
 }
 
-/// A value that a store keeps.
+/// A value to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Write {
@@ -27,13 +27,13 @@ pub struct Write {
     pub key: String,
     /// The value; `None` deletes it.
     pub value: Option<String>,
-    /// From this second on it is gone, in Unix seconds; `None` for never.
+    /// The time of its removal, in Unix seconds; `None` for never.
     pub until: Option<u64>,
 }
 
 impl Command {
-    /// Judges the command in a store's transaction: at `now`, the store's own clock in Unix seconds, and by
-    /// the values of the [`keys`](Self::keys) that are not gone, in their order.
+    /// Judges the command in a store's transaction: at `now`, the store's own clock in Unix
+    /// seconds, and by the unexpired values of the [`keys`](Self::keys), in their order.
     #[must_use]
     pub fn judge<V: AsRef<str>>(&self, now: u64, values: &[Option<V>]) -> Judgement {
         let mut case = Case {
@@ -78,7 +78,7 @@ struct Case<'c> {
 
 type Reply = Vec<String>;
 
-/// Since when the ledger remembers, and up to when it may have forgotten something.
+/// The start of the ledger's memory, and the last time at which it may have forgotten something.
 struct Fence {
     began: u64,
     since: u64,
@@ -112,7 +112,7 @@ impl<'c> Case<'c> {
         let count = (self.values.len().saturating_sub(3)) / 2;
         for at in 0..count {
             if let Err(refusal) = self.token(at, &fence, mark) {
-                // Nothing is used up unless all pass.
+                // Nothing is used up unless all tokens pass.
                 self.writes.truncate(before);
                 return Err(refusal);
             }
@@ -176,7 +176,7 @@ impl<'c> Case<'c> {
                     return Err(refuse("ended"));
                 }
                 let unseen = self.values[state].is_none();
-                // Not at every request.
+                // Written at intervals, not at every request.
                 if unseen || self.now >= seen.saturating_add(idle.div_ceil(10)) {
                     let until = self.now.saturating_add(idle).saturating_add(1);
                     self.write(state, self.now.to_string(), Some(until));
@@ -217,7 +217,7 @@ impl<'c> Case<'c> {
         }
         let state = self.arg(4);
         match self.head(0)? {
-            // A try before this one did it.
+            // An earlier try has written this state.
             Some(head) if head.token == token => {}
             Some(head) if head.token == seen => {
                 let next = Head {
@@ -233,7 +233,7 @@ impl<'c> Case<'c> {
                 reply.extend(head.told());
                 return Ok(reply);
             }
-            // What was admitted is not here any more: the store has forgotten.
+            // The admitted state is gone: the store has forgotten.
             _ => return Ok(one("lost")),
         }
         Ok(ok())
@@ -249,8 +249,9 @@ impl<'c> Case<'c> {
         Ok(ok())
     }
 
-    /// Since when the ledger remembers. What was forgotten since, only the store's clock can tell here: one
-    /// that goes back let records go too early, and by more than the margin even what ended.
+    /// Reads the start of the ledger's memory. In these stores only the clock shows that something
+    /// was forgotten: a clock that goes back drops records too early, and beyond the margin even
+    /// ends.
     fn fence(&mut self) -> Result<Fence, Reply> {
         let began = self.number(0)?;
         let kept = match self.values[1] {
@@ -269,7 +270,7 @@ impl<'c> Case<'c> {
         let lost = began.is_none() || kept.is_some_and(|(_, last)| last > far);
         let (since, last) = match kept {
             Some((since, last)) if !lost && now >= last => (since, last),
-            // Neither ever goes back: what was forgotten once is forgotten.
+            // Neither time ever goes back: a loss is permanent.
             kept => (kept.map_or(now, |(since, _)| since.max(now)), 0),
         };
         let began = match began {
@@ -304,7 +305,7 @@ impl<'c> Case<'c> {
         Err(self.broken(at))
     }
 
-    /// A head lives until the latest end of anything that was ever its state.
+    /// Writes a head; it lives until the latest end of all states it ever had.
     fn put_head(&mut self, at: usize, head: &Head<'_>, before: Option<&Head<'_>>) {
         let until = match before.map_or(head.until, |before| before.until) {
             0 => 0,
@@ -354,7 +355,7 @@ impl<'c> Case<'c> {
         }
     }
 
-    /// Something else than ours lies under our key.
+    /// Refuses: the value under this key has another form than the ledger's.
     fn broken(&self, at: usize) -> Reply {
         vec!["broken".into(), self.command.keys[at].clone()]
     }
@@ -366,7 +367,7 @@ impl Head<'_> {
     }
 }
 
-/// No replica has to confirm it.
+/// Replies that no replica has to confirm the command.
 fn ok() -> Reply {
     vec!["ok".into(), "0".into()]
 }
@@ -375,7 +376,7 @@ fn one(verdict: &str) -> Reply {
     vec![verdict.into()]
 }
 
-/// Digits alone, as we write them.
+/// Reads decimal digits only, as the ledger writes them.
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)

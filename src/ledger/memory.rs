@@ -9,11 +9,12 @@ use core::fmt;
 
 use super::{Command, Judgement, Script, Write};
 
-/// A ledger for one process: another replica, or the same one after a restart, knows nothing of it.
+/// A ledger for one process. Other replicas do not see it, and a restart loses it.
 ///
-/// It is bounded. It forgets nothing that is alive: where there is no room, whatever is new is refused
-/// (`full`). What ended has a room of its own, so that a session can be ended however much was used. In
-/// either, one principal may fill at most half: as much as is free.
+/// Its size is limited, and it never forgets anything that is alive: without space, new records are
+/// refused (`full`). Ends have a space of their own, so that a session can end however much was
+/// used. In each space, one principal's records may take at most as much as stays free: half,
+/// if it is alone.
 ///
 /// ```
 /// use sealwax::Principal;
@@ -28,7 +29,7 @@ use super::{Command, Judgement, Script, Write};
 /// ```
 pub struct Memory {
     records: BTreeMap<String, Record>,
-    /// What goes, and when.
+    /// The keys to remove, by their time.
     ends: BTreeSet<(u64, String)>,
     used: Room,
     ended: Room,
@@ -42,7 +43,7 @@ struct Record {
     owner: String,
 }
 
-/// What is kept, and for whom, in bytes.
+/// The records of one space, in bytes, by principal.
 #[derive(Debug, Default)]
 struct Room {
     size: usize,
@@ -50,16 +51,17 @@ struct Room {
     owners: BTreeMap<String, usize>,
 }
 
-/// What a record costs beside its key and value, about.
+/// The approximate size of a record besides its key and value.
 const OVERHEAD: usize = 160;
 
 impl Memory {
     /// 64 MiB: about 250,000 used tokens.
     pub const ROOM: usize = 64 << 20;
 
-    /// A ledger that may take about so many bytes, and remembers from `now` on, in Unix seconds.
+    /// Returns a ledger of about this many bytes, which remembers from `now` on, in Unix seconds.
     ///
-    /// What was made within that second is known: a process of this one's name that ended in it is not seen.
+    /// Tokens made within that second count as known: an earlier process that ended in the same
+    /// second goes unnoticed.
     #[must_use]
     pub fn new(room: usize, now: u64) -> Self {
         let now = now.saturating_sub(1);
@@ -77,7 +79,7 @@ impl Memory {
         }
     }
 
-    /// Does what is asked, at `now`, and gives the reply.
+    /// Runs a command at `now`, and returns the reply.
     pub fn run(&mut self, command: &Command, now: u64) -> Vec<String> {
         self.sweep(now);
         let keys = command.keys.iter();
@@ -108,14 +110,14 @@ impl Memory {
         if is_fence(key) {
             return Some(&self.fence);
         }
-        // It remembers since it was made, not since it was first asked.
+        // The ledger remembers since it was made, not since its first command.
         if is_began(key) {
             return Some(&self.began);
         }
         Some(&self.records.get(key)?.value)
     }
 
-    /// Whose room it takes, by the principal's mark.
+    /// Returns the principal's mark, whose space the command uses.
     fn owner(&self, command: &Command) -> String {
         let of = match command.script {
             Script::Admit => 2,
@@ -215,17 +217,17 @@ fn is_fence(key: &str) -> bool {
 }
 
 fn cost(key: &str, value: &str) -> usize {
-    // The key stands by its end too.
+    // The key is stored twice: with its end as well.
     2 * key.len() + value.len() + OVERHEAD
 }
 
-/// Ends and marks: `swl1:{…}:e:…` and `swl1:{…}:p:…`.
+/// Recognizes ends and marks: `swl1:{…}:e:…` and `swl1:{…}:p:…`.
 fn is_ended(key: &str) -> bool {
     let kind = key.split(':').nth(2);
     matches!(kind, Some("e" | "p"))
 }
 
-/// How much is kept, and nothing of it.
+/// Shows the number of records, never their contents.
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Memory")

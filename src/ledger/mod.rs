@@ -1,10 +1,11 @@
-//! The ledger: what a seal cannot say. That a token was used already, that a session ended, which of two
-//! states of a session is the later one, that a user signed out everywhere.
+//! The ledger: it remembers what a seal cannot hold. These are the used tokens, the ended sessions,
+//! the latest state of each session, and the principals that were signed out.
 //!
-//! A [`Command`] is one atomic step at a store. Redis and Valkey take it as a Lua script
-//! ([`Script::lua`]). A store with transactions takes it as [`Command::judge`]: in one transaction, read
-//! the values of the command's keys, and write what the judgement says. [`Memory`] does so in the memory of
-//! one process, `Sqlite` in a file (feature `sqlite`). LEDGER.md has keys, values and scripts.
+//! A [`Command`] is one atomic step at a store. Redis and Valkey run it as a Lua script
+//! ([`Script::lua`]). A store with transactions uses [`Command::judge`]: in one transaction, it
+//! reads the values of the command's keys, and writes what the judgement says. [`Memory`] does so
+//! in the memory of one process, `Sqlite` in a file (feature `sqlite`). LEDGER.md has keys, values
+//! and scripts.
 
 mod command;
 mod fitness;
@@ -25,16 +26,16 @@ pub use sqlite::{Sqlite, SqliteError};
 
 use crate::Error;
 
-/// No replica's clock is further ahead than the largest skew that the format allows, in seconds. What ended or was
-/// used is remembered for so much longer.
+/// The largest clock skew that the format allows, in seconds. Ends and uses are remembered for so
+/// much longer.
 pub(crate) const LARGEST_SKEW: u64 = 300;
 
-/// A text that a store needs, by the name that every language has for it: the scripts' names, and those of
-/// [`sqlite`] as `sqlite-connect`.
+/// Returns a script or statement by its name, the same in every language: the scripts' names, and
+/// those of [`sqlite`] as `sqlite-connect`.
 ///
 /// # Errors
 ///
-/// [`Error::InvalidArgument`] for another name.
+/// [`Error::InvalidArgument`] for an unknown name.
 pub fn text(name: &str) -> Result<&'static str, Error> {
     let script = Script::ALL.into_iter().find(|script| script.name() == name);
     Ok(match (name, script) {
@@ -50,7 +51,7 @@ pub fn text(name: &str) -> Result<&'static str, Error> {
         ("sqlite-sweep", _) => sqlite::SWEEP,
         _ => {
             return Err(Error::argument(
-                "ledger: expected the name of a script, or of a statement of SQLite",
+                "ledger: expected the name of a script or of a SQLite statement",
             ));
         }
     })

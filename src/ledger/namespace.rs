@@ -1,4 +1,4 @@
-//! The names of what a ledger remembers.
+//! The keys of a ledger.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,9 +11,10 @@ use super::command::{Command, Mode, Subject};
 use crate::format::pae::pae;
 use crate::{Error, Principal};
 
-/// The ledger of one service: what stands before each key. In a Redis Cluster all of them lie together.
+/// The prefix of all keys of one service's ledger. In a Redis Cluster they share one hash slot.
 ///
-/// A [`Guard`](crate::mcp::Guard) makes the commands of requests. Those of an operator are made here.
+/// A [`Guard`](crate::mcp::Guard) makes the commands of requests; this type makes those of an
+/// operator.
 ///
 /// ```
 /// use sealwax::Principal;
@@ -28,7 +29,7 @@ use crate::{Error, Principal};
 #[derive(Clone, Debug)]
 pub struct Namespace(String);
 
-/// The kinds of what has an id of its own.
+/// The kinds of tokens that have an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tag {
@@ -57,41 +58,44 @@ impl Tag {
 }
 
 impl Namespace {
-    /// Of the service `audience`; `label` is empty unless it tells apart two ledgers of one service.
+    /// Returns the namespace of the service `audience`; `label` is empty unless one service has two
+    /// ledgers.
     #[must_use]
     pub fn new(audience: &str, label: &str) -> Self {
         let digest = digest::<8>(&["ledger", audience, label]);
         Self(format!("swl1:{{{digest}}}"))
     }
 
-    /// What is asked first: the ledger begins to remember, if it is new.
+    /// Returns the first command to a store: a new ledger begins to remember.
     #[must_use]
     pub fn open(&self) -> Command {
         Command::open(self)
     }
 
-    /// Signs a principal out everywhere: whatever began until now is refused. The ledger keeps that for as long
-    /// as `lives`, which is the longest life of anything that the service gives out; `None` for ever.
+    /// Signs a principal out everywhere: everything that began until now is refused. The ledger
+    /// remembers it for `lives`, the longest lifetime of anything that the service issues; `None`
+    /// for ever.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a principal that is nobody.
+    /// [`Error::InvalidArgument`] for a principal without client and subject.
     pub fn revoke(&self, principal: &Principal, lives: Option<Duration>) -> Result<Command, Error> {
         principal.check()?;
         Ok(Command::revoke(self.mark(principal), lives))
     }
 
-    /// Ends what has this id, of each of these kinds. `until` is when nothing of it opens any longer, in Unix
-    /// seconds; `None` for ever.
+    /// Ends this id, as each of these kinds. `until` is the time from which it opens nowhere, in
+    /// Unix seconds; `None` for ever.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for what is no id: 32 hex digits in lower case, as a guard's log has them.
+    /// [`Error::InvalidArgument`] unless the id is 32 hex digits in lower case, as in a guard's
+    /// log.
     pub fn end(&self, tags: &[Tag], id: &str, until: Option<u64>) -> Result<Command, Error> {
         let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         if id.len() != 32 || !id.bytes().all(is_hex) {
             return Err(Error::argument(
-                "id: expected 32 hex digits in lower case, as the log has them",
+                "id: expected 32 hex digits in lower case, as in the log",
             ));
         }
         let subject = |&tag| Subject {
@@ -103,7 +107,7 @@ impl Namespace {
             until,
         };
         let subjects: Vec<_> = tags.iter().map(subject).collect();
-        // Nobody's mark and no attempt count for what ends in any case.
+        // An unconditional end needs no principal's mark and no attempt.
         let mark = self.mark(&Principal::anonymous());
         Ok(Command::admit(
             self,
@@ -115,19 +119,20 @@ impl Namespace {
         ))
     }
 
-    /// The key of since when the ledger remembers.
+    /// Returns the key of the start of the ledger's memory.
     #[must_use]
     pub fn began(&self) -> String {
         format!("{}:began", self.0)
     }
 
-    /// The key of up to when it may have forgotten something.
+    /// Returns the key of the last time at which the ledger may have forgotten something.
     #[must_use]
     pub fn fence(&self) -> String {
         format!("{}:fence", self.0)
     }
 
-    /// Whatever of a principal began until this mark is revoked. It does not depend on the key ring.
+    /// Returns the key of a principal's mark: all that began until the mark's time is revoked. It
+    /// does not depend on the key ring.
     pub(crate) fn mark(&self, principal: &Principal) -> String {
         let digest = match principal.parts() {
             None => digest::<16>(&["anonymous"]),
@@ -140,22 +145,22 @@ impl Namespace {
         format!("{}:p:{digest}", self.0)
     }
 
-    /// That it was used.
+    /// Returns the key of a use.
     pub(crate) fn used(&self, tag: Tag, id: &str) -> String {
         self.key('u', tag, id)
     }
 
-    /// That it ended.
+    /// Returns the key of an end.
     pub(crate) fn ended(&self, tag: Tag, id: &str) -> String {
         self.key('e', tag, id)
     }
 
-    /// The latest state of a session.
+    /// Returns the key of a session's latest state.
     pub(crate) fn head(&self, id: &str) -> String {
         self.key('h', Tag::Session, id)
     }
 
-    /// When it was last seen.
+    /// Returns the key of the time when it was last seen.
     pub(crate) fn seen(&self, tag: Tag, id: &str) -> String {
         self.key('i', tag, id)
     }
@@ -165,7 +170,7 @@ impl Namespace {
     }
 }
 
-/// The first `N` bytes of a SHA-256 over texts, in hex.
+/// Returns the first `N` bytes of a SHA-256 over texts, in hex.
 fn digest<const N: usize>(pieces: &[&str]) -> String {
     let mut pieces: Vec<_> = pieces.iter().map(|piece| piece.as_bytes()).collect();
     pieces.insert(0, b"sealwax ledger 1");

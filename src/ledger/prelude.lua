@@ -1,10 +1,10 @@
--- What the scripts have in common. `src/ledger/judge.rs` says the same for stores with transactions.
+-- The common part of all scripts. `src/ledger/judge.rs` does the same for stores with transactions.
 
 -- The store's clock, in Unix seconds.
 local now = tonumber(redis.call('TIME')[1])
 local writes = {}
 
--- Ends the script with this reply; nothing of `writes` is written.
+-- Ends the script with this reply, and discards `writes`.
 local function refuse(...)
   error({ reply = { ... } })
 end
@@ -13,7 +13,7 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 
--- What lies under a key is ours, or nothing is accepted.
+-- Reads a number; a value of another form than the ledger's is refused.
 local function number(key)
   local value = redis.call('GET', key)
   if value and not string.match(value, '^%d+$') then
@@ -22,12 +22,12 @@ local function number(key)
   return value and tonumber(value)
 end
 
--- `till` is the second from which on it is gone; 0 for never.
+-- `till` is the Unix time of its removal; 0 for never.
 local function write(key, value, till)
   writes[#writes + 1] = { key, value, till }
 end
 
--- The latest state of a session.
+-- Reads the latest state of a session.
 local function head(key)
   local value = redis.call('GET', key)
   if not value then
@@ -40,7 +40,7 @@ local function head(key)
   return { token = token, generation = tonumber(generation), till = tonumber(till), state = state }
 end
 
--- It lives until the latest end of anything that was ever its state.
+-- Writes a head; it lives until the latest end of all states it ever had.
 local function put_head(key, token, generation, till, state, before)
   if before and (before.till == 0 or till == 0) then
     till = 0
@@ -51,8 +51,8 @@ local function put_head(key, token, generation, till, state, before)
   write(key, value, till)
 end
 
--- Some services forbid INFO in scripts: then nothing tells one process from the next, and a replica must
--- confirm each command.
+-- Reads a section of INFO. Some services forbid it in scripts: then processes cannot be told apart, and a
+-- replica must confirm each command.
 local forbidden
 local function info(section)
   local told = redis.pcall('INFO', section)
@@ -60,11 +60,11 @@ local function info(section)
   return forbidden and '' or told
 end
 
--- Since when this ledger remembers, and the fence: up to when it may have forgotten something. The fence is
--- set to the store's time whenever the store is another process, for after a restart or a fail-over the last
--- moments may be lost, and when its clock went back, for it let records go too early. What ended is kept for
--- 300 seconds longer than anything of it opens; a clock that went back further may have let go even that, and
--- it is as if all was lost. Neither ever goes back: what was forgotten once is forgotten.
+-- Returns the start of the ledger's memory, and the fence: the last time at which it may have forgotten
+-- something. The fence is set to the store's time when the store is another process, because a restart or a
+-- fail-over may lose the last moments, and when its clock went back, because records were dropped too early.
+-- Ends are kept for 300 seconds longer than their tokens open; if the clock went back further, even ends may be
+-- gone, and all counts as lost. Neither time ever goes back: a loss is permanent.
 local function fence()
   local began = number(KEYS[1])
   local value = redis.call('GET', KEYS[2])
@@ -76,13 +76,13 @@ local function fence()
     end
     since, last = tonumber(since), tonumber(last)
   end
-  -- 40 hex digits; a pattern would take longer.
+  -- 40 hex digits; a pattern would be slower.
   local told = info('server')
   local _, at = string.find(told, 'run_id:', 1, true)
   local run = at and string.sub(told, at + 1, at + 40) or '-'
   local lost = not began or (last and last > now + 300)
   if lost or not value or of ~= run or now < last then
-    -- Another process may have a clock that is behind.
+    -- The clock of another process may be behind.
     since = math.max(since or 0, now, of ~= run and last or 0)
     last = -1
   end
@@ -96,8 +96,8 @@ local function fence()
   return began, since
 end
 
--- Whether a replica should confirm what was written (1), must (2), or need not (0). What ends should be
--- known wherever a fail-over leads.
+-- Returns whether a replica should confirm the writes (1), must (2), or need not (0). Ends should survive any
+-- fail-over.
 local function confirms(ends)
   local told = (ends or forbidden == nil) and info('replication') or ''
   if forbidden then
@@ -118,7 +118,7 @@ local function run(judge)
     end
     return error(reply)
   end
-  -- WAIT is about what its connection wrote: where a try before did it all, it is written again.
+  -- WAIT counts the writes of its connection: if an earlier try wrote everything, one value is written again.
   if forbidden and #writes == 0 then
     redis.call('SET', KEYS[1], redis.call('GET', KEYS[1]), 'KEEPTTL')
   end

@@ -1,4 +1,4 @@
--- KEYS: the principal's mark. ARGV: for how many seconds it is kept, 0 for ever.
+-- KEYS: the principal's mark. ARGV: the seconds to keep it, 0 for ever.
 return run(function()
   local mark = math.max(number(KEYS[1]) or 0, now)
   local lives = tonumber(ARGV[1])

@@ -9,14 +9,15 @@ mod engine;
 #[cfg(feature = "sqlite")]
 pub use engine::{Sqlite, SqliteError};
 
-/// Once for each connection, each line by itself: readers do not wait, what was answered survives a loss of
-/// power, and a lock held elsewhere is waited for.
+/// Run once for each connection, line by line: readers do not wait, an answered command survives a
+/// loss of power, and a lock of another process is waited for.
 pub const CONNECT: &str = "\
 PRAGMA busy_timeout = 250;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;";
 
-/// After it, where an author chose so: what was answered survives `kill -9`, and no loss of power.
+/// Run after [`CONNECT`], if the author chose it: an answered command survives `kill -9`, but not a
+/// loss of power.
 pub const NORMAL: &str = "PRAGMA synchronous = NORMAL";
 
 /// Makes the table.
@@ -27,20 +28,20 @@ CREATE INDEX IF NOT EXISTS sealwax_ledger_until ON sealwax_ledger (until) WHERE 
 /// Begins a transaction that may write.
 pub const BEGIN: &str = "BEGIN IMMEDIATE";
 
-/// The clock, in Unix seconds.
+/// Reads the clock, in Unix seconds.
 pub const NOW: &str = "SELECT CAST(strftime('%s', 'now') AS INTEGER)";
 
-/// The value of a key at a time.
+/// Reads the value of a key at a time.
 pub const READ: &str =
     "SELECT value FROM sealwax_ledger WHERE key = ? AND (until IS NULL OR until > ?)";
 
-/// Keeps a value under a key until a time, or for ever.
+/// Writes a value under a key until a time, or for ever.
 pub const WRITE: &str = "INSERT INTO sealwax_ledger VALUES (?, ?, ?) \
      ON CONFLICT (key) DO UPDATE SET value = excluded.value, until = excluded.until";
 
-/// Forgets a key.
+/// Deletes a key.
 pub const DELETE: &str = "DELETE FROM sealwax_ledger WHERE key = ?";
 
-/// Clears away a few that are gone at a time.
+/// Deletes a few expired records at a time.
 pub const SWEEP: &str = "DELETE FROM sealwax_ledger WHERE key IN \
      (SELECT key FROM sealwax_ledger WHERE until <= ? ORDER BY until LIMIT 16)";

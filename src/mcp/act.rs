@@ -1,4 +1,4 @@
-//! What a handler does with handles that a language model carries.
+//! The actions of a handler on handles, which a language model carries.
 
 use alloc::string::String;
 use core::time::Duration;
@@ -11,55 +11,55 @@ use super::{Before, Event, Item, Life, Made, Presented, Reply, RpcError, Sent, S
 use crate::sessions::rfc3339;
 use crate::{Error, Handle, Sealer, Token, View, kind};
 
-/// An act of a handler, with a handle of a type. Lifetimes are in whole seconds.
+/// An action of a handler on a handle of one type. Lifetimes are in whole seconds.
 #[derive(Clone, Debug)]
 pub struct Act<'a> {
     /// The type: a small letter, then up to 31 small letters or digits.
     pub handle_type: &'a str,
-    /// What to do.
+    /// The action.
     pub what: What<'a>,
 }
 
-/// What to do with a handle. What a model passes may be anything, whatever a schema says.
+/// The action on a handle. A model may pass anything, whatever the schema.
 #[derive(Clone, Debug)]
 pub enum What<'a> {
-    /// Mint one that is the key of a row.
+    /// Mint a handle that is the key of a row.
     Mint {
-        /// How long it is good; for ever unless set.
+        /// Its lifetime; unlimited by default.
         max_age: Option<Duration>,
     },
-    /// Check one that is the key of a row.
+    /// Check a handle that is the key of a row.
     Check {
-        /// What came.
+        /// The value that the model passed.
         handle: Sent<'a>,
-        /// How long it is good, as when it was minted.
+        /// Its lifetime, as when it was minted.
         max_age: Option<Duration>,
     },
-    /// Seal a value, as JSON, into one that holds its state.
+    /// Seal a value, as JSON, into a handle that holds its state.
     Seal {
         /// The value.
         value: &'a str,
-        /// How long it is good: 24 hours unless set.
+        /// Its lifetime: 24 hours by default.
         ttl: Option<Duration>,
-        /// What it is made in place of.
+        /// The handle that it replaces.
         before: Option<Before>,
-        /// Whether that is used up by it, which takes a ledger.
+        /// Whether this uses that handle up, which requires a ledger.
         once: bool,
     },
-    /// Open one that holds its state.
+    /// Open a handle that holds its state.
     Open {
-        /// What came.
+        /// The value that the model passed.
         handle: Sent<'a>,
-        /// How old the first of its chain may be.
+        /// The maximum age since the first handle of its chain.
         max_age: Option<Duration>,
-        /// Whether it must not be used up.
+        /// Whether a used handle is refused.
         once: bool,
     },
-    /// End one before its time.
+    /// End a handle before its time.
     End {
-        /// What came.
+        /// The value that the model passed.
         handle: Sent<'a>,
-        /// How long it is good, as when it was made.
+        /// Its lifetime, as when it was made.
         max_age: Option<Duration>,
         /// Whether it holds its state.
         held: bool,
@@ -69,10 +69,10 @@ pub enum What<'a> {
 pub(super) struct Acting {
     handle_type: String,
     work: Work,
-    /// What came.
+    /// The value that the model passed.
     handle: Kept,
     max_age: Option<Duration>,
-    /// What is asked; then this is given.
+    /// The pending checks, and the result once they pass.
     asking: Option<(Asking, Made)>,
 }
 
@@ -137,7 +137,7 @@ impl Acting {
             Ok(view) => view,
             Err(step) => return step,
         };
-        match self.begun(context, &view) {
+        match self.start(context, &view) {
             Ok((asking, made)) => {
                 self.asking = Some((asking, made));
                 self.asked(context)
@@ -159,14 +159,14 @@ impl Acting {
         self.refuse(context, error.into())
     }
 
-    /// What is given once it is accepted.
+    /// Returns the value of the handle, before it is accepted.
     pub fn opened(&self) -> Option<&str> {
         let (_, made) = self.asking.as_ref()?;
         made.value.as_deref()
     }
 
-    /// What is to be given, and what is asked before.
-    fn begun(&self, context: &Context, view: &View) -> Result<(Asking, Made), Reason> {
+    /// Returns the checks, and the result once they pass.
+    fn start(&self, context: &Context, view: &View) -> Result<(Asking, Made), Reason> {
         let settings = context.guard.settings();
         let (made, token) = match &self.work {
             Work::Mint => (self.mint(view).map_err(Reason::Unsealed)?, None),
@@ -205,11 +205,11 @@ impl Acting {
                 (made, Some(token))
             }
         };
-        // What ends, or is renewed, was accepted before.
+        // To end or renew a handle, the handler has had it accepted before.
         let asking = Asking::new(token.into_iter().collect());
         Ok(match self.work {
             Work::Check | Work::Open { .. } => (asking, made),
-            _ => (asking.told_only(), made),
+            _ => (asking.without_accept(), made),
         })
     }
 
@@ -232,7 +232,7 @@ impl Acting {
     }
 
     fn mint(&self, view: &View) -> Result<Made, Error> {
-        Ok(self.told(&view.mint_handle(&self.handle_type)?))
+        Ok(self.facts(&view.mint_handle(&self.handle_type)?))
     }
 
     fn seal(
@@ -282,7 +282,7 @@ impl Acting {
         let ends = self.max_age.map(|age| handle.ends_at_ms(age));
         let presented = Presented::ulid(Item::Handle, handle.ulid(), ends);
         let token = asking::Token::made(presented, handle.created_at_ms(), self.ask());
-        Ok((self.told(&handle), token))
+        Ok((self.facts(&handle), token))
     }
 
     fn open(&self, view: &View) -> Result<(Made, asking::Token), Error> {
@@ -323,7 +323,7 @@ impl Acting {
         }
     }
 
-    fn told(&self, handle: &Handle) -> Made {
+    fn facts(&self, handle: &Handle) -> Made {
         let ends = self.max_age.map(|age| handle.ends_at_ms(age) / 1000);
         Made {
             handle: Some(handle.as_str().into()),
@@ -348,7 +348,7 @@ impl Acting {
     fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let about = About {
             token: self.handle.sent().text(),
-            // What was verified has an id that is known to be ours.
+            // A verified handle is known to be of this service, so its id is logged.
             id: self.asking.as_ref().map(|(_, made)| made.id.clone()),
             ..About::new(self.item())
         };
@@ -363,7 +363,7 @@ impl Acting {
     }
 }
 
-/// What renewing uses up.
+/// Returns the handle that a renewal uses up.
 fn spent(before: &Before) -> asking::Token {
     asking::Token {
         presented: Presented {

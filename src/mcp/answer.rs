@@ -1,5 +1,5 @@
-//! The one fixed answer that a client gets, by the part of the protocol it speaks
-//! (SPEC.md, "What a failure looks like on the wire").
+//! The fixed answers to clients, one for each part of the protocol (SPEC.md, "What a failure looks
+//! like on the wire").
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::format::text::FIELD_LIMIT;
 use crate::{Error, SessionMetadata};
 
-/// Which part of the protocol a refused token came by.
+/// The part of the protocol of a refused token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Profile {
@@ -18,7 +18,7 @@ pub enum Profile {
     Sep1359,
     /// `data-layer`: a data-layer session.
     DataLayer,
-    /// `data-layer-required`: a data-layer session was needed, and none was sent.
+    /// `data-layer-required`: a data-layer session is required, and none was sent.
     DataLayerRequired,
     /// `request-state`: `requestState` of revision 2026-07-28.
     RequestState,
@@ -30,7 +30,7 @@ pub enum Profile {
     Handle,
 }
 
-/// What to send.
+/// An answer to send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -39,7 +39,7 @@ pub enum Answer {
     Error(RpcError),
     /// A bare HTTP status.
     HttpStatus(u16),
-    /// The result of a `tools/call` that tells the model what to do.
+    /// The result of a `tools/call`, which tells the model what to do.
     ToolResult(ToolResult),
 }
 
@@ -51,24 +51,24 @@ pub struct RpcError {
     pub code: i32,
     /// The message.
     pub message: &'static str,
-    /// The data, where the profile has some.
+    /// The data, if the profile has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<ErrorData>,
 }
 
-/// What a client is told whose session's state is authentic, and not the latest one. With a ledger, two
-/// writers of one session do not overwrite each other.
+/// The answer to an authentic state of a session that is not the latest one. A ledger uses it to
+/// keep two writers of one session from overwriting each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Stale {
-    /// Whether the handler ran, so that its result was discarded: whoever sends the request again may do
-    /// twice what it did elsewhere. If not, it is to be sent again with the latest state.
+    /// Whether the handler ran, and its result was discarded: sending the request again may repeat
+    /// its side effects. If not, send it again with the latest state.
     pub ran: bool,
     /// The session with its latest state.
     pub session: SessionMetadata,
 }
 
-/// The data of an [`RpcError`]: an object of one member, or what is stale.
+/// The data of an [`RpcError`]: an object of one member, or a [`Stale`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -87,11 +87,11 @@ pub enum ErrorData {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolResult {
-    /// What the model reads.
+    /// The text for the model.
     pub content: [TextContent; 1],
     /// Always true.
     pub is_error: bool,
-    /// What every result of revision 2026-07-28 has, where no handler gives it.
+    /// The member that each result of revision 2026-07-28 has, where no handler sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_type: Option<&'static str>,
     /// The latest state of the session.
@@ -99,7 +99,7 @@ pub struct ToolResult {
     pub meta: Option<StaleMeta>,
 }
 
-/// [`Stale`] as `_meta` of a tool's result, so that a client that knows only the draft goes on too.
+/// [`Stale`] as `_meta` of a tool's result, so that a client of the draft can continue as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StaleMeta {
@@ -120,8 +120,8 @@ pub struct Ran {
 }
 
 impl Stale {
-    /// What is told in a method: of `tools/call` a result with `isError`, of the others an error, -32044 if
-    /// nothing ran and -32045 if it did.
+    /// Returns the answer for a method: a result with `isError` for `tools/call`; for the others an
+    /// error, -32044 if nothing ran and -32045 if the handler ran.
     #[must_use]
     pub(super) fn answer(self, method: &str, modern: bool) -> Answer {
         let ran = self.ran;
@@ -168,7 +168,7 @@ pub struct TextContent {
 }
 
 impl Profile {
-    /// Every profile.
+    /// All profiles.
     pub const ALL: [Self; 7] = [
         Self::Sep1359,
         Self::DataLayer,
@@ -179,7 +179,7 @@ impl Profile {
         Self::Handle,
     ];
 
-    /// The name, the same in every language.
+    /// Returns the name, the same in every language.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -193,8 +193,8 @@ impl Profile {
         }
     }
 
-    /// The answer to whatever is refused. `session_id` is what the client sent; it is echoed
-    /// only where the profile does so, and only if it is well formed.
+    /// Returns the answer to every refusal. `session_id` is the one that the client sent; it is
+    /// echoed only if the profile does so and it is well formed.
     ///
     /// ```
     /// use sealwax::Profile;
@@ -232,7 +232,7 @@ impl Profile {
         }
     }
 
-    /// The answer when the server itself failed: the client's session may still be good.
+    /// Returns the answer to a failure of the server: the client's session may still be valid.
     #[must_use]
     pub fn internal_error(self) -> Answer {
         match self {
@@ -262,9 +262,8 @@ impl FromStr for Profile {
 }
 
 impl Error {
-    /// What to send to the client: the profile's one answer for every refusal, so that nobody
-    /// can use the server to learn which check failed; an internal error for what is not the
-    /// client's fault.
+    /// Returns the answer for the client: the profile's one answer for every refusal, so that the
+    /// server does not reveal which check failed; an internal error for faults of the server.
     #[must_use]
     pub fn answer(&self, profile: Profile, session_id: Option<&str>) -> Answer {
         if self.is_refusal() {
@@ -276,10 +275,10 @@ impl Error {
 }
 
 impl Answer {
-    /// The answer as JSON: `{"error": …}`, `{"httpStatus": …}` or `{"toolResult": …}`.
+    /// Returns the answer as JSON: `{"error": …}`, `{"httpStatus": …}` or `{"toolResult": …}`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Texts and numbers always have one.
+        // Strings and numbers always serialize.
         serde_json::to_string(self).unwrap_or_default()
     }
 
@@ -304,7 +303,7 @@ impl Answer {
     }
 }
 
-/// Visible ASCII, as the draft has it, and not too long.
+/// Returns whether it is visible ASCII, as the draft requires, and not too long.
 fn is_well_formed(session_id: &str) -> bool {
     (1..=FIELD_LIMIT).contains(&session_id.len())
         && session_id.bytes().all(|byte| byte.is_ascii_graphic())

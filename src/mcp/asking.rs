@@ -1,5 +1,5 @@
-//! What is asked before something counts: the author's rule, then the ledger. Both judge all that a
-//! message brought at once.
+//! Asks whether tokens are accepted: first the author's `accept`, then the ledger. Each judges all
+//! tokens of a message at once.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -12,19 +12,19 @@ use super::{Event, Failed, Item, Presented, Question, Step};
 use crate::TokenId;
 use crate::ledger::{Command, Mode, Subject, Tag};
 
-/// A token that passed every check of its seal, and what is asked of it.
+/// A token that passed every check of its seal, and the question about it.
 pub(super) struct Token {
     pub presented: Presented,
     pub ask: Ask,
     /// Times are in Unix seconds.
     pub issued_at: u64,
-    /// When its session, or the first of its chain, began.
+    /// The start of its session or chain.
     pub started_at: u64,
 }
 
-/// What is asked of a token.
+/// The question about a token.
 pub(super) enum Ask {
-    /// Only the author's rule.
+    /// The author's `accept` alone.
     Rule,
     Once,
     Unused,
@@ -37,11 +37,11 @@ pub(super) enum Ask {
         until: Option<u64>,
     },
     End,
-    /// It ends, though it was not opened by whom it is for.
+    /// It ends, though another principal presented it.
     Force,
 }
 
-/// What is left to ask of a message's tokens.
+/// The open questions about a message's tokens.
 pub(super) struct Asking {
     tokens: Vec<Token>,
     /// Whether these are sessions of the transport.
@@ -59,7 +59,7 @@ enum Stage {
     Over,
 }
 
-/// What was refused, by its place, and why.
+/// The index of a refused token, and the reason.
 pub(super) type Refusal = (usize, Reason);
 
 impl Asking {
@@ -80,13 +80,13 @@ impl Asking {
         }
     }
 
-    /// Without asking the author's rule whether it is accepted.
-    pub fn told_only(mut self) -> Self {
+    /// Skips the question to the author's `accept`.
+    pub fn without_accept(mut self) -> Self {
         self.next = Stage::Ledger;
         self
     }
 
-    /// What to ask next; `None` once all of it passed.
+    /// Returns the next question; `None` once all tokens passed.
     pub fn step(&mut self, context: &Context) -> Result<Option<Step>, Refusal> {
         loop {
             let stage = self.next;
@@ -119,7 +119,8 @@ impl Asking {
         }
     }
 
-    /// Takes an answer, and gives what to ask next. `None`: it does not follow what was asked.
+    /// Takes an answer, and returns the next question. `None` if the answer does not match the
+    /// question.
     pub fn take(
         &mut self,
         context: &mut Context,
@@ -132,7 +133,7 @@ impl Asking {
                 match answer {
                     Ok(reply) => self.judged(context, &reply),
                     Err(_) if !self.tried => {
-                        // The same attempt again is no second use.
+                        // The same attempt again is not a second use.
                         self.tried = true;
                         self.command = Some(command.clone());
                         return Some(Ok(Some(Step::Ledger(Box::new(command)))));
@@ -164,7 +165,7 @@ impl Asking {
         )))
     }
 
-    /// Those that the ledger is asked of, with their places.
+    /// Returns the tokens that concern the ledger, with their indices.
     fn subjects(&self) -> impl Iterator<Item = (usize, Subject<'_>)> {
         let asked = self.tokens.iter().enumerate();
         asked.filter_map(|(at, token)| Some((at, token.subject(self.transport)?)))
@@ -189,9 +190,9 @@ impl Asking {
             Some("revoked") => Reason::Ledger("revoked", "its principal was signed out everywhere"),
             Some("unknown") => Reason::Ledger(
                 "unknown",
-                "the ledger does not reach back to when it was made",
+                "the ledger has no records of the time when it was made",
             ),
-            Some("expired") => Reason::Ledger("expired", "it is over by the ledger's clock"),
+            Some("expired") => Reason::Ledger("expired", "it has expired by the ledger's clock"),
             Some("stale") if reply.len() == 5 => Reason::Stale(Box::new([
                 reply[2].clone(),
                 reply[3].clone(),
@@ -206,14 +207,14 @@ impl Asking {
     }
 }
 
-/// Whether a replica confirmed what should, or must, outlive its master.
+/// Checks that a replica confirmed a command, if it should or must survive a fail-over.
 pub(super) fn confirmed(
     context: &mut Context,
     reply: &[String],
     about: Option<&Presented>,
 ) -> Result<(), Reason> {
     let needs = reply.get(1).map(String::as_str);
-    if reply.get(2).is_none_or(|told| told != "unconfirmed") {
+    if reply.get(2).is_none_or(|note| note != "unconfirmed") {
         return Ok(());
     }
     let why = "no replica confirmed it: a fail-over would forget it";
@@ -228,7 +229,7 @@ pub(super) fn confirmed(
     Ok(())
 }
 
-/// What a ledger's answer says that is no verdict.
+/// Returns the message for a ledger's reply that is no verdict on a token.
 pub(super) fn failure(reply: &[String]) -> String {
     let [word, about] = [0, 1].map(|at| reply.get(at).map_or("", String::as_str));
     match word {
@@ -237,14 +238,19 @@ pub(super) fn failure(reply: &[String]) -> String {
                     by more than the allowance"
                 .into()
         }
-        "full" => "ledger: no room".into(),
-        "lost" => "ledger: it has forgotten what it admitted".into(),
-        "broken" => format!("ledger: found what is not ours under {about}"),
-        _ => "ledger: an answer that makes no sense".to_string(),
+        "full" => "ledger: no room for a new record: make the ledger larger".into(),
+        "lost" => {
+            "ledger: the store lost the state that it admitted: check its persistence and eviction"
+                .into()
+        }
+        "broken" => {
+            format!("ledger: expected a record of the ledger under {about}, found another value")
+        }
+        _ => "ledger: expected a reply as LEDGER.md specifies, found another".to_string(),
     }
 }
 
-/// What a token that was opened tells of itself.
+/// The id and the times of an opened token.
 pub(super) struct Times {
     id: TokenId,
     issued_at: u64,
@@ -273,7 +279,7 @@ impl Token {
         }
     }
 
-    /// Of an id or a handle that was made at a time.
+    /// Returns the token of a session id or a handle, by its time of making.
     pub fn made(presented: Presented, created_at_ms: u64, ask: Ask) -> Self {
         Self {
             presented,

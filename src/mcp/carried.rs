@@ -1,11 +1,11 @@
-//! Which members of a method's messages carry a token.
+//! The members of a method's messages that carry a token.
 
 use crate::Kind;
 
-/// Where the requests and results of a method carry a token: one that the client brings back, and
-/// one that leaves for it. What an adapter on an SDK opens and seals.
+/// The members in which the requests and results of a method carry a token: one that the client
+/// returns, and one that is sent to it. An adapter opens and seals these.
 ///
-/// `requestState` belongs to the requests that revision 2026-07-28 lets a server answer with
+/// `requestState` belongs to the requests that a server of revision 2026-07-28 may answer with
 /// `input_required` (`basic/patterns/mrtr`), a cursor to the methods that list something
 /// (`server/utilities/pagination`).
 ///
@@ -21,18 +21,18 @@ use crate::Kind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Carried {
-    /// What is carried: [`Kind::RequestState`], or [`Kind::Cursor`] with the method as its label.
+    /// The kind of token: [`Kind::RequestState`], or [`Kind::Cursor`] with the method as its label.
     pub kind: Kind,
-    /// The member of `params` by which it comes back.
+    /// The member of `params` in which it returns.
     pub param: &'static str,
-    /// The member of the result by which it leaves.
+    /// The member of the result in which it is sent.
     pub result: &'static str,
-    /// Of a `requestState`: the member of `params` that names the request's target.
+    /// For a `requestState`: the member of `params` that names the request's target.
     pub target: Option<&'static str>,
 }
 
 impl Carried {
-    /// What `method` carries, if anything.
+    /// Returns the members of `method`, if it carries a token.
     #[must_use]
     pub fn by(method: &str) -> Option<Self> {
         let request_state = |target| Self {
@@ -44,7 +44,8 @@ impl Carried {
         match method {
             "tools/call" | "prompts/get" => Some(request_state("name")),
             "resources/read" => Some(request_state("uri")),
-            // A server's own lists too, as those of extensions are named in this way; all but one.
+            // Includes lists of extensions, which follow the same pattern; the second name is the
+            // one exception.
             _ => (method.ends_with("/list") || method == "resources/directory/read").then_some(
                 Self {
                     kind: Kind::Cursor,

@@ -1,4 +1,4 @@
-//! What the parts of an exchange have in common: who asks, and how a refusal is told.
+//! The common part of all exchanges: the caller, and the refusals.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -16,35 +16,35 @@ use crate::{Error, Inspected, Principal, TokenId, View, inspect};
 pub(super) struct Context {
     pub guard: Guard,
     pub refused: Vec<Refused>,
-    who: Option<Who>,
-    /// Whether the adapter was told to find that out.
+    caller: Option<Caller>,
+    /// Whether the adapter was asked for the caller.
     identifying: bool,
 }
 
-/// Whoever asks, once that is known.
+/// An identified caller.
 #[derive(Clone)]
-pub(super) struct Who {
-    /// The codec for them.
+pub(super) struct Caller {
+    /// The codec, scoped to the caller.
     view: Arc<View>,
-    /// What a ledger knows them by.
+    /// The ledger's mark of the caller.
     mark: Arc<str>,
 }
 
-/// Why something was refused or failed, and so whose fault it is.
+/// The reason of a refusal or failure, which decides whose fault it is.
 pub(super) enum Reason {
-    /// What came was refused, or the author's or operator's mistake.
+    /// A refused token, or a mistake of the author or operator.
     Error(Error),
-    /// What was to leave could not be sealed: never the client's fault.
+    /// A value could not be sealed: never the client's fault.
     Unsealed(Error),
     /// `accept` said no.
     NotAccepted,
-    /// `accept` failed.
+    /// `accept` could not decide.
     AcceptUnavailable(String),
-    /// The ledger said no: a code, and why.
+    /// The ledger refused: a code, and the reason.
     Ledger(&'static str, &'static str),
     /// A later state of the session: its token, its generation, its text.
     Stale(Box<[String; 3]>),
-    /// The ledger failed.
+    /// The ledger could not decide.
     LedgerUnavailable(String),
 }
 
@@ -69,7 +69,7 @@ impl Reason {
     fn message(self) -> String {
         match self {
             Self::Error(error) | Self::Unsealed(error) => error.to_string(),
-            Self::NotAccepted => "used, or ended: accept said no".into(),
+            Self::NotAccepted => "used or ended: `accept` refused it".into(),
             Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
             Self::Ledger(_, why) => why.into(),
             Self::Stale(latest) => {
@@ -91,7 +91,7 @@ impl Reason {
 }
 
 impl Verdict {
-    /// The place of what was not accepted, and why.
+    /// Returns the index of the refused token, and the reason.
     pub(super) fn judged(self) -> Result<(), (usize, Reason)> {
         match self {
             Self::Yes => Ok(()),
@@ -101,13 +101,13 @@ impl Verdict {
     }
 }
 
-/// What a refusal is about.
+/// The subject of a refusal.
 pub(super) struct About<'a> {
     pub item: Item,
     pub profile: Profile,
-    /// The text that came, to read a token id from.
+    /// The presented text, to read a token id from.
     pub token: Option<&'a str>,
-    /// The id of what was verified.
+    /// The id of a verified token.
     pub id: Option<String>,
     /// The session id that the profile echoes.
     pub session_id: Option<&'a str>,
@@ -135,20 +135,20 @@ impl Context {
         Self {
             guard,
             refused: Vec::new(),
-            who: None,
+            caller: None,
             identifying: false,
         }
     }
 
-    /// For what a handler of this message does.
+    /// Returns the context for an action of the message's handler.
     pub fn inner(&self) -> Self {
         Self {
-            who: self.who.clone(),
+            caller: self.caller.clone(),
             ..Self::new(self.guard.clone())
         }
     }
 
-    /// The codec for whoever asks; an error is the step that finds it out.
+    /// Returns the codec scoped to the caller, or else the step that asks for the caller.
     pub fn view(&mut self) -> Result<Arc<View>, Step> {
         self.known().ok_or_else(|| {
             self.identifying = true;
@@ -157,31 +157,31 @@ impl Context {
     }
 
     pub fn known(&self) -> Option<Arc<View>> {
-        self.who.as_ref().map(|who| who.view.clone())
+        self.caller.as_ref().map(|caller| caller.view.clone())
     }
 
-    /// The ledger, if there is one, and what it knows them by.
+    /// Returns the ledger, if there is one, and its mark of the caller.
     pub fn ledger(&self) -> Option<(&Ledger, &str)> {
         let ledger = self.guard.settings().ledger.as_ref()?;
-        Some((ledger, &self.who.as_ref()?.mark))
+        Some((ledger, &self.caller.as_ref()?.mark))
     }
 
     pub fn is_identifying(&self) -> bool {
         self.identifying
     }
 
-    /// Takes who asks, where the adapter knows it already.
-    pub fn told(&mut self, principal: Option<Principal>) -> Result<(), Error> {
+    /// Sets the caller, if the adapter knows it already.
+    pub fn set_caller(&mut self, principal: Option<Principal>) -> Result<(), Error> {
         principal.map_or(Ok(()), |principal| self.identify(Ok(principal)))
     }
 
-    /// Takes who asks.
+    /// Sets the caller.
     pub fn identify(&mut self, found: Result<Principal, Failed>) -> Result<(), Error> {
         self.identifying = false;
         let principal = found.map_err(|Failed(why)| Error::argument(why))?;
         let settings = self.guard.settings();
         let ledger = settings.ledger.as_ref();
-        self.who = Some(Who {
+        self.caller = Some(Caller {
             view: Arc::new(settings.codec.view(&principal)?),
             mark: ledger
                 .map_or_else(String::new, |ledger| ledger.names.mark(&principal))
@@ -190,7 +190,7 @@ impl Context {
         Ok(())
     }
 
-    /// Remembers a refusal for the author, and gives the one answer to it.
+    /// Logs a refusal, and returns the fixed answer to it.
     pub fn refuse(&mut self, reason: Reason, about: About<'_>) -> Answer {
         let answer = if reason.is_refusal() {
             about.profile.refusal(about.session_id)
@@ -206,7 +206,7 @@ impl Context {
         answer
     }
 
-    /// The same as a step.
+    /// As [`refuse`](Self::refuse), and returns the answer as a step.
     pub fn reply(&mut self, reason: Reason, about: About<'_>) -> Step {
         Step::Reply(self.refuse(reason, about).into())
     }
@@ -232,7 +232,7 @@ impl From<Answer> for Reply {
 }
 
 impl Presented {
-    /// Of a sealed token.
+    /// Returns a sealed token for the author's `accept`.
     pub(super) fn token(item: Item, id: TokenId, expires_at: Option<u64>) -> Self {
         Self {
             item,
@@ -242,7 +242,7 @@ impl Presented {
         }
     }
 
-    /// Of an id or a handle, which tell their end in milliseconds.
+    /// Returns a session id or a handle for the author's `accept`; their end is in milliseconds.
     pub(super) fn ulid(item: Item, ulid: &[u8; 16], ends_at_ms: Option<u64>) -> Self {
         Self {
             item,
@@ -253,7 +253,7 @@ impl Presented {
     }
 }
 
-/// From when on nothing opens that ends at `end`, in Unix seconds.
+/// Returns the time from which a token that ends at `end` opens nowhere, in Unix seconds.
 pub(super) fn until(end: Option<u64>) -> Option<u64> {
     end.map(|end| end.saturating_add(LARGEST_SKEW))
 }
@@ -262,13 +262,13 @@ pub(super) fn hex(ulid: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*ulid))
 }
 
-/// An object as JSON.
+/// Returns an object as JSON.
 pub(super) fn canonical(object: Map<String, Value>) -> String {
-    // What was read from JSON, or made of texts, always has one.
+    // An object of JSON values always serializes.
     serde_json_canonicalizer::to_string(&Value::Object(object)).unwrap_or_default()
 }
 
-/// The id that a text claims, if it is a sealed token at all.
+/// Returns the id that a text claims, if it is a sealed token.
 pub(super) fn token_id(text: &str) -> Option<String> {
     match inspect(text) {
         Ok(Inspected::Token { token_id, .. }) => Some(token_id.to_string()),

@@ -1,4 +1,4 @@
-//! One message and all that comes of it.
+//! The exchange of one message.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -16,14 +16,14 @@ use super::{Event, Failed, Guard, Item, Message, Refused, Session, Step, Transpo
 use crate::ledger::Command;
 use crate::{Error, SessionMetadata};
 
-/// What a guard knows of one message, from when it comes to when its answer leaves.
+/// The state of a guard for one message, from its arrival until its answer is sent.
 ///
-/// It takes an event and gives a step. Dropping it at any moment cancels it: what its handler does later
-/// is an error, and nothing leaves.
+/// It takes events and returns steps. Dropping it at any time cancels it: later calls of the
+/// handler are errors, and nothing is sent.
 pub struct Exchange {
     context: Context,
     flow: Flow,
-    /// The ledger is being opened; then this is known of who asks.
+    /// While the ledger is being opened: whether the caller is valid.
     opening: Option<Result<(), Error>>,
 }
 
@@ -38,14 +38,14 @@ enum Flow {
 impl Exchange {
     pub(super) fn of_message(guard: Guard, mut message: Message<'_>) -> (Self, Step) {
         let mut context = Context::new(guard);
-        let known = context.told(message.principal.take());
+        let known = context.set_caller(message.principal.take());
         let request = Request::new(message);
         Self::begin(context, Flow::Request(Box::new(request)), known)
     }
 
     pub(super) fn of_transport(guard: Guard, mut transport: TransportMessage<'_>) -> (Self, Step) {
         let mut context = Context::new(guard);
-        let known = context.told(transport.principal.take());
+        let known = context.set_caller(transport.principal.take());
         let flow = TransportFlow::new(transport);
         Self::begin(context, Flow::Transport(Box::new(flow)), known)
     }
@@ -55,7 +55,7 @@ impl Exchange {
         Self::begin(Context::new(guard), flow, Ok(()))
     }
 
-    /// A message that the engine cannot read.
+    /// Answers a message that the engine cannot read.
     #[cfg(feature = "documents")]
     pub(super) fn unreadable(guard: Guard) -> (Self, Step) {
         use super::Reply;
@@ -81,10 +81,10 @@ impl Exchange {
             flow,
             opening: None,
         };
-        // What was sealed before the ledger remembers is unknown to it: nothing leaves before.
+        // A ledger does not know tokens sealed before it began, so it is opened before any are.
         let guard = &exchange.context.guard;
         let open = match &exchange.flow {
-            Flow::Request(request) if !request.gives(&exchange.context) => None,
+            Flow::Request(request) if !request.may_seal(&exchange.context) => None,
             Flow::Revoking(_) => guard.opens_ledger(0),
             _ => guard.opens_ledger(PAUSE),
         };
@@ -101,10 +101,10 @@ impl Exchange {
             Ok(()) => self.advance(),
             Err(error) => self.unidentified(error),
         };
-        self.given(step)
+        self.settle(step)
     }
 
-    /// A ledger that does not open refuses nobody yet: only what is asked of it does.
+    /// Continues without the ledger if it does not open: only requests that need it are refused.
     fn ledger_opened(
         &mut self,
         known: Result<(), Error>,
@@ -124,11 +124,11 @@ impl Exchange {
         self.entered(known)
     }
 
-    /// Takes what came of the last step, and gives the next one.
+    /// Reports the outcome of the last step, and returns the next one.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for an event that does not follow that step: the adapter's fault.
+    /// [`Error::InvalidArgument`] if the event does not match that step: the adapter's fault.
     pub fn on(&mut self, event: Event<'_>) -> Result<Step, Error> {
         if let Some(known) = self.opening.take() {
             return match event {
@@ -156,10 +156,10 @@ impl Exchange {
                 taken.ok_or(OUT_OF_ORDER)?
             }
         };
-        Ok(self.given(step))
+        Ok(self.settle(step))
     }
 
-    /// Begins an exchange of its own for what a handler does with a handle.
+    /// Begins a separate exchange for a handler's action on a handle.
     #[must_use]
     pub fn act(&self, act: Act<'_>) -> (Self, Step) {
         let mut exchange = Self {
@@ -171,11 +171,12 @@ impl Exchange {
         (exchange, step)
     }
 
-    /// The `requestState` that this exchange opened, while its handler runs; `None` in the first round.
+    /// Returns the opened `requestState`, while the handler runs; `None` in the first round.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] in a method that carries none, and before and after its handler.
+    /// [`Error::InvalidArgument`] for a method without `requestState`, and before and after its
+    /// handler.
     pub fn state(&self) -> Result<Option<&str>, Error> {
         match &self.flow {
             Flow::Request(request) => request.state(),
@@ -183,8 +184,8 @@ impl Exchange {
         }
     }
 
-    /// The data-layer session of the request, while its handler runs, if it has one. In a list there is
-    /// none.
+    /// Returns the data-layer session of the request, while the handler runs, if there is one. A
+    /// list has none.
     #[must_use]
     pub fn session(&self) -> Option<&Session> {
         match &self.flow {
@@ -193,13 +194,13 @@ impl Exchange {
         }
     }
 
-    /// Writes the value of the session, as JSON: it leaves with the result. With a ledger, the result is
-    /// discarded if somebody else wrote in the meantime.
+    /// Writes the value of the session, as JSON: it is sent with the result. With a ledger, the
+    /// result is discarded if another request wrote in the meantime.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] without a session, in a notification, before and after its handler,
-    /// where the server holds the value, and for what is no JSON.
+    /// [`Error::InvalidArgument`] without a session, in a notification, before and after its
+    /// handler, if the server holds the value, and for invalid JSON.
     pub fn write(&mut self, json: &str) -> Result<(), Error> {
         match &mut self.flow {
             Flow::Request(request) => request.write(json, Written::Once),
@@ -207,9 +208,9 @@ impl Exchange {
         }
     }
 
-    /// Writes what a function of the author's made of the session's value. If somebody else wrote in the
-    /// meantime, [`Step::Update`] asks for what it makes of theirs, unless [`write`](Self::write) was called
-    /// too.
+    /// Writes the session's value, computed by a function of the author. If another request wrote
+    /// in the meantime, [`Step::Update`] asks to apply the function to that value, unless
+    /// [`write`](Self::write) was called too.
     ///
     /// # Errors
     ///
@@ -221,8 +222,8 @@ impl Exchange {
         }
     }
 
-    /// A new session that begins with what was written, else with what came, while this one goes on: its
-    /// metadata, for a result.
+    /// Forks the session: the new one starts with the written value, or else the opened one, and
+    /// this one continues. Returns the new metadata, for a result.
     ///
     /// # Errors
     ///
@@ -234,8 +235,8 @@ impl Exchange {
         }
     }
 
-    /// What a handle held, as JSON, while it is asked whether it is accepted: for an adapter whose types
-    /// may not fit it, for what cannot be read must not count as used.
+    /// Returns the value of a handle, as JSON, before it is accepted: an adapter that fails to
+    /// convert it must not let it count as used.
     #[must_use]
     pub fn opened(&self) -> Option<&str> {
         match &self.flow {
@@ -244,7 +245,7 @@ impl Exchange {
         }
     }
 
-    /// What was refused or failed since the last call: for the log, and the author's hook.
+    /// Returns the refusals and failures since the last call: for the log, and the author's hook.
     #[must_use]
     pub fn refused(&mut self) -> Vec<Refused> {
         core::mem::take(&mut self.context.refused)
@@ -261,7 +262,7 @@ impl Exchange {
         }
     }
 
-    /// Nobody knows who asks: the authentication in front should have refused.
+    /// Refuses a caller without a principal: the authentication in front should have done so.
     fn unidentified(&mut self, error: Error) -> Step {
         let context = &mut self.context;
         match &self.flow {
@@ -272,10 +273,10 @@ impl Exchange {
         }
     }
 
-    /// The step as it is given, which may end the exchange.
-    fn given(&mut self, step: Step) -> Step {
+    /// Returns the final form of a step, which may end the exchange.
+    fn settle(&mut self, step: Step) -> Step {
         let step = match (&self.flow, step) {
-            // Nothing answers a notification.
+            // A notification gets no answer.
             (Flow::Request(request), Step::Reply(_)) if request.is_notification() => Step::Drop,
             (_, step) => step,
         };
@@ -286,11 +287,11 @@ impl Exchange {
     }
 }
 
-/// How long a ledger that does not open is left alone, in seconds: each try holds up a message.
+/// The pause before another try to open a ledger, in seconds: each try delays a message.
 const PAUSE: u32 = 5;
 
 pub(super) const OUT_OF_ORDER: Error = Error::InvalidArgument(alloc::borrow::Cow::Borrowed(
-    "exchange: expected what follows the last step, before the answer has left",
+    "exchange: expected a call that follows the last step, before the answer is sent",
 ));
 
 impl Step {
@@ -302,7 +303,7 @@ impl Step {
     }
 }
 
-/// What was opened is not for logs.
+/// Opened values are not logged.
 impl fmt::Debug for Exchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Exchange")

@@ -1,4 +1,4 @@
-//! What an author says once.
+//! The settings of a guard.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,17 +16,17 @@ use super::{Message, Step, TransportMessage};
 use crate::ledger::{Command, Namespace};
 use crate::{Codec, Error, Principal, RequestContext, View, check_ttl};
 
-/// The rules of a server's guard: a codec and settings. It clones cheaply and is shared
-/// freely between threads. See the [module](super) for how an adapter uses it.
+/// The rules of a server's guard: a codec and settings. It is cheap to clone and safe to share
+/// between threads. See the [module](super) for the use in an adapter.
 #[derive(Clone)]
 pub struct Guard(Arc<Settings>);
 
 pub(super) struct Settings {
     pub codec: Codec,
-    /// For what may be handed to any user.
+    /// For public cursors, which any user may present.
     pub public: View,
     pub request_state_ttl: Option<Duration>,
-    /// Targets, and the names of their arguments that count.
+    /// Targets, and the names of the arguments that their `requestState` is bound to.
     pub only: Vec<(String, Vec<String>)>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
@@ -35,38 +35,38 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Whether something remembers what ended.
+    /// Returns whether ends are remembered, by `accept` or a ledger.
     pub fn remembers(&self) -> bool {
         self.asks || self.ledger.is_some()
     }
 }
 
-/// What is asked of a ledger.
+/// The ledger of a guard.
 pub(super) struct Ledger {
     pub names: Namespace,
     pub settings: LedgerSettings,
-    /// From when on a message opens it, in Unix seconds.
+    /// The time from which a message opens it, in Unix seconds.
     opens: AtomicU32,
 }
 
-/// It is open.
+/// The value for an open ledger.
 const OPEN: u32 = u32::MAX;
 
-/// How a [ledger](crate::ledger) is used.
+/// Settings of a [ledger](crate::ledger).
 #[derive(Clone, Debug, Default)]
 pub struct LedgerSettings {
-    /// Tells apart two ledgers of one audience in one store; empty unless set.
+    /// Distinguishes two ledgers of one audience in one store; empty by default.
     pub label: String,
-    /// How far the clocks of the replicas and of the store may differ, in whole seconds: 5 unless set, and 0
-    /// where the ledger is `local`.
+    /// The largest difference between the clocks of the replicas and of the store, in whole
+    /// seconds: 5 by default, and 0 if the ledger is `local`.
     pub allowance: Option<Duration>,
-    /// The ledger is on this machine, as a file or in memory, so that there is one clock.
+    /// Whether the ledger is on this machine, as a file or in memory, so that there is one clock.
     pub local: bool,
-    /// Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds: for the
-    /// day when the ledger is introduced. What was used or ended since then, or was not a session's latest
-    /// state, is let in too.
+    /// Accepts tokens older than the ledger if they were made since this time, in Unix seconds: for
+    /// the day on which the ledger is introduced. Tokens used or ended since then, and outdated
+    /// states of sessions, are accepted too.
     pub adopt: Option<u64>,
-    /// A `requestState` may come back any number of times.
+    /// Whether a `requestState` may be used any number of times.
     pub reusable_request_state: bool,
 }
 
@@ -77,20 +77,20 @@ impl LedgerSettings {
     }
 }
 
-/// Data-layer sessions of a server.
+/// Settings of data-layer sessions.
 #[derive(Clone, Debug, Default)]
 pub struct SessionSettings {
-    /// How long a session lives without a write, in whole seconds: 24 hours unless set.
+    /// The lifetime of a session without a write, in whole seconds: 24 hours by default.
     pub ttl: Option<Duration>,
-    /// It lives until it is as old as the codec's `session_max_age`.
+    /// Whether it lives up to the codec's `session_max_age`.
     pub no_expiry: bool,
-    /// The server holds what belongs to a session, by its ulid: the id alone is verified.
+    /// Whether the server holds the session's value, by its ulid: only the id is verified then.
     pub held_by_server: bool,
-    /// What is refused without a session.
+    /// The requests that are refused without a session.
     pub required: Required,
 }
 
-/// What needs a session.
+/// The requests that need a session.
 #[derive(Clone, Debug, Default)]
 pub struct Required {
     /// Every request but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
@@ -101,18 +101,18 @@ pub struct Required {
     pub tools: Vec<String>,
 }
 
-/// Sessions of the transport, for [`Guard::transport`].
+/// Settings of sessions of the transport, for [`Guard::transport`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransportSettings {
-    /// Whether an HTTP request without a session is refused: true unless set.
+    /// Whether an HTTP request without a session is refused: true by default.
     pub required: bool,
-    /// How long a session lives, in whole seconds: 30 days unless set.
+    /// The lifetime of a session, in whole seconds: 30 days by default.
     pub ttl: Option<Duration>,
-    /// How long a session may be idle, in whole seconds; only a ledger can know.
+    /// The time that a session may be idle, in whole seconds; this requires a ledger.
     pub idle: Option<Duration>,
-    /// Whether SEP-1359 is spoken.
+    /// Whether to speak SEP-1359.
     pub sep1359: bool,
-    /// Whether the `sessions` capability is added here, for an SDK whose handlers have no place for it.
+    /// Whether to add the `sessions` capability here, if the SDK's handlers cannot.
     pub declares: bool,
 }
 
@@ -129,7 +129,7 @@ impl Default for TransportSettings {
 }
 
 impl Guard {
-    /// A guard with the default settings, to be changed.
+    /// Returns a builder with the default settings.
     #[must_use]
     pub fn builder(codec: Codec) -> GuardBuilder {
         GuardBuilder {
@@ -143,16 +143,17 @@ impl Guard {
         }
     }
 
-    /// Signs a principal out everywhere: whatever began until now is refused, and so is what begins within the
-    /// allowance after it. The ledger keeps that for as long as `lives`, which is the longest life of
-    /// anything that the service gives out; for ever unless set.
+    /// Signs a principal out everywhere: everything that began until now, or begins within the
+    /// allowance after it, is refused. The ledger remembers it for `lives`, the longest lifetime of
+    /// anything that the service issues; for ever by default.
     ///
-    /// The exchange asks the ledger, and is [`Step::Done`] once it has it. Otherwise it gives a
-    /// [`Step::Reply`], and [`Exchange::refused`] tells why: nobody may be signed out.
+    /// The exchange asks the ledger, and ends with [`Step::Done`] once the ledger has recorded it.
+    /// After a [`Step::Reply`] the principal is possibly not signed out; [`Exchange::refused`] has the
+    /// reason.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] without a ledger, and for a principal that is nobody.
+    /// [`Error::InvalidArgument`] without a ledger, and for a principal without client and subject.
     pub fn revoke(
         &self,
         principal: &Principal,
@@ -162,8 +163,8 @@ impl Guard {
         Ok(Exchange::of_revocation(self.clone(), command))
     }
 
-    /// What the ledger is asked before anything else, if it is not open: it begins to remember, if it is new.
-    /// By one message alone in so many seconds; by whoever cannot do without where these are 0.
+    /// Returns the command that opens the ledger, if it is not open. Only one message in `pause`
+    /// seconds gets it; each one does if `pause` is 0.
     pub(super) fn opens_ledger(&self, pause: u32) -> Option<Command> {
         let ledger = self.settings().ledger.as_ref()?;
         let opens = ledger.opens.load(Ordering::Relaxed);
@@ -214,7 +215,7 @@ impl fmt::Debug for Guard {
     }
 }
 
-/// Sets what a [`Guard`] does.
+/// Sets the options of a [`Guard`].
 #[derive(Clone, Debug)]
 pub struct GuardBuilder {
     codec: Codec,
@@ -227,15 +228,15 @@ pub struct GuardBuilder {
 }
 
 impl GuardBuilder {
-    /// How long a `requestState` lives, in whole seconds: 600 unless set.
+    /// Sets the lifetime of a `requestState`, in whole seconds: 600 by default.
     #[must_use]
     pub fn request_state_ttl(mut self, ttl: Duration) -> Self {
         self.request_state_ttl = Some(ttl);
         self
     }
 
-    /// Binds the `requestState` of the tool or prompt `target` to these of its arguments alone. All of
-    /// them unless set.
+    /// Binds the `requestState` of the tool or prompt `target` to these of its arguments only; by
+    /// default it is bound to all.
     #[must_use]
     pub fn only<N: Into<String>>(
         mut self,
@@ -247,42 +248,42 @@ impl GuardBuilder {
         self
     }
 
-    /// Serves data-layer sessions.
+    /// Enables data-layer sessions.
     #[must_use]
     pub fn sessions(mut self, sessions: SessionSettings) -> Self {
         self.sessions = Some(sessions);
         self
     }
 
-    /// Sessions of the transport.
+    /// Sets the options of sessions of the transport.
     #[must_use]
     pub fn transport(mut self, transport: TransportSettings) -> Self {
         self.transport = transport;
         self
     }
 
-    /// Whether there is an `accept`, which is asked before a token counts and remembers what ended:
-    /// false unless set.
+    /// Sets whether there is an `accept`, which is asked before a token counts, and remembers ends:
+    /// false by default.
     #[must_use]
     pub fn asks(mut self, asks: bool) -> Self {
         self.asks = asks;
         self
     }
 
-    /// There is a ledger, which remembers what was used, what ended, and the latest states.
+    /// Sets a ledger, which remembers uses, ends, and the latest states.
     #[must_use]
     pub fn ledger(mut self, ledger: LedgerSettings) -> Self {
         self.ledger = Some(ledger);
         self
     }
 
-    /// The guard.
+    /// Builds the guard.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, for an `only` of
-    /// no name, for a required method that never depends on a session, and for a lifetime of sessions
-    /// that the server holds.
+    /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, for an
+    /// `only` without names, for a required method that never depends on a session, and for a
+    /// lifetime of sessions whose value the server holds.
     pub fn build(self) -> Result<Guard, Error> {
         for (name, ttl) in [
             ("request_state_ttl", self.request_state_ttl),
@@ -292,7 +293,7 @@ impl GuardBuilder {
             check(name, ttl)?;
         }
         for (target, names) in &self.only {
-            // What a request would say of it, said now.
+            // Checks now, so that an invalid `only` does not surface in a request.
             let mut arguments = Map::new();
             for name in names {
                 arguments.insert(name.clone(), Value::Null);
@@ -357,7 +358,7 @@ impl SessionSettings {
         }
     }
 
-    /// The sessions of the core for one principal.
+    /// Returns the core's sessions of one principal.
     pub(super) fn of<'v>(&self, view: &'v View) -> crate::Sessions<'v> {
         match self.ttl {
             Some(ttl) => view.sessions().ttl(ttl),
@@ -379,7 +380,8 @@ fn has(names: &[String], name: &str) -> bool {
     names.iter().any(|one| one == name)
 }
 
-/// What must work for whoever has no session yet, and the lists, which are the same for all.
+/// Returns whether a method must work without a session: those before one begins, and lists, which
+/// are the same for all users.
 fn is_free(method: &str) -> bool {
     let always = matches!(
         method,
@@ -388,7 +390,7 @@ fn is_free(method: &str) -> bool {
     always || is_list(method)
 }
 
-/// Lists never depend on a session.
+/// Returns whether a method is a list; lists never depend on a session.
 pub(super) fn is_list(method: &str) -> bool {
     method.ends_with("/list")
 }

@@ -1,24 +1,24 @@
-//! What an adapter tells the engine: messages, and what came of the steps.
+//! The adapter's input to the engine: messages, and the outcomes of steps.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::Principal;
 
-/// What a client sent where a text is expected. JSON's `null` is absent.
+/// A client's value where a text is expected. JSON's `null` is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sent<'a> {
-    /// Nothing.
+    /// No value.
     #[default]
     Absent,
     /// A text of well-formed Unicode.
     Text(&'a str),
-    /// Something else, which is never good.
+    /// Any other value, which is always refused.
     Other,
 }
 
 impl<'a> Sent<'a> {
-    /// The text.
+    /// Returns the text, if it is one.
     #[must_use]
     pub fn text(self) -> Option<&'a str> {
         match self {
@@ -42,7 +42,7 @@ impl<'a> From<Option<&'a str>> for Sent<'a> {
     }
 }
 
-/// A [`Sent`] that outlives its message.
+/// An owned [`Sent`].
 #[derive(Debug, Default)]
 pub(super) enum Kept {
     #[default]
@@ -65,17 +65,17 @@ impl Kept {
     }
 }
 
-/// A request or a notification, as it comes to the SDK's handlers.
+/// A request or a notification, as the SDK's handlers receive it.
 #[derive(Clone, Debug, Default)]
 pub struct Message<'a> {
     /// The method.
     pub method: &'a str,
-    /// The member of `params` that [`Carried::target`](super::Carried::target) names, where it is a
+    /// The member of `params` that [`Carried::target`](super::Carried::target) names, if it is a
     /// text.
     pub target: Option<&'a str>,
-    /// `params.arguments` as JSON, as they came: before any handler had them in its hands.
+    /// `params.arguments` as JSON, as received: before any handler could change them.
     pub arguments: Option<&'a str>,
-    /// Whether nobody waits for an answer.
+    /// Whether it is a notification, which gets no answer.
     pub notification: bool,
     /// Whether the message is of revision 2026-07-28 or later, by the SDK's own rule.
     pub modern: bool,
@@ -83,13 +83,14 @@ pub struct Message<'a> {
     pub header: Option<&'a str>,
     /// The member of `params` that [`Carried::param`](super::Carried::param) names.
     pub carried: Sent<'a>,
-    /// `params._meta["io.modelcontextprotocol/session"]`, whatever it is.
+    /// `params._meta["io.modelcontextprotocol/session"]`, of any type.
     pub session: Option<SentSession<'a>>,
-    /// Who asks, where that is known already.
+    /// The caller, if the adapter knows it already.
     pub principal: Option<Principal>,
 }
 
-/// The metadata of a data-layer session, as a client sent it. What is no object has neither member.
+/// The metadata of a data-layer session, as a client sent it. Anything but an object has neither
+/// member.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SentSession<'a> {
     /// `sessionId`.
@@ -98,15 +99,15 @@ pub struct SentSession<'a> {
     pub state: Sent<'a>,
 }
 
-/// A message around HTTP or stdio, before the SDK sees it: for `Mcp-Session-Id` of the revisions to
-/// 2025-11-25, and SEP-1359.
+/// A message around HTTP or stdio, before the SDK sees it: for `Mcp-Session-Id` of the revisions up
+/// to 2025-11-25, and SEP-1359.
 #[derive(Clone, Debug, Default)]
 pub struct TransportMessage<'a> {
     /// The method of an HTTP request: `POST`, `GET` or `DELETE`; `None` on stdio.
     pub http: Option<&'a str>,
-    /// The method of the JSON-RPC message; `None` of a client's answer, and where there is no message.
+    /// The method of the JSON-RPC message; `None` for a client's response, and without a message.
     pub method: Option<&'a str>,
-    /// Whether nobody waits for an answer.
+    /// Whether it is a notification, which gets no answer.
     pub notification: bool,
     /// Whether the message is of revision 2026-07-28 or later, by the SDK's own rule.
     pub modern: bool,
@@ -118,61 +119,63 @@ pub struct TransportMessage<'a> {
     pub inside: Sent<'a>,
     /// The `params` of `initialize` as JSON.
     pub initialize: Option<&'a str>,
-    /// Who asks, where that is known already.
+    /// The caller, if the adapter knows it already.
     pub principal: Option<Principal>,
 }
 
-/// What came of a step.
+/// The outcome of a step.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Who asks; of [`Step::Identify`](super::Step::Identify).
+    /// The caller; after [`Step::Identify`](super::Step::Identify).
     Principal(Result<Principal, Failed>),
-    /// Whether it is accepted, or the end remembered; of [`Step::Ask`](super::Step::Ask).
+    /// Whether the tokens are accepted, or the end is recorded; after
+    /// [`Step::Ask`](super::Step::Ask).
     Answer(Verdict),
-    /// What the ledger replied; of [`Step::Ledger`](super::Step::Ledger).
+    /// The reply of the ledger; after [`Step::Ledger`](super::Step::Ledger).
     Ledger(Result<Vec<String>, Failed>),
-    /// What the author's functions made of the latest value, as JSON; of
+    /// The result of the author's functions for the latest value, as JSON; after
     /// [`Step::Update`](super::Step::Update).
     Updated(Result<&'a str, Failed>),
-    /// The first value of a session as JSON; of [`Step::Begin`](super::Step::Begin). Or a failure of
-    /// [`Step::Deliver`](super::Step::Deliver): the SDK refuses to begin again what was negotiated.
+    /// The first value of a session as JSON; after [`Step::Begin`](super::Step::Begin). Or a
+    /// failure after [`Step::Deliver`](super::Step::Deliver): the SDK cannot resume the negotiated
+    /// session.
     Begun(Result<&'a str, Failed>),
-    /// What the SDK is about to send; of [`Step::Deliver`](super::Step::Deliver).
+    /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).
     Left(Head<'a>),
 }
 
-/// Something of the author's failed. The text is for the log: it must not hold what an exception of
-/// another's says, which may be a credential.
+/// A failure of the author's code. The text is for the log: it must not quote other code's
+/// exceptions, which may hold a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed(pub String);
 
-/// What the author's `accept` said.
+/// The answer of the author's `accept`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Accepted; or the end is remembered.
+    /// Accepted; or the end is recorded.
     Yes,
-    /// Used already, or ended: the one at this place among those that were asked for.
+    /// Refused, as used or ended: the token at this index among those asked about.
     No(usize),
-    /// It failed, or was too late.
+    /// No answer: it failed, or was too late.
     Unavailable(Failed),
 }
 
-/// The extract of a result that the engine has to see.
+/// The part of a result that the engine reads.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Head<'a> {
-    /// Which kind of result it is.
+    /// The kind of the result.
     pub outcome: Outcome,
     /// The member that [`Carried::result`](super::Carried::result) names.
     pub token: Sent<'a>,
     /// `cacheScope`.
     pub scope: Option<Scope>,
-    /// Whether the SDK leaves no place for `_meta` in this result.
+    /// Whether the SDK has no place for `_meta` in this result.
     pub no_meta: bool,
-    /// The whole result of `initialize`, as JSON.
+    /// The complete result of `initialize`, as JSON.
     pub initialized: Option<&'a str>,
 }
 
-/// The kinds of results.
+/// The kinds of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// A result.
@@ -184,11 +187,11 @@ pub enum Outcome {
     Error,
 }
 
-/// Who may be handed a result by a cache (2026-07-28, `server/utilities/caching`).
+/// The users to whom a cache may hand a result (2026-07-28, `server/utilities/caching`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Any user.
     Public,
-    /// The user who asked.
+    /// The caller of the request.
     Private,
 }

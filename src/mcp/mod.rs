@@ -1,16 +1,17 @@
-//! The protocol: what messages carry, what clients are told, and the rules of a guard.
+//! The protocol: the tokens in messages, the answers to clients, and the rules of a guard.
 //!
-//! A *guard* stands between a server's handlers and its clients: what leaves is sealed, what comes back is
-//! opened, and a handler sees plain values. Its rules stand here, once. They read no socket and no clock but
-//! the codec's, and never wait. An *adapter* connects them to an SDK, a gateway or another language;
-//! `sealwax-rmcp`, `sealwax/mcp` and `sealwax.mcp` are three.
+//! A *guard* stands between a server's handlers and its clients: it seals what is sent and opens
+//! what comes back, so that a handler sees plain values. Its rules are here, once. They read no
+//! socket and no clock but the codec's, and never wait. An *adapter* connects them to an SDK, a
+//! gateway or another language; `sealwax-rmcp`, `sealwax/mcp` and `sealwax.mcp` are three.
 //!
 //! # Writing an adapter
 //!
-//! One [`Exchange`] serves one message. [`Guard::message`] begins that of a message at the SDK's handlers,
-//! [`Guard::transport`] that of a message around HTTP or stdio. It gives a [`Step`]; the adapter does it and
-//! reports what came of it by [`Exchange::on`], until a step ends the exchange. Dropping an exchange cancels
-//! it. This serves `requestState` and cursors for any handler of JSON:
+//! One [`Exchange`] serves one message. [`Guard::message`] begins that of a message at the SDK's
+//! handlers, [`Guard::transport`] that of a message around HTTP or stdio. It returns a [`Step`];
+//! the adapter carries it out and reports the outcome to [`Exchange::on`], until a step ends the
+//! exchange. Dropping an exchange cancels it. This example serves `requestState` and cursors for
+//! any handler of JSON:
 //!
 //! ```
 //! use sealwax::mcp::{Carried, Event, Guard, Head, Message, Outcome, Sent, Step};
@@ -26,18 +27,18 @@
 //!     let params = &request["params"];
 //!     let method = request["method"].as_str().unwrap_or_default();
 //!     let carried = Carried::by(method);
-//!     // JSON's null is absent. What is no text is told as such, and refused.
+//!     // JSON's null is absent. Any other value than a text is reported as such, and refused.
 //!     let sent = |object: &Value, member: Option<&str>| match member.map(|name| object[name].clone()) {
 //!         None | Some(Value::Null) => None,
 //!         Some(value) => Some(value.as_str().map(str::to_owned)),
 //!     };
 //!     let arguments = params["arguments"].to_string();
-//!     let came = sent(params, carried.map(|carried| carried.param));
+//!     let token = sent(params, carried.map(|carried| carried.param));
 //!     let (mut exchange, mut step) = guard.message(Message {
 //!         method,
 //!         target: carried.and_then(|carried| params[carried.target?].as_str()),
 //!         arguments: Some(&arguments),
-//!         carried: came.as_ref().map_or(Sent::Absent, |text| text.as_deref().map_or(Sent::Other, Sent::Text)),
+//!         carried: token.as_ref().map_or(Sent::Absent, |text| text.as_deref().map_or(Sent::Other, Sent::Text)),
 //!         ..Message::default()
 //!     });
 //!     let mut result = Value::Null;
@@ -66,11 +67,11 @@
 //!                 return Ok(json!({ "result": result }));
 //!             }
 //!             Step::Reply(reply) => return Ok(json!({ "error": reply.error })),
-//!             // Nothing was told to ask, and no sessions.
-//!             _ => return Err(Error::InvalidArgument("a guard with neither".into())),
+//!             // The other steps need an `accept`, a ledger or sessions.
+//!             _ => return Err(Error::InvalidArgument("expected a guard without these".into())),
 //!         };
 //!         for refused in exchange.refused() {
-//!             eprintln!("{}: {}", refused.code, refused.message); // for the server's log alone
+//!             eprintln!("{}: {}", refused.code, refused.message); // for the server's log only
 //!         }
 //!     }
 //! }
@@ -82,7 +83,7 @@
 //!     json!({"resultType": "input_required", "requestState": "asked"})
 //! })?;
 //!
-//! // The client brings it back, and the handler sees what it wrote.
+//! // The client returns the token, and the handler sees the state that it wrote.
 //! let mut again = call;
 //! again["params"]["requestState"] = asked["result"]["requestState"].clone();
 //! let handler = |request: &Value| json!({"saw": request["params"]["requestState"]});
@@ -91,13 +92,14 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! An adapter gives an author only what the engine opened, kept with the exchange: it never reads a value
-//! back through its SDK, and never finds an exchange by an id that a client chose. It waits only where a
-//! function of the author's does, with one deadline for a request; what fails there is a [`Failed`], in words
-//! of the adapter's own.
+//! An adapter gives an author only what the engine opened, kept with the exchange: it never reads a
+//! value back through its SDK, and never finds an exchange by an id that a client chose. It waits
+//! only for functions of the author, with one deadline for a request; if one fails, the adapter
+//! reports a [`Failed`] in its own words.
 //!
-//! [`document`] gives the same engine by JSON documents, for other languages: `docs/engine.md` has their form.
-//! `tests/vectors/guard.json` holds what must happen, message by message, for any adapter to be tried with.
+//! [`document`] offers the same engine by JSON documents, for other languages: `docs/engine.md`
+//! specifies them. `tests/vectors/guard.json` holds the required behaviour, message by message, to
+//! test any adapter.
 
 #[cfg(feature = "jcs")]
 mod act;

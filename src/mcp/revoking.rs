@@ -1,4 +1,4 @@
-//! Signing a principal out, for whoever runs the server.
+//! Signs a principal out, for the operator of the server.
 
 use alloc::boxed::Box;
 
@@ -9,7 +9,7 @@ use crate::ledger::Command;
 
 pub(super) struct Revoking {
     command: Command,
-    /// Whether it was tried once, and nobody answered. The same again is no second revocation.
+    /// Whether one try got no answer. A second try is not a second revocation.
     tried: bool,
 }
 

@@ -10,30 +10,30 @@ use super::{Item, Presented, Sent};
 use crate::format::clock::earlier;
 use crate::{Error, OpenedSession, SessionId, SessionMetadata, View};
 
-/// The data-layer session that a request came with, every check passed.
+/// The data-layer session of a request, opened and fully checked.
 pub struct Session {
     id: SessionId,
-    /// `None`: the server holds what belongs to it.
+    /// `None` if the server holds the value.
     opened: Option<OpenedSession>,
     value: String,
     written: Written,
 }
 
-/// How a session's value was written.
+/// The way in which a session's value was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Written {
     #[default]
     Not,
-    /// By functions of the author's that can be applied again, to somebody else's write.
+    /// By functions of the author, which can be applied again to another request's value.
     Again,
     /// As a whole.
     Once,
 }
 
-/// What a session leaves with.
+/// The part of a session that is sent with a result.
 pub(super) struct Left {
     pub metadata: SessionMetadata,
-    /// The new state, if one was sealed: its token, and from when on nothing of it opens.
+    /// The new state, if one was sealed: its token id, and the time from which it opens nowhere.
     pub token: Option<(String, Option<u64>)>,
 }
 
@@ -69,26 +69,27 @@ impl Session {
         })
     }
 
-    /// The session id. With the state it continues the session, so it is not for logs.
+    /// Returns the session id. Together with the state it continues the session, so do not log it.
     #[must_use]
     pub fn id(&self) -> &str {
         self.id.as_str()
     }
 
-    /// What logs and a server's store may know it by: 32 hex digits, the same for all its life.
+    /// Returns the name of the session for logs and stores: 32 hex digits, constant for its whole
+    /// life.
     #[must_use]
     pub fn ulid(&self) -> String {
         hex(self.id.ulid())
     }
 
-    /// How often it was written before this request; 0 where the server holds the value.
+    /// Returns the number of writes before this request; 0 if the server holds the value.
     #[must_use]
     pub fn generation(&self) -> u32 {
         let opened = self.opened.as_ref();
         opened.map_or(0, |opened| opened.state().generation())
     }
 
-    /// The value as JSON, as it was last written; `None` where the server holds it.
+    /// Returns the value as JSON, as last written; `None` if the server holds it.
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         self.opened.as_ref().map(|_| self.value.as_str())
@@ -97,7 +98,7 @@ impl Session {
     pub(super) fn write(&mut self, written: &str, how: Written) -> Result<(), Error> {
         if self.opened.is_none() {
             return Err(Error::argument(
-                "write: expected a session that holds its value; this one is the server's, by its ulid",
+                "write: expected a session that holds its value; the server holds this one's, by its ulid",
             ));
         }
         self.value = json(written.as_bytes())
@@ -123,7 +124,8 @@ impl Session {
         settings.of(view).create(self.value.as_bytes())
     }
 
-    /// What goes back: the id as it came, and a new state where one was written or, if it may, is due.
+    /// Returns the part to send: the id as received, and a new state if one was written, or is due
+    /// and allowed by `renews`.
     pub(super) fn leave(
         &self,
         settings: &SessionSettings,
@@ -143,7 +145,7 @@ impl Session {
         }
     }
 
-    /// What goes back where nothing takes the place of what came.
+    /// Returns the part to send if the state stays as it is.
     pub(super) fn unchanged(&self) -> Left {
         Left {
             metadata: SessionMetadata::new(self.id(), None),
@@ -155,18 +157,19 @@ impl Session {
         self.written != Written::Not
     }
 
-    /// Whether what was written can be made again of another value.
+    /// Returns whether the write can be applied again to another value.
     pub(super) fn is_updated(&self) -> bool {
         self.written == Written::Again
     }
 
-    /// The token that was opened, and its generation; none where the server holds the value.
+    /// Returns the opened token's id and generation; `None` if the server holds the value.
     pub(super) fn seen(&self) -> Option<(String, u32)> {
         let state = self.opened.as_ref()?.state();
         Some((state.token_id().to_string(), state.generation()))
     }
 
-    /// Goes on with the latest state, which the ledger has, and gives what a client is told of it.
+    /// Continues with the latest state, as the ledger has it, and returns the metadata for the
+    /// client.
     pub(super) fn adopt(
         &mut self,
         settings: &SessionSettings,
@@ -182,7 +185,7 @@ impl Session {
         Ok(metadata)
     }
 
-    /// What is asked of it: that `state` is its latest one.
+    /// Returns the question about it: whether `state` is its latest one.
     pub(super) fn asked(&self, view: &View, state: Sent<'_>) -> Token {
         let created = self.id.created_at_ms();
         let (Some(opened), Some(text)) = (&self.opened, state.text()) else {
@@ -209,13 +212,13 @@ fn absolute_end(opened: &OpenedSession, view: &View) -> u64 {
     opened.state().started_at().saturating_add(max_age)
 }
 
-/// A session is known by its ulid, and can be had until its id has ended.
+/// Returns the session for the author's `accept`: its ulid, and the end of its id.
 pub(super) fn presented(view: &View, id: &SessionId) -> Presented {
     let ends = id.ends_at_ms(view.codec().session_max_age());
     Presented::ulid(Item::Session, id.ulid(), Some(ends))
 }
 
-/// A payload that is JSON.
+/// Checks that a payload is JSON.
 pub(super) fn json(payload: &[u8]) -> Result<&str, Error> {
     const EXPECTED: Error = Error::Malformed("a payload that is JSON");
     let text = core::str::from_utf8(payload).map_err(|_| EXPECTED)?;
@@ -223,7 +226,7 @@ pub(super) fn json(payload: &[u8]) -> Result<&str, Error> {
     Ok(text)
 }
 
-/// Logs get neither the id nor the value.
+/// Shows neither the id nor the value.
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Session({})", self.ulid())

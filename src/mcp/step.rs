@@ -1,4 +1,4 @@
-//! What the engine tells an adapter to do.
+//! The steps that the engine asks of an adapter.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -9,35 +9,35 @@ use super::{RpcError, ToolResult};
 use crate::SessionMetadata;
 use crate::ledger::Command;
 
-/// What an adapter does next. All but [`Leave`](Self::Leave), [`Reply`](Self::Reply),
-/// [`Done`](Self::Done) and [`Drop`](Self::Drop), which end the exchange, it reports back by an
-/// [`Event`](super::Event).
+/// The next step of an adapter. [`Leave`](Self::Leave), [`Reply`](Self::Reply),
+/// [`Done`](Self::Done) and [`Drop`](Self::Drop) end the exchange; the adapter reports the outcome
+/// of all others by an [`Event`](super::Event).
 #[derive(Debug)]
 pub enum Step {
-    /// Find out who asks, at most once for each request.
+    /// Resolve the caller, at most once per request.
     Identify,
-    /// Ask the author's `accept`, or tell it of an end.
+    /// Ask the author's `accept`, or report an end to it.
     Ask(Question),
-    /// Have the ledger do this, and report its reply.
+    /// Run this command on the ledger, and report its reply.
     Ledger(Box<Command>),
     /// Get the first value of a new session from the author.
     Begin,
-    /// Apply what was given to [`Exchange::update`](super::Exchange::update) to this value, as JSON, which
-    /// somebody else wrote in the meantime: all of it, in its order.
+    /// Apply the functions given to [`Exchange::update`](super::Exchange::update), all of them and
+    /// in their order, to this value, as JSON, which another request wrote in the meantime.
     Update(String),
-    /// Hand the message over, and report what is about to leave as [`Deliver::watch`] says.
+    /// Deliver the message, and report the result before it is sent, as [`Deliver::watch`] says.
     Deliver(Box<Deliver>),
-    /// Send what was about to leave, with these changes.
+    /// Send the result, with these changes.
     Leave(Box<Leave>),
-    /// Answer in the handler's stead, or in place of what it gave.
+    /// Answer instead of the handler, or instead of its result.
     Reply(Reply),
-    /// Give this to the handler that acted.
+    /// Return this to the handler that acted.
     Done(Box<Made>),
-    /// Let the message go no further; nothing answers it.
+    /// Discard the message without an answer.
     Drop,
 }
 
-/// What a guard handles, by the names that every language has for it.
+/// The kinds of things that a guard handles, by their names in every language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Item {
@@ -45,16 +45,16 @@ pub enum Item {
     RequestState,
     /// `cursor`: a cursor of a list method.
     Cursor,
-    /// `handle`: the key of a row of the server's.
+    /// `handle`: the key of a row in the server's store.
     Handle,
     /// `handle-state`: a handle that holds its state.
     HandleState,
-    /// `session`: a session, of whatever proposal.
+    /// `session`: a session of any proposal.
     Session,
 }
 
 impl Item {
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,13 +73,14 @@ impl fmt::Display for Item {
     }
 }
 
-/// What `accept` is asked or told: only of what is authentic, of this user and in its time.
+/// A question or a report to `accept`, only about tokens that are authentic, of this user and not
+/// expired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Question {
-    /// Whether all of these are accepted: nothing may be used up unless all are.
+    /// Whether all of these are accepted: none may be used up unless all are.
     Accept(Vec<Presented>),
-    /// This ends before its time, and is to be accepted no more.
+    /// This token ends before its time, and must not be accepted again.
     End(Presented),
 }
 
@@ -87,15 +88,15 @@ pub enum Question {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Presented {
-    /// What it is.
+    /// Its kind.
     pub item: Item,
     /// The token id, or the ulid of a handle or a data-layer session: 32 hex digits.
     pub id: String,
-    /// From this second on nothing of it opens anywhere, in Unix seconds: its end rounded up, and the
-    /// largest skew of a replica's clock. `None` where it never ends.
+    /// The time from which it opens nowhere, in Unix seconds: its end rounded up, plus the largest
+    /// skew of a replica's clock. `None` if it never ends.
     pub until: Option<u64>,
-    /// Whether it is anybody's, and not of who presents it: a cursor of a page that any cache may hand to
-    /// any user.
+    /// Whether any user may present it: a cursor of a public page, which a cache may hand to any
+    /// user.
     pub public: bool,
 }
 
@@ -103,58 +104,60 @@ pub struct Presented {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Deliver {
-    /// What was sealed: to stand in the member of `params` that carries it. `None`: leave that as it
-    /// is, for it is absent.
+    /// The opened value, for the member of `params` that carries it. `None`: the member is absent
+    /// and stays so.
     pub carried: Option<String>,
-    /// The result, as JSON, of a method that is the guard's own: the SDK's handler of it gives this.
+    /// The result, as JSON, of a method that the guard serves itself: the SDK's handler returns
+    /// this.
     pub own: Option<String>,
-    /// What was negotiated by the session of the transport, as JSON: `protocolVersion`,
+    /// The negotiated values of the session of the transport, as JSON: `protocolVersion`,
     /// `clientCapabilities`, `clientInfo`, `serverCapabilities`.
     pub negotiated: Option<String>,
     /// The id of that session's token, for logs.
     pub token_id: Option<String>,
-    /// When that session ends by its own lifetime, in Unix seconds.
+    /// The end of that session's own lifetime, in Unix seconds.
     pub expires_at: Option<u64>,
-    /// The value for the header `MCP-Protocol-Version`, which is missing.
+    /// The value for the missing header `MCP-Protocol-Version`.
     pub version: Option<String>,
-    /// The `sessionId` for every message that leaves for it: inside a `result`, or beside `params`.
+    /// The `sessionId` to add to every message sent for it: inside a `result`, or beside `params`.
     pub stamp: Option<String>,
-    /// When to report what is about to leave.
+    /// The results to report before they are sent.
     pub watch: Watch,
 }
 
-/// When an adapter reports what is about to leave. An error never needs it.
+/// The results that an adapter reports before they are sent. An error need not be reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Watch {
-    /// It does not matter to the engine.
+    /// None.
     #[default]
     Never,
-    /// Where the result has this member.
+    /// Those with this member.
     Member(&'static str),
-    /// Of every result.
+    /// All.
     Always,
 }
 
-/// Changes of what is about to leave.
+/// Changes to a result before it is sent.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Leave {
-    /// What stands in the member of the result that carries a token.
+    /// The new value of the member of the result that carries a token.
     pub token: Option<String>,
-    /// What stands in `_meta["io.modelcontextprotocol/session"]` of the result.
+    /// The new value of `_meta["io.modelcontextprotocol/session"]` of the result.
     pub metadata: Option<SessionMetadata>,
-    /// No cache may keep it: `cacheScope` is `private` and `ttlMs` is 0, where the result has them.
+    /// Whether caches must not keep it: set `cacheScope` to `private` and `ttlMs` to 0, if the
+    /// result has them.
     pub private: bool,
-    /// The capabilities have `sessions` and `experimental.sessions`, both `{}`.
+    /// Whether to add `sessions` and `experimental.sessions`, both `{}`, to the capabilities.
     pub declare: bool,
     /// The header `Mcp-Session-Id`.
     pub header: Option<String>,
-    /// With SEP-1359: the result has the header's value as `sessionId`, and these seconds as
+    /// For SEP-1359: add the header's value as `sessionId` to the result, and these seconds as
     /// `sessionTimeout`.
     pub timeout: Option<u64>,
 }
 
-/// An answer of the engine's own. Where HTTP is spoken below an SDK, the SDK chooses its status.
+/// An answer of the engine. If the SDK speaks HTTP itself, the SDK chooses the status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reply {
@@ -162,12 +165,12 @@ pub struct Reply {
     pub status: Option<u16>,
     /// The header `Allow`.
     pub allow: Option<&'static str>,
-    /// A JSON-RPC error, under the request's id, or `null` where it has none.
+    /// A JSON-RPC error, with the request's id, or `null` if it has none.
     pub error: Option<RpcError>,
     /// Whether a JSON-RPC result `{}` answers the request.
     pub done: bool,
-    /// The result of a tool whose handle was refused, or whose session's state is not the latest one.
-    /// Elsewhere than in a tool it is `error`.
+    /// The result of a tool whose handle was refused, or whose session's state is not the latest
+    /// one. Outside of tools it is `error`.
     pub tool: Option<Box<ToolResult>>,
 }
 
@@ -185,63 +188,63 @@ impl Reply {
     }
 }
 
-/// What an act of a handler gave.
+/// The result of a handler's action.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Made {
-    /// The handle, where one was made.
+    /// The handle, if one was made.
     pub handle: Option<String>,
     /// The ulid of a handle that is the key of a row, or the token id of one that holds its state.
     pub id: String,
-    /// When it ends, for the model to see: `YYYY-MM-DDTHH:MM:SSZ`. `None` for never.
+    /// Its end, for the model to read: `YYYY-MM-DDTHH:MM:SSZ`. `None` for never.
     pub expires_at: Option<String>,
-    /// What a handle holds, as JSON.
+    /// The value that a handle holds, as JSON.
     pub value: Option<String>,
-    /// Of a handle that holds its state: what the next one of its chain is made from.
+    /// For a handle that holds its state: the data to make its successor.
     pub before: Option<Before>,
-    /// Of a handle that holds its state.
+    /// For a handle that holds its state: its times.
     pub life: Option<Life>,
 }
 
-/// What a handle that holds its state tells of its time.
+/// The times of a handle that holds its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Life {
-    /// When it was made, in Unix seconds.
+    /// The time of making, in Unix seconds.
     pub issued_at: u64,
-    /// When it ends, in Unix seconds. `None` for never.
+    /// Its end, in Unix seconds. `None` for never.
     pub expires_at: Option<u64>,
     /// Whether an older key made it.
     pub needs_reseal: bool,
-    /// Whether it is time to make it anew.
+    /// Whether to renew it now.
     pub needs_renewal: bool,
 }
 
-/// What renewing a handle has to know of the one before; only opening tells it. Times are in Unix seconds.
+/// The data of a handle that its successor needs, known from opening it. Times are in Unix seconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Before {
-    /// When the first of the chain was made.
+    /// The time of making of the first handle of the chain.
     pub started_at: u64,
-    /// How many came before.
+    /// The number of handles before it in the chain.
     pub generation: u32,
     /// The id of its token.
     pub id: String,
-    /// When that was sealed.
+    /// The time of sealing of that token.
     pub issued_at: u64,
-    /// From when on nothing of it opens.
+    /// The time from which it opens nowhere.
     pub until: Option<u64>,
 }
 
-/// What was refused, or failed: for the author's hook and log. It holds no token and no payload.
+/// A refusal or a failure: for the author's hook and log. It holds no token and no payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refused {
     /// A code of [`Error`](crate::Error), `not_accepted` or `accept_unavailable`.
     pub code: &'static str,
-    /// What it was.
+    /// The kind of thing that was refused.
     pub item: Item,
-    /// The token id, or the ulid, where it can be told. Only what opened is known to be ours.
+    /// The token id, or the ulid, if it can be read. It is verified only if the token opened.
     pub token_id: Option<String>,
-    /// What was expected and what was found.
+    /// The expected and the found value.
     pub message: String,
 }

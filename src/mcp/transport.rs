@@ -1,25 +1,25 @@
-//! Sessions of the transport: `Mcp-Session-Id` of the revisions to 2025-11-25 without a store, and
-//! SEP-1359. The session is a token that holds what was negotiated.
+//! Sessions of the transport: `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store,
+//! and SEP-1359. The session is a token that holds the negotiated values.
+
+mod negotiated;
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::asking::{Ask, Asking, Refusal, Times, Token};
-use super::context::{About, Context, Reason, canonical, token_id, until};
+use self::negotiated::{negotiated, open, seal};
+use super::asking::{Ask, Asking, Refusal, Token};
+use super::context::{About, Context, Reason, token_id, until};
 use super::input::Kept;
 use super::{
     Deliver, Event, Head, Item, Leave, Presented, Profile, Reply, Sent, Step, TransportMessage,
     Watch,
 };
-use crate::format::text::at_most;
 use crate::{Error, Kind, View};
 
 const TERMINATE: &str = "session/terminate";
-/// What servers and proxies take as a header.
-const LIMIT: usize = 4096;
 
 pub(super) struct TransportFlow {
     http: Option<String>,
@@ -35,22 +35,22 @@ pub(super) struct TransportFlow {
 
 enum Phase {
     Entering,
-    /// What it brought is asked about; then this follows.
+    /// Its token is being judged; then this follows.
     Asking(Asking, Then),
-    /// The SDK has it: an `initialize`, or what has no session.
+    /// The SDK has it: an `initialize`, or a message without a session.
     Delivered,
-    /// The SDK has it, and may have to begin its session again.
+    /// The SDK has it, and may have to resume its session.
     Continued,
-    /// This was negotiated; who asked may still have to be found out.
+    /// These values were negotiated; the caller may still be unknown.
     Leaving(String),
 }
 
-/// What follows once nothing is asked any more.
+/// The continuation after a token is accepted.
 enum Then {
     Deliver(Box<Deliver>),
-    /// The session has ended, as its principal wants.
+    /// The session has ended, at the request of its principal.
     Ended,
-    /// The same, because another principal sent it.
+    /// The session has ended, because another principal presented it.
     EndedForAnother,
 }
 
@@ -91,7 +91,7 @@ impl TransportFlow {
             (Phase::Delivered, Event::Left(head)) => Some(self.left(context, &head)),
             (Phase::Continued, Event::Begun(Err(_))) => Some(self.refuse(
                 context,
-                Error::Malformed("what this server can begin again").into(),
+                Error::Malformed("a session that this server can resume").into(),
             )),
             (phase, _) => {
                 self.phase = phase;
@@ -100,7 +100,7 @@ impl TransportFlow {
         }
     }
 
-    /// It is not known who asks.
+    /// Refuses: the caller could not be identified.
     pub fn fail(&self, context: &mut Context, error: Error) -> Step {
         match self.phase {
             Phase::Leaving(_) => self.not_begun(context, error),
@@ -109,7 +109,7 @@ impl TransportFlow {
     }
 }
 
-/// On the way in.
+/// The request.
 impl TransportFlow {
     fn enter(&mut self, context: &mut Context) -> Result<Step, Step> {
         let settings = context.guard.settings();
@@ -134,7 +134,7 @@ impl TransportFlow {
             (Sent::Absent, Sent::Absent) => {
                 let needed = self.deletes() || (transport.required && self.http.is_some());
                 return Ok(if needed {
-                    self.bad(context, "a session", "Bad Request: expected Mcp-Session-Id")
+                    self.bad_request(context, "a session", "Bad Request: expected Mcp-Session-Id")
                 } else {
                     self.deliver(Deliver::default())
                 });
@@ -143,13 +143,13 @@ impl TransportFlow {
             (header, Sent::Absent) => header,
             (header, inside) if header == inside => header,
             _ => {
-                let told = "Bad Request: expected Mcp-Session-Id and sessionId to be one";
-                return Ok(self.bad(context, "one session in header and message", told));
+                let message = "Bad Request: expected Mcp-Session-Id and sessionId to be one";
+                return Ok(self.bad_request(context, "one session in header and message", message));
             }
         };
         if terminates && self.notification {
-            let told = "Bad Request: expected session/terminate to have an id";
-            return Ok(self.bad(context, "session/terminate as a request", told));
+            let message = "Bad Request: expected session/terminate to have an id";
+            return Ok(self.bad_request(context, "session/terminate as a request", message));
         }
         let view = context.view()?;
         let (negotiated, opened) = match open(&view, token) {
@@ -162,8 +162,8 @@ impl TransportFlow {
         };
         let version = self.version.as_deref();
         if version.is_some_and(|version| version != negotiated.protocol_version) {
-            let told = "Bad Request: expected MCP-Protocol-Version to be what was negotiated";
-            return Ok(self.bad(context, "the version that was negotiated", told));
+            let message = "Bad Request: expected MCP-Protocol-Version to be what was negotiated";
+            return Ok(self.bad_request(context, "the negotiated version", message));
         }
         let then = Deliver {
             token_id: Some(opened.presented.id.clone()),
@@ -221,13 +221,14 @@ impl TransportFlow {
         Step::Deliver(Box::new(deliver))
     }
 
-    /// The session of a principal ends when somebody else sends it: so SEP-1359 has it. The token is
-    /// authentic, where its principal can be told.
+    /// Ends a session because another principal presented it, as SEP-1359 requires. If its
+    /// principal is readable, the token is authentic.
     fn end_for_another(&mut self, context: &mut Context, view: &View, id: Option<String>) -> Step {
         let Some(id) = id else {
             return self.refuse(context, Error::PrincipalMismatch.into());
         };
-        // When it ends is sealed for its own principal: by the codec's limit, and a clock may be ahead.
+        // The token's end is sealed for its own principal, so the codec's limit is used, plus the
+        // skew of clocks.
         let limit = view.codec().session_max_age().as_secs();
         let ends = until(Some(view.codec().clock().now().saturating_add(limit)));
         let token = Token {
@@ -241,7 +242,7 @@ impl TransportFlow {
             issued_at: 0,
             started_at: 0,
         };
-        let asking = Asking::of_transport(token).told_only();
+        let asking = Asking::of_transport(token).without_accept();
         self.ask(context, asking, Then::EndedForAnother)
     }
 
@@ -255,7 +256,7 @@ impl TransportFlow {
     }
 }
 
-/// On the way out.
+/// The result.
 impl TransportFlow {
     fn left(&mut self, context: &mut Context, head: &Head<'_>) -> Step {
         let leave = Leave {
@@ -306,7 +307,7 @@ impl TransportFlow {
 
 /// Refusals.
 impl TransportFlow {
-    /// A peer that puts the session into its messages is told in a message, the others by a status.
+    /// Refuses with a message if the client puts the session into its messages, else with a status.
     fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let inside = self.inside.sent();
         let request = self.method.is_some() && !self.notification;
@@ -329,8 +330,13 @@ impl TransportFlow {
         Step::Reply(answer.into())
     }
 
-    /// A request that cannot be served, whoever sent it.
-    fn bad(&self, context: &mut Context, expected: &'static str, told: &'static str) -> Step {
+    /// Refuses a request that cannot be served for any caller.
+    fn bad_request(
+        &self,
+        context: &mut Context,
+        expected: &'static str,
+        message: &'static str,
+    ) -> Step {
         let error = Error::Malformed(expected);
         context.refuse(error.into(), About::new(Item::Session));
         if self.http.is_none() {
@@ -338,11 +344,11 @@ impl TransportFlow {
         }
         Step::Reply(Reply {
             status: Some(400),
-            ..Reply::error(-32600, told)
+            ..Reply::error(-32600, message)
         })
     }
 
-    /// Never promise what nothing keeps.
+    /// Refuses to end sessions if nothing remembers ends.
     fn not_offered(&self) -> Step {
         match self.notification {
             _ if self.deletes() => Step::Reply(Reply {
@@ -356,99 +362,8 @@ impl TransportFlow {
     }
 }
 
-struct Negotiated {
-    json: String,
-    protocol_version: String,
-    expires_at: Option<u64>,
-}
-
-/// What a token of a session holds, and what `accept` is asked of it.
-fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Token), Error> {
-    const EXPECTED: Error = Error::Malformed("what initialize settled");
-    let token = token
-        .text()
-        .ok_or(Error::Malformed("a session that is a text"))?;
-    at_most("session", token.len(), LIMIT)?;
-    let max_age = view.codec().session_max_age();
-    let opened = view.session().max_age(max_age).open(token)?;
-    let expires_at = opened.expires_at();
-    let token = Token::new(Item::Session, Times::of(&opened), Ask::Live);
-    let json = String::from_utf8(opened.into_payload()).map_err(|_| EXPECTED)?;
-    let value: Value = serde_json::from_slice(json.as_bytes()).map_err(|_| EXPECTED)?;
-    let protocol_version = value["protocolVersion"].as_str().ok_or(EXPECTED)?.into();
-    Ok((
-        Negotiated {
-            json,
-            protocol_version,
-            expires_at,
-        },
-        token,
-    ))
-}
-
-fn seal(view: &View, negotiated: &str, ttl: Option<Duration>) -> Result<String, Error> {
-    let sealer = match ttl {
-        Some(ttl) => view.session().ttl(ttl),
-        None => view.session(),
-    };
-    let token = sealer.seal(negotiated.as_bytes())?.into_string();
-    at_most(
-        "Mcp-Session-Id, with what was negotiated",
-        token.len(),
-        LIMIT,
-    )?;
-    Ok(token)
-}
-
-/// What the params of `initialize` and its result settled.
-fn negotiated(mut params: Value, mut result: Value) -> String {
-    let mut info = take(&mut params, "clientInfo");
-    let client = [
-        ("name", text(take(&mut info, "name"))),
-        ("version", text(take(&mut info, "version"))),
-    ];
-    canonical(object([
-        ("protocolVersion", take(&mut result, "protocolVersion")),
-        (
-            "clientCapabilities",
-            or_empty(take(&mut params, "capabilities")),
-        ),
-        ("clientInfo", Value::Object(object(client))),
-        (
-            "serverCapabilities",
-            or_empty(take(&mut result, "capabilities")),
-        ),
-    ]))
-}
-
-fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    let mut object = Map::new();
-    for (name, value) in members {
-        object.insert(name.into(), value);
-    }
-    object
-}
-
-/// A member, or `null`.
-fn take(value: &mut Value, member: &str) -> Value {
-    value.get_mut(member).map(Value::take).unwrap_or_default()
-}
-
-fn text(value: Value) -> Value {
-    match value {
-        Value::String(_) => value,
-        _ => "".into(),
-    }
-}
-
-fn or_empty(value: Value) -> Value {
-    match value {
-        Value::Null => Value::Object(Map::new()),
-        value => value,
-    }
-}
-
-/// A session is never renewed, so it ends by its own time or the codec's, whichever is first.
+/// Returns the lifetime of a session: never renewed, it ends by its own lifetime or the codec's
+/// limit, whichever is first.
 fn life(context: &Context) -> Duration {
     let settings = context.guard.settings();
     let own = Duration::from_secs(Kind::Session.default_ttl().into());

@@ -1,4 +1,4 @@
-//! What building the bindings takes beside cargo: `cargo xtask <task>`.
+//! The build steps of the bindings besides cargo: `cargo xtask <task>`.
 
 mod notices;
 #[cfg(feature = "wasm")]

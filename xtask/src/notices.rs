@@ -1,5 +1,5 @@
-//! `cargo xtask notices <package> [options of cargo tree]`: what the licences of the crates that a package is
-//! built from ask to be handed on with it, on stdout.
+//! `cargo xtask notices <package> [options of cargo tree]`: prints the notices that the licences of
+//! a package's dependencies require it to include.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// How the files are called in which licences stand.
+/// The names of licence files.
 const NAMES: [&str; 6] = [
     "copying",
     "copyright",
@@ -20,7 +20,7 @@ const NAMES: [&str; 6] = [
     "notice",
     "unlicense",
 ];
-/// For crates that ship no text of it, and for the standard library.
+/// For crates without a licence file, and for the standard library.
 const MIT: &str = r#"Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
 documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
 rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
@@ -46,7 +46,7 @@ struct Crate {
     license: Option<String>,
     repository: Option<String>,
     authors: Vec<String>,
-    /// None of what belongs to the workspace.
+    /// `None` for crates of the workspace.
     source: Option<String>,
     manifest_path: PathBuf,
 }
@@ -55,7 +55,7 @@ pub fn print(package: &str, options: &[&str]) -> Result<()> {
     let used = used(package, options)?;
     let metadata: Metadata = serde_json::from_str(&cargo(&["metadata", "--format-version=1"])?)?;
     let mut listed = Vec::new();
-    // Many crates have the same text.
+    // Many crates share one text.
     let mut texts = BTreeMap::<String, BTreeSet<String>>::new();
     for one in metadata.packages {
         let named = format!("{} {}", one.name, one.version);
@@ -89,7 +89,8 @@ pub fn print(package: &str, options: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// What the package is built from, as "name version": `cargo metadata` would tell what the whole workspace is.
+/// Returns the crates that the package is built from, as "name version"; `cargo metadata` would
+/// list those of the whole workspace.
 fn used(package: &str, options: &[&str]) -> Result<BTreeSet<String>> {
     let tree = [
         "tree",
@@ -120,7 +121,7 @@ fn cargo(arguments: &[&str]) -> Result<String> {
 }
 
 impl Crate {
-    /// The texts of its licences.
+    /// Returns the texts of its licences.
     fn texts(&self) -> Result<Vec<String>> {
         let folder = self
             .manifest_path
@@ -154,7 +155,7 @@ impl Crate {
     }
 }
 
-/// The files of a crate in which licences stand, those of what it holds of others too.
+/// Finds the licence files of a crate, including those of code that it bundles.
 fn find(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

@@ -1,11 +1,11 @@
-//! Panics without their messages.
+//! Removes the messages of panics.
 //!
-//! A panic in this module is a trap and its message goes nowhere, for the target has no
-//! standard error. So the functions that compose messages become the trap itself, and wasm-opt
-//! drops what only they called: 11 kB. Should a release of Rust rename them, the module grows
-//! over the budget that a test of the package holds.
+//! A panic in this module is a trap, and its message is lost: the target has no standard error. So
+//! the functions that compose messages become the trap itself, and wasm-opt removes the code that
+//! only they call: 11 kB. If a release of Rust renames them, the module exceeds the size budget
+//! that a test of the package checks.
 
-/// What never returns in the standard library, by its name or the beginning of it.
+/// Functions of the standard library that never return, by their name or its start.
 const DIVERGING: [&str; 10] = [
     "alloc::alloc::handle_alloc_error",
     "alloc::raw_vec::capacity_overflow",
@@ -19,11 +19,11 @@ const DIVERGING: [&str; 10] = [
     "core::str::slice_error_fail",
 ];
 
-/// What a function does instead of what it was written for.
+/// The replacement for a function's body.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Instead {
     Trap,
-    /// Shows nothing, and all is well.
+    /// Shows nothing, and succeeds.
     Show,
 }
 
@@ -32,25 +32,25 @@ impl Instead {
         if diverges(name) {
             return Some(Self::Trap);
         }
-        // A panic's arguments name tables of functions that would show them. No message of ours is
-        // made by `{:?}`.
+        // A panic's arguments name tables with functions that would show them. None of our messages
+        // uses `{:?}`.
         name.contains("fmt::Debug>::fmt").then_some(Self::Show)
     }
 
-    /// The instructions, after which nothing is reached.
+    /// Returns the instructions of the body; nothing after them is reached.
     pub fn code(self) -> &'static [u8] {
         const UNREACHABLE: u8 = 0x00;
         const I32_CONST: u8 = 0x41;
         const RETURN: u8 = 0x0f;
         match self {
             Self::Trap => &[UNREACHABLE],
-            // A `Result` that is `Ok`.
+            // Returns a `Result` that is `Ok`.
             Self::Show => &[I32_CONST, 0, RETURN],
         }
     }
 }
 
-/// Names look like `core[c5930c85a12de822]::panicking::panic_fmt`, with the crate's hash.
+/// Matches names such as `core[c5930c85a12de822]::panicking::panic_fmt`, with the crate's hash.
 fn diverges(name: &str) -> bool {
     let Some((krate, rest)) = name.split_once("::") else {
         return false;

@@ -1,8 +1,8 @@
-//! What nothing uses.
+//! Removes unused code and data.
 //!
-//! The linker keeps the texts and tables that a function names, and what those name. Once panics have
-//! no messages, much of it serves nothing: 9 kB. It becomes zeros and traps, which wasm-opt leaves out.
-//! The relocations that the linker leaves (`--emit-relocs`) tell who names what.
+//! The linker keeps the data that a function refers to, and everything that the data refers to.
+//! Without the messages of panics, 9 kB of it is unused. It is overwritten with zeros and traps,
+//! which wasm-opt removes. The linker's relocations (`--emit-relocs`) show the references.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -21,17 +21,17 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// A place in the file.
 type Place = Range<usize>;
 
-/// What of a linked module names something, and what it is named by.
+/// The references in a linked module.
 #[derive(Default)]
 struct Linked {
-    /// The bodies of the functions by their index; of those that are imported, nothing.
+    /// The bodies of the functions by their index; empty for imported ones.
     functions: Vec<Place>,
     /// The functions that the host calls.
     exported: Vec<usize>,
-    /// The functions that do something else in the end.
+    /// The functions to replace.
     instead: HashMap<usize, Instead>,
     symbols: Vec<Symbol>,
-    /// Where a symbol is named.
+    /// The place and the symbol of each reference.
     names: Vec<(usize, usize)>,
 }
 
@@ -41,7 +41,7 @@ enum Symbol {
     Other,
 }
 
-/// Makes panics silent, and overwrites what is used no more, in a module fresh from the linker.
+/// Silences panics and overwrites unused code and data, in a module fresh from the linker.
 pub fn overwrite(module: &mut [u8]) -> Result<()> {
     let linked = Linked::read(module)?;
     let (functions, symbols) = linked.used();
@@ -71,7 +71,7 @@ pub fn overwrite(module: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Gives a function other instructions, in its place.
+/// Replaces the instructions of a function in place.
 fn replace(body: &mut [u8], code: &[u8]) {
     const NOP: u8 = 0x01;
     const END: u8 = 0x0b;
@@ -175,7 +175,7 @@ impl Linked {
         Ok(())
     }
 
-    /// What a function names right before it traps makes a message that nobody is told.
+    /// Drops the references right before a trap: they only serve to compose its message.
     fn forget_messages(&mut self, body: &FunctionBody<'_>) -> Result<()> {
         let mut since = None;
         for operator in body.get_operators_reader()?.into_iter_with_offsets() {
@@ -206,7 +206,7 @@ impl Linked {
         Ok(())
     }
 
-    /// Which functions and which symbols can be come by from what is exported.
+    /// Returns the functions and the symbols that are reachable from the exports.
     fn used(&self) -> (Vec<bool>, Vec<bool>) {
         let mut functions = vec![false; self.functions.len()];
         let mut symbols = vec![false; self.symbols.len()];

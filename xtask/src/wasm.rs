@@ -1,6 +1,6 @@
 //! `cargo xtask wasm`: the WebAssembly module and its glue, in `build/wasm`.
 //!
-//! The library wasm-bindgen-cli-support stands in for the wasm-bindgen command: it needs no
+//! The library wasm-bindgen-cli-support replaces the wasm-bindgen command: it needs no
 //! installation, and the lock file keeps it in step with the crate.
 
 use std::error::Error;
@@ -15,8 +15,8 @@ use crate::unused;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// What every supported engine has: Node 20, the browsers of its time, workerd. Named one by
-/// one, for `--all-features` lets wasm-opt use what Node refuses.
+/// The features of all supported engines: Node 20, the browsers of its time, workerd. They are
+/// listed one by one, because with `--all-features` wasm-opt uses some that Node refuses.
 const FEATURES: [&str; 7] = [
     "--enable-bulk-memory",
     "--enable-multivalue",
@@ -26,7 +26,7 @@ const FEATURES: [&str; 7] = [
     "--enable-sign-ext",
     "--enable-simd",
 ];
-/// Flattening first saves 2 kB. Keeping values in locals for their next use saves bytes, and costs
+/// Flattening first saves 2 kB. Keeping values in locals for their next use saves bytes, but costs
 /// 0.3 kB compressed.
 const SMALLER: [&str; 7] = [
     "--skip-pass=local-cse",
@@ -61,7 +61,7 @@ pub fn build() -> Result<()> {
     }
     bound.emit(&out)?;
 
-    // The glue is handed a compiled module and never looks for the file, so the file may have a
+    // The glue is given a compiled module and never looks for the file, so the file can have a
     // better name.
     let bound = out.join("raw_bg.wasm");
     run(Command::new(root.join("pkg/node_modules/.bin/wasm-opt"))
@@ -78,7 +78,7 @@ pub fn build() -> Result<()> {
 fn compile(root: &Path) -> Result<PathBuf> {
     let mut flags = vec![
         "-Ctarget-feature=+simd128".to_owned(),
-        // For `unused`.
+        // `unused` reads the relocations.
         "-Clink-arg=--emit-relocs".to_owned(),
     ];
     flags.extend(nameless_sources()?);
@@ -94,7 +94,7 @@ fn compile(root: &Path) -> Result<PathBuf> {
         .join("wasm/sealwax_wasm.wasm"))
 }
 
-/// Takes the folders of foreign sources out of the places that panics name: they tell where the
+/// Removes the folders of foreign sources from the locations in panics: they reveal where the
 /// module was built, and make it differ.
 fn nameless_sources() -> Result<Vec<String>> {
     let sysroot = Command::new("rustc").arg("--print=sysroot").output()?;

@@ -1,25 +1,25 @@
 // Sealwax: sealed, signed session tokens for MCP servers.
 //
-// The same for every function:
+// Rules for every function:
 //
-// - What can fail returns a status: SEALWAX_OK (0), or one of the numbers below, which are grouped
-//   in tens and never change their meaning. On any other status than SEALWAX_OK nothing is written
-//   but `*error`, and `*len` where a buffer is too small.
-// - Arguments come in the order: self, inputs, outputs, error. `error` may be NULL, and so may what
-//   a comment says; any other pointer must not be, which is checked (SEALWAX_NULL_POINTER).
-// - Text and bytes are a pointer and a size, with no NUL at the end, neither in nor out. (NULL, 0)
+// - A function that can fail returns a status: SEALWAX_OK (0), or one of the numbers below, which are
+//   grouped in tens and never change their meaning. On failure it writes nothing but `*error`, and
+//   `*len` if a buffer is too small.
+// - Arguments come in this order: self, inputs, outputs, error. `error` may be NULL, and so may the
+//   pointers that a comment names; any other NULL is refused (SEALWAX_NULL_POINTER).
+// - Text and bytes are a pointer and a size, without a NUL at the end, both in and out. (NULL, 0)
 //   is empty. Text is UTF-8.
-// - Results go to the caller's memory: (out, cap, len) takes up to `cap` bytes at `out`, and how
-//   many they are at `len`. SEALWAX_BUFFER_TOO_SMALL tells the size needed at `len`, so that
-//   (NULL, 0, &len) asks for it. What is sealed or minted is new with every call, and may differ in
-//   size; the limits below always suffice.
-// - What _new, _generate, _from_secret, _parse, _from_env, _open and those that begin an exchange make
-//   belongs to the caller, who ends it with _free, in any order. No object ever changes but an
-//   exchange and a memory, so every thread may use every other object, as long as nobody uses one that was freed.
-// - Structs never change within an ABI version: what is new comes with a function of its own.
-// - Sizes are in bytes, characters are ASCII, and times are Unix times in the unit that is named.
-// - No fault in sealwax aborts the process, and keys are wiped when they are freed. The library
-//   keeps no state of its own; a process may fork() at any time.
+// - Results go to the caller's memory: (out, cap, len) takes up to `cap` bytes at `out`, and their
+//   number at `len`. SEALWAX_BUFFER_TOO_SMALL gives the required size at `len`, so (NULL, 0, &len)
+//   asks for it. Sealing and minting give a new result with each call, which may differ in size; the
+//   limits below always suffice.
+// - The caller owns the objects made by _new, _generate, _from_secret, _parse, _from_env, _open and
+//   the functions that begin an exchange, and frees them with _free, in any order. All objects but
+//   exchanges and memories are immutable, so threads may share them until they are freed.
+// - Structs never change within an ABI version: additions come as new functions.
+// - Sizes are in bytes, characters are ASCII, and times are Unix times in the unit given.
+// - No bug in sealwax aborts the process, and keys are wiped when they are freed. The library has
+//   no global state; a process may fork() at any time.
 
 
 #ifndef SEALWAX_H
@@ -31,85 +31,85 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The ABI of this header. It changes when a program compiled against another could break.
+// The ABI of this header. It changes when programs compiled against another could break.
 #define SEALWAX_ABI_VERSION 1
 
 // Success.
 #define SEALWAX_OK 0
 
-// The caller's own mistake; the message says what was expected.
+// A wrong argument of the caller; the message says what was expected.
 #define SEALWAX_INVALID_ARGUMENT 10
 
-// A pointer that must not be NULL was.
+// A required pointer was NULL.
 #define SEALWAX_NULL_POINTER 11
 
 // A text is not UTF-8.
 #define SEALWAX_NOT_UTF8 12
 
-// The buffer is too small; `*len` is the size needed, and nothing else was written.
+// The buffer is too small; `*len` is the required size, and nothing else was written.
 #define SEALWAX_BUFFER_TOO_SMALL 13
 
-// A key text or a ring that cannot be used.
+// An unusable key text or key ring.
 #define SEALWAX_INVALID_KEY 20
 
 // The system gave no randomness, so nothing was sealed.
 #define SEALWAX_ENTROPY_UNAVAILABLE 30
 
-// A fault in sealwax itself.
+// A bug in sealwax itself.
 #define SEALWAX_INTERNAL_ERROR 31
 
-// A token, or a payload, over its limit.
+// A token or a payload over its limit.
 #define SEALWAX_TOO_LARGE 40
 
-// A later version of the format, or a kind of token that version 1 does not know.
+// A later version of the format, or a kind of token unknown to version 1.
 #define SEALWAX_UNSUPPORTED 41
 
-// Not a token of this format, or spelled in another way than the one that counts.
+// Not a token of this format, or not in its canonical spelling.
 #define SEALWAX_MALFORMED 42
 
-// A token of another kind, or a handle of another type, than asked for.
+// A token of another kind, or a handle of another type, than expected.
 #define SEALWAX_WRONG_PURPOSE 43
 
-// Sealed under a key that the ring does not hold.
+// Sealed under a key that is not in the ring.
 #define SEALWAX_UNKNOWN_KEY 50
 
-// Forged, altered, or bound to something else; nobody can tell which.
+// Forged, altered, or bound to something else; these cannot be told apart.
 #define SEALWAX_UNAUTHENTIC 51
 
-// Authentic, but issued to somebody else.
+// Authentic, but issued to another principal.
 #define SEALWAX_PRINCIPAL_MISMATCH 52
 
 // Issued further in the future than the allowed clock skew.
 #define SEALWAX_NOT_YET_VALID 60
 
-// Past its own lifetime or the given maximum age.
+// Past its lifetime or the given maximum age.
 #define SEALWAX_EXPIRED 61
 
-// The room for a message.
+// The size of a message, with its NUL.
 #define SEALWAX_MESSAGE_LEN 252
 
 // The size of a key's text.
 #define SEALWAX_KEY_TEXT_LEN 53
 
-// The most bytes of a ring's ids.
+// The largest size of a ring's ids.
 #define SEALWAX_RING_IDS_MAX 64
 
 // The size of a session id.
 #define SEALWAX_SESSION_ID_LEN 64
 
-// The most bytes of a handle.
+// The largest size of a handle.
 #define SEALWAX_HANDLE_MAX 75
 
-// The most bytes of an answer.
+// The largest size of an answer.
 #define SEALWAX_ANSWER_MAX 4096
 
-// The most bytes of a method's carried members.
+// The largest size of a method's carried members.
 #define SEALWAX_CARRIED_MAX 256
 
-// The most bytes of a principal: three texts of 1,024 bytes, all of them escaped.
+// The largest size of a principal: three texts of 1,024 bytes, fully escaped.
 #define SEALWAX_PRINCIPAL_MAX 20480
 
-// `state` of a data-layer session; needs a session id. The functions of sessions do all of it.
+// `state` of a data-layer session; needs a session id. The sealwax_session functions use it.
 #define SEALWAX_KIND_STATE 1
 
 // `requestState` of a multi-round-trip request; needs a context.
@@ -121,10 +121,10 @@
 // A cursor; needs the list method as its label, such as "tools/list".
 #define SEALWAX_KIND_CURSOR 4
 
-// State that a handle's holder keeps; needs the handle's type as its label.
+// State in a held handle; needs the handle's type as its label.
 #define SEALWAX_KIND_HANDLE_STATE 5
 
-// The application's own; needs a label, and may have a session id and a context.
+// A custom token of the application; needs a label, and may have a session id and a context.
 #define SEALWAX_KIND_CUSTOM 127
 
 // A time that never comes.
@@ -139,69 +139,68 @@
 // A handle.
 #define SEALWAX_IS_HANDLE 3
 
-// A key text, its checksum right: a secret.
+// A key text with a correct checksum: a secret.
 #define SEALWAX_IS_KEY 4
 
 // Seals and opens the tokens of one service: a key ring, an audience and limits.
 typedef struct sealwax_codec sealwax_codec;
 
-// What a guard knows of one message, from when it comes to when its answer leaves. Unlike every other
-// object it changes, so it serves one thread at a time.
+// The state of a guard for one message, from its arrival until its answer is sent. Unlike other
+// objects it is mutable, so only one thread may use it at a time.
 typedef struct sealwax_exchange sealwax_exchange;
 
 // The rules of a server's guard: a codec and settings.
 typedef struct sealwax_guard sealwax_guard;
 
-// A secret and what is derived from it. It is wiped when the last object that shares it is
-// freed.
+// A secret and the keys derived from it. It is wiped when the last object that shares it is freed.
 typedef struct sealwax_key sealwax_key;
 
-// A ledger in the memory of one process. Every thread may use it, one at a time.
+// A ledger in the memory of one process. All threads may use it; its calls are serialized.
 typedef struct sealwax_memory sealwax_memory;
 
-// 1 to 16 keys in order: the first seals, every one opens.
+// 1 to 16 keys in order: the first seals, all of them open.
 //
-// To rotate, let every replica know a key before it seals, and keep it until what it made has
+// To rotate, give every replica a key before it seals, and keep it until the tokens it sealed have
 // expired: [old, new] everywhere, then [new, old], then [new].
 typedef struct sealwax_ring sealwax_ring;
 
-// A data-layer session that was opened: its id and its state, every check passed.
+// A data-layer session, opened and fully checked: its id and its state.
 typedef struct sealwax_session sealwax_session;
 
-// A codec for one principal, with the principal's tags computed: it serves a whole request.
+// A codec for one principal, with the principal's tags computed: reuse it for the whole request.
 typedef struct sealwax_view sealwax_view;
 
-// How a call ended: SEALWAX_OK, or another of the numbers above.
+// The outcome of a call: SEALWAX_OK, or another of the numbers above.
 typedef int32_t sealwax_status;
 
-// What went wrong in a call: for the server's log, never for the client.
+// The error of a call: for the server's log, never for the client.
 //
-// It belongs to the caller; a call that fails fills it in, unless it is given NULL. It holds no
-// key, no token and no payload.
+// The caller owns it; a failing call fills it in, unless it is given NULL. It holds no key, no
+// token and no payload.
 typedef struct sealwax_error {
   // The status that the call returned.
   sealwax_status status;
-  // What was expected and what was found, in UTF-8, ended by a NUL; cut where it is longer.
+  // The expected and the found value, in UTF-8 with a NUL at the end; cut if longer.
   char message[SEALWAX_MESSAGE_LEN];
 } sealwax_error;
 
-// The limits of a codec; one that is NULL is the default.
+// The limits of a codec; NULL stands for the default.
 typedef struct sealwax_limits {
-  // The most bytes of a payload: 4,096 unless set, 1 MiB at most.
+  // The limit of a payload in bytes: 4,096 by default, 1 MiB at most.
   const uint64_t *payload;
-  // How many seconds another replica's clock may be ahead: 60 unless set, 300 at most.
+  // The seconds by which another replica's clock may be ahead: 60 by default, 300 at most.
   const uint64_t *skew;
-  // How many seconds old a data-layer session may become, however often it is renewed: 30
-  // days unless set.
+  // The maximum age of a data-layer session in seconds, over all its renewals: 30 days by
+  // default.
   const uint64_t *session_max_age;
 } sealwax_limits;
 
-// What a sealed token is for and what it is bound to. The two sides must be given the same; what
-// differs in any field is refused. NULL is absent; an empty session id or context is refused.
+// The purpose of a sealed token and its bindings. Both sides must give the same fields; a token
+// with other fields is refused. NULL means absent; an empty session id or context is an error.
 typedef struct sealwax_purpose {
   // SEALWAX_KIND_STATE to SEALWAX_KIND_CUSTOM.
   int32_t kind;
-  // The list method, the type of the handle, the name of a custom token; else NULL.
+  // The list method, the type of the held handle, the name of a custom token; else NULL.
   const char *label;
   // The size of the label.
   size_t label_len;
@@ -215,73 +214,72 @@ typedef struct sealwax_purpose {
   size_t context_len;
 } sealwax_purpose;
 
-// How long what is sealed lives. Where a function takes one, NULL is the kind's own time: 600 s
-// for request state, 30 days for self-contained sessions, 24 hours for the rest.
+// The lifetime of a sealed token. A function's `lifetime` of NULL is the kind's default: 600 s for
+// request state, 30 days for self-contained sessions, 24 hours for the rest.
 typedef struct sealwax_lifetime {
   // Seconds, 1 to 4,294,967,295; 0 with `no_expiry`.
   uint64_t ttl;
-  // Whether it never expires by itself: it opens as long as its key is in the ring.
+  // Whether it has no expiry: it opens as long as its key is in the ring.
   bool no_expiry;
 } sealwax_lifetime;
 
-// What an authentic token tells beside its payload, every check passed.
+// The claims of a token, authentic and fully checked.
 typedef struct sealwax_opened {
-  // When it was sealed, in Unix seconds.
+  // The time of sealing, in Unix seconds.
   uint64_t issued_at;
-  // When its own lifetime ends, in Unix seconds; SEALWAX_NEVER for no expiry.
+  // The end of its lifetime, in Unix seconds; SEALWAX_NEVER for no expiry.
   uint64_t expires_at;
-  // When its session began, in Unix seconds: kept across renewals.
+  // The start of its session, in Unix seconds: renewals keep it.
   uint64_t started_at;
-  // How often it was renewed; stops at its maximum.
+  // The number of renewals; it stops at its maximum.
   uint32_t generation;
-  // Whether an older key made it, so that it should be sealed anew before that key goes.
+  // Whether an older key made it; seal it anew before that key is retired.
   bool needs_reseal;
-  // Whether it is time to seal it anew though nothing was written: half of its life is over, or
-  // an older key made it.
+  // Whether to seal it anew even without a change: half of its lifetime is over, or an older key
+  // made it.
   bool needs_renewal;
-  // What a ledger of spent tokens counts by: no other spelling of the token changes it.
+  // The id by which a ledger counts uses: the same for every spelling of the token.
   uint8_t token_id[16];
 } sealwax_opened;
 
-// What a token that was sealed tells.
+// The claims of a freshly sealed token.
 typedef struct sealwax_sealed {
-  // When it was sealed, in Unix seconds.
+  // The time of sealing, in Unix seconds.
   uint64_t issued_at;
-  // When its own lifetime ends, in Unix seconds; SEALWAX_NEVER for no expiry.
+  // The end of its lifetime, in Unix seconds; SEALWAX_NEVER for no expiry.
   uint64_t expires_at;
-  // What a ledger of spent tokens will count by.
+  // The id by which a ledger counts uses.
   uint8_t token_id[16];
 } sealwax_sealed;
 
-// What a session id or a handle tells, minted or verified.
+// The facts of a session id or a handle, minted or verified.
 typedef struct sealwax_identifier {
-  // When it was made, in Unix milliseconds.
+  // The time of making, in Unix milliseconds.
   uint64_t created_at_ms;
-  // When it ends under the max_age that was given, in Unix milliseconds; SEALWAX_NEVER where
-  // none was.
+  // The end under the given max_age, in Unix milliseconds; SEALWAX_NEVER without one.
   uint64_t ends_at_ms;
-  // What makes it unique: what logs and a server's store may know it by, for unlike the text
-  // it lets nobody continue a session.
+  // The bytes that make it unique: the name for logs and stores, because unlike the text it does
+  // not continue a session.
   uint8_t ulid[16];
-  // Whether an older key made it, so that it ends when that key goes.
+  // Whether an older key made it; retiring that key ends it.
   bool needs_reseal;
 } sealwax_identifier;
 
-// What a text claims to be. Nothing of it is verified.
+// The unverified claims of a text.
 typedef struct sealwax_inspection {
   // SEALWAX_IS_TOKEN to SEALWAX_IS_KEY.
   int32_t what;
-  // Of a token: its kind.
+  // For a token: its kind.
   int32_t kind;
-  // When it says it was made, in Unix milliseconds; of a session id or a handle.
+  // For a session id or a handle: its claimed time of making, in Unix milliseconds.
   uint64_t created_at_ms;
-  // The key that it says made it, or that it is; not of a handle.
+  // The id of the key that claims to have made it, or of the key itself; zeros for a handle.
   uint8_t key_id[4];
-  // Of a token: its id, the same as of the token when it opens.
+  // For a token: its id, the same as that of the opened token.
   uint8_t token_id[16];
   // The size of the type.
   uint32_t handle_type_len;
-  // Of a handle: its type.
+  // For a handle: its type.
   uint8_t handle_type[32];
 } sealwax_inspection;
 
@@ -289,29 +287,29 @@ typedef struct sealwax_inspection {
 extern "C" {
 #endif // __cplusplus
 
-// The ABI of the library that was loaded: compare it with SEALWAX_ABI_VERSION before anything
-// else.
+// Returns the ABI of the loaded library: compare it with SEALWAX_ABI_VERSION before any other
+// call.
 uint32_t sealwax_abi_version(void);
 
-// The release, such as "0.1.0"; static.
+// Returns the release, such as "0.1.0"; static.
 const char *sealwax_version(void);
 
-// The code of a status: the same text in every language, such as "expired"; static.
+// Returns the code of a status: the same text in every language, such as "expired"; static.
 //
-// SEALWAX_NULL_POINTER and SEALWAX_NOT_UTF8 are "invalid_argument" too, so that the codes are
-// those of every language. A number that is no status is "internal_error".
+// SEALWAX_NULL_POINTER and SEALWAX_NOT_UTF8 are "invalid_argument" too, so that all languages have
+// the same codes. An unknown status is "internal_error".
 const char *sealwax_code(sealwax_status status);
 
-// Whether a status says that a token was refused (40 and up), as opposed to a mistake or a
-// failure on the server's side, which must not make a client throw its session away.
+// Returns whether a status is a refusal of a token (40 and up). Other errors are mistakes or
+// failures of the server, and must not make a client discard its session.
 bool sealwax_is_refusal(sealwax_status status);
 
-// Makes a new key from the system's randomness.
+// Generates a key from the system's randomness.
 //
 // Fails with SEALWAX_ENTROPY_UNAVAILABLE.
 sealwax_status sealwax_key_generate(struct sealwax_key **key, struct sealwax_error *error);
 
-// Makes a key of a secret that already exists: 32 random bytes or more, never a passphrase.
+// Imports an existing secret: 32 random bytes or more, never a passphrase.
 //
 // Fails with SEALWAX_INVALID_KEY.
 sealwax_status sealwax_key_from_secret(const uint8_t *secret,
@@ -319,7 +317,7 @@ sealwax_status sealwax_key_from_secret(const uint8_t *secret,
                                        struct sealwax_key **key,
                                        struct sealwax_error *error);
 
-// Reads a key text; its checksum tells a mistyped key from a wrong one.
+// Reads a key text; the checksum tells a mistyped key from a wrong one.
 //
 // Fails with SEALWAX_INVALID_KEY.
 sealwax_status sealwax_key_parse(const char *text,
@@ -327,12 +325,12 @@ sealwax_status sealwax_key_parse(const char *text,
                                  struct sealwax_key **key,
                                  struct sealwax_error *error);
 
-// Gives the 4 bytes of the key's public name, which stand readable in what it seals.
+// Returns the 4 bytes of the key's public id, which is readable in its tokens and session ids.
 sealwax_status sealwax_key_id(const struct sealwax_key *key,
                               uint8_t (*id)[4],
                               struct sealwax_error *error);
 
-// Gives the key's text, SEALWAX_KEY_TEXT_LEN characters: a secret, which the caller wipes.
+// Returns the key's text, SEALWAX_KEY_TEXT_LEN characters: a secret, which the caller must wipe.
 //
 // A secret of more than 32 bytes has no text: `*len` is 0.
 sealwax_status sealwax_key_to_text(const struct sealwax_key *key,
@@ -341,7 +339,7 @@ sealwax_status sealwax_key_to_text(const struct sealwax_key *key,
                                    size_t *len,
                                    struct sealwax_error *error);
 
-// Frees a key; NULL is fine.
+// Frees a key; NULL is allowed.
 void sealwax_key_free(struct sealwax_key *key);
 
 // Reads a ring: key texts separated by commas or white space.
@@ -352,12 +350,12 @@ sealwax_status sealwax_ring_parse(const char *text,
                                   struct sealwax_ring **ring,
                                   struct sealwax_error *error);
 
-// Reads the ring in the environment variable SEALWAX_KEYS.
+// Reads the ring from the environment variable SEALWAX_KEYS.
 //
 // Fails with SEALWAX_INVALID_KEY.
 sealwax_status sealwax_ring_from_env(struct sealwax_ring **ring, struct sealwax_error *error);
 
-// Makes a ring of `count` keys, the sealing one first. The keys remain the caller's.
+// Makes a ring of `count` keys, the sealing one first. The caller keeps the keys.
 //
 // Fails with SEALWAX_INVALID_KEY.
 sealwax_status sealwax_ring_new(const struct sealwax_key *const *keys,
@@ -365,21 +363,21 @@ sealwax_status sealwax_ring_new(const struct sealwax_key *const *keys,
                                 struct sealwax_ring **ring,
                                 struct sealwax_error *error);
 
-// Gives the ids of the keys in order, 4 bytes each.
+// Returns the ids of the keys in order, 4 bytes each.
 sealwax_status sealwax_ring_ids(const struct sealwax_ring *ring,
                                 uint8_t *out,
                                 size_t cap,
                                 size_t *len,
                                 struct sealwax_error *error);
 
-// Frees a ring; NULL is fine.
+// Frees a ring; NULL is allowed.
 void sealwax_ring_free(struct sealwax_ring *ring);
 
 // Makes a codec.
 //
 // `audience` names the service, best by its public address: tokens of one service never open at
-// another, even under shared keys. Every replica must be given the same. `limits` may be NULL.
-// The ring remains the caller's.
+// another, even under shared keys. Every replica needs the same one. `limits` may be NULL. The
+// caller keeps the ring.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT for an audience that is empty or over 1,024 bytes, or a
 // limit out of its range.
@@ -390,13 +388,13 @@ sealwax_status sealwax_codec_new(const struct sealwax_ring *ring,
                                  struct sealwax_codec **codec,
                                  struct sealwax_error *error);
 
-// Frees a codec; NULL is fine. Its views live on.
+// Frees a codec; NULL is allowed. Its views stay valid.
 void sealwax_codec_free(struct sealwax_codec *codec);
 
 // Makes the view for an authenticated principal.
 //
-// Take the parts from a verified credential, by one rule in every replica: of a JWT, `iss`,
-// `client_id` or `azp`, and `sub`. A part that is NULL is absent; one that is empty is refused.
+// Take the parts from a verified credential, by the same rule in every replica: from a JWT, `iss`,
+// `client_id` or `azp`, and `sub`. A part that is NULL is absent; an empty one is an error.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT without a client or a subject, for an empty part, or for
 // one over 1,024 bytes.
@@ -410,39 +408,38 @@ sealwax_status sealwax_view_new(const struct sealwax_codec *codec,
                                 struct sealwax_view **view,
                                 struct sealwax_error *error);
 
-// Makes the view for nobody in particular: whoever holds a token of it can use it.
+// Makes the view for the anonymous principal: anyone who holds its tokens can use them.
 sealwax_status sealwax_view_new_anonymous(const struct sealwax_codec *codec,
                                           struct sealwax_view **view,
                                           struct sealwax_error *error);
 
-// Frees a view; NULL is fine.
+// Frees a view; NULL is allowed.
 void sealwax_view_free(struct sealwax_view *view);
 
-// The most bytes of a token of this codec, by its payload limit: a buffer of this size holds
-// whatever sealwax_seal and sealwax_renew make. 0 for NULL.
+// Returns the largest size of a token of this codec, computed from its payload limit: enough for
+// sealwax_seal and sealwax_renew. 0 for NULL.
 size_t sealwax_token_limit(const struct sealwax_codec *codec);
 
-// The most bytes of session metadata of this codec: a buffer of this size holds whatever
-// sealwax_session_create, _renew and _fork make. 0 for NULL.
+// Returns the largest size of session metadata of this codec: enough for sealwax_session_create,
+// _renew and _fork. 0 for NULL.
 size_t sealwax_metadata_limit(const struct sealwax_codec *codec);
 
-// The name of a kind, the same in every language, such as "request-state"; static. NULL where
-// there is no such kind.
+// Returns the name of a kind, the same in every language, such as "request-state"; static. NULL
+// for an unknown kind.
 const char *sealwax_kind_name(int32_t kind);
 
-// How many seconds a token of a kind lives unless told otherwise; 0 where there is no such kind.
+// Returns the default lifetime of a kind, in seconds; 0 for an unknown kind.
 uint32_t sealwax_default_ttl(int32_t kind);
 
-// Checks the seconds of a lifetime, as sealing will: for options that are given once and used later.
+// Checks a lifetime in seconds, as sealing does: for options that are given once and used later.
 //
-// Fails with SEALWAX_INVALID_ARGUMENT unless they are 1 to 4,294,967,295.
-sealwax_status sealwax_check_ttl(uint64_t ttl,
-                                 struct sealwax_error *error);
+// Fails with SEALWAX_INVALID_ARGUMENT unless it is 1 to 4,294,967,295.
+sealwax_status sealwax_check_ttl(uint64_t ttl, struct sealwax_error *error);
 
-// Seals a payload: a new life, of generation 0.
+// Seals a payload with a new start and generation 0.
 //
-// The token is ASCII, fit for JSON, headers and URLs, and no longer than sealwax_token_limit
-// says. `lifetime` may be NULL.
+// The token is ASCII, fit for JSON, headers and URLs; sealwax_token_limit is its largest size.
+// `lifetime` may be NULL.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT, SEALWAX_TOO_LARGE, SEALWAX_ENTROPY_UNAVAILABLE.
 sealwax_status sealwax_seal(const struct sealwax_view *view,
@@ -455,8 +452,8 @@ sealwax_status sealwax_seal(const struct sealwax_view *view,
                             size_t *len,
                             struct sealwax_error *error);
 
-// Seals a payload in place of what was opened: the start is kept, so that a maximum age holds,
-// and the generation is one more, so that a stale token can be told.
+// Seals a payload as the successor of an opened token: keeps the start, so that a maximum age
+// holds, and increments the generation, so that a stale token can be detected.
 //
 // Fails as sealwax_seal does.
 sealwax_status sealwax_renew(const struct sealwax_view *view,
@@ -470,8 +467,8 @@ sealwax_status sealwax_renew(const struct sealwax_view *view,
                              size_t *len,
                              struct sealwax_error *error);
 
-// Seals a payload, as sealwax_seal does, or as sealwax_renew where `before` is not NULL, and tells
-// what a ledger of spent tokens has to know: the token's id and its end.
+// Seals a payload, as sealwax_seal does, or as sealwax_renew if `before` is not NULL, and returns
+// the token's id and end, which a ledger of used tokens needs.
 //
 // `lifetime` and `before` may be NULL. Fails as sealwax_seal does.
 sealwax_status sealwax_seal_token(const struct sealwax_view *view,
@@ -486,12 +483,12 @@ sealwax_status sealwax_seal_token(const struct sealwax_view *view,
                                   struct sealwax_sealed *sealed,
                                   struct sealwax_error *error);
 
-// Opens what came back and gives its payload, which is always shorter than the token.
+// Opens a presented token and returns its payload, which is always shorter than the token.
 //
-// With `max_age`, in seconds, what began longer ago has expired, however often it was renewed;
-// NULL is none. `opened` may be NULL.
+// With `max_age`, in seconds, a token whose session began longer ago has expired, over all its
+// renewals; NULL is no limit. `opened` may be NULL.
 //
-// Fails with every refusal.
+// Fails with any refusal.
 sealwax_status sealwax_open(const struct sealwax_view *view,
                             const struct sealwax_purpose *purpose,
                             const uint64_t *max_age,
@@ -513,11 +510,11 @@ sealwax_status sealwax_mint_session_id(const struct sealwax_view *view,
                                        struct sealwax_identifier *identifier,
                                        struct sealwax_error *error);
 
-// Verifies a session id that came back. With `max_age`, in seconds, one that was made longer ago
-// has expired; NULL is none.
+// Verifies a session id. With `max_age`, in seconds, an id made longer ago has expired; NULL is no
+// limit.
 //
-// It proves nothing about who presents it: possession is not authentication. `identifier` may be
-// NULL. Fails with every refusal but SEALWAX_WRONG_PURPOSE.
+// Possession of the id is not authentication. `identifier` may be NULL. Fails with any refusal but
+// SEALWAX_WRONG_PURPOSE.
 sealwax_status sealwax_verify_session_id(const struct sealwax_view *view,
                                          const char *session_id,
                                          size_t session_id_len,
@@ -528,7 +525,7 @@ sealwax_status sealwax_verify_session_id(const struct sealwax_view *view,
 // Mints a handle, SEALWAX_HANDLE_MAX characters at most: its type, an underscore and 42
 // characters. A type is a small letter, then up to 31 small letters or digits.
 //
-// `identifier` may be NULL. Fails with SEALWAX_INVALID_ARGUMENT for another type, or one of
+// `identifier` may be NULL. Fails with SEALWAX_INVALID_ARGUMENT for an invalid type, or one of
 // "sess", "sw1" and "swk1", and with SEALWAX_ENTROPY_UNAVAILABLE.
 sealwax_status sealwax_mint_handle(const struct sealwax_view *view,
                                    const char *handle_type,
@@ -539,8 +536,8 @@ sealwax_status sealwax_mint_handle(const struct sealwax_view *view,
                                    struct sealwax_identifier *identifier,
                                    struct sealwax_error *error);
 
-// Mints a handle that will be good for `max_age` seconds (NULL is for as long as its key is), and
-// tells when it ends. sealwax_verify_handle must be given the same `max_age`.
+// Mints a handle that lives for `max_age` seconds (NULL: as long as its key), and returns its end.
+// Pass the same `max_age` to sealwax_verify_handle.
 //
 // Fails as sealwax_mint_handle does.
 sealwax_status sealwax_new_handle(const struct sealwax_view *view,
@@ -553,18 +550,18 @@ sealwax_status sealwax_new_handle(const struct sealwax_view *view,
                                   struct sealwax_identifier *identifier,
                                   struct sealwax_error *error);
 
-// Checks a type of handles, as minting will: for options that are given once and used later.
+// Checks a type of handles, as minting does: for options that are given once and used later.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT.
 sealwax_status sealwax_check_handle_type(const char *handle_type,
                                          size_t handle_type_len,
                                          struct sealwax_error *error);
 
-// Verifies a handle that came back. With `max_age`, in seconds, one that was made longer ago has
-// expired; NULL is none.
+// Verifies a handle. With `max_age`, in seconds, a handle made longer ago has expired; NULL is no
+// limit.
 //
-// `identifier` may be NULL. Fails with every refusal but SEALWAX_UNKNOWN_KEY and
-// SEALWAX_PRINCIPAL_MISMATCH, which a handle cannot tell from SEALWAX_UNAUTHENTIC.
+// `identifier` may be NULL. Fails with any refusal but SEALWAX_UNKNOWN_KEY and
+// SEALWAX_PRINCIPAL_MISMATCH, which cannot be told from SEALWAX_UNAUTHENTIC for a handle.
 sealwax_status sealwax_verify_handle(const struct sealwax_view *view,
                                      const char *handle_type,
                                      size_t handle_type_len,
@@ -574,12 +571,12 @@ sealwax_status sealwax_verify_handle(const struct sealwax_view *view,
                                      struct sealwax_identifier *identifier,
                                      struct sealwax_error *error);
 
-// Creates a session with a first state and gives its metadata, the JSON of
-// `_meta["io.modelcontextprotocol/session"]`: sessionId, expiresAt where it ends, and state. It
-// is no longer than sealwax_metadata_limit says.
+// Creates a session with a first state and returns its metadata, the JSON of
+// `_meta["io.modelcontextprotocol/session"]`: sessionId, expiresAt if it ends, and state.
+// sealwax_metadata_limit is its largest size.
 //
-// A session ends once it was idle for its `lifetime` (24 hours where that is NULL), or is as old
-// as the codec's session_max_age, whichever comes first.
+// A session ends after it was idle for its `lifetime` (24 hours if that is NULL), or at the
+// codec's session_max_age, whichever comes first.
 //
 // Fails as sealwax_seal does.
 sealwax_status sealwax_session_create(const struct sealwax_view *view,
@@ -591,8 +588,8 @@ sealwax_status sealwax_session_create(const struct sealwax_view *view,
                                       size_t *len,
                                       struct sealwax_error *error);
 
-// Creates a session whose state the server holds and gives its metadata: sessionId, and expiresAt,
-// when it ends at the latest. It is no longer than sealwax_metadata_limit says.
+// Creates a session whose state the server holds and returns its metadata: sessionId, and
+// expiresAt, its latest possible end. sealwax_metadata_limit is its largest size.
 //
 // Fails with SEALWAX_ENTROPY_UNAVAILABLE.
 sealwax_status sealwax_session_mint(const struct sealwax_view *view,
@@ -601,19 +598,19 @@ sealwax_status sealwax_session_mint(const struct sealwax_view *view,
                                     size_t *len,
                                     struct sealwax_error *error);
 
-// Opens the metadata that a client sent, as JSON: verifies the id, then opens the state that is
-// bound to it.
+// Opens the metadata that a client sent, as JSON: verifies the id, then opens the state bound to
+// it.
 //
-// Fails with every refusal, and with SEALWAX_MALFORMED where the state is missing, for leaving
-// it out must not reset a session.
+// Fails with any refusal, and with SEALWAX_MALFORMED if the state is missing, because leaving it
+// out must not reset a session.
 sealwax_status sealwax_session_open(const struct sealwax_view *view,
                                     const char *metadata,
                                     size_t metadata_len,
                                     struct sealwax_session **session,
                                     struct sealwax_error *error);
 
-// Gives the payload of a session's state, always shorter than its metadata, and what its token
-// tells. `opened` may be NULL.
+// Returns the payload of a session's state, always shorter than its metadata, and the facts of its
+// token. `opened` may be NULL.
 sealwax_status sealwax_session_payload(const struct sealwax_session *session,
                                        uint8_t *out,
                                        size_t cap,
@@ -621,8 +618,8 @@ sealwax_status sealwax_session_payload(const struct sealwax_session *session,
                                        struct sealwax_opened *opened,
                                        struct sealwax_error *error);
 
-// Gives a session's id, SEALWAX_SESSION_ID_LEN characters, and what it tells. `identifier` may
-// be NULL.
+// Returns a session's id, SEALWAX_SESSION_ID_LEN characters, and its facts. `identifier` may be
+// NULL.
 sealwax_status sealwax_session_id(const struct sealwax_session *session,
                                   char *out,
                                   size_t cap,
@@ -630,8 +627,8 @@ sealwax_status sealwax_session_id(const struct sealwax_session *session,
                                   struct sealwax_identifier *identifier,
                                   struct sealwax_error *error);
 
-// Writes a new state for the same session and gives its metadata: the id and the start are kept,
-// the generation is one more.
+// Seals a new state for the same session and returns its metadata: keeps the id and the start, and
+// increments the generation.
 //
 // Fails as sealwax_seal does.
 sealwax_status sealwax_session_renew(const struct sealwax_view *view,
@@ -644,8 +641,8 @@ sealwax_status sealwax_session_renew(const struct sealwax_view *view,
                                      size_t *len,
                                      struct sealwax_error *error);
 
-// Creates a session that begins with the state of another, which goes on beside it, and gives
-// its metadata.
+// Creates a session with the state of another, which continues independently, and returns its
+// metadata.
 //
 // Fails as sealwax_seal does.
 sealwax_status sealwax_session_fork(const struct sealwax_view *view,
@@ -656,8 +653,8 @@ sealwax_status sealwax_session_fork(const struct sealwax_view *view,
                                     size_t *len,
                                     struct sealwax_error *error);
 
-// Verifies a session's id alone, as sessions/delete sends it, under the codec's
-// session_max_age. `identifier` may be NULL.
+// Verifies a session's id alone, as sessions/delete sends it, under the codec's session_max_age.
+// `identifier` may be NULL.
 //
 // Fails as sealwax_verify_session_id does.
 sealwax_status sealwax_session_verify(const struct sealwax_view *view,
@@ -666,13 +663,13 @@ sealwax_status sealwax_session_verify(const struct sealwax_view *view,
                                       struct sealwax_identifier *identifier,
                                       struct sealwax_error *error);
 
-// Frees a session; NULL is fine.
+// Frees a session; NULL is allowed.
 void sealwax_session_free(struct sealwax_session *session);
 
 // Makes a guard.
 //
-// `settings` and the documents of the functions below are JSON, in the form of docs/engine.md. What a client
-// sent never makes these functions fail; what fails is the adapter's own mistake.
+// `settings` and the documents of the functions below are JSON, as docs/engine.md specifies. Input
+// of a client never makes these functions fail; a failure is a mistake of the adapter.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT for settings that contradict themselves.
 sealwax_status sealwax_guard_new(const struct sealwax_codec *codec,
@@ -681,13 +678,13 @@ sealwax_status sealwax_guard_new(const struct sealwax_codec *codec,
                                  struct sealwax_guard **guard,
                                  struct sealwax_error *error);
 
-// Frees a guard; NULL is fine. Its exchanges live on until they are freed too.
+// Frees a guard; NULL is allowed. Its exchanges stay valid until they are freed.
 void sealwax_guard_free(struct sealwax_guard *guard);
 
-// Begins the exchange of a message at an SDK's handlers, and tells the first step.
+// Begins the exchange of a message at an SDK's handlers, and returns the first step.
 //
-// `arguments` are the request's, as JSON; NULL is absent. The step lies in the exchange: it is good until
-// the next call with that exchange, or until the exchange is freed.
+// `arguments` are the request's, as JSON; NULL means absent. The exchange owns the step: it is
+// valid until the next call with that exchange, or until the exchange is freed.
 sealwax_status sealwax_guard_message(const struct sealwax_guard *guard,
                                      const char *document,
                                      size_t document_len,
@@ -698,10 +695,11 @@ sealwax_status sealwax_guard_message(const struct sealwax_guard *guard,
                                      size_t *step_len,
                                      struct sealwax_error *error);
 
-// Begins the exchange of a message around HTTP or stdio, before the SDK sees it, and tells the first step.
+// Begins the exchange of a message around HTTP or stdio, before the SDK sees it, and returns the
+// first step.
 //
-// `initialize` are the params of such a request, as JSON; NULL is absent. The step is as
-// sealwax_guard_message has it.
+// `initialize` is the `params` of an `initialize` request, as JSON; NULL means absent. The step is
+// returned as by sealwax_guard_message.
 sealwax_status sealwax_guard_transport(const struct sealwax_guard *guard,
                                        const char *document,
                                        size_t document_len,
@@ -712,12 +710,13 @@ sealwax_status sealwax_guard_transport(const struct sealwax_guard *guard,
                                        size_t *step_len,
                                        struct sealwax_error *error);
 
-// Begins the exchange that refuses whatever of a principal began until now, and tells the first step, as
-// sealwax_guard_message does. `principal` is JSON in the form of docs/engine.md; `lives` is the longest life of
-// anything that the service gives out, in seconds, and 0 for ever. It ends with the step `done`, or with `reply`
-// where it is not known that anybody was signed out.
+// Begins the exchange that signs a principal out everywhere, and returns the first step, as
+// sealwax_guard_message does: everything of the principal that began until now is refused.
+// `principal` is JSON, as docs/engine.md specifies; `lives` is the longest lifetime of anything
+// that the service issues, in seconds, and 0 for ever. The last step is `done` if the ledger
+// recorded it; after `reply`, the principal is possibly not signed out.
 //
-// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for what is no principal.
+// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for an invalid principal.
 sealwax_status sealwax_guard_revoke(const struct sealwax_guard *guard,
                                     const char *principal,
                                     size_t principal_len,
@@ -727,12 +726,12 @@ sealwax_status sealwax_guard_revoke(const struct sealwax_guard *guard,
                                     size_t *step_len,
                                     struct sealwax_error *error);
 
-// Takes what came of the last step, and tells the next one.
+// Reports the outcome of the last step, and returns the next one.
 //
-// `value` is JSON that some events come with; NULL is absent.
+// `value` is the JSON that belongs to some events; NULL means absent.
 //
-// Fails with SEALWAX_INVALID_ARGUMENT for an event that does not follow the last step; the exchange is as
-// it was.
+// Fails with SEALWAX_INVALID_ARGUMENT for an event that does not match the last step; the exchange
+// is unchanged then.
 sealwax_status sealwax_exchange_on(struct sealwax_exchange *exchange,
                                    const char *event,
                                    size_t event_len,
@@ -742,11 +741,12 @@ sealwax_status sealwax_exchange_on(struct sealwax_exchange *exchange,
                                    size_t *step_len,
                                    struct sealwax_error *error);
 
-// Begins an exchange for what a handler does with a handle, and tells its first step. It is freed by itself.
+// Begins an exchange for a handler's action on a handle, and returns its first step. It is freed
+// separately.
 //
-// `value` is what the handle shall hold, as JSON; NULL is absent.
+// `value` is the state to seal into the handle, as JSON; NULL means absent.
 //
-// Fails with SEALWAX_INVALID_ARGUMENT for a document that is no act.
+// Fails with SEALWAX_INVALID_ARGUMENT for an invalid document.
 sealwax_status sealwax_exchange_act(const struct sealwax_exchange *exchange,
                                     const char *act,
                                     size_t act_len,
@@ -757,16 +757,16 @@ sealwax_status sealwax_exchange_act(const struct sealwax_exchange *exchange,
                                     size_t *step_len,
                                     struct sealwax_error *error);
 
-// Writes the value of the request's session, as JSON: it leaves with the result.
+// Writes the value of the request's session, as JSON: it is sent with the result.
 //
-// Fails with SEALWAX_INVALID_ARGUMENT where there is nothing to write to, or the handler is over.
+// Fails with SEALWAX_INVALID_ARGUMENT without a session to write to, and after the handler.
 sealwax_status sealwax_exchange_write(struct sealwax_exchange *exchange,
                                       const char *value,
                                       size_t value_len,
                                       struct sealwax_error *error);
 
-// Writes what functions of the author's made of the session's value, as JSON. If somebody else wrote in the
-// meantime, the step `update` asks for what they make of that.
+// Writes the session's value, computed by functions of the author, as JSON. If another request
+// wrote in the meantime, the step `update` asks to apply the functions to that value.
 //
 // Fails as sealwax_exchange_write does.
 sealwax_status sealwax_exchange_update(struct sealwax_exchange *exchange,
@@ -774,8 +774,8 @@ sealwax_status sealwax_exchange_update(struct sealwax_exchange *exchange,
                                        size_t value_len,
                                        struct sealwax_error *error);
 
-// Makes a new session that begins with what was written, else with what came, and gives its metadata, as a
-// step is given.
+// Forks the session: the new one starts with the written value, or else the opened one. Returns
+// its metadata, which the exchange owns like a step.
 //
 // Fails as sealwax_exchange_write and sealwax_session_create do.
 sealwax_status sealwax_exchange_fork(struct sealwax_exchange *exchange,
@@ -783,25 +783,27 @@ sealwax_status sealwax_exchange_fork(struct sealwax_exchange *exchange,
                                      size_t *metadata_len,
                                      struct sealwax_error *error);
 
-// Frees an exchange, whatever its step: so it is cancelled; NULL is fine.
+// Frees an exchange at any step, which cancels it; NULL is allowed.
 void sealwax_exchange_free(struct sealwax_exchange *exchange);
 
-// Gives a text that a store needs, which stays valid for ever: the Lua scripts `open`, `admit`, `commit` and
-// `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-normal`, `sqlite-create`, `sqlite-begin`,
-// `sqlite-now`, `sqlite-read`, `sqlite-write`, `sqlite-delete` and `sqlite-sweep` (LEDGER.md).
+// Returns a script or statement for a store, valid for ever: the Lua scripts `open`, `admit`,
+// `commit` and `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-normal`,
+// `sqlite-create`, `sqlite-begin`, `sqlite-now`, `sqlite-read`, `sqlite-write`, `sqlite-delete`
+// and `sqlite-sweep` (LEDGER.md).
 //
-// Fails with SEALWAX_INVALID_ARGUMENT for another name.
+// Fails with SEALWAX_INVALID_ARGUMENT for an unknown name.
 sealwax_status sealwax_ledger_text(const char *name,
                                    size_t name_len,
                                    const char **text,
                                    size_t *text_len,
                                    struct sealwax_error *error);
 
-// Judges a command in a transaction of a store's: `now` is the store's own clock in Unix seconds, `values` a
-// JSON array of the values of the command's keys, null where there is none. Gives a JSON object: `reply`, and
-// the `writes` that belong to the same transaction (LEDGER.md).
+// Judges a command in a store's transaction: `now` is the store's own clock in Unix seconds,
+// `values` a JSON array of the values of the command's keys, null for a missing one. Returns a
+// JSON object: `reply`, and the `writes` to do in the same transaction (LEDGER.md).
 //
-// Fails with SEALWAX_INVALID_ARGUMENT for what is no command, and for other values than of its keys.
+// Fails with SEALWAX_INVALID_ARGUMENT for an invalid command, and unless there is one value for
+// each key.
 sealwax_status sealwax_ledger_judge(const char *command,
                                     size_t command_len,
                                     uint64_t now,
@@ -812,8 +814,9 @@ sealwax_status sealwax_ledger_judge(const char *command,
                                     size_t *len,
                                     struct sealwax_error *error);
 
-// Tells whether a Redis or Valkey is fit to be a ledger, by its answer to `INFO`: a JSON object of two arrays of
-// texts, `refused` and `warned`. One with something in `refused` must not be used.
+// Returns whether a Redis or Valkey server is fit to be a ledger, by its reply to `INFO`: a JSON
+// object of two arrays of strings, `refused` and `warned`. Do not use a server with anything in
+// `refused`.
 sealwax_status sealwax_ledger_fitness(const char *info,
                                       size_t info_len,
                                       char *out,
@@ -821,16 +824,16 @@ sealwax_status sealwax_ledger_fitness(const char *info,
                                       size_t *len,
                                       struct sealwax_error *error);
 
-// Makes a ledger in memory that takes about so many bytes, and remembers from `now` on, in Unix seconds.
+// Makes a ledger in memory of about `room` bytes, which remembers from `now` on, in Unix seconds.
 sealwax_status sealwax_memory_new(size_t room,
                                   uint64_t now,
                                   struct sealwax_memory **memory,
                                   struct sealwax_error *error);
 
-// Does a command, at `now` in Unix seconds. The reply, a JSON array of texts, lies in the ledger: it is good
-// until the next call with that ledger.
+// Runs a command at `now`, in Unix seconds. The ledger owns the reply, a JSON array of strings: it
+// is valid until the next call with that ledger.
 //
-// Fails with SEALWAX_INVALID_ARGUMENT for what is no command.
+// Fails with SEALWAX_INVALID_ARGUMENT for an invalid command.
 sealwax_status sealwax_memory_run(struct sealwax_memory *memory,
                                   const char *command,
                                   size_t command_len,
@@ -839,27 +842,27 @@ sealwax_status sealwax_memory_run(struct sealwax_memory *memory,
                                   size_t *reply_len,
                                   struct sealwax_error *error);
 
-// Frees a ledger in memory; NULL is fine.
+// Frees a ledger in memory; NULL is allowed.
 void sealwax_memory_free(struct sealwax_memory *memory);
 
-// Tells what a text is: a sealed token, a session id, a handle or a key text.
+// Identifies a text: a sealed token, a session id, a handle or a key text.
 //
 // Fails with SEALWAX_TOO_LARGE over 2 MiB, and with SEALWAX_MALFORMED, SEALWAX_UNSUPPORTED or
-// SEALWAX_INVALID_KEY where it is none of these.
+// SEALWAX_INVALID_KEY if it is none of these.
 sealwax_status sealwax_inspect(const char *text,
                                size_t text_len,
                                struct sealwax_inspection *inspection,
                                struct sealwax_error *error);
 
-// Gives the 32 bytes that name a request: a method, its target (the `name` of tools/call and
-// prompts/get, the `uri` of resources/read) and its arguments as JSON, as they came.
+// Computes the 32 bytes that name a request, from a method, its target (the `name` of tools/call
+// and prompts/get, the `uri` of resources/read) and its arguments as JSON, as received.
 //
-// Arguments that are NULL, empty or `null` are absent, which is not the same as `{}`.
+// Arguments that are NULL, empty or `null` are absent, which differs from `{}`.
 // sealwax_request_context_only binds to a few of them.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT for a method or target that is empty or over 1,024 bytes,
-// and for arguments that are not the same in every language: a number of magnitude 2^53 or more,
-// a key twice in an object, a lone surrogate, more than 100 levels, or no JSON at all.
+// and for arguments that languages read differently: a number of magnitude 2^53 or more, a
+// duplicate key in an object, a lone surrogate, more than 100 levels, or invalid JSON.
 sealwax_status sealwax_request_context(const char *method,
                                        size_t method_len,
                                        const char *target,
@@ -869,13 +872,14 @@ sealwax_status sealwax_request_context(const char *method,
                                        uint8_t (*context)[32],
                                        struct sealwax_error *error);
 
-// Gives the 32 bytes that name a request by some of its arguments: those that decide what is done.
+// Computes the 32 bytes that name a request, from some of its arguments: those that decide what
+// the request does.
 //
-// `names` are `names_count` texts that a NUL ends. The other arguments may differ from one round
-// to the next, and are not judged.
+// `names` are `names_count` texts with a NUL at the end. The other arguments may change from one
+// round to the next, and are not checked.
 //
-// Fails as sealwax_request_context does, and with SEALWAX_INVALID_ARGUMENT where the arguments
-// have none of the names: a misspelt one must not leave a token unbound.
+// Fails as sealwax_request_context does, and with SEALWAX_INVALID_ARGUMENT if the arguments have
+// none of the names: a misspelt name must not leave a token unbound.
 sealwax_status sealwax_request_context_only(const char *method,
                                             size_t method_len,
                                             const char *target,
@@ -887,11 +891,12 @@ sealwax_status sealwax_request_context_only(const char *method,
                                             uint8_t (*context)[32],
                                             struct sealwax_error *error);
 
-// Gives where the messages of a method carry a token, as JSON: `{"kind": "cursor", "param":
-// "cursor", "result": "nextCursor", "target": null}`, or `null` where they carry none.
+// Returns the members of a method's messages that carry a token, as JSON, or `null` if there are
+// none:
+// `{"kind": "cursor", "param": "cursor", "result": "nextCursor", "target": null}`.
 //
-// `param` is the member of `params` by which the token comes back, `result` the one of the result
-// by which it leaves, `target` the member of `params` that names the target of a request.
+// `param` is the member of `params` in which the token returns, `result` the member of the result
+// in which it is sent, `target` the member of `params` that names the target of a request.
 sealwax_status sealwax_carried(const char *method,
                                size_t method_len,
                                char *out,
@@ -899,14 +904,15 @@ sealwax_status sealwax_carried(const char *method,
                                size_t *len,
                                struct sealwax_error *error);
 
-// Gives the principal of a verified JWT, or of what introspection tells, as JSON:
+// Returns the principal of a verified JWT or of an introspection response, as JSON:
 // `{"issuer": ..., "client": ..., "subject": ...}`, the client `null` if there is none.
 //
-// `claims` is the JSON of the claims: `iss` and `sub`, which must be there, and `client_id`, or
-// else `azp`, if it is. One rule, for the same user must be the same at every replica.
+// `claims` is the JSON of the claims: `iss` and `sub`, which are required, and `client_id`, or
+// else `azp`, if present. Every replica must use this one rule, so that a user is the same at
+// each.
 //
-// Fails with SEALWAX_INVALID_ARGUMENT where `iss` or `sub` is missing, for a part that is no
-// text, empty or over 1,024 bytes, and for what is no JSON object or has a key twice.
+// Fails with SEALWAX_INVALID_ARGUMENT if `iss` or `sub` is missing, for a part that is not a
+// string, is empty or over 1,024 bytes, and for anything but a JSON object without duplicate keys.
 sealwax_status sealwax_principal_from_claims(const char *claims,
                                              size_t claims_len,
                                              char *out,
@@ -914,17 +920,17 @@ sealwax_status sealwax_principal_from_claims(const char *claims,
                                              size_t *len,
                                              struct sealwax_error *error);
 
-// Gives what to send to the client, as JSON: `{"error": ...}` with a JSON-RPC error object,
+// Returns the answer for the client, as JSON: `{"error": ...}` with a JSON-RPC error object,
 // `{"httpStatus": ...}`, or `{"toolResult": ...}`.
 //
-// `profile` is the part of the protocol: sep-1359, data-layer, data-layer-required,
-// request-state, cursor, mcp-session-id or handle. `status` is why a call failed. Every refusal
-// has the profile's one answer, so that nobody can use the server to learn which check failed,
-// and so has SEALWAX_OK, for what the server itself refuses; any other status is an internal
-// error. `session_id` is what the client sent, or NULL: it is echoed only where the profile does
-// so, and only if it is well formed.
+// `profile` is the part of the protocol: sep-1359, data-layer, data-layer-required, request-state,
+// cursor, mcp-session-id or handle. `status` is that of the failed call. Every refusal gets the
+// profile's one answer, so that the server does not reveal which check failed. So does SEALWAX_OK,
+// for refusals by the server itself. Any other status gets an internal error. `session_id` is the
+// one that the client sent, or NULL: it is echoed only if the profile does so and it is well
+// formed.
 //
-// Fails with SEALWAX_INVALID_ARGUMENT for another profile.
+// Fails with SEALWAX_INVALID_ARGUMENT for an unknown profile.
 sealwax_status sealwax_answer(const char *profile,
                               size_t profile_len,
                               sealwax_status status,

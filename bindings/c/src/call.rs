@@ -1,4 +1,4 @@
-//! What every call that can fail has in common: a status, a message, and no panic that leaves.
+//! The common part of all calls that can fail: a status, a message, and no panic across the ABI.
 
 use std::ffi::c_char;
 use std::fmt::{self, Write as _};
@@ -8,18 +8,18 @@ use sealwax_core::Error;
 
 use crate::status::{self, Status};
 
-/// The room for a message.
+/// The size of a message, with its NUL.
 pub const SEALWAX_MESSAGE_LEN: usize = 252;
 
-/// What went wrong in a call: for the server's log, never for the client.
+/// The error of a call: for the server's log, never for the client.
 ///
-/// It belongs to the caller; a call that fails fills it in, unless it is given NULL. It holds no
-/// key, no token and no payload.
+/// The caller owns it; a failing call fills it in, unless it is given NULL. It holds no key, no
+/// token and no payload.
 #[repr(C)]
 pub struct ErrorReport {
     /// The status that the call returned.
     status: Status,
-    /// What was expected and what was found, in UTF-8, ended by a NUL; cut where it is longer.
+    /// The expected and the found value, in UTF-8 with a NUL at the end; cut if longer.
     message: [c_char; SEALWAX_MESSAGE_LEN],
 }
 
@@ -87,13 +87,13 @@ pub(crate) unsafe fn call(
             status,
             message: Message::of(&failure),
         };
-        // SAFETY: not NULL, so the caller vouches for it.
+        // SAFETY: not NULL, so the caller guarantees it.
         unsafe { error.write(report) };
     }
     status
 }
 
-/// Text in a fixed room, with a NUL at its end.
+/// A text of limited size, with a NUL at its end.
 struct Message {
     bytes: [c_char; SEALWAX_MESSAGE_LEN],
     len: usize,
@@ -105,7 +105,7 @@ impl Message {
             bytes: [0; SEALWAX_MESSAGE_LEN],
             len: 0,
         };
-        // An error means that the room is used up, and what fits is what there is.
+        // An error means that the buffer is full; the text is cut there.
         let _ = write!(message, "{text}");
         message.bytes
     }

@@ -1,4 +1,4 @@
-//! A server's codec.
+//! The codec of a server.
 
 use std::ffi::c_char;
 
@@ -11,23 +11,23 @@ use crate::status::Status;
 /// Seals and opens the tokens of one service: a key ring, an audience and limits.
 pub struct Codec(pub(crate) sealwax_core::Codec);
 
-/// The limits of a codec; one that is NULL is the default.
+/// The limits of a codec; NULL stands for the default.
 #[repr(C)]
 pub struct Limits {
-    /// The most bytes of a payload: 4,096 unless set, 1 MiB at most.
+    /// The limit of a payload in bytes: 4,096 by default, 1 MiB at most.
     payload: *const u64,
-    /// How many seconds another replica's clock may be ahead: 60 unless set, 300 at most.
+    /// The seconds by which another replica's clock may be ahead: 60 by default, 300 at most.
     skew: *const u64,
-    /// How many seconds old a data-layer session may become, however often it is renewed: 30
-    /// days unless set.
+    /// The maximum age of a data-layer session in seconds, over all its renewals: 30 days by
+    /// default.
     session_max_age: *const u64,
 }
 
 /// Makes a codec.
 ///
 /// `audience` names the service, best by its public address: tokens of one service never open at
-/// another, even under shared keys. Every replica must be given the same. `limits` may be NULL.
-/// The ring remains the caller's.
+/// another, even under shared keys. Every replica needs the same one. `limits` may be NULL. The
+/// caller keeps the ring.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT for an audience that is empty or over 1,024 bytes, or a
 /// limit out of its range.
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn sealwax_codec_new(
     }
 }
 
-/// Frees a codec; NULL is fine. Its views live on.
+/// Frees a codec; NULL is allowed. Its views stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_codec_free(codec: *mut Codec) {
     // SAFETY: the caller keeps to the rules of the header.

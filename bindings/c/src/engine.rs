@@ -14,20 +14,20 @@ use crate::status::Status;
 /// The rules of a server's guard: a codec and settings.
 pub struct Guard(pub(crate) mcp::Guard);
 
-/// What a guard knows of one message, from when it comes to when its answer leaves. Unlike every other
-/// object it changes, so it serves one thread at a time.
+/// The state of a guard for one message, from its arrival until its answer is sent. Unlike other
+/// objects it is mutable, so only one thread may use it at a time.
 pub struct Exchange(Mutex<Current>);
 
 struct Current {
     exchange: mcp::Exchange,
-    /// The last document that was given.
+    /// The last step or document that was returned.
     step: String,
 }
 
 /// Makes a guard.
 ///
-/// `settings` and the documents of the functions below are JSON, in the form of docs/engine.md. What a client
-/// sent never makes these functions fail; what fails is the adapter's own mistake.
+/// `settings` and the documents of the functions below are JSON, as docs/engine.md specifies. Input
+/// of a client never makes these functions fail; a failure is a mistake of the adapter.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT for settings that contradict themselves.
 #[unsafe(no_mangle)]
@@ -50,17 +50,17 @@ pub unsafe extern "C" fn sealwax_guard_new(
     }
 }
 
-/// Frees a guard; NULL is fine. Its exchanges live on until they are freed too.
+/// Frees a guard; NULL is allowed. Its exchanges stay valid until they are freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_guard_free(guard: *mut Guard) {
     // SAFETY: the caller keeps to the rules of the header.
     unsafe { free(guard) };
 }
 
-/// Begins the exchange of a message at an SDK's handlers, and tells the first step.
+/// Begins the exchange of a message at an SDK's handlers, and returns the first step.
 ///
-/// `arguments` are the request's, as JSON; NULL is absent. The step lies in the exchange: it is good until
-/// the next call with that exchange, or until the exchange is freed.
+/// `arguments` are the request's, as JSON; NULL means absent. The exchange owns the step: it is
+/// valid until the next call with that exchange, or until the exchange is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_guard_message(
     guard: *const Guard,
@@ -86,10 +86,11 @@ pub unsafe extern "C" fn sealwax_guard_message(
     }
 }
 
-/// Begins the exchange of a message around HTTP or stdio, before the SDK sees it, and tells the first step.
+/// Begins the exchange of a message around HTTP or stdio, before the SDK sees it, and returns the
+/// first step.
 ///
-/// `initialize` are the params of such a request, as JSON; NULL is absent. The step is as
-/// sealwax_guard_message has it.
+/// `initialize` is the `params` of an `initialize` request, as JSON; NULL means absent. The step is
+/// returned as by sealwax_guard_message.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_guard_transport(
     guard: *const Guard,
@@ -115,12 +116,13 @@ pub unsafe extern "C" fn sealwax_guard_transport(
     }
 }
 
-/// Begins the exchange that refuses whatever of a principal began until now, and tells the first step, as
-/// sealwax_guard_message does. `principal` is JSON in the form of docs/engine.md; `lives` is the longest life of
-/// anything that the service gives out, in seconds, and 0 for ever. It ends with the step `done`, or with `reply`
-/// where it is not known that anybody was signed out.
+/// Begins the exchange that signs a principal out everywhere, and returns the first step, as
+/// sealwax_guard_message does: everything of the principal that began until now is refused.
+/// `principal` is JSON, as docs/engine.md specifies; `lives` is the longest lifetime of anything
+/// that the service issues, in seconds, and 0 for ever. The last step is `done` if the ledger
+/// recorded it; after `reply`, the principal is possibly not signed out.
 ///
-/// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for what is no principal.
+/// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for an invalid principal.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_guard_revoke(
     guard: *const Guard,
@@ -145,12 +147,12 @@ pub unsafe extern "C" fn sealwax_guard_revoke(
     }
 }
 
-/// Takes what came of the last step, and tells the next one.
+/// Reports the outcome of the last step, and returns the next one.
 ///
-/// `value` is JSON that some events come with; NULL is absent.
+/// `value` is the JSON that belongs to some events; NULL means absent.
 ///
-/// Fails with SEALWAX_INVALID_ARGUMENT for an event that does not follow the last step; the exchange is as
-/// it was.
+/// Fails with SEALWAX_INVALID_ARGUMENT for an event that does not match the last step; the exchange
+/// is unchanged then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_exchange_on(
     exchange: *mut Exchange,
@@ -168,20 +170,21 @@ pub unsafe extern "C" fn sealwax_exchange_on(
             let exchange = input::object("exchange", exchange)?;
             let event = readable(event, event_len)?;
             let value = optional(value, value_len)?;
-            let told = Told::new(step, step_len)?;
+            let output = TextOutput::new(step, step_len)?;
             let mut current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
             current.step = document::on(&mut current.exchange, event, value)?;
-            told.give(&current.step);
+            output.give(&current.step);
             Ok(())
         })
     }
 }
 
-/// Begins an exchange for what a handler does with a handle, and tells its first step. It is freed by itself.
+/// Begins an exchange for a handler's action on a handle, and returns its first step. It is freed
+/// separately.
 ///
-/// `value` is what the handle shall hold, as JSON; NULL is absent.
+/// `value` is the state to seal into the handle, as JSON; NULL means absent.
 ///
-/// Fails with SEALWAX_INVALID_ARGUMENT for a document that is no act.
+/// Fails with SEALWAX_INVALID_ARGUMENT for an invalid document.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_exchange_act(
     exchange: *const Exchange,
@@ -208,9 +211,9 @@ pub unsafe extern "C" fn sealwax_exchange_act(
     }
 }
 
-/// Writes the value of the request's session, as JSON: it leaves with the result.
+/// Writes the value of the request's session, as JSON: it is sent with the result.
 ///
-/// Fails with SEALWAX_INVALID_ARGUMENT where there is nothing to write to, or the handler is over.
+/// Fails with SEALWAX_INVALID_ARGUMENT without a session to write to, and after the handler.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_exchange_write(
     exchange: *mut Exchange,
@@ -230,8 +233,8 @@ pub unsafe extern "C" fn sealwax_exchange_write(
     }
 }
 
-/// Writes what functions of the author's made of the session's value, as JSON. If somebody else wrote in the
-/// meantime, the step `update` asks for what they make of that.
+/// Writes the session's value, computed by functions of the author, as JSON. If another request
+/// wrote in the meantime, the step `update` asks to apply the functions to that value.
 ///
 /// Fails as sealwax_exchange_write does.
 #[unsafe(no_mangle)]
@@ -253,8 +256,8 @@ pub unsafe extern "C" fn sealwax_exchange_update(
     }
 }
 
-/// Makes a new session that begins with what was written, else with what came, and gives its metadata, as a
-/// step is given.
+/// Forks the session: the new one starts with the written value, or else the opened one. Returns
+/// its metadata, which the exchange owns like a step.
 ///
 /// Fails as sealwax_exchange_write and sealwax_session_create do.
 #[unsafe(no_mangle)]
@@ -268,23 +271,23 @@ pub unsafe extern "C" fn sealwax_exchange_fork(
     unsafe {
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
-            let told = Told::new(metadata, metadata_len)?;
+            let output = TextOutput::new(metadata, metadata_len)?;
             let mut current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
             current.step = document::fork(&current.exchange)?;
-            told.give(&current.step);
+            output.give(&current.step);
             Ok(())
         })
     }
 }
 
-/// Frees an exchange, whatever its step: so it is cancelled; NULL is fine.
+/// Frees an exchange at any step, which cancels it; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_exchange_free(exchange: *mut Exchange) {
     // SAFETY: the caller keeps to the rules of the header.
     unsafe { free(exchange) };
 }
 
-/// A document: what is not UTF-8 is read as a document that is none.
+/// Reads a document; anything but UTF-8 counts as an invalid document.
 ///
 /// # Safety
 ///
@@ -297,7 +300,7 @@ unsafe fn readable<'a>(data: *const c_char, len: usize) -> Result<&'a str, Failu
     }
 }
 
-/// JSON that may be absent: what is not UTF-8 is read as JSON that is none.
+/// Reads optional JSON; anything but UTF-8 counts as invalid JSON.
 ///
 /// # Safety
 ///
@@ -310,10 +313,10 @@ unsafe fn optional<'a>(data: *const c_char, len: usize) -> Result<Option<&'a str
     }
 }
 
-/// Places for an exchange and its first step.
+/// The outputs for an exchange and its first step.
 struct Begun {
     exchange: Slot<*mut Exchange>,
-    told: Told,
+    step: TextOutput,
 }
 
 impl Begun {
@@ -329,26 +332,26 @@ impl Begun {
         unsafe {
             Ok(Self {
                 exchange: Slot::new("exchange", exchange)?,
-                told: Told::new(step, step_len)?,
+                step: TextOutput::new(step, step_len)?,
             })
         }
     }
 
     fn give(self, (exchange, step): (mcp::Exchange, String)) {
-        // What a text points to does not move with it.
-        self.told.give(&step);
+        // Moving the exchange does not move the text.
+        self.step.give(&step);
         self.exchange
             .give(Exchange(Mutex::new(Current { exchange, step })));
     }
 }
 
-/// Places for a text that lies in an exchange.
-pub(crate) struct Told {
+/// The outputs for a text that an exchange owns.
+pub(crate) struct TextOutput {
     text: Slot<*const c_char>,
     len: Slot<usize>,
 }
 
-impl Told {
+impl TextOutput {
     /// # Safety
     ///
     /// The rules of the header.

@@ -12,18 +12,17 @@ use crate::status::Status;
 use crate::token::SEALWAX_NEVER;
 use crate::view::View;
 
-/// What a session id or a handle tells, minted or verified.
+/// The facts of a session id or a handle, minted or verified.
 #[repr(C)]
 pub struct Identifier {
-    /// When it was made, in Unix milliseconds.
+    /// The time of making, in Unix milliseconds.
     created_at_ms: u64,
-    /// When it ends under the max_age that was given, in Unix milliseconds; SEALWAX_NEVER where
-    /// none was.
+    /// The end under the given max_age, in Unix milliseconds; SEALWAX_NEVER without one.
     ends_at_ms: u64,
-    /// What makes it unique: what logs and a server's store may know it by, for unlike the text
-    /// it lets nobody continue a session.
+    /// The bytes that make it unique: the name for logs and stores, because unlike the text it does
+    /// not continue a session.
     ulid: [u8; 16],
-    /// Whether an older key made it, so that it ends when that key goes.
+    /// Whether an older key made it; retiring that key ends it.
     needs_reseal: bool,
 }
 
@@ -52,11 +51,11 @@ pub unsafe extern "C" fn sealwax_mint_session_id(
     }
 }
 
-/// Verifies a session id that came back. With `max_age`, in seconds, one that was made longer ago
-/// has expired; NULL is none.
+/// Verifies a session id. With `max_age`, in seconds, an id made longer ago has expired; NULL is no
+/// limit.
 ///
-/// It proves nothing about who presents it: possession is not authentication. `identifier` may be
-/// NULL. Fails with every refusal but SEALWAX_WRONG_PURPOSE.
+/// Possession of the id is not authentication. `identifier` may be NULL. Fails with any refusal but
+/// SEALWAX_WRONG_PURPOSE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_verify_session_id(
     view: *const View,
@@ -82,7 +81,7 @@ pub unsafe extern "C" fn sealwax_verify_session_id(
 /// Mints a handle, SEALWAX_HANDLE_MAX characters at most: its type, an underscore and 42
 /// characters. A type is a small letter, then up to 31 small letters or digits.
 ///
-/// `identifier` may be NULL. Fails with SEALWAX_INVALID_ARGUMENT for another type, or one of
+/// `identifier` may be NULL. Fails with SEALWAX_INVALID_ARGUMENT for an invalid type, or one of
 /// "sess", "sw1" and "swk1", and with SEALWAX_ENTROPY_UNAVAILABLE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_mint_handle(
@@ -109,8 +108,8 @@ pub unsafe extern "C" fn sealwax_mint_handle(
     }
 }
 
-/// Mints a handle that will be good for `max_age` seconds (NULL is for as long as its key is), and
-/// tells when it ends. sealwax_verify_handle must be given the same `max_age`.
+/// Mints a handle that lives for `max_age` seconds (NULL: as long as its key), and returns its end.
+/// Pass the same `max_age` to sealwax_verify_handle.
 ///
 /// Fails as sealwax_mint_handle does.
 #[unsafe(no_mangle)]
@@ -140,7 +139,7 @@ pub unsafe extern "C" fn sealwax_new_handle(
     }
 }
 
-/// Checks a type of handles, as minting will: for options that are given once and used later.
+/// Checks a type of handles, as minting does: for options that are given once and used later.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -158,11 +157,11 @@ pub unsafe extern "C" fn sealwax_check_handle_type(
     }
 }
 
-/// Verifies a handle that came back. With `max_age`, in seconds, one that was made longer ago has
-/// expired; NULL is none.
+/// Verifies a handle. With `max_age`, in seconds, a handle made longer ago has expired; NULL is no
+/// limit.
 ///
-/// `identifier` may be NULL. Fails with every refusal but SEALWAX_UNKNOWN_KEY and
-/// SEALWAX_PRINCIPAL_MISMATCH, which a handle cannot tell from SEALWAX_UNAUTHENTIC.
+/// `identifier` may be NULL. Fails with any refusal but SEALWAX_UNKNOWN_KEY and
+/// SEALWAX_PRINCIPAL_MISMATCH, which cannot be told from SEALWAX_UNAUTHENTIC for a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_verify_handle(
     view: *const View,

@@ -1,4 +1,4 @@
-//! What a C caller gives, as Rust has it.
+//! Reads the arguments of a C caller.
 
 use std::ffi::c_char;
 use std::slice;
@@ -8,7 +8,7 @@ use sealwax_core::Error;
 
 use crate::call::Failure;
 
-/// Several of a kind: (NULL, 0) is none.
+/// Reads an array: (NULL, 0) is empty.
 ///
 /// # Safety
 ///
@@ -27,11 +27,11 @@ pub(crate) unsafe fn slice<'a, T>(
     if len > isize::MAX.unsigned_abs() / size_of::<T>() {
         return Err(Failure::TooLong(name));
     }
-    // SAFETY: not NULL and of a possible length, so the caller vouches for it.
+    // SAFETY: not NULL and of a possible length, so the caller guarantees it.
     Ok(unsafe { slice::from_raw_parts(data, len) })
 }
 
-/// Text: (NULL, 0) is empty.
+/// Reads a text: (NULL, 0) is empty.
 ///
 /// # Safety
 ///
@@ -46,7 +46,7 @@ pub(crate) unsafe fn text<'a>(
     str::from_utf8(bytes).map_err(|_| Failure::NotUtf8(name))
 }
 
-/// Text that may be absent: (NULL, 0) is none, and only a pointer to nothing is empty.
+/// Reads an optional text: (NULL, 0) is absent; a pointer with the size 0 is empty.
 ///
 /// # Safety
 ///
@@ -61,7 +61,7 @@ pub(crate) unsafe fn optional_text<'a>(
     Ok((!data.is_null()).then_some(text))
 }
 
-/// An object or a struct that must be there.
+/// Reads a required object or struct.
 ///
 /// # Safety
 ///
@@ -71,7 +71,7 @@ pub(crate) unsafe fn object<'a, T>(name: &'static str, object: *const T) -> Resu
     unsafe { object.as_ref() }.ok_or(Failure::Null(name))
 }
 
-/// Seconds: NULL is none.
+/// Reads seconds: NULL is absent.
 ///
 /// # Safety
 ///
@@ -83,7 +83,7 @@ pub(crate) unsafe fn seconds(seconds: *const u64) -> Option<Duration> {
         .map(Duration::from_secs)
 }
 
-/// Text that a client sent: what is not UTF-8 is the client's fault, and a refusal.
+/// Reads a text that a client sent: invalid UTF-8 is the client's fault, and a refusal.
 ///
 /// # Safety
 ///

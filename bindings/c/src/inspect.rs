@@ -1,4 +1,4 @@
-//! What a text is, as far as it can be told without a key.
+//! Identifies a text without a key.
 
 use std::ffi::c_char;
 
@@ -15,33 +15,33 @@ pub const SEALWAX_IS_TOKEN: i32 = 1;
 pub const SEALWAX_IS_SESSION_ID: i32 = 2;
 /// A handle.
 pub const SEALWAX_IS_HANDLE: i32 = 3;
-/// A key text, its checksum right: a secret.
+/// A key text with a correct checksum: a secret.
 pub const SEALWAX_IS_KEY: i32 = 4;
 
-/// What a text claims to be. Nothing of it is verified.
+/// The unverified claims of a text.
 #[repr(C)]
 #[derive(Default)]
 pub struct Inspection {
     /// SEALWAX_IS_TOKEN to SEALWAX_IS_KEY.
     what: i32,
-    /// Of a token: its kind.
+    /// For a token: its kind.
     kind: i32,
-    /// When it says it was made, in Unix milliseconds; of a session id or a handle.
+    /// For a session id or a handle: its claimed time of making, in Unix milliseconds.
     created_at_ms: u64,
-    /// The key that it says made it, or that it is; not of a handle.
+    /// The id of the key that claims to have made it, or of the key itself; zeros for a handle.
     key_id: [u8; 4],
-    /// Of a token: its id, the same as of the token when it opens.
+    /// For a token: its id, the same as that of the opened token.
     token_id: [u8; 16],
     /// The size of the type.
     handle_type_len: u32,
-    /// Of a handle: its type.
+    /// For a handle: its type.
     handle_type: [u8; 32],
 }
 
-/// Tells what a text is: a sealed token, a session id, a handle or a key text.
+/// Identifies a text: a sealed token, a session id, a handle or a key text.
 ///
 /// Fails with SEALWAX_TOO_LARGE over 2 MiB, and with SEALWAX_MALFORMED, SEALWAX_UNSUPPORTED or
-/// SEALWAX_INVALID_KEY where it is none of these.
+/// SEALWAX_INVALID_KEY if it is none of these.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_inspect(
     text: *const c_char,

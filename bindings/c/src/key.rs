@@ -7,11 +7,10 @@ use crate::input;
 use crate::output::{Buffer, Slot, free};
 use crate::status::Status;
 
-/// A secret and what is derived from it. It is wiped when the last object that shares it is
-/// freed.
+/// A secret and the keys derived from it. It is wiped when the last object that shares it is freed.
 pub struct Key(pub(crate) sealwax_core::Key);
 
-/// Makes a new key from the system's randomness.
+/// Generates a key from the system's randomness.
 ///
 /// Fails with SEALWAX_ENTROPY_UNAVAILABLE.
 #[unsafe(no_mangle)]
@@ -29,7 +28,7 @@ pub unsafe extern "C" fn sealwax_key_generate(
     }
 }
 
-/// Makes a key of a secret that already exists: 32 random bytes or more, never a passphrase.
+/// Imports an existing secret: 32 random bytes or more, never a passphrase.
 ///
 /// Fails with SEALWAX_INVALID_KEY.
 #[unsafe(no_mangle)]
@@ -50,7 +49,7 @@ pub unsafe extern "C" fn sealwax_key_from_secret(
     }
 }
 
-/// Reads a key text; its checksum tells a mistyped key from a wrong one.
+/// Reads a key text; the checksum tells a mistyped key from a wrong one.
 ///
 /// Fails with SEALWAX_INVALID_KEY.
 #[unsafe(no_mangle)]
@@ -71,7 +70,7 @@ pub unsafe extern "C" fn sealwax_key_parse(
     }
 }
 
-/// Gives the 4 bytes of the key's public name, which stand readable in what it seals.
+/// Returns the 4 bytes of the key's public id, which is readable in its tokens and session ids.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_key_id(
     key: *const Key,
@@ -88,7 +87,7 @@ pub unsafe extern "C" fn sealwax_key_id(
     }
 }
 
-/// Gives the key's text, SEALWAX_KEY_TEXT_LEN characters: a secret, which the caller wipes.
+/// Returns the key's text, SEALWAX_KEY_TEXT_LEN characters: a secret, which the caller must wipe.
 ///
 /// A secret of more than 32 bytes has no text: `*len` is 0.
 #[unsafe(no_mangle)]
@@ -110,7 +109,7 @@ pub unsafe extern "C" fn sealwax_key_to_text(
     }
 }
 
-/// Frees a key; NULL is fine.
+/// Frees a key; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_key_free(key: *mut Key) {
     // SAFETY: the caller keeps to the rules of the header.

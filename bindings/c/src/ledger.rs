@@ -1,4 +1,4 @@
-//! The ledger: what a store does with a command of a guard, and a store in memory.
+//! The ledger: the effect of a guard's commands on a store, and a store in memory.
 
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
@@ -7,25 +7,26 @@ use sealwax_core::ledger;
 use sealwax_core::mcp::document;
 
 use crate::call::{ErrorReport, call};
-use crate::engine::Told;
+use crate::engine::TextOutput;
 use crate::input;
 use crate::output::{Buffer, Slot, free};
 use crate::status::Status;
 
-/// A ledger in the memory of one process. Every thread may use it, one at a time.
+/// A ledger in the memory of one process. All threads may use it; its calls are serialized.
 pub struct Memory(Mutex<Current>);
 
 struct Current {
     memory: ledger::Memory,
-    /// The last reply that was given.
+    /// The last reply that was returned.
     reply: String,
 }
 
-/// Gives a text that a store needs, which stays valid for ever: the Lua scripts `open`, `admit`, `commit` and
-/// `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-normal`, `sqlite-create`, `sqlite-begin`,
-/// `sqlite-now`, `sqlite-read`, `sqlite-write`, `sqlite-delete` and `sqlite-sweep` (LEDGER.md).
+/// Returns a script or statement for a store, valid for ever: the Lua scripts `open`, `admit`,
+/// `commit` and `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-normal`,
+/// `sqlite-create`, `sqlite-begin`, `sqlite-now`, `sqlite-read`, `sqlite-write`, `sqlite-delete`
+/// and `sqlite-sweep` (LEDGER.md).
 ///
-/// Fails with SEALWAX_INVALID_ARGUMENT for another name.
+/// Fails with SEALWAX_INVALID_ARGUMENT for an unknown name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_ledger_text(
     name: *const c_char,
@@ -38,18 +39,19 @@ pub unsafe extern "C" fn sealwax_ledger_text(
     unsafe {
         call(error, || {
             let name = input::text("name", name, name_len)?;
-            let told = Told::new(text, text_len)?;
-            told.give(ledger::text(name)?);
+            let output = TextOutput::new(text, text_len)?;
+            output.give(ledger::text(name)?);
             Ok(())
         })
     }
 }
 
-/// Judges a command in a transaction of a store's: `now` is the store's own clock in Unix seconds, `values` a
-/// JSON array of the values of the command's keys, null where there is none. Gives a JSON object: `reply`, and
-/// the `writes` that belong to the same transaction (LEDGER.md).
+/// Judges a command in a store's transaction: `now` is the store's own clock in Unix seconds,
+/// `values` a JSON array of the values of the command's keys, null for a missing one. Returns a
+/// JSON object: `reply`, and the `writes` to do in the same transaction (LEDGER.md).
 ///
-/// Fails with SEALWAX_INVALID_ARGUMENT for what is no command, and for other values than of its keys.
+/// Fails with SEALWAX_INVALID_ARGUMENT for an invalid command, and unless there is one value for
+/// each key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_ledger_judge(
     command: *const c_char,
@@ -73,8 +75,9 @@ pub unsafe extern "C" fn sealwax_ledger_judge(
     }
 }
 
-/// Tells whether a Redis or Valkey is fit to be a ledger, by its answer to `INFO`: a JSON object of two arrays of
-/// texts, `refused` and `warned`. One with something in `refused` must not be used.
+/// Returns whether a Redis or Valkey server is fit to be a ledger, by its reply to `INFO`: a JSON
+/// object of two arrays of strings, `refused` and `warned`. Do not use a server with anything in
+/// `refused`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_ledger_fitness(
     info: *const c_char,
@@ -94,7 +97,7 @@ pub unsafe extern "C" fn sealwax_ledger_fitness(
     }
 }
 
-/// Makes a ledger in memory that takes about so many bytes, and remembers from `now` on, in Unix seconds.
+/// Makes a ledger in memory of about `room` bytes, which remembers from `now` on, in Unix seconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_memory_new(
     room: usize,
@@ -114,10 +117,10 @@ pub unsafe extern "C" fn sealwax_memory_new(
     }
 }
 
-/// Does a command, at `now` in Unix seconds. The reply, a JSON array of texts, lies in the ledger: it is good
-/// until the next call with that ledger.
+/// Runs a command at `now`, in Unix seconds. The ledger owns the reply, a JSON array of strings: it
+/// is valid until the next call with that ledger.
 ///
-/// Fails with SEALWAX_INVALID_ARGUMENT for what is no command.
+/// Fails with SEALWAX_INVALID_ARGUMENT for an invalid command.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_memory_run(
     memory: *mut Memory,
@@ -133,16 +136,16 @@ pub unsafe extern "C" fn sealwax_memory_run(
         call(error, || {
             let memory = input::object("memory", memory)?;
             let command = input::text("command", command, command_len)?;
-            let told = Told::new(reply, reply_len)?;
+            let output = TextOutput::new(reply, reply_len)?;
             let mut current = memory.0.lock().unwrap_or_else(PoisonError::into_inner);
             current.reply = document::run(&mut current.memory, command, now)?;
-            told.give(&current.reply);
+            output.give(&current.reply);
             Ok(())
         })
     }
 }
 
-/// Frees a ledger in memory; NULL is fine.
+/// Frees a ledger in memory; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_memory_free(memory: *mut Memory) {
     // SAFETY: the caller keeps to the rules of the header.

@@ -1,13 +1,13 @@
-//! The C ABI: types and errors translated, and nothing decided here.
+//! The C ABI: translates types and errors, and decides nothing.
 //!
-//! `include/sealwax.h` is made from this crate, and its comments are the documentation; the
-//! rules that hold for every function stand at its top (`cbindgen.toml`).
+//! `include/sealwax.h` is generated from this crate, and its comments are the documentation; the
+//! rules for all functions are at its top (`cbindgen.toml`).
 #![allow(
     clippy::missing_safety_doc,
     reason = "what a C caller has to keep to is the same everywhere and stands in the header"
 )]
 
-// In this order the header shows them.
+// The order of the header.
 mod version;
 
 mod status;

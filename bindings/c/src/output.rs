@@ -1,11 +1,11 @@
-//! Where results go: into the caller's memory, all checked before anything is done.
+//! Writes results to the caller's memory, which is checked before anything is done.
 
 use std::ffi::c_char;
 use std::ptr::{self, NonNull};
 
 use crate::call::Failure;
 
-/// A buffer of the caller's.
+/// A buffer of the caller.
 pub(crate) struct Buffer {
     data: *mut u8,
     cap: usize,
@@ -32,7 +32,7 @@ impl Buffer {
         unsafe { Self::new(data.cast(), cap, len) }
     }
 
-    /// Writes all of `bytes`, or only how many they are.
+    /// Writes all of `bytes`, or only their number.
     pub fn write(self, bytes: &[u8]) -> Result<(), Failure> {
         // SAFETY: `new` was promised that `len` is valid.
         unsafe { self.len.write(bytes.len()) };
@@ -43,15 +43,15 @@ impl Buffer {
             });
         }
         if !bytes.is_empty() {
-            // SAFETY: `new` was promised room for `cap` bytes, which these do not exceed, and
-            // what we made ourselves cannot overlap with the caller's buffer.
+            // SAFETY: `new` guarantees space for `cap` bytes, which these do not exceed, and memory
+            // that this library allocated cannot overlap with the caller's buffer.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.data, bytes.len()) };
         }
         Ok(())
     }
 }
 
-/// A place of the caller's for one value.
+/// A place of the caller for one value.
 pub(crate) struct Slot<T>(NonNull<T>);
 
 impl<T> Slot<T> {
@@ -62,7 +62,7 @@ impl<T> Slot<T> {
         NonNull::new(place).map(Self).ok_or(Failure::Null(name))
     }
 
-    /// A place that may be left out.
+    /// Returns a place that may be left out.
     ///
     /// # Safety
     ///
@@ -78,13 +78,13 @@ impl<T> Slot<T> {
 }
 
 impl<T> Slot<*mut T> {
-    /// Hands an object over, until [`free`] takes it back.
+    /// Hands an object over to the caller, until [`free`] takes it back.
     pub fn give(self, object: T) {
         self.write(Box::into_raw(Box::new(object)));
     }
 }
 
-/// Ends an object that [`Slot::give`] handed over.
+/// Frees an object that [`Slot::give`] handed over.
 ///
 /// # Safety
 ///

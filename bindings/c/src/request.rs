@@ -1,4 +1,4 @@
-//! The request that comes in, who sent it, and the one answer to what is refused in it.
+//! The request, its caller, and the answer to a refusal.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
@@ -12,15 +12,15 @@ use crate::input;
 use crate::output::{Buffer, Slot};
 use crate::status::{SEALWAX_OK, Status, sealwax_is_refusal};
 
-/// Gives the 32 bytes that name a request: a method, its target (the `name` of tools/call and
-/// prompts/get, the `uri` of resources/read) and its arguments as JSON, as they came.
+/// Computes the 32 bytes that name a request, from a method, its target (the `name` of tools/call
+/// and prompts/get, the `uri` of resources/read) and its arguments as JSON, as received.
 ///
-/// Arguments that are NULL, empty or `null` are absent, which is not the same as `{}`.
+/// Arguments that are NULL, empty or `null` are absent, which differs from `{}`.
 /// sealwax_request_context_only binds to a few of them.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT for a method or target that is empty or over 1,024 bytes,
-/// and for arguments that are not the same in every language: a number of magnitude 2^53 or more,
-/// a key twice in an object, a lone surrogate, more than 100 levels, or no JSON at all.
+/// and for arguments that languages read differently: a number of magnitude 2^53 or more, a
+/// duplicate key in an object, a lone surrogate, more than 100 levels, or invalid JSON.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_request_context(
     method: *const c_char,
@@ -45,13 +45,14 @@ pub unsafe extern "C" fn sealwax_request_context(
     }
 }
 
-/// Gives the 32 bytes that name a request by some of its arguments: those that decide what is done.
+/// Computes the 32 bytes that name a request, from some of its arguments: those that decide what
+/// the request does.
 ///
-/// `names` are `names_count` texts that a NUL ends. The other arguments may differ from one round
-/// to the next, and are not judged.
+/// `names` are `names_count` texts with a NUL at the end. The other arguments may change from one
+/// round to the next, and are not checked.
 ///
-/// Fails as sealwax_request_context does, and with SEALWAX_INVALID_ARGUMENT where the arguments
-/// have none of the names: a misspelt one must not leave a token unbound.
+/// Fails as sealwax_request_context does, and with SEALWAX_INVALID_ARGUMENT if the arguments have
+/// none of the names: a misspelt name must not leave a token unbound.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_request_context_only(
     method: *const c_char,
@@ -87,11 +88,12 @@ pub unsafe extern "C" fn sealwax_request_context_only(
     }
 }
 
-/// Gives where the messages of a method carry a token, as JSON: `{"kind": "cursor", "param":
-/// "cursor", "result": "nextCursor", "target": null}`, or `null` where they carry none.
+/// Returns the members of a method's messages that carry a token, as JSON, or `null` if there are
+/// none:
+/// `{"kind": "cursor", "param": "cursor", "result": "nextCursor", "target": null}`.
 ///
-/// `param` is the member of `params` by which the token comes back, `result` the one of the result
-/// by which it leaves, `target` the member of `params` that names the target of a request.
+/// `param` is the member of `params` in which the token returns, `result` the member of the result
+/// in which it is sent, `target` the member of `params` that names the target of a request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_carried(
     method: *const c_char,
@@ -119,14 +121,15 @@ pub unsafe extern "C" fn sealwax_carried(
     }
 }
 
-/// Gives the principal of a verified JWT, or of what introspection tells, as JSON:
+/// Returns the principal of a verified JWT or of an introspection response, as JSON:
 /// `{"issuer": ..., "client": ..., "subject": ...}`, the client `null` if there is none.
 ///
-/// `claims` is the JSON of the claims: `iss` and `sub`, which must be there, and `client_id`, or
-/// else `azp`, if it is. One rule, for the same user must be the same at every replica.
+/// `claims` is the JSON of the claims: `iss` and `sub`, which are required, and `client_id`, or
+/// else `azp`, if present. Every replica must use this one rule, so that a user is the same at
+/// each.
 ///
-/// Fails with SEALWAX_INVALID_ARGUMENT where `iss` or `sub` is missing, for a part that is no
-/// text, empty or over 1,024 bytes, and for what is no JSON object or has a key twice.
+/// Fails with SEALWAX_INVALID_ARGUMENT if `iss` or `sub` is missing, for a part that is not a
+/// string, is empty or over 1,024 bytes, and for anything but a JSON object without duplicate keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_principal_from_claims(
     claims: *const c_char,
@@ -157,7 +160,7 @@ pub unsafe extern "C" fn sealwax_principal_from_claims(
     }
 }
 
-/// The claims that are looked at, each of them once.
+/// The claims to read; a duplicate is an error.
 #[derive(Deserialize)]
 struct Credential<'a> {
     #[serde(borrow)]
@@ -170,17 +173,17 @@ struct Credential<'a> {
     azp: Option<Cow<'a, str>>,
 }
 
-/// Gives what to send to the client, as JSON: `{"error": ...}` with a JSON-RPC error object,
+/// Returns the answer for the client, as JSON: `{"error": ...}` with a JSON-RPC error object,
 /// `{"httpStatus": ...}`, or `{"toolResult": ...}`.
 ///
-/// `profile` is the part of the protocol: sep-1359, data-layer, data-layer-required,
-/// request-state, cursor, mcp-session-id or handle. `status` is why a call failed. Every refusal
-/// has the profile's one answer, so that nobody can use the server to learn which check failed,
-/// and so has SEALWAX_OK, for what the server itself refuses; any other status is an internal
-/// error. `session_id` is what the client sent, or NULL: it is echoed only where the profile does
-/// so, and only if it is well formed.
+/// `profile` is the part of the protocol: sep-1359, data-layer, data-layer-required, request-state,
+/// cursor, mcp-session-id or handle. `status` is that of the failed call. Every refusal gets the
+/// profile's one answer, so that the server does not reveal which check failed. So does SEALWAX_OK,
+/// for refusals by the server itself. Any other status gets an internal error. `session_id` is the
+/// one that the client sent, or NULL: it is echoed only if the profile does so and it is well
+/// formed.
 ///
-/// Fails with SEALWAX_INVALID_ARGUMENT for another profile.
+/// Fails with SEALWAX_INVALID_ARGUMENT for an unknown profile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_answer(
     profile: *const c_char,

@@ -10,9 +10,9 @@ use crate::key::Key;
 use crate::output::{Buffer, Slot, free};
 use crate::status::Status;
 
-/// 1 to 16 keys in order: the first seals, every one opens.
+/// 1 to 16 keys in order: the first seals, all of them open.
 ///
-/// To rotate, let every replica know a key before it seals, and keep it until what it made has
+/// To rotate, give every replica a key before it seals, and keep it until the tokens it sealed have
 /// expired: [old, new] everywhere, then [new, old], then [new].
 pub struct Ring(pub(crate) KeyRing);
 
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn sealwax_ring_parse(
     }
 }
 
-/// Reads the ring in the environment variable SEALWAX_KEYS.
+/// Reads the ring from the environment variable SEALWAX_KEYS.
 ///
 /// Fails with SEALWAX_INVALID_KEY.
 #[unsafe(no_mangle)]
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn sealwax_ring_from_env(
     }
 }
 
-/// Makes a ring of `count` keys, the sealing one first. The keys remain the caller's.
+/// Makes a ring of `count` keys, the sealing one first. The caller keeps the keys.
 ///
 /// Fails with SEALWAX_INVALID_KEY.
 #[unsafe(no_mangle)]
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn sealwax_ring_new(
     }
 }
 
-/// Gives the ids of the keys in order, 4 bytes each.
+/// Returns the ids of the keys in order, 4 bytes each.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_ring_ids(
     ring: *const Ring,
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn sealwax_ring_ids(
     }
 }
 
-/// Frees a ring; NULL is fine.
+/// Frees a ring; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_ring_free(ring: *mut Ring) {
     // SAFETY: the caller keeps to the rules of the header.

@@ -1,4 +1,4 @@
-//! Data-layer sessions, as JSON in the draft's own shape.
+//! Data-layer sessions, as JSON in the draft's shape.
 
 use std::ffi::c_char;
 
@@ -12,15 +12,15 @@ use crate::status::Status;
 use crate::token::{Life, Lifetime, Opened};
 use crate::view::View;
 
-/// A data-layer session that was opened: its id and its state, every check passed.
+/// A data-layer session, opened and fully checked: its id and its state.
 pub struct Session(sealwax_core::OpenedSession);
 
-/// Creates a session with a first state and gives its metadata, the JSON of
-/// `_meta["io.modelcontextprotocol/session"]`: sessionId, expiresAt where it ends, and state. It
-/// is no longer than sealwax_metadata_limit says.
+/// Creates a session with a first state and returns its metadata, the JSON of
+/// `_meta["io.modelcontextprotocol/session"]`: sessionId, expiresAt if it ends, and state.
+/// sealwax_metadata_limit is its largest size.
 ///
-/// A session ends once it was idle for its `lifetime` (24 hours where that is NULL), or is as old
-/// as the codec's session_max_age, whichever comes first.
+/// A session ends after it was idle for its `lifetime` (24 hours if that is NULL), or at the
+/// codec's session_max_age, whichever comes first.
 ///
 /// Fails as sealwax_seal does.
 #[unsafe(no_mangle)]
@@ -45,8 +45,8 @@ pub unsafe extern "C" fn sealwax_session_create(
     }
 }
 
-/// Creates a session whose state the server holds and gives its metadata: sessionId, and expiresAt,
-/// when it ends at the latest. It is no longer than sealwax_metadata_limit says.
+/// Creates a session whose state the server holds and returns its metadata: sessionId, and
+/// expiresAt, its latest possible end. sealwax_metadata_limit is its largest size.
 ///
 /// Fails with SEALWAX_ENTROPY_UNAVAILABLE.
 #[unsafe(no_mangle)]
@@ -67,11 +67,11 @@ pub unsafe extern "C" fn sealwax_session_mint(
     }
 }
 
-/// Opens the metadata that a client sent, as JSON: verifies the id, then opens the state that is
-/// bound to it.
+/// Opens the metadata that a client sent, as JSON: verifies the id, then opens the state bound to
+/// it.
 ///
-/// Fails with every refusal, and with SEALWAX_MALFORMED where the state is missing, for leaving
-/// it out must not reset a session.
+/// Fails with any refusal, and with SEALWAX_MALFORMED if the state is missing, because leaving it
+/// out must not reset a session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_session_open(
     view: *const View,
@@ -93,8 +93,8 @@ pub unsafe extern "C" fn sealwax_session_open(
     }
 }
 
-/// Gives the payload of a session's state, always shorter than its metadata, and what its token
-/// tells. `opened` may be NULL.
+/// Returns the payload of a session's state, always shorter than its metadata, and the facts of its
+/// token. `opened` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_session_payload(
     session: *const Session,
@@ -117,8 +117,8 @@ pub unsafe extern "C" fn sealwax_session_payload(
     }
 }
 
-/// Gives a session's id, SEALWAX_SESSION_ID_LEN characters, and what it tells. `identifier` may
-/// be NULL.
+/// Returns a session's id, SEALWAX_SESSION_ID_LEN characters, and its facts. `identifier` may be
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_session_id(
     session: *const Session,
@@ -139,8 +139,8 @@ pub unsafe extern "C" fn sealwax_session_id(
     }
 }
 
-/// Writes a new state for the same session and gives its metadata: the id and the start are kept,
-/// the generation is one more.
+/// Seals a new state for the same session and returns its metadata: keeps the id and the start, and
+/// increments the generation.
 ///
 /// Fails as sealwax_seal does.
 #[unsafe(no_mangle)]
@@ -167,8 +167,8 @@ pub unsafe extern "C" fn sealwax_session_renew(
     }
 }
 
-/// Creates a session that begins with the state of another, which goes on beside it, and gives
-/// its metadata.
+/// Creates a session with the state of another, which continues independently, and returns its
+/// metadata.
 ///
 /// Fails as sealwax_seal does.
 #[unsafe(no_mangle)]
@@ -192,8 +192,8 @@ pub unsafe extern "C" fn sealwax_session_fork(
     }
 }
 
-/// Verifies a session's id alone, as sessions/delete sends it, under the codec's
-/// session_max_age. `identifier` may be NULL.
+/// Verifies a session's id alone, as sessions/delete sends it, under the codec's session_max_age.
+/// `identifier` may be NULL.
 ///
 /// Fails as sealwax_verify_session_id does.
 #[unsafe(no_mangle)]
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn sealwax_session_verify(
     }
 }
 
-/// Frees a session; NULL is fine.
+/// Frees a session; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_session_free(session: *mut Session) {
     // SAFETY: the caller keeps to the rules of the header.

@@ -1,33 +1,33 @@
-//! How large results can be.
+//! The largest sizes of results.
 #![allow(dead_code, reason = "the constants are for the header")]
 
 use crate::codec::Codec;
 
 /// The size of a key's text.
 pub const SEALWAX_KEY_TEXT_LEN: usize = 53;
-/// The most bytes of a ring's ids.
+/// The largest size of a ring's ids.
 pub const SEALWAX_RING_IDS_MAX: usize = 64;
 /// The size of a session id.
 pub const SEALWAX_SESSION_ID_LEN: usize = 64;
-/// The most bytes of a handle.
+/// The largest size of a handle.
 pub const SEALWAX_HANDLE_MAX: usize = 75;
-/// The most bytes of an answer.
+/// The largest size of an answer.
 pub const SEALWAX_ANSWER_MAX: usize = 4096;
-/// The most bytes of a method's carried members.
+/// The largest size of a method's carried members.
 pub const SEALWAX_CARRIED_MAX: usize = 256;
-/// The most bytes of a principal: three texts of 1,024 bytes, all of them escaped.
+/// The largest size of a principal: three texts of 1,024 bytes, fully escaped.
 pub const SEALWAX_PRINCIPAL_MAX: usize = 20480;
 
-/// The most bytes of a token of this codec, by its payload limit: a buffer of this size holds
-/// whatever sealwax_seal and sealwax_renew make. 0 for NULL.
+/// Returns the largest size of a token of this codec, computed from its payload limit: enough for
+/// sealwax_seal and sealwax_renew. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_token_limit(codec: *const Codec) -> usize {
     // SAFETY: the caller keeps to the rules of the header.
     unsafe { codec.as_ref() }.map_or(0, |codec| codec.0.token_limit())
 }
 
-/// The most bytes of session metadata of this codec: a buffer of this size holds whatever
-/// sealwax_session_create, _renew and _fork make. 0 for NULL.
+/// Returns the largest size of session metadata of this codec: enough for sealwax_session_create,
+/// _renew and _fork. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_metadata_limit(codec: *const Codec) -> usize {
     // The names of the members take 44 bytes, the id 64, and the longest time 20.

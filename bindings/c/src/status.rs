@@ -4,55 +4,55 @@ use std::ffi::{CStr, c_char};
 
 use sealwax_core::Error;
 
-/// How a call ended: SEALWAX_OK, or another of the numbers above.
+/// The outcome of a call: SEALWAX_OK, or another of the numbers above.
 pub type Status = i32;
 
 /// Success.
 pub const SEALWAX_OK: i32 = 0;
-/// The caller's own mistake; the message says what was expected.
+/// A wrong argument of the caller; the message says what was expected.
 pub const SEALWAX_INVALID_ARGUMENT: i32 = 10;
-/// A pointer that must not be NULL was.
+/// A required pointer was NULL.
 pub const SEALWAX_NULL_POINTER: i32 = 11;
 /// A text is not UTF-8.
 pub const SEALWAX_NOT_UTF8: i32 = 12;
-/// The buffer is too small; `*len` is the size needed, and nothing else was written.
+/// The buffer is too small; `*len` is the required size, and nothing else was written.
 pub const SEALWAX_BUFFER_TOO_SMALL: i32 = 13;
-/// A key text or a ring that cannot be used.
+/// An unusable key text or key ring.
 pub const SEALWAX_INVALID_KEY: i32 = 20;
 /// The system gave no randomness, so nothing was sealed.
 pub const SEALWAX_ENTROPY_UNAVAILABLE: i32 = 30;
-/// A fault in sealwax itself.
+/// A bug in sealwax itself.
 pub const SEALWAX_INTERNAL_ERROR: i32 = 31;
-/// A token, or a payload, over its limit.
+/// A token or a payload over its limit.
 pub const SEALWAX_TOO_LARGE: i32 = 40;
-/// A later version of the format, or a kind of token that version 1 does not know.
+/// A later version of the format, or a kind of token unknown to version 1.
 pub const SEALWAX_UNSUPPORTED: i32 = 41;
-/// Not a token of this format, or spelled in another way than the one that counts.
+/// Not a token of this format, or not in its canonical spelling.
 pub const SEALWAX_MALFORMED: i32 = 42;
-/// A token of another kind, or a handle of another type, than asked for.
+/// A token of another kind, or a handle of another type, than expected.
 pub const SEALWAX_WRONG_PURPOSE: i32 = 43;
-/// Sealed under a key that the ring does not hold.
+/// Sealed under a key that is not in the ring.
 pub const SEALWAX_UNKNOWN_KEY: i32 = 50;
-/// Forged, altered, or bound to something else; nobody can tell which.
+/// Forged, altered, or bound to something else; these cannot be told apart.
 pub const SEALWAX_UNAUTHENTIC: i32 = 51;
-/// Authentic, but issued to somebody else.
+/// Authentic, but issued to another principal.
 pub const SEALWAX_PRINCIPAL_MISMATCH: i32 = 52;
 /// Issued further in the future than the allowed clock skew.
 pub const SEALWAX_NOT_YET_VALID: i32 = 60;
-/// Past its own lifetime or the given maximum age.
+/// Past its lifetime or the given maximum age.
 pub const SEALWAX_EXPIRED: i32 = 61;
 
-/// The code of a status: the same text in every language, such as "expired"; static.
+/// Returns the code of a status: the same text in every language, such as "expired"; static.
 ///
-/// SEALWAX_NULL_POINTER and SEALWAX_NOT_UTF8 are "invalid_argument" too, so that the codes are
-/// those of every language. A number that is no status is "internal_error".
+/// SEALWAX_NULL_POINTER and SEALWAX_NOT_UTF8 are "invalid_argument" too, so that all languages have
+/// the same codes. An unknown status is "internal_error".
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwax_code(status: Status) -> *const c_char {
     code(status).as_ptr()
 }
 
-/// Whether a status says that a token was refused (40 and up), as opposed to a mistake or a
-/// failure on the server's side, which must not make a client throw its session away.
+/// Returns whether a status is a refusal of a token (40 and up). Other errors are mistakes or
+/// failures of the server, and must not make a client discard its session.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwax_is_refusal(status: Status) -> bool {
     status >= SEALWAX_TOO_LARGE

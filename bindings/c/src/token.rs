@@ -12,7 +12,7 @@ use crate::output::{Buffer, Slot};
 use crate::status::Status;
 use crate::view::View;
 
-/// `state` of a data-layer session; needs a session id. The functions of sessions do all of it.
+/// `state` of a data-layer session; needs a session id. The sealwax_session functions use it.
 pub const SEALWAX_KIND_STATE: i32 = 0x01;
 /// `requestState` of a multi-round-trip request; needs a context.
 pub const SEALWAX_KIND_REQUEST_STATE: i32 = 0x02;
@@ -20,13 +20,13 @@ pub const SEALWAX_KIND_REQUEST_STATE: i32 = 0x02;
 pub const SEALWAX_KIND_SESSION: i32 = 0x03;
 /// A cursor; needs the list method as its label, such as "tools/list".
 pub const SEALWAX_KIND_CURSOR: i32 = 0x04;
-/// State that a handle's holder keeps; needs the handle's type as its label.
+/// State in a held handle; needs the handle's type as its label.
 pub const SEALWAX_KIND_HANDLE_STATE: i32 = 0x05;
-/// The application's own; needs a label, and may have a session id and a context.
+/// A custom token of the application; needs a label, and may have a session id and a context.
 pub const SEALWAX_KIND_CUSTOM: i32 = 0x7f;
 
-/// The name of a kind, the same in every language, such as "request-state"; static. NULL where
-/// there is no such kind.
+/// Returns the name of a kind, the same in every language, such as "request-state"; static. NULL
+/// for an unknown kind.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwax_kind_name(kind: i32) -> *const c_char {
     let name = match kind {
@@ -41,13 +41,13 @@ pub extern "C" fn sealwax_kind_name(kind: i32) -> *const c_char {
     name.as_ptr()
 }
 
-/// What a sealed token is for and what it is bound to. The two sides must be given the same; what
-/// differs in any field is refused. NULL is absent; an empty session id or context is refused.
+/// The purpose of a sealed token and its bindings. Both sides must give the same fields; a token
+/// with other fields is refused. NULL means absent; an empty session id or context is an error.
 #[repr(C)]
 pub struct Purpose {
     /// SEALWAX_KIND_STATE to SEALWAX_KIND_CUSTOM.
     kind: i32,
-    /// The list method, the type of the handle, the name of a custom token; else NULL.
+    /// The list method, the type of the held handle, the name of a custom token; else NULL.
     label: *const c_char,
     /// The size of the label.
     label_len: usize,
@@ -61,59 +61,59 @@ pub struct Purpose {
     context_len: usize,
 }
 
-/// How long what is sealed lives. Where a function takes one, NULL is the kind's own time: 600 s
-/// for request state, 30 days for self-contained sessions, 24 hours for the rest.
+/// The lifetime of a sealed token. A function's `lifetime` of NULL is the kind's default: 600 s for
+/// request state, 30 days for self-contained sessions, 24 hours for the rest.
 #[repr(C)]
 pub struct Lifetime {
     /// Seconds, 1 to 4,294,967,295; 0 with `no_expiry`.
     ttl: u64,
-    /// Whether it never expires by itself: it opens as long as its key is in the ring.
+    /// Whether it has no expiry: it opens as long as its key is in the ring.
     no_expiry: bool,
 }
 
 /// A time that never comes.
 pub const SEALWAX_NEVER: u64 = 0xffff_ffff_ffff_ffff;
 
-/// What an authentic token tells beside its payload, every check passed.
+/// The claims of a token, authentic and fully checked.
 #[repr(C)]
 pub struct Opened {
-    /// When it was sealed, in Unix seconds.
+    /// The time of sealing, in Unix seconds.
     issued_at: u64,
-    /// When its own lifetime ends, in Unix seconds; SEALWAX_NEVER for no expiry.
+    /// The end of its lifetime, in Unix seconds; SEALWAX_NEVER for no expiry.
     expires_at: u64,
-    /// When its session began, in Unix seconds: kept across renewals.
+    /// The start of its session, in Unix seconds: renewals keep it.
     started_at: u64,
-    /// How often it was renewed; stops at its maximum.
+    /// The number of renewals; it stops at its maximum.
     generation: u32,
-    /// Whether an older key made it, so that it should be sealed anew before that key goes.
+    /// Whether an older key made it; seal it anew before that key is retired.
     needs_reseal: bool,
-    /// Whether it is time to seal it anew though nothing was written: half of its life is over, or
-    /// an older key made it.
+    /// Whether to seal it anew even without a change: half of its lifetime is over, or an older key
+    /// made it.
     needs_renewal: bool,
-    /// What a ledger of spent tokens counts by: no other spelling of the token changes it.
+    /// The id by which a ledger counts uses: the same for every spelling of the token.
     token_id: [u8; 16],
 }
 
-/// What a token that was sealed tells.
+/// The claims of a freshly sealed token.
 #[repr(C)]
 pub struct Sealed {
-    /// When it was sealed, in Unix seconds.
+    /// The time of sealing, in Unix seconds.
     issued_at: u64,
-    /// When its own lifetime ends, in Unix seconds; SEALWAX_NEVER for no expiry.
+    /// The end of its lifetime, in Unix seconds; SEALWAX_NEVER for no expiry.
     expires_at: u64,
-    /// What a ledger of spent tokens will count by.
+    /// The id by which a ledger counts uses.
     token_id: [u8; 16],
 }
 
-/// How many seconds a token of a kind lives unless told otherwise; 0 where there is no such kind.
+/// Returns the default lifetime of a kind, in seconds; 0 for an unknown kind.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwax_default_ttl(kind: i32) -> u32 {
     self::kind(kind).map_or(0, Kind::default_ttl)
 }
 
-/// Checks the seconds of a lifetime, as sealing will: for options that are given once and used later.
+/// Checks a lifetime in seconds, as sealing does: for options that are given once and used later.
 ///
-/// Fails with SEALWAX_INVALID_ARGUMENT unless they are 1 to 4,294,967,295.
+/// Fails with SEALWAX_INVALID_ARGUMENT unless it is 1 to 4,294,967,295.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_check_ttl(ttl: u64, error: *mut ErrorReport) -> Status {
     // SAFETY: the caller keeps to the rules of the header.
@@ -125,10 +125,10 @@ pub unsafe extern "C" fn sealwax_check_ttl(ttl: u64, error: *mut ErrorReport) ->
     }
 }
 
-/// Seals a payload: a new life, of generation 0.
+/// Seals a payload with a new start and generation 0.
 ///
-/// The token is ASCII, fit for JSON, headers and URLs, and no longer than sealwax_token_limit
-/// says. `lifetime` may be NULL.
+/// The token is ASCII, fit for JSON, headers and URLs; sealwax_token_limit is its largest size.
+/// `lifetime` may be NULL.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT, SEALWAX_TOO_LARGE, SEALWAX_ENTROPY_UNAVAILABLE.
 #[unsafe(no_mangle)]
@@ -154,8 +154,8 @@ pub unsafe extern "C" fn sealwax_seal(
     }
 }
 
-/// Seals a payload in place of what was opened: the start is kept, so that a maximum age holds,
-/// and the generation is one more, so that a stale token can be told.
+/// Seals a payload as the successor of an opened token: keeps the start, so that a maximum age
+/// holds, and increments the generation, so that a stale token can be detected.
 ///
 /// Fails as sealwax_seal does.
 #[unsafe(no_mangle)]
@@ -184,8 +184,8 @@ pub unsafe extern "C" fn sealwax_renew(
     }
 }
 
-/// Seals a payload, as sealwax_seal does, or as sealwax_renew where `before` is not NULL, and tells
-/// what a ledger of spent tokens has to know: the token's id and its end.
+/// Seals a payload, as sealwax_seal does, or as sealwax_renew if `before` is not NULL, and returns
+/// the token's id and end, which a ledger of used tokens needs.
 ///
 /// `lifetime` and `before` may be NULL. Fails as sealwax_seal does.
 #[unsafe(no_mangle)]
@@ -223,12 +223,12 @@ pub unsafe extern "C" fn sealwax_seal_token(
     }
 }
 
-/// Opens what came back and gives its payload, which is always shorter than the token.
+/// Opens a presented token and returns its payload, which is always shorter than the token.
 ///
-/// With `max_age`, in seconds, what began longer ago has expired, however often it was renewed;
-/// NULL is none. `opened` may be NULL.
+/// With `max_age`, in seconds, a token whose session began longer ago has expired, over all its
+/// renewals; NULL is no limit. `opened` may be NULL.
 ///
-/// Fails with every refusal.
+/// Fails with any refusal.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_open(
     view: *const View,
@@ -275,7 +275,7 @@ impl Opened {
     }
 }
 
-/// What a caller says about the lifetime.
+/// The lifetime that the caller chose.
 pub(crate) enum Life {
     Default,
     Ttl(Duration),

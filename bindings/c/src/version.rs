@@ -1,18 +1,18 @@
-//! Which ABI and which release this library is.
+//! The ABI and the release of this library.
 
 use std::ffi::{CStr, c_char};
 
-/// The ABI of this header. It changes when a program compiled against another could break.
+/// The ABI of this header. It changes when programs compiled against another could break.
 pub const SEALWAX_ABI_VERSION: u32 = 1;
 
-/// The ABI of the library that was loaded: compare it with SEALWAX_ABI_VERSION before anything
-/// else.
+/// Returns the ABI of the loaded library: compare it with SEALWAX_ABI_VERSION before any other
+/// call.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwax_abi_version() -> u32 {
     SEALWAX_ABI_VERSION
 }
 
-/// The release, such as "0.1.0"; static.
+/// Returns the release, such as "0.1.0"; static.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwax_version() -> *const c_char {
     const VERSION: &CStr =

@@ -10,13 +10,13 @@ use crate::input;
 use crate::output::{Slot, free};
 use crate::status::Status;
 
-/// A codec for one principal, with the principal's tags computed: it serves a whole request.
+/// A codec for one principal, with the principal's tags computed: reuse it for the whole request.
 pub struct View(pub(crate) sealwax_core::View);
 
 /// Makes the view for an authenticated principal.
 ///
-/// Take the parts from a verified credential, by one rule in every replica: of a JWT, `iss`,
-/// `client_id` or `azp`, and `sub`. A part that is NULL is absent; one that is empty is refused.
+/// Take the parts from a verified credential, by the same rule in every replica: from a JWT, `iss`,
+/// `client_id` or `azp`, and `sub`. A part that is NULL is absent; an empty one is an error.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT without a client or a subject, for an empty part, or for
 /// one over 1,024 bytes.
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn sealwax_view_new(
     }
 }
 
-/// Makes the view for nobody in particular: whoever holds a token of it can use it.
+/// Makes the view for the anonymous principal: anyone who holds its tokens can use them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_view_new_anonymous(
     codec: *const Codec,
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn sealwax_view_new_anonymous(
     }
 }
 
-/// Frees a view; NULL is fine.
+/// Frees a view; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_view_free(view: *mut View) {
     // SAFETY: the caller keeps to the rules of the header.

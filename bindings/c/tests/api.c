@@ -155,7 +155,7 @@ static void text_is_utf8(void) {
   CHECK(strcmp(error.message, "subject: expected UTF-8") == 0);
   CHECK(strcmp(sealwax_code(error.status), "invalid_argument") == 0);
   CHECK(sealwax_seal(alice, &label, NULL, PAYLOAD, token, 0, &token_len, NULL) == SEALWAX_NOT_UTF8);
-  /* What a client sends is the client's fault. */
+  /* Bad input of a client is the client's fault. */
   size_t len;
   CHECK(sealwax_open(alice, &SESSION, NULL, TEXT("sw1.\xff"), NULL, 0, &len, NULL, NULL) ==
         SEALWAX_MALFORMED);
@@ -473,7 +473,7 @@ static void an_exchange_goes_from_step_to_step(void) {
   CHECK(sealwax_guard_new(codec, TEXT("{\"asks\":true}"), &guard, NULL) == SEALWAX_OK);
   CHECK(sealwax_guard_message(guard, TEXT(CALL), TEXT("{}"), &exchange, STEP) == SEALWAX_OK);
   CHECK(told("{\"step\":\"identify\"}"));
-  /* What does not follow changes nothing, and tells nothing. */
+  /* An event out of order changes nothing, and returns nothing. */
   const char *others[] = {"{\"left\":{}}", "{\"answer\":\"yes\"}", "{\"what\":1}", "{}", "[", ""};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     step = NULL;
@@ -569,7 +569,7 @@ static void guards_and_exchanges_refuse_null_and_what_is_no_document(void) {
   CHECK(sealwax_guard_transport(guard, TEXT("{}"), NULL, 0, &exchange, &step, NULL, NULL) ==
         SEALWAX_NULL_POINTER);
   CHECK(exchange == NULL && step == NULL);
-  /* What a client sent never makes them fail. */
+  /* Input of a client never makes them fail. */
   const char *sent[] = {"\xff", "", "[]", "{\"method\":\"\\ud800\"}"};
   for (size_t i = 0; i < sizeof sent / sizeof *sent; i++) {
     CHECK(sealwax_guard_message(guard, sent[i], strlen(sent[i]), NULL, 0, &exchange, STEP) ==
@@ -591,7 +591,7 @@ static void guards_and_exchanges_refuse_null_and_what_is_no_document(void) {
   CHECK(sealwax_exchange_write(NULL, TEXT("1"), &error) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_exchange_fork(NULL, STEP) == SEALWAX_NULL_POINTER);
   sealwax_exchange_free(exchange);
-  /* Whoever is named in a message and cannot be, is not the client's fault. */
+  /* An invalid principal in a message is not the client's fault. */
   CHECK(sealwax_guard_message(guard,
                               TEXT("{\"method\":\"tools/call\",\"target\":\"t\",\"principal\":{}}"),
                               NULL, 0, &exchange, STEP) == SEALWAX_OK);

@@ -1,4 +1,4 @@
--- What is installed for foreign function interfaces, as LuaJIT reads it: cdef.lua PREFIX.
+-- Reads the installed sealwax.cdef.h with LuaJIT: cdef.lua PREFIX.
 local ffi = require "ffi"
 local prefix = arg[1]
 local declarations = assert(io.open(prefix .. "/include/sealwax.cdef.h"))

@@ -1,5 +1,5 @@
 <?php
-// What is installed for foreign function interfaces, as PHP reads it: cdef.php PREFIX.
+// Reads the installed sealwax.cdef.h with PHP: cdef.php PREFIX.
 declare(strict_types=1);
 $prefix = $argv[1];
 $sealwax = FFI::cdef(file_get_contents("$prefix/include/sealwax.cdef.h"), "$prefix/lib/libsealwax.so");

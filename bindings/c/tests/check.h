@@ -7,7 +7,7 @@
 
 #include "slice.h"
 
-/* What is being checked, for the message. */
+/* The name of the current check, for the message. */
 static const char *subject = "";
 
 #define CHECK(condition)                                                           \

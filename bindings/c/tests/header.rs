@@ -1,4 +1,4 @@
-//! The committed header is what cbindgen makes of the sources.
+//! Compares the committed header with the output of cbindgen.
 
 use std::path::Path;
 

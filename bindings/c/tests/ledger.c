@@ -143,7 +143,7 @@ static void a_state_is_used_once(void) {
   sealwax_exchange_free(exchange);
   exchange = message(second);
   CHECK(tells("\"script\":\"admit\""));
-  /* Nobody answered: the same goes once more, and is no second use. */
+  /* Without an answer the same command is sent again; it is not a second use. */
   done(step, step_len);
   on(exchange, "{\"ledger\":{\"failed\":\"no answer\"}}");
   ask(exchange);
@@ -288,7 +288,7 @@ static void stores_with_transactions_are_judged_for(void) {
         SEALWAX_NULL_POINTER);
 }
 
-/* What is no command, or one of too few keys and arguments. */
+/* Invalid commands, and commands with too few keys and arguments. */
 static const char *const NO_COMMANDS[] = {
     "", "{}", "[]", "null", "x", "{\"script\":\"dance\"}", "{\"script\":7}"};
 static const char *const BARE[] = {
@@ -347,7 +347,7 @@ static void guards_without_a_ledger_have_no_commands(void) {
           SEALWAX_INVALID_ARGUMENT);
   CHECK(none == NULL);
   CHECK(sealwax_guard_revoke(guard, TEXT("{\"anonymous\":true}"), 0, &none, STEP) == SEALWAX_OK);
-  /* Where it is not known that anybody was signed out, nobody is told so. */
+  /* A failed sign-out is never reported as done. */
   on(none, "{\"ledger\":{\"failed\":\"no answer\"}}");
   on(none, "{\"ledger\":{\"failed\":\"no answer\"}}");
   CHECK(tells("\"step\":\"reply\"") && tells("ledger_unavailable"));

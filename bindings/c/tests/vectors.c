@@ -127,8 +127,8 @@ static void check_opened(const vector *v, const char *prefix, const sealwax_open
 #undef MEMBER
 }
 
-/* What a vector's token was sealed with comes through the ABI as what it was renewed from; but a
-   new life of an age above 0 cannot be asked for, and is only opened. */
+/* Seals a vector; a later generation is renewed from its claims. The ABI cannot seal a first
+   generation with an age above 0; such a vector is only opened. */
 static void check_sealed(const vector *v) {
   sealwax_status status;
   sealwax_view *view = view_of(v, &status);

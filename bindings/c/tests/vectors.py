@@ -8,7 +8,7 @@ out, and a ring of places in the file's list of keys becomes the ring's text.
 import json
 import sys
 
-# What stands in hex in the file too.
+# The members that are hex in the file too.
 BYTES = {"secret", "kid", "context", "nonce", "payload", "token_id", "ulid"}
 
 

@@ -1,4 +1,4 @@
-//! The fixed answers for the wire, as objects of JavaScript's own.
+//! The fixed answers for clients, as JavaScript objects.
 
 use sealwax::{Answer, ErrorData, Profile};
 use wasm_bindgen::prelude::*;

@@ -1,4 +1,4 @@
-//! The request that comes in, and who sent it.
+//! The request, and its caller.
 
 use sealwax::{Carried, JwtClaims, Principal, RequestContext};
 use wasm_bindgen::prelude::*;
@@ -20,8 +20,8 @@ extern "C" {
     fn parts(issuer: Option<&str>, client: Option<&str>, subject: Option<&str>) -> JsPrincipal;
 }
 
-/// Leaves the 32 bytes in the shared memory. Lengths are those of what lies there, negative for what is
-/// absent.
+/// Writes the 32 bytes to the shared memory. Lengths are those of the arguments there, negative for
+/// an absent one.
 #[wasm_bindgen(js_name = requestContext)]
 pub fn request_context(
     given: usize,
@@ -41,7 +41,7 @@ pub fn request_context(
             }
         }
     });
-    shared::leave(context, |context, left| left.put(context.as_bytes()))
+    shared::put_result(context, |context, writer| writer.put(context.as_bytes()))
 }
 
 #[wasm_bindgen]

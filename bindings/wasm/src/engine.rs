@@ -79,7 +79,7 @@ impl Memory {
     }
 }
 
-/// Whole seconds, which JavaScript has as doubles.
+/// Returns whole seconds, which are doubles in JavaScript.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

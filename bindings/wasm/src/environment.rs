@@ -1,4 +1,4 @@
-//! The clock and the randomness of the host, looked up at each call.
+//! The clock and the randomness of the host, read at each call.
 
 use std::cell::Cell;
 
@@ -12,7 +12,7 @@ extern "C" {
     #[wasm_bindgen(js_namespace = Date, js_name = now)]
     fn date_now() -> f64;
 
-    /// Milliseconds with a fraction, as fine as the host tells them.
+    /// Milliseconds with a fraction, at the host's resolution.
     #[wasm_bindgen(js_namespace = performance, js_name = now)]
     fn performance_now() -> f64;
 
@@ -23,11 +23,11 @@ extern "C" {
 pub const NONCE_LEN: usize = 24;
 
 thread_local! {
-    /// A nonce for the one token that is being sealed.
+    /// The nonce for the token that is being sealed.
     static NONCE: Cell<Option<[u8; NONCE_LEN]>> = const { Cell::new(None) };
 }
 
-/// Seals with a nonce that was drawn beforehand. Without one, and for zeros, the host is asked.
+/// Seals with a nonce that was drawn beforehand. Without one, or if it is all zeros, asks the host.
 pub fn with_nonce<T>(drawn: &[u8], seal: impl FnOnce() -> T) -> T {
     let drawn = drawn.try_into().ok();
     NONCE.set(drawn.filter(|nonce| *nonce != [0; NONCE_LEN]));

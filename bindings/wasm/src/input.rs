@@ -1,11 +1,11 @@
-//! What JavaScript hands over: numbers, and texts and bytes of any length.
+//! Reads values from JavaScript: numbers, and strings and bytes of any length.
 
 use sealwax::Error;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Result;
 
-/// One more than the core looks at of any text or payload.
+/// One more than the largest text or payload that the core accepts.
 pub const MOST: u32 = (2 << 20) + 1;
 
 #[wasm_bindgen(raw_module = "./input.js")]
@@ -32,11 +32,11 @@ extern "C" {
     fn length(this: &Bytes) -> u32;
 }
 
-/// A text, cut where the core would refuse the whole as too large: this memory never shrinks
-/// again, so it must not grow by what a stranger sends.
+/// Reads a text, cut where the core refuses it as too large: WebAssembly memory never shrinks, so a
+/// client must not make it grow.
 pub fn cut(text: &Text) -> String {
-    // What is all ASCII, as every token of ours is, takes one call and no guess at its size.
-    // The glue would copy it character by character: 2.3 µs for the token of 1 KiB, and not 0.1.
+    // ASCII, as every token is, takes one call and no guess at its size. The glue would copy it
+    // character by character: 2.3 µs for the token of 1 KiB, instead of 0.1.
     let length = text.length().min(MOST);
     let mut ascii = vec![0; length as usize];
     if encode_into(text, &mut ascii) == length
@@ -47,7 +47,7 @@ pub fn cut(text: &Text) -> String {
     text.slice(0, MOST)
 }
 
-/// Hands a text off the wire to the core.
+/// Passes a received text to the core.
 pub fn text<T>(
     text: &Text,
     read: impl FnOnce(&str) -> core::result::Result<T, Error>,
@@ -55,7 +55,7 @@ pub fn text<T>(
     read(&cut(text)).map_err(|error| as_found(error, text.length()).into())
 }
 
-/// Hands a payload to the core.
+/// Passes a payload to the core.
 pub fn bytes<T>(
     bytes: &Bytes,
     read: impl FnOnce(&[u8]) -> core::result::Result<T, Error>,
@@ -66,7 +66,7 @@ pub fn bytes<T>(
     read(&cut).map_err(|error| as_found(error, length).into())
 }
 
-/// What was cut is reported by its whole length.
+/// Reports a cut value by its whole length.
 pub fn as_found(error: Error, length: u32) -> Error {
     match error {
         Error::TooLarge { what, limit, .. } if length > MOST => Error::TooLarge {
@@ -78,7 +78,7 @@ pub fn as_found(error: Error, length: u32) -> Error {
     }
 }
 
-/// A number that the TypeScript side has found to be whole and not negative.
+/// Reads a number that TypeScript has checked to be whole and not negative.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -88,12 +88,12 @@ pub fn whole(number: f64) -> u64 {
     number as u64
 }
 
-/// The same as a size; what is more than this memory's becomes the most, for the core to refuse.
+/// Reads a size; one beyond this memory becomes the largest, which the core refuses.
 pub fn size(number: f64) -> usize {
     usize::try_from(whole(number)).unwrap_or(usize::MAX)
 }
 
-/// Seconds.
+/// Reads seconds.
 pub fn seconds(number: f64) -> std::time::Duration {
     std::time::Duration::from_secs(whole(number))
 }

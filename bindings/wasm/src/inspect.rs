@@ -1,4 +1,4 @@
-//! What a text claims to be.
+//! The unverified claims of a text.
 
 use sealwax::Inspected;
 use wasm_bindgen::prelude::*;

@@ -1,4 +1,4 @@
-//! Keys and rings. Texts and secrets come in as values of their own, so that they can be wiped.
+//! Keys and rings. Texts and secrets have types of their own, so that they can be wiped.
 
 use wasm_bindgen::prelude::*;
 use zeroize::Zeroizing;
@@ -33,7 +33,7 @@ impl Key {
         self.0.id().to_string()
     }
 
-    /// As a value made here: the glue would free a returned `String` without wiping it.
+    /// Returns a value made here: the glue would free a `String` without wiping it.
     #[wasm_bindgen(js_name = toText, unchecked_return_type = "string | undefined")]
     pub fn to_text(&self) -> JsValue {
         self.0

@@ -1,8 +1,7 @@
 //! The WebAssembly module of the npm package `sealwax`.
 //!
-//! It translates types and errors and decides nothing: the rules are the core's, and the manners
-//! of JavaScript (options, `TypeError`, disposal) are those of the TypeScript in `pkg/src`, the
-//! one caller of what is exported here.
+//! It translates types and errors and decides nothing. The rules are in the core; JavaScript's
+//! conventions (options, `TypeError`, disposal) are in `pkg/src`, the only caller of these exports.
 
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]

@@ -1,10 +1,10 @@
-//! What a token is for and how long it lives.
+//! The purpose and the lifetime of a token.
 
 use sealwax::{Error, Purpose, RequestContext};
 use wasm_bindgen::prelude::*;
 
 use crate::input::seconds;
-use crate::shared::Given;
+use crate::shared::Reader;
 
 #[wasm_bindgen]
 extern "C" {
@@ -23,9 +23,10 @@ pub fn check_ttl(ttl: f64) -> crate::error::Result<()> {
     Ok(())
 }
 
-/// Reads a purpose. What is given empty is refused, for taking it as absent would leave a token unbound.
+/// Reads a purpose. An empty value is refused, because taking it as absent would leave a token
+/// unbound.
 pub fn read<'a>(
-    given: &mut Given<'a>,
+    given: &mut Reader<'a>,
     kind: usize,
     label: usize,
     session_id: i32,
@@ -37,7 +38,7 @@ pub fn read<'a>(
         purpose = purpose.bound_to_session(id)?;
     }
     if let Some(context) = given.some_bytes(context) {
-        // Of the right length, or refused.
+        // Refuses a wrong length.
         RequestContext::from_bytes(context)?;
         purpose.context = context;
     }

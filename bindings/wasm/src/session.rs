@@ -40,9 +40,11 @@ impl Session {
         self.0.id().to_string()
     }
 
-    /// Leaves in the shared memory what [`opened::put`] says.
+    /// Writes the state to the shared memory, as [`opened::put`] does.
     pub fn state(&self) -> i32 {
-        shared::leave(Ok(self.0.state()), |state, left| opened::put(*state, left))
+        shared::put_result(Ok(self.0.state()), |state, writer| {
+            opened::put(*state, writer);
+        })
     }
 }
 

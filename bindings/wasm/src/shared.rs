@@ -1,6 +1,5 @@
-//! Memory that both sides read and write, so that a call takes numbers and gives one: arguments and
-//! results that the glue makes cost more than what is done with them. `pkg/src/shared.ts` is the other
-//! side.
+//! Memory that both sides read and write, so that calls pass only numbers: the glue's arguments and
+//! results cost more than sealing and opening. `pkg/src/shared.ts` is the other side.
 
 use std::cell::{Cell, RefCell};
 
@@ -14,10 +13,10 @@ thread_local! {
     static ERROR: Cell<Option<Error>> = const { Cell::new(None) };
 }
 
-/// In place of a length: there is none, for the reason that [`failure`] throws.
+/// Returned instead of a length: the call failed, and [`failure`] throws the error.
 const FAILED: i32 = -1;
 
-/// The address of the memory, with room for as many bytes. What needs more room moves it.
+/// Returns the address of the memory, with at least this size. Growing it moves it.
 #[wasm_bindgen]
 pub fn shared(room: usize) -> *const u8 {
     MEMORY.with_borrow_mut(|memory| {
@@ -26,38 +25,38 @@ pub fn shared(room: usize) -> *const u8 {
     })
 }
 
-/// As many bytes of a payload, or units of a text, are enough: the core refuses more.
+/// Returns the most bytes of a payload, or units of a text, to pass: the core refuses more.
 #[wasm_bindgen]
 pub fn most() -> u32 {
     MOST
 }
 
-/// Throws what the last call failed with.
+/// Throws the error of the last call.
 #[wasm_bindgen]
 pub fn failure() -> crate::error::Result<()> {
     ERROR.take().map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// Reads what was left in the memory, so many bytes, and wipes it.
+/// Reads this many bytes from the memory, and wipes them.
 pub fn take<T>(
     given: usize,
-    read: impl FnOnce(&mut Given<'_>) -> Result<T, Error>,
+    read: impl FnOnce(&mut Reader<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     MEMORY.with_borrow_mut(|memory| {
         let given = &mut memory[..given];
-        let outcome = read(&mut Given(given));
+        let outcome = read(&mut Reader(given));
         given.fill(0);
         outcome
     })
 }
 
-/// Leaves what came of a call in the memory, and returns its length.
-pub fn leave<T>(outcome: Result<T, Error>, write: impl FnOnce(&T, &mut Left<'_>)) -> i32 {
+/// Writes the result of a call to the memory, and returns its length.
+pub fn put_result<T>(outcome: Result<T, Error>, write: impl FnOnce(&T, &mut Writer<'_>)) -> i32 {
     match outcome {
         Ok(found) => MEMORY.with_borrow_mut(|memory| {
-            let mut left = Left { memory, length: 0 };
-            write(&found, &mut left);
-            i32::try_from(left.length).unwrap_or(FAILED)
+            let mut writer = Writer { memory, length: 0 };
+            write(&found, &mut writer);
+            i32::try_from(writer.length).unwrap_or(FAILED)
         }),
         Err(error) => {
             ERROR.set(Some(error));
@@ -75,13 +74,13 @@ fn grow(memory: &mut Vec<u8>, room: usize) {
     }
 }
 
-/// One piece after another.
-pub struct Left<'a> {
+/// Writes values one after another.
+pub struct Writer<'a> {
     memory: &'a mut Vec<u8>,
     length: usize,
 }
 
-impl Left<'_> {
+impl Writer<'_> {
     pub fn put(&mut self, piece: &[u8]) {
         let end = self.length + piece.len();
         grow(self.memory, end);
@@ -90,17 +89,17 @@ impl Left<'_> {
     }
 }
 
-/// The same, to read.
-pub struct Given<'a>(&'a [u8]);
+/// Reads values one after another.
+pub struct Reader<'a>(&'a [u8]);
 
-impl<'a> Given<'a> {
+impl<'a> Reader<'a> {
     pub fn bytes(&mut self, length: usize) -> &'a [u8] {
         let (piece, rest) = self.0.split_at(length);
         self.0 = rest;
         piece
     }
 
-    /// A negative length is that of what is absent.
+    /// Reads bytes; a negative length means absent.
     pub fn some_bytes(&mut self, length: i32) -> Option<&'a [u8]> {
         let length = usize::try_from(length).ok()?;
         Some(self.bytes(length))

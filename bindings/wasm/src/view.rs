@@ -12,16 +12,16 @@ use crate::shared;
 #[derive(Debug)]
 pub struct View(pub(crate) sealwax::View);
 
-/// Lengths are those of what lies in the shared memory, in the order of the arguments; they are negative
-/// for what is absent. A number that is absent is `NaN`.
+/// Lengths are those of the arguments in the shared memory, in their order; negative for an absent
+/// one. An absent number is `NaN`.
 #[wasm_bindgen]
 #[expect(
     clippy::too_many_arguments,
     reason = "numbers, and nothing to allocate"
 )]
 impl View {
-    /// Seals, under a `nonce` if there is one. With `started_at` it renews what was opened of that
-    /// start and `generation`. An infinite `ttl` is none.
+    /// Seals, under `nonce` if given. With `started_at` it renews the token with that start and
+    /// `generation`. An infinite `ttl` is no expiry.
     pub fn seal(
         &self,
         given: usize,
@@ -54,10 +54,11 @@ impl View {
             });
             token.map_err(|error| input::as_found(error, payload))
         });
-        shared::leave(token, |token, left| left.put(token.as_str().as_bytes()))
+        shared::put_result(token, |token, writer| writer.put(token.as_str().as_bytes()))
     }
 
-    /// Opens, and leaves what [`opened::put`] says. `units` is the token's length in JavaScript.
+    /// Opens, and writes the token as [`opened::put`] does. `units` is the token's length in
+    /// JavaScript.
     pub fn open(
         &self,
         given: usize,
@@ -80,6 +81,6 @@ impl View {
                 .open(token)
                 .map_err(|error| input::as_found(error, units))
         });
-        shared::leave(opened, opened::put)
+        shared::put_result(opened, opened::put)
     }
 }

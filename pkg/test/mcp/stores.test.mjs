@@ -187,7 +187,7 @@ for (const client of ['ioredis', 'redis']) {
     const [fence] = (await store.admin.keys('swl1:*')).filter((key) => key.endsWith(':fence'));
     for (const garbage of ['garbage', 'swl0 1 2', '\u{1F600}']) {
       await store.admin.set(fence, garbage);
-      await fails(ledger, /ledger: found what is not ours under swl1:/);
+      await fails(ledger, /ledger: expected a record of the ledger under swl1:/);
     }
     await store.admin.del(fence);
     await store.admin.lpush(fence, 'a list');
@@ -250,7 +250,7 @@ test('what answers in another way is no ledger', async () => {
       sendCommand: async ([name]) => (name === 'INFO' ? 'redis_version:7.0.0' : reply),
     });
   for (const reply of [undefined, null, 'OK', [], ['yes'], [null], ['ok '], {}]) {
-    await fails(replying(reply), /ledger: an answer that makes no sense/);
+    await fails(replying(reply), /ledger: expected a reply as LEDGER.md specifies/);
   }
   await fails(replying([1]), /expected texts; set automaticDeserialization: false/);
   // A ledger of an author's own.
@@ -318,7 +318,7 @@ test('SQLite: a lock held elsewhere, a file of another kind, one that cannot be 
   await revoked(server.guard);
 
   other.exec("UPDATE sealwax_ledger SET value = 'garbage' WHERE key LIKE '%:fence'");
-  await fails(ledger, /ledger: found what is not ours under swl1:/);
+  await fails(ledger, /ledger: expected a record of the ledger under swl1:/);
   other.exec('DROP TABLE sealwax_ledger');
   await fails(ledger, /no such table|SQL logic error|SQLITE_ERROR/);
   other.exec('CREATE TABLE sealwax_ledger (a)');

@@ -19,8 +19,8 @@ use super::duration;
 /// A DURATION has units, as in 90s, 5m, 1h30m or 30d; a plain number is seconds.
 ///
 /// Exit status: 0 for success; 1 when a token, an id or a handle is refused, or a store is not fit
-/// to be a ledger; 2 for all else: wrong usage, keys or arguments, a payload over its limit, a file
-/// or a store that cannot be used.
+/// to be a ledger; 2 for any other failure: wrong usage, keys or arguments, a payload over its
+/// limit, a file or a store that cannot be used.
 #[derive(Parser)]
 #[command(name = "sealwax", version, verbatim_doc_comment)]
 pub struct Cli {
@@ -32,7 +32,7 @@ pub struct Cli {
 pub enum Command {
     /// Make keys, one a line: secrets to keep in SEALWAX_KEYS
     Keygen {
-        /// How many
+        /// The number of keys
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
         count: u16,
     },
@@ -46,7 +46,7 @@ pub enum Command {
     Handle(HandleArgs),
     /// Print the context of a request: 64 hex digits
     Context(RequestArgs),
-    /// Say what a token, session id, handle or key text is, without opening it
+    /// Identify a token, session id, handle or key text, without opening it
     Inspect(InspectArgs),
     /// Check a ledger, end what is in use, sign a user out
     #[command(subcommand)]
@@ -55,24 +55,26 @@ pub enum Command {
     Completions { shell: Shell },
     /// Print a manual page, in roff
     Man {
-        /// The command whose page it is, such as `ledger end`; the whole command's unless given
+        /// The command to print the page of, such as `ledger end`; by default `sealwax` itself
         command: Vec<String>,
     },
 }
 
 #[derive(Subcommand)]
 pub enum LedgerAction {
-    /// Begin one, before the servers do: what they seal in the first seconds of a new ledger is refused
+    /// Begin a ledger, before the servers do: tokens sealed in the first seconds of a new ledger
+    /// are refused
     Begin(LedgerArgs),
-    /// Say what a store is, whether it is fit to be a ledger, and since when it remembers
+    /// Show what a store is, whether it is fit to be a ledger, and since when it remembers
     Check(LedgerArgs),
-    /// Sign a principal out everywhere: whatever of theirs began until now is refused
+    /// Sign a principal out everywhere: everything of theirs that began until now is refused
     Revoke {
         #[command(flatten)]
         at: LedgerArgs,
         #[command(flatten)]
         principal: PrincipalArgs,
-        /// How long to remember it: the longest life of anything the service gives out; for ever unless given
+        /// How long to remember it: the longest lifetime of anything the service issues; by default
+        /// for ever
         #[arg(long, value_name = "DURATION", value_parser = duration::some)]
         lives: Option<u64>,
     },
@@ -80,28 +82,28 @@ pub enum LedgerAction {
     End {
         #[command(flatten)]
         at: LedgerArgs,
-        /// What it is, as the log has it
+        /// Its kind, as in the log
         #[arg(long)]
         kind: EndedKind,
-        /// Its id, as the log has it: 32 hex digits
+        /// Its id, as in the log: 32 hex digits
         #[arg(long)]
         id: String,
-        /// How long to remember it: what is left of its life; for ever unless given
+        /// How long to remember it: the rest of its lifetime; by default for ever
         #[arg(long, value_name = "DURATION", value_parser = duration::some)]
         lives: Option<u64>,
     },
 }
 
-/// Which ledger.
+/// Options that select a ledger.
 #[derive(Args)]
 pub struct LedgerArgs {
     /// redis://HOST, rediss://HOST or sqlite:PATH, in place of SEALWAX_LEDGER: every process of the machine can read
     /// a password in it
     pub url: Option<String>,
-    /// The service whose ledger it is
+    /// The service of the ledger
     #[arg(long)]
     pub audience: String,
-    /// What tells apart two ledgers of one service
+    /// The label of the ledger, if the service has more than one
     #[arg(long, default_value = "")]
     pub label: String,
 }
@@ -114,18 +116,18 @@ pub enum EndedKind {
     Handle,
     /// A handle that holds its state
     HandleState,
-    /// A session, of whatever proposal
+    /// A session of any proposal
     Session,
 }
 
 #[derive(Args)]
 pub struct KeyArgs {
-    /// File of key texts, in place of SEALWAX_KEYS: the first seals, every one opens
+    /// File of key texts, in place of SEALWAX_KEYS: the first seals, all of them open
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
 }
 
-/// Whose tokens, of which service, at what time.
+/// The principal, the service and the time.
 #[derive(Args)]
 pub struct ViewArgs {
     #[command(flatten)]
@@ -135,8 +137,8 @@ pub struct ViewArgs {
     pub audience: String,
     #[command(flatten)]
     pub principal: PrincipalArgs,
-    /// The time in Unix seconds, in place of the clock's: for scripts and tests only, for whoever
-    /// sets it can revive an expired token
+    /// The time in Unix seconds, in place of the clock's: for scripts and tests only, because it
+    /// can revive an expired token
     #[arg(long, value_name = "UNIX")]
     pub now: Option<u64>,
 }
@@ -150,27 +152,28 @@ pub struct PrincipalArgs {
     /// The authenticated client
     #[arg(long)]
     pub client: Option<String>,
-    /// Who vouches for them; needs --subject or --client
+    /// The issuer of the credential; needs --subject or --client
     #[arg(long)]
     pub issuer: Option<String>,
-    /// Nobody: whoever holds the token can use it
+    /// No principal: anyone who holds the token can use it
     #[arg(long, conflicts_with_all = ["subject", "client", "issuer"])]
     pub anonymous: bool,
 }
 
-/// What a sealed token is for and what it is bound to.
+/// The purpose of a sealed token and its bindings.
 #[derive(Args)]
 pub struct PurposeArgs {
-    /// What the token is for
+    /// The kind of the token
     #[arg(long, value_parser = kinds())]
     pub kind: Kind,
-    /// The session id that it belongs to
+    /// The session id that the token belongs to
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub session_id: Option<String>,
     /// The list method of a cursor, the type of a handle state, the name of a custom token
     #[arg(long)]
     pub label: Option<String>,
-    /// The request that it belongs to, as `sealwax context` prints it; or --method and --target
+    /// The context of the request that it belongs to, as `sealwax context` prints it; or --method
+    /// and --target
     #[arg(
         long,
         value_name = "HEX",
@@ -184,7 +187,7 @@ pub struct PurposeArgs {
     /// Its name or uri
     #[arg(long, requires = "method")]
     pub target: Option<String>,
-    /// Its arguments as JSON; none unless given
+    /// Its arguments as JSON; by default none
     #[arg(
         long,
         value_name = "JSON",
@@ -193,7 +196,7 @@ pub struct PurposeArgs {
         value_parser = NonEmptyStringValueParser::new()
     )]
     pub arguments: Option<String>,
-    /// The most bytes of a payload, as the server has it: 1,048,576 at most
+    /// The limit of a payload in bytes, as set at the server: 1,048,576 at most
     #[arg(
         long,
         value_name = "BYTES",
@@ -211,7 +214,7 @@ pub struct RequestArgs {
     /// The name of the tool or prompt, or the uri of the resource
     #[arg(long)]
     pub target: String,
-    /// The arguments as JSON; none unless given
+    /// The arguments as JSON; by default none
     #[arg(
         long,
         value_name = "JSON",
@@ -227,27 +230,27 @@ pub struct SealArgs {
     pub view: ViewArgs,
     #[command(flatten)]
     pub purpose: PurposeArgs,
-    /// How long it lives; the kind's own time unless given
+    /// The lifetime; by default that of the kind
     #[arg(long, value_name = "DURATION", value_parser = duration::ttl, conflicts_with = "no_expiry")]
     pub ttl: Option<u32>,
-    /// It never expires by itself
+    /// The token never expires by itself
     #[arg(long)]
     pub no_expiry: bool,
-    /// How long ago its session began
+    /// The time since its session began
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration::age)]
     pub age: u32,
-    /// How often its session was renewed
+    /// The number of renewals of its session
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub generation: u32,
 }
 
-/// How the time of what comes back is judged.
+/// The time limits when opening and verifying.
 #[derive(Args)]
 pub struct TimeArgs {
-    /// How old it may be, or its session; no limit unless given
+    /// The maximum age of it or its session; by default unlimited
     #[arg(long, value_name = "DURATION", value_parser = duration::any)]
     pub max_age: Option<u64>,
-    /// How far the clock of the server that made it may be ahead: 5m at most
+    /// The time by which the clock of the sealing server may be ahead: 5m at most
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration::skew)]
     pub skew: u64,
 }
@@ -268,7 +271,7 @@ pub struct OpenArgs {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Action {
-    /// Print a new one
+    /// Make a new one
     New,
     /// Verify the one on stdin
     Verify,
@@ -297,21 +300,21 @@ pub struct HandleArgs {
 
 #[derive(Args)]
 pub struct InspectArgs {
-    /// The text, in place of stdin: every process of the machine can read it, so give what is in use, or a key, on
-    /// stdin
+    /// The text, in place of stdin: every process of the machine can read it, so pass a live token
+    /// or a key on stdin
     pub text: Option<String>,
     #[command(flatten)]
     pub keys: KeyArgs,
     /// The time in Unix seconds, in place of the clock's
     #[arg(long, value_name = "UNIX")]
     pub now: Option<u64>,
-    /// Print JSON: what (token, session-id, handle or key), length, and where there is one kind, key_id,
-    /// token_id, handle_type, created_at_ms; in_ring is null where no keys are given
+    /// Print JSON: what (token, session-id, handle or key), length, and if there is exactly one
+    /// kind, key_id, token_id, handle_type, created_at_ms; in_ring is null without keys
     #[arg(long)]
     pub json: bool,
 }
 
-/// By name, so that a shell completes them.
+/// Parses by name, so that a shell completes the names.
 fn kinds() -> impl TypedValueParser<Value = Kind> {
     PossibleValuesParser::new(Kind::ALL.map(Kind::name)).try_map(|name| name.parse::<Kind>())
 }

@@ -1,4 +1,4 @@
-//! Durations: how flags spell them, and how they are told.
+//! Durations: reads them from flags, and writes them for people.
 
 use jiff::{Span, SpanRelativeTo};
 
@@ -6,7 +6,7 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// The seconds of a duration such as `90s`, `5m`, `1h30m` or `30d`, or of a plain number.
+/// Reads a duration such as `90s`, `5m`, `1h30m` or `30d`, or a plain number, into seconds.
 pub fn any(text: &str) -> Result<u64, String> {
     const EXPECTED: &str =
         "expected whole seconds, or a duration with units such as 90s, 5m, 1h30m or 30d";
@@ -32,7 +32,7 @@ pub fn some(text: &str) -> Result<u64, String> {
 
 pub fn ttl(text: &str) -> Result<u32, String> {
     match age(text)? {
-        0 => Err("expected 1 second or more; --no-expiry is what never expires".into()),
+        0 => Err("expected 1 second or more; --no-expiry turns expiry off".into()),
         seconds => Ok(seconds),
     }
 }
@@ -49,7 +49,7 @@ pub fn skew(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The two largest units of a duration, such as `3d 4h`, `5m 12s` or `0s`.
+/// Writes the two largest units of a duration, such as `3d 4h`, `5m 12s` or `0s`.
 pub fn told(seconds: u64) -> String {
     let (large, unit, small, rest) = match seconds {
         DAY.. => (seconds / DAY, 'd', seconds % DAY / HOUR, 'h'),
@@ -63,7 +63,7 @@ pub fn told(seconds: u64) -> String {
     }
 }
 
-/// Unix seconds as `YYYY-MM-DDTHH:MM:SSZ`.
+/// Writes Unix seconds as `YYYY-MM-DDTHH:MM:SSZ`.
 pub fn moment(seconds: u64) -> String {
     let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
     jiff::Timestamp::from_second(seconds).map_or_else(

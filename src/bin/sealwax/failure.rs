@@ -1,4 +1,4 @@
-//! Why the command failed: what stderr says, and the exit status.
+//! A failure of the command: the text on stderr, and the exit status.
 
 use std::fmt::{self, Display};
 use std::io;
@@ -10,10 +10,10 @@ use super::duration::{moment, told};
 
 /// A token, an id or a handle is refused, or a store is not fit to be a ledger.
 const REFUSED: u8 = 1;
-/// The user or the system is to blame.
+/// The arguments, the input or the system is at fault.
 const FAILED: u8 = 2;
 
-/// The flags that give what the messages of the core begin with.
+/// The flags for the names at the start of the core's messages.
 const FLAGS: [(&str, &str); 12] = [
     ("arguments", "--arguments"),
     ("audience", "--audience"),
@@ -33,17 +33,18 @@ pub struct Failure {
     status: u8,
     code: Option<&'static str>,
     why: String,
-    /// What to do about it, where the reason does not say it.
+    /// The remedy, if the reason does not name it.
     tip: Option<String>,
 }
 
 impl Failure {
-    /// A store that is not fit to be a ledger.
+    /// Returns the failure for a store that is not fit to be a ledger.
     pub fn unfit(why: impl Into<String>) -> Self {
         Self::new(REFUSED, Some("ledger_unfit"), why)
     }
 
-    /// A store that cannot be used. The text holds no URL, for that may hold a password.
+    /// Returns the failure for a store that cannot be used. It has no URL, which may hold a
+    /// password.
     fn store(why: &impl Display) -> Self {
         Self::new(FAILED, Some("ledger_unavailable"), why.to_string())
             .tip("check the URL, that the store is up, and that it may be used from here")
@@ -58,7 +59,7 @@ impl Failure {
         .tip("`sealwax ledger begin` makes one, as a server does at its start")
     }
 
-    /// What the user gave to be sealed is at fault, whatever it is.
+    /// Returns the failure of sealing: the fault is always in the given values.
     pub fn of_sealing(error: Error) -> Self {
         Self {
             status: FAILED,
@@ -76,13 +77,13 @@ impl Failure {
         self
     }
 
-    /// Says where what is wrong was read.
+    /// Prefixes the place where the faulty value was read.
     pub fn found_in(mut self, place: impl Display) -> Self {
         self.why = format!("{place}: {}", self.why);
         self
     }
 
-    /// Names the flag of this command in place of another command's.
+    /// Names the flag of this command instead of another command's.
     pub fn by(mut self, other: &str, flag: &str) -> Self {
         self.why = self.why.replacen(other, flag, 1);
         self
@@ -164,14 +165,14 @@ fn tip(error: &Error) -> Option<String> {
         Error::TooLarge {
             what: "payload" | "token",
             ..
-        } => "--payload-limit BYTES allows for more, as the server must too".into(),
+        } => "raise --payload-limit BYTES, to the limit of the server".into(),
         Error::Malformed(_) | Error::WrongPurpose { .. } => {
-            "`sealwax inspect` says what a text is".into()
+            "`sealwax inspect` identifies a text".into()
         }
         Error::Unsupported(_) => "a newer release may know it".into(),
         Error::UnknownKey(_) => "give the key that made it in SEALWAX_KEYS or --key-file".into(),
         Error::Unauthentic => {
-            "give what the server bound it to: --audience and, where it has them, --label, \
+            "give the bindings that the server used: --audience and, if it has them, --label, \
              --session-id, --context (or --method, --target and --arguments)"
                 .into()
         }

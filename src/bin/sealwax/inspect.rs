@@ -1,5 +1,5 @@
-//! `sealwax inspect`: says what a text is. The commands of the other packages say the same, word for word:
-//! tests/inspect.json has the words.
+//! `sealwax inspect`: identifies a text. The commands of the other packages print the same words:
+//! tests/inspect.json has them.
 
 use std::fmt::Display;
 
@@ -12,7 +12,7 @@ use super::{Failure, ring, stdin_text};
 
 /// The prefix `sw1.`.
 const TOKEN_PREFIX: usize = 4;
-/// The bytes of a sealed token beside its payload, at least (SPEC.md, "Opening").
+/// The least bytes of a sealed token besides its payload (SPEC.md, "Opening").
 const TOKEN_OVERHEAD: usize = 65;
 
 pub fn run(args: &InspectArgs) -> Result<String, Failure> {
@@ -123,7 +123,7 @@ fn made(created_at_ms: u64, now: u64) -> [String; 2] {
     [fact("made at", moment(made)), fact("age", age)]
 }
 
-/// By the names that the bindings have for them.
+/// Returns the facts under the names that the bindings use.
 fn facts(
     seen: &Inspected,
     length: usize,

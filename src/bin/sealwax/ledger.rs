@@ -1,4 +1,4 @@
-//! `sealwax ledger`: what an operator does with the ledger of a fleet (LEDGER.md).
+//! `sealwax ledger`: an operator's commands for the ledger of a fleet (LEDGER.md).
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use sealwax::{Environment as _, Error, Principal, System};
 use super::args::{EndedKind, LedgerAction, LedgerArgs};
 use super::{Failure, duration};
 
-/// How long a store may take to connect, and for each answer.
+/// The time limit to connect to a store, and for each answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 const EXPECTED_URL: &str = "URL: expected redis://HOST, rediss://HOST or sqlite:PATH";
@@ -51,7 +51,8 @@ pub fn run(action: &LedgerAction) -> Result<String, Failure> {
     }
 }
 
-/// The log calls sessions of either layer a session, and their ids are random.
+/// Returns the kinds that the log calls by this name: sessions of both layers are `session` there,
+/// and their ids are random.
 fn tags(kind: EndedKind) -> &'static [Tag] {
     match kind {
         EndedKind::RequestState => &[Tag::RequestState],
@@ -99,7 +100,7 @@ enum Store {
 }
 
 impl Store {
-    /// What is not there is made by `begin` alone.
+    /// Connects to a store; only `begin` may create one.
     fn connect(at: &LedgerArgs, makes: bool) -> Result<Self, Failure> {
         let url = match &at.url {
             Some(url) => url.clone(),
@@ -119,7 +120,7 @@ impl Store {
             return Ok(Self::Sqlite(Box::new(file), path.into()));
         }
         if url.starts_with("rediss://") {
-            // Fails only where a provider is installed already.
+            // Fails only if a provider is already installed.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
         let client = Client::open(url).map_err(|error| {
@@ -132,7 +133,7 @@ impl Store {
         Ok(Self::Redis(Box::new(connection)))
     }
 
-    /// A store in which the ledger has begun: a mark in another would be seen by nobody.
+    /// Connects to a store where a ledger has begun: servers would not see a mark in any other.
     fn begun(at: &LedgerArgs) -> Result<Self, Failure> {
         let mut store = Self::connect(at, false)?;
         if store.get(&namespace(at).began())?.is_none() {
@@ -173,7 +174,7 @@ impl Store {
         })
     }
 
-    /// What it may forget; or that it must not serve.
+    /// Returns warnings about what the store may forget; fails if it is not fit.
     fn fit(&mut self) -> Result<Vec<String>, Failure> {
         let Self::Redis(connection) = self else {
             return Ok(Vec::new());
@@ -200,7 +201,7 @@ impl Store {
         }
     }
 
-    /// Does a command, which is `ok` or has failed.
+    /// Runs a command and requires the reply `ok`.
     fn run(&mut self, command: &Command) -> Result<(), Failure> {
         let mut reply = match self {
             Self::Sqlite(_, path) => Sqlite::open(Path::new(path))?.run(command)?,

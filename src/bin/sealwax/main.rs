@@ -27,7 +27,7 @@ use sealwax::{
 use serde_json::json;
 use zeroize::Zeroizing;
 
-/// Longer input is cut here, and refused for its length by what reads it.
+/// Longer input is cut here, and the reader refuses it for its length.
 const MAX_INPUT: u64 = 4 << 20;
 
 fn main() -> ExitCode {
@@ -35,14 +35,14 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            // Where nobody reads stderr, the status says it.
+            // If stderr cannot be written, the exit status still tells.
             let _ = writeln!(io::stderr(), "{failure}");
             failure.exit_code()
         }
     }
 }
 
-/// A reader that has seen enough, such as `head`, is no failure.
+/// Prints; a reader that closes early, such as `head`, is no failure.
 fn print(output: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout();
     match stdout.write_all(output).and_then(|()| stdout.flush()) {
@@ -51,7 +51,7 @@ fn print(output: &[u8]) -> io::Result<()> {
     }
 }
 
-/// What goes to stdout: nothing of it before everything has succeeded.
+/// Returns the output, so that nothing is printed unless everything succeeded.
 fn run(command: Command) -> Result<Vec<u8>, Failure> {
     match command {
         Command::Keygen { count } => keygen(count),
@@ -170,7 +170,7 @@ fn max_age(args: &TimeArgs) -> Option<Duration> {
     args.max_age.map(Duration::from_secs)
 }
 
-/// One moment for the whole command, and the system's randomness.
+/// The environment of one command: one time throughout, and the system's randomness.
 struct At {
     now_ms: u64,
 }
@@ -205,7 +205,7 @@ fn principal(args: &PrincipalArgs) -> Result<Principal, Error> {
     }
     if args.subject.is_none() && args.client.is_none() {
         return Err(Error::InvalidArgument(
-            "--issuer: expected --subject or --client too: an issuer alone is nobody".into(),
+            "--issuer: expected --subject or --client too: an issuer alone names no user".into(),
         ));
     }
     Principal::from_parts(
@@ -240,7 +240,7 @@ fn request_context(args: &RequestArgs) -> Result<RequestContext, Error> {
     RequestContext::new(&args.method, &args.target, args.arguments.as_deref())
 }
 
-/// Stdin to the byte; what is awaited is told to who would type it.
+/// Reads stdin to the byte; on a terminal, says what to type.
 fn stdin(what: &str) -> io::Result<Zeroizing<Vec<u8>>> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
@@ -251,8 +251,8 @@ fn stdin(what: &str) -> io::Result<Zeroizing<Vec<u8>>> {
     Ok(input)
 }
 
-/// A token, an id, a handle or a key text: without one line ending at its end, which is the
-/// shell's. None of ours has a character that is not ASCII, so what is no UTF-8 may stay garbled.
+/// Reads a token, an id, a handle or a key text, without one line ending at its end, which the
+/// shell adds. All of these are ASCII, so invalid UTF-8 may stay garbled.
 fn stdin_text(what: &str) -> io::Result<Zeroizing<String>> {
     let mut input = stdin(what)?;
     if input.pop_if(|last| *last == b'\n').is_some() {

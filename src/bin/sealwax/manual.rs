@@ -1,4 +1,4 @@
-//! What a shell and `man` are given.
+//! Completions for shells and pages for `man`.
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
@@ -14,7 +14,7 @@ pub fn completions(shell: Shell) -> Vec<u8> {
     script
 }
 
-/// The page of a command, found by its words.
+/// Returns the page of a command, found by its words.
 pub fn page(words: &[String]) -> Result<Vec<u8>, Failure> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();

@@ -1,4 +1,4 @@
-//! The assembly of `ring`.
+//! The cipher by the assembly of `ring`.
 
 use chacha20::R20;
 use chacha20::hchacha;

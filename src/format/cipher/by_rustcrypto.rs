@@ -1,4 +1,4 @@
-//! The default, for every target.
+//! The default cipher, for every target.
 
 use chacha20poly1305::aead::AeadInOut as _;
 use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305};

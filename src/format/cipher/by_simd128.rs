@@ -1,4 +1,4 @@
-//! ChaCha20 of our own, between RustCrypto's HChaCha20 and Poly1305.
+//! The cipher by our own ChaCha20, with RustCrypto's HChaCha20 and Poly1305.
 
 use chacha20::R20;
 use chacha20::hchacha;
@@ -18,7 +18,7 @@ impl Cipher {
         Self(Zeroizing::new(*key))
     }
 
-    /// As `by_ring` does it.
+    /// Derives the subkey, as `by_ring` does.
     fn for_nonce(&self, nonce: &Nonce) -> ChaCha20 {
         let start = leading::<16>(nonce).into();
         let subkey = Zeroizing::new(hchacha::<R20>((&*self.0).into(), &start).0);
@@ -48,7 +48,7 @@ impl Cipher {
     }
 }
 
-/// RFC 8439, section 2.8.
+/// Computes the tag (RFC 8439, section 2.8).
 fn mac(key: &[u8; 32], aad: &[u8], body: &[u8]) -> Poly1305 {
     let mut lengths = [0; 16];
     lengths[..8].copy_from_slice(&(aad.len() as u64).to_le_bytes());

@@ -1,8 +1,8 @@
-//! ChaCha20 (RFC 8439) in the vector instructions of WebAssembly, four blocks at once.
+//! ChaCha20 (RFC 8439) by the vector instructions of WebAssembly, four blocks at once.
 //!
-//! The one cipher of our own: no maintained crate has it for these instructions, and node:crypto
-//! has those of the processor. Each vector holds one word of the state, for four blocks that follow
-//! one another. There is no table and no branch on anything secret.
+//! This is the only cipher of our own: no maintained crate provides ChaCha20 with WebAssembly SIMD.
+//! Each vector holds one word of the state for four consecutive blocks. There is no table and no
+//! branch on anything secret.
 
 use core::arch::wasm32::{
     i8x16_shuffle, i32x4_shuffle, i64x2_shuffle, u32x4, u32x4_add, u32x4_shl, u32x4_shr,
@@ -19,7 +19,7 @@ const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574]
 /// Four blocks of the key stream, as pieces of 16 bytes.
 type Blocks = [[u64; 2]; 16];
 
-/// The key stream under one key and nonce, from its beginning.
+/// The key stream under one key and nonce, from its start.
 pub(super) struct ChaCha20 {
     /// Constants, key, counter and nonce.
     input: Zeroizing<[u32; 16]>,
@@ -27,7 +27,7 @@ pub(super) struct ChaCha20 {
 }
 
 impl ChaCha20 {
-    /// For the nonce, the last 8 of its 12 bytes: XChaCha20 has 4 zeros in front of them.
+    /// Takes the last 8 of the nonce's 12 bytes: in XChaCha20 the first 4 are zeros.
     pub(super) fn new(key: &[u8; 32], nonce: &[u8; 8]) -> Self {
         let mut input = Zeroizing::new([0; 16]);
         input[..4].copy_from_slice(&CONSTANTS);
@@ -41,7 +41,7 @@ impl ChaCha20 {
         Self { input, first }
     }
 
-    /// The key for Poly1305: the first half of block 0 (RFC 8439, section 2.6).
+    /// Returns the key for Poly1305: the first half of block 0 (RFC 8439, section 2.6).
     pub(super) fn mac_key(&self) -> Zeroizing<[u8; 32]> {
         let mut key = Zeroizing::new([0; 32]);
         for (bytes, word) in key
@@ -55,7 +55,7 @@ impl ChaCha20 {
         key
     }
 
-    /// Encrypts or decrypts a body, by what follows block 0 (RFC 8439, section 2.8).
+    /// Encrypts or decrypts a body with the key stream after block 0 (RFC 8439, section 2.8).
     pub(super) fn apply(mut self, body: &mut [u8]) {
         let (begin, rest) = body.split_at_mut(body.len().min(3 * BLOCK));
         xor(begin, &self.first[4..]);
@@ -68,7 +68,7 @@ impl ChaCha20 {
     }
 }
 
-/// `stream` is as long as the data or longer.
+/// `stream` is at least as long as the data.
 fn xor(data: &mut [u8], stream: &[[u64; 2]]) {
     let mut stream = stream.as_flattened().iter();
     let (whole, rest) = data.as_chunks_mut();
@@ -82,13 +82,13 @@ fn xor(data: &mut [u8], stream: &[[u64; 2]]) {
     }
 }
 
-/// The four blocks from the counter in `input` on (RFC 8439, section 2.3).
+/// Computes four blocks from the counter in `input` on (RFC 8439, section 2.3).
 fn blocks(input: &[u32; 16]) -> Blocks {
     let mut start = input.map(|word| u32x4_splat(word));
     start[12] = u32x4_add(start[12], u32x4(0, 1, 2, 3));
     let mut words = start;
     for _ in 0..ROUNDS / 2 {
-        // Written out: a loop over the places would keep the words in memory.
+        // Unrolled by hand: a loop over the indices would keep the words in memory.
         quarter(&mut words, 0, 4, 8, 12);
         quarter(&mut words, 1, 5, 9, 13);
         quarter(&mut words, 2, 6, 10, 14);
@@ -112,7 +112,7 @@ fn blocks(input: &[u32; 16]) -> Blocks {
     out
 }
 
-/// RFC 8439, section 2.1.
+/// The quarter round (RFC 8439, section 2.1).
 #[inline(always)]
 fn quarter(words: &mut [v128; 16], a: usize, b: usize, c: usize, d: usize) {
     words[a] = u32x4_add(words[a], words[b]);
@@ -130,7 +130,7 @@ fn rotate<const LEFT: u32, const RIGHT: u32>(words: v128) -> v128 {
     v128_or(u32x4_shl(words, LEFT), u32x4_shr(words, RIGHT))
 }
 
-/// Whole bytes move by one instruction.
+/// Rotates by whole bytes with one instruction.
 #[inline(always)]
 fn rotate_16(words: v128) -> v128 {
     i8x16_shuffle::<2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13>(words, words)
@@ -141,7 +141,7 @@ fn rotate_8(words: v128) -> v128 {
     i8x16_shuffle::<3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14>(words, words)
 }
 
-/// Four words for each of four blocks, made four blocks of four words.
+/// Turns four words of each of four blocks into four blocks of four words.
 #[inline(always)]
 fn transpose([a, b, c, d]: [v128; 4]) -> [v128; 4] {
     let (ab_low, ab_high) = (
@@ -160,7 +160,7 @@ fn transpose([a, b, c, d]: [v128; 4]) -> [v128; 4] {
     ]
 }
 
-/// Beside RustCrypto's (`make test-wasm`).
+/// Compares with RustCrypto's (`make test-wasm`).
 #[cfg(test)]
 mod tests {
     #![allow(clippy::cast_possible_truncation, clippy::unwrap_used)]

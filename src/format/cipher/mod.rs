@@ -1,10 +1,9 @@
-//! XChaCha20-Poly1305, in one of three ways that give the same bytes.
+//! XChaCha20-Poly1305, by one of three implementations that give the same bytes.
 //!
 //! RustCrypto's is the default: pure Rust, for every target. With the feature `ring`, its assembly
-//! does the work behind RustCrypto's HChaCha20, in less than half the time (benches/). In WebAssembly
-//! with vector instructions, `chacha20` does. All encrypt or decrypt a body where it lies, and check
-//! the tag before a byte is decrypted. A body has 1 MiB and some at most; the limit of the cipher is
-//! 256 GiB.
+//! runs after RustCrypto's HChaCha20, in less than half the time (benches/). In WebAssembly with
+//! vector instructions, `chacha20` does. All encrypt and decrypt in place, and check the tag before
+//! they decrypt. A body has little more than 1 MiB at most; the cipher's limit is 256 GiB.
 
 #[cfg(feature = "ring")]
 mod by_ring;

@@ -1,4 +1,4 @@
-//! The engine.
+//! The ledger in a SQLite file, by the crate `rusqlite`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,13 +14,13 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavio
 use super::{CONNECT, CREATE, DELETE, NORMAL, NOW, READ, SWEEP, WRITE};
 use crate::ledger::Command;
 
-/// How long to try for the file, while other processes open it too.
+/// The time to try to open the file while other processes open it too.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A ledger in a SQLite file: for the processes of one machine, and for what follows a restart.
+/// A ledger in a SQLite file: for the processes of one machine, and across restarts.
 ///
-/// What was answered survives a loss of power. A file on a network is none of this, and neither is a backup
-/// that was put back. Each command waits for the disk, and up to 250 ms for another process.
+/// An answered command survives a loss of power. This does not hold for a file on a network, or a
+/// restored backup. Each command waits for the disk, and up to 250 ms for another process.
 ///
 /// ```
 /// use sealwax::Principal;
@@ -41,16 +41,16 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens the file, and makes it where it is not there.
+    /// Opens the file, or creates it.
     ///
     /// # Errors
     ///
-    /// [`SqliteError`] for what cannot be opened and written, and for a file of something else.
+    /// [`SqliteError`] if the file cannot be opened and written, or is not a ledger.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
         let connection = Connection::open(path)?;
         let until = Instant::now() + TIMEOUT;
         loop {
-            // A file that changes to WAL waits for nobody.
+            // SQLite does not wait for a lock while a file changes to WAL.
             match connection.execute_batch(CONNECT) {
                 Err(error) if is_busy(&error) && Instant::now() < until => {
                     std::thread::sleep(Duration::from_millis(5));
@@ -64,8 +64,8 @@ impl Sqlite {
         })
     }
 
-    /// As [`open`](Self::open), but what was answered survives `kill -9` alone, and no loss of power. It takes
-    /// a fraction of the time.
+    /// As [`open`](Self::open), but an answered command survives only `kill -9`, not a loss of
+    /// power. It takes a fraction of the time.
     ///
     /// # Errors
     ///
@@ -78,15 +78,15 @@ impl Sqlite {
         Ok(ledger)
     }
 
-    /// Does what is asked, and gives the reply.
+    /// Runs a command, and returns the reply.
     ///
     /// # Errors
     ///
-    /// [`SqliteError`] where nothing was done: the disk is full, the file is locked elsewhere, and the like.
+    /// [`SqliteError`] if nothing was done: the disk is full, the file is locked, or similar.
     pub fn run(&self, command: &Command) -> Result<Vec<String>, SqliteError> {
         let connection = self.connection.lock();
         let mut connection = connection.unwrap_or_else(PoisonError::into_inner);
-        // What BEGIN says; it ends with whatever fails.
+        // As `BEGIN` says; it rolls back if anything fails.
         let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let now: i64 = sql.prepare_cached(NOW)?.query_row([], |row| row.get(0))?;
         let mut values: Vec<Option<String>> = Vec::new();
@@ -116,7 +116,7 @@ impl Sqlite {
     }
 }
 
-/// Why SQLite did nothing.
+/// The reason why SQLite did nothing.
 #[derive(Debug)]
 pub struct SqliteError(rusqlite::Error);
 
@@ -138,7 +138,7 @@ impl StdError for SqliteError {
     }
 }
 
-/// What is in the file is not for logs.
+/// The contents of the file are not logged.
 impl fmt::Debug for Sqlite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Sqlite")

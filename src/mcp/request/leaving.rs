@@ -1,4 +1,4 @@
-//! The way out: what a result carries is sealed, and what its session wrote is committed before it leaves.
+//! The result: seals the token in it, and commits the session's new state before it is sent.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -14,26 +14,26 @@ use crate::mcp::{
 };
 use crate::{Error, Kind, View};
 
-/// What the handler gave.
+/// The handler's result.
 pub(super) struct Left {
     pub token: Kept,
     pub outcome: Outcome,
     pub scope: Option<Scope>,
     pub no_meta: bool,
-    /// How often somebody else's state came in between.
+    /// The number of times that another request's state came in between.
     pub updates: u8,
 }
 
-/// What leaves once the ledger has the session's new state.
+/// The result that is sent once the ledger has the session's new state.
 pub(super) struct Committing {
     left: Left,
     leave: Leave,
     command: Command,
-    /// Whether it was tried once, and nobody answered.
+    /// Whether one try got no answer.
     tried: bool,
 }
 
-/// How often a function of the author's is applied to a state that came in between.
+/// The limit of applying a function of the author to a newer state.
 const MAX_UPDATES: u8 = 32;
 
 impl Request {
@@ -51,7 +51,7 @@ impl Request {
         leave.declare = sessions.is_some() && declares(&self.method);
         if let Some(carries) = self.carries
             && !left.token.is_absent()
-            // A complete result may have a member of this name, which is the tool's own.
+            // In a complete result, a member of this name is the tool's own.
             && (carries.kind == Kind::Cursor || left.outcome == Outcome::InputRequired)
         {
             let public = left.scope == Some(Scope::Public) && !leave.private;
@@ -68,13 +68,13 @@ impl Request {
             }
         }
         if let (Some(session), Some(sessions)) = (&self.session, sessions) {
-            // The next round sends the same state again, so nothing may take its place.
+            // The next round sends the same state again, so it must stay the latest one.
             let asks_back =
                 left.outcome == Outcome::InputRequired && guard.settings().ledger.is_some();
             let sealed = if left.no_meta && session.is_written() {
                 Err(Error::argument(
-                    "session: the SDK gives this method's result no metadata, so what was written \
-                     would be lost; write it in another",
+                    "session: expected a method whose result has metadata: the SDK drops it here, \
+                     and the write would be lost",
                 ))
             } else if asks_back {
                 Ok(session.unchanged())
@@ -108,7 +108,7 @@ impl Request {
         step
     }
 
-    /// The ledger took the new state, or not.
+    /// Takes the ledger's reply to the new state.
     pub(super) fn committed(
         &mut self,
         context: &mut Context,
@@ -117,7 +117,7 @@ impl Request {
     ) -> Step {
         let lost = match reply {
             Err(_) if !committing.tried => {
-                // The same again is no second write.
+                // The same command again is not a second write.
                 committing.tried = true;
                 let step = Step::Ledger(Box::new(committing.command.clone()));
                 self.phase = Phase::Committing(Box::new(committing));
@@ -130,7 +130,7 @@ impl Request {
                     Err(reason) => reason,
                 },
                 (Some("ended"), _) => Reason::Ledger("ended", "it has ended"),
-                // After a try that nobody answered: it may have been ours that somebody wrote upon.
+                // After a try without an answer, the state may be stale because of our own write.
                 (Some("stale"), [_, token, generation, state]) if !committing.tried => {
                     Reason::Stale(Box::new([token, generation, state].map(Clone::clone)))
                 }
@@ -147,7 +147,7 @@ impl Request {
         }
     }
 
-    /// A renewal that does not come about never refuses a read.
+    /// Leaves the session as it was: a failed renewal never refuses a read.
     fn not_renewed(&self, context: &mut Context, mut leave: Leave, lost: Reason) -> Step {
         leave.metadata = self
             .session
@@ -163,7 +163,7 @@ impl Request {
         Step::Leave(Box::new(leave))
     }
 
-    /// Somebody else wrote the session in the meantime.
+    /// Handles a write of the session by another request in the meantime.
     fn overtaken(&mut self, context: &mut Context, left: Left, latest: &[String; 3]) -> Step {
         let updates = self.session.as_ref().is_some_and(Session::is_updated);
         if !updates || left.updates == MAX_UPDATES {
@@ -183,7 +183,7 @@ impl Request {
         }
     }
 
-    /// The author's functions were applied to the state that came in between.
+    /// Takes the result of the author's functions for the newer state.
     pub(super) fn updated(
         &mut self,
         context: &mut Context,
@@ -202,7 +202,7 @@ impl Request {
         }
     }
 
-    /// `view` is `None` for what may be handed to any user.
+    /// Seals the token; `view` is `None` for a result that any user may get.
     fn seal(
         &self,
         context: &Context,
@@ -235,7 +235,7 @@ impl Request {
     }
 }
 
-/// What the ledger is told of a session that leaves with a new state.
+/// Returns the command that commits a session's new state.
 fn commit(context: &Context, session: &Session, sealed: &session::Left) -> Option<Command> {
     let (ledger, _) = context.ledger()?;
     let (seen, generation) = session.seen()?;

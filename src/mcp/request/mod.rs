@@ -1,5 +1,5 @@
-//! The way of a request or a notification through the guard: in by its session and by what it carries,
-//! out by what its result carries and what its session wrote.
+//! A request or a notification in the guard: its session and its token on the way in, the token and
+//! the session of its result on the way out.
 
 mod leaving;
 mod sessions;
@@ -30,27 +30,27 @@ pub(super) struct Request {
     sent: Kept,
     sent_session: Option<(Kept, Kept)>,
     phase: Phase,
-    /// What the `requestState` held.
+    /// The opened `requestState`.
     state: Option<String>,
-    /// What it was bound to, and the next one is.
+    /// The context that it was bound to; the next one is bound to the same.
     bound: Option<RequestContext>,
     session: Option<Session>,
 }
 
 enum Phase {
-    /// Nothing is decided yet.
+    /// Not checked yet.
     Entering,
-    /// What it brought is asked about; then this is delivered.
+    /// Its tokens are being judged; then this is delivered.
     Asking { asking: Asking, then: Box<Deliver> },
     /// The author is asked for the first value of a session.
     Beginning,
     /// The handler runs.
     Delivered,
-    /// It has run; who asks may still have to be found out.
+    /// The handler has run; the caller may still be unknown.
     Leaving(Left),
-    /// The ledger is told of the new state.
+    /// The ledger is asked to commit the new state.
     Committing(Box<Committing>),
-    /// The author is asked what to make of somebody else's state.
+    /// The author is asked to update another request's state.
     Updating(Left),
 }
 
@@ -127,8 +127,8 @@ impl Request {
         }
     }
 
-    /// Whether something may leave for it that a ledger is asked about when it comes back.
-    pub fn gives(&self, context: &Context) -> bool {
+    /// Returns whether its result may hold a token that the ledger judges later.
+    pub fn may_seal(&self, context: &Context) -> bool {
         let carries = self.carries.map(|carries| carries.kind);
         carries == Some(Kind::RequestState) || context.guard.settings().sessions.is_some()
     }
@@ -137,7 +137,7 @@ impl Request {
         self.notification
     }
 
-    /// It is not known who asks.
+    /// Refuses: the caller could not be identified.
     pub fn fail(&self, context: &mut Context, error: Error) -> Step {
         let item = match (&self.sent_session, self.carries) {
             (None, Some(carries)) => item(carries),
@@ -147,7 +147,7 @@ impl Request {
     }
 }
 
-/// What a request carries.
+/// The token of a request.
 impl Request {
     fn enter(
         &mut self,
@@ -164,13 +164,13 @@ impl Request {
         {
             tokens.push(session.asked(&view, state.sent()));
         }
-        let came = !self.sent.is_absent();
-        // A handler that may write a state must not run for nobody.
+        let has_token = !self.sent.is_absent();
+        // A handler that may write a state must not run without a caller.
         if let Some(carries) = self.carries
-            && (came || carries.kind == Kind::RequestState)
+            && (has_token || carries.kind == Kind::RequestState)
         {
             let view = context.view()?;
-            if came {
+            if has_token {
                 match self.open(context, carries, &view) {
                     Ok((text, token)) => {
                         deliver.carried = Some(text);
@@ -183,7 +183,7 @@ impl Request {
         Ok(self.ask(context, tokens, deliver))
     }
 
-    /// Delivers a message once all that it brought is good.
+    /// Delivers a message once all its tokens are accepted.
     fn ask(&mut self, context: &mut Context, tokens: Vec<asking::Token>, then: Deliver) -> Step {
         let mut asking = Asking::new(tokens);
         let asked = asking.step(context);
@@ -220,7 +220,7 @@ impl Request {
         }
     }
 
-    /// What the token held, and what `accept` is asked of it.
+    /// Returns the opened value, and the question about its token.
     fn open(
         &mut self,
         context: &Context,
@@ -243,7 +243,7 @@ impl Request {
         }
         let method = self.method.as_str();
         match view.cursor(method).open(token) {
-            // Of a public page, which any cache may have handed to anybody.
+            // A cursor of a public page, which a cache may have handed to any user.
             Err(Error::PrincipalMismatch) => {
                 let public = &context.guard.settings().public;
                 let opened = public.cursor(method).open(token)?;
@@ -265,12 +265,12 @@ impl Request {
         Step::Deliver(Box::new(deliver))
     }
 
-    /// What a `requestState` of this request is bound to.
+    /// Returns the context that this request's `requestState` is bound to.
     fn binding(&self, context: &Context) -> Result<RequestContext, Error> {
         let carries = self.carries.ok_or(OUT_OF_ORDER)?;
         let target = self.target.as_deref();
         let target = target.ok_or(Error::Malformed("a request whose target is a text"))?;
-        // A resource has no arguments.
+        // Resources have no arguments.
         let arguments = self.arguments.as_deref();
         let arguments = arguments.filter(|_| carries.target == Some("name"));
         let only = &context.guard.settings().only;
@@ -291,7 +291,7 @@ impl Request {
         context.reply(reason, about)
     }
 
-    /// The session, which is asked for first, or else what the request carries was not accepted.
+    /// Refuses by the index of the refused token: the session comes first, then the carried token.
     fn refuse(&self, context: &mut Context, at: usize, reason: Reason) -> Step {
         let asked_first = usize::from(self.session.is_some());
         match self.carries {
@@ -303,7 +303,7 @@ impl Request {
     }
 }
 
-/// What a handler reaches.
+/// The part that a handler uses.
 impl Request {
     pub fn state(&self) -> Result<Option<&str>, Error> {
         let carries = self.carries.map(|carries| carries.kind);
@@ -346,7 +346,7 @@ impl Request {
 }
 
 const NO_SESSION: Error = Error::InvalidArgument(alloc::borrow::Cow::Borrowed(
-    "session: expected a request that has one, before its answer has left",
+    "session: expected a request with a session, before its answer is sent",
 ));
 
 fn read<K>(item: Item, opened: Opened<K>, ask: Ask) -> Result<(String, asking::Token), Error> {

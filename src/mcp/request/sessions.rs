@@ -1,4 +1,4 @@
-//! Data-layer sessions: begun, opened, deleted, and told their latest state.
+//! Data-layer sessions: begins, opens and deletes them, and answers stale states.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -24,7 +24,7 @@ impl Request {
         sessions: &SessionSettings,
     ) -> Result<Step, Step> {
         if self.method == DELETE && !context.guard.settings().remembers() {
-            // Never promise what nothing keeps.
+            // Without a ledger or `accept`, nothing would remember the end.
             return Ok(reply(-32601, "Method not found"));
         }
         let Some((id, state)) = &self.sent_session else {
@@ -37,7 +37,7 @@ impl Request {
                 self.phase = Phase::Beginning;
                 return Ok(Step::Begin);
             }
-            // Nothing could tell the client of a notification that it needs one.
+            // A notification has no answer to tell that it needs a session.
             let required =
                 !self.notification && sessions.required.by(&self.method, self.target.as_deref());
             if required || self.method == DELETE {
@@ -109,7 +109,7 @@ impl Request {
         }
     }
 
-    /// Its id alone suffices: a client may have lost the state of what it wants gone.
+    /// Deletes by the id alone: the client may have lost the state.
     pub(super) fn delete(
         &mut self,
         context: &mut Context,
@@ -152,7 +152,7 @@ impl Request {
         context.reply(reason, about)
     }
 
-    /// The answer to a state that is not the latest one: it, for the client is honest.
+    /// Answers a stale state with the latest one: the client is honest.
     pub(super) fn stale(&mut self, context: &mut Context, ran: bool, latest: &[String; 3]) -> Step {
         let adopted = match self.adopt(context, latest) {
             Ok(adopted) => adopted,

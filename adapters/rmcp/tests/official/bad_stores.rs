@@ -184,8 +184,8 @@ async fn one_that_would_forget() {
 #[tokio::test]
 async fn one_that_holds_what_is_not_ours() {
     for (how, says) in [
-        ("SET {} garbage", "what is not ours"),
-        ("SET {} 9:1", "what is not ours"),
+        ("SET {} garbage", "found another value"),
+        ("SET {} 9:1", "found another value"),
         ("LPUSH {} garbage", "WRONGTYPE"),
     ] {
         let (mut fleet, had) = good(&[]).await;
@@ -350,9 +350,9 @@ async fn one_of_the_authors_own() {
         || async { Ok(["used", "17"].map(Into::into).into()) }.boxed();
     for (answer, says) in [
         (failed, "it rains"),
-        (replies, "makes no sense"),
-        (strange, "makes no sense"),
-        (misplaced, "makes no sense"),
+        (replies, "expected a reply as LEDGER.md specifies"),
+        (strange, "expected a reply as LEDGER.md specifies"),
+        (misplaced, "expected a reply as LEDGER.md specifies"),
         (|| panic!("it hails"), "panicked"),
         (|| std::future::pending().boxed(), "no answer in 300ms"),
     ] {
