@@ -1,5 +1,5 @@
-//! A replica in Rust: `open`, or `renew PAYLOAD`, the session whose metadata is on stdin. What the
-//! client gets is on stdout, what the log gets on stderr.
+//! A replica in Rust: `open`, or `renew PAYLOAD`, for the session whose metadata is on stdin. It writes the client's answer
+//! to stdout, and the log to stderr.
 
 use std::error::Error;
 use std::{env, io};

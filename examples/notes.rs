@@ -1,6 +1,6 @@
-//! Notes: a tool that asks before it deletes, a basket in a handle, and a list in pages, on stdio or,
-//! with `PORT`, HTTP; with `NOTES_JWT_SECRET`, who asks over HTTP needs a JWT by HS256. With
-//! `SEALWAX_LEDGER`, the URL of a Redis or Valkey that all replicas share, an answer is taken once.
+//! Notes: a tool that asks before it deletes, a basket in a handle, and a list in pages. It serves stdio, or HTTP if
+//! `PORT` is set. With `NOTES_JWT_SECRET`, HTTP requests need a JWT signed with HS256. With `SEALWAX_LEDGER`, the URL of a
+//! Redis or Valkey that all replicas share, a confirmation is accepted once. To run it:
 //! `SEALWAX_KEYS="$(sealwax keygen)" cargo run -p sealwax-rmcp --example notes`
 
 use std::{collections::BTreeSet, env, sync::Arc, time::Duration};

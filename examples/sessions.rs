@@ -1,7 +1,7 @@
-//! Sessions: a counter, and a draft between `begin` and `end`, in one value that the client holds
-//! sealed. On stdio or, with `PORT`, HTTP; with `NOTES_JWT_SECRET`, HTTP needs a JWT by HS256. With
-//! `SEALWAX_LEDGER`, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and parallel
-//! calls all count.
+//! Sessions: a counter, and a draft between `begin` and `end`, in one value that the client holds sealed. It serves
+//! stdio, or HTTP if `PORT` is set. With `NOTES_JWT_SECRET`, HTTP requests need a JWT signed with HS256. With
+//! `SEALWAX_LEDGER`, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and parallel calls all
+//! count. To run it:
 //! `SEALWAX_KEYS="$(sealwax keygen)" cargo run -p sealwax-rmcp --example sessions`
 
 use std::{env, sync::Arc};
@@ -21,7 +21,7 @@ use serde_json::Value;
 #[derive(Clone)]
 struct Counter;
 
-/// What a session is about. `draft` is there between `begin` and `end`.
+/// The value of a session. `draft` is set between `begin` and `end`.
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Work {
     count: u64,
@@ -86,7 +86,7 @@ fn set_draft(session: &mut Session<Work>, draft: Option<String>) -> Result<(), E
     session.write(Work { count, draft })
 }
 
-/// The ulid is for logs; the session id is not.
+/// Logs the ulid, and never the session id.
 fn log(tool: &str, session: &Session<Work>) {
     let (ulid, generation) = (session.ulid(), session.generation());
     eprintln!("{tool} session={ulid} generation={generation}");

@@ -1,34 +1,96 @@
-"""The crate as it would be published: it builds from its own files, and holds those it should and no others."""
+"""The crates as they would be published: each holds the files it should and no others, and builds from them.
+
+The tests of sealwax-rmcp run from its package, against the packed core. They are built in this repository's target directory, with its
+lock file and profile, so that no dependency is compiled again.
+"""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tarfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAPERS = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "SECURITY.md", "SPEC.md"]
-CARGO = [".cargo_vcs_info.json", "Cargo.lock", "Cargo.toml", "Cargo.toml.orig"]
-METADATA = ["categories", "description", "keywords", "license", "readme", "repository", "rust_version"]
+# The packages as a workspace of their own.
+PACKED = ROOT / "target/packed"
+CORE, RMCP = "sealwax", "sealwax-rmcp"
+FOLDERS = {CORE: ROOT, RMCP: ROOT / "adapters/rmcp"}
+CARGO = {".cargo_vcs_info.json", "Cargo.lock", "Cargo.toml", "Cargo.toml.orig"}
+PAPERS = {
+    CORE: {"CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "SECURITY.md", "SPEC.md"},
+    RMCP: {"LICENSE-APACHE", "LICENSE-MIT", "README.md"},
+}
+SOURCES = {CORE: ["src"], RMCP: ["src", "examples", "tests/common", "tests/official"]}
+METADATA = ["description", "keywords", "license", "readme", "repository", "rust_version"]
+
+
+def packages():
+    found = subprocess.run(
+        ["cargo", "metadata", "--no-deps", "--format-version=1"], cwd=ROOT, check=True, stdout=subprocess.PIPE
+    )
+    found = {package["name"]: package for package in json.loads(found.stdout)["packages"]}
+    return {name: found[name] for name in FOLDERS}
+
+
+def files(name, folder):
+    """Return the files of a packed crate, by their paths in it."""
+    with tarfile.open(ROOT / f"target/package/{folder}.crate") as crate:
+        contents = {member.name.removeprefix(f"{folder}/"): crate.extractfile(member).read() for member in crate}
+    sources = {
+        str(file.relative_to(FOLDERS[name]))
+        for source in SOURCES[name]
+        for file in (FOLDERS[name] / source).rglob("*")
+        if file.suffix in {".rs", ".lua"}
+    }
+    expected = sources | PAPERS[name] | CARGO
+    # Outside a git checkout there is no .cargo_vcs_info.json to add.
+    if (found := contents.keys() | {".cargo_vcs_info.json"}) != expected:
+        sys.exit(f"the crate {name} holds {found - expected} too much and {expected - found} too little")
+    return contents
+
+
+def unpack(contents, folder):
+    """Write what has changed alone: cargo goes by times."""
+    for file in folder.rglob("*"):
+        if file.is_file() and str(file.relative_to(folder)) not in contents:
+            file.unlink()
+    for name, content in contents.items():
+        file = folder / name
+        if not file.exists() or file.read_bytes() != content:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+
+
+def workspace(folders):
+    """Return the manifest of the packages, with the profile by which their dependencies have been built."""
+    manifest = (ROOT / "Cargo.toml").read_text()
+    return "\n".join(
+        [
+            f'[workspace]\nresolver = "3"\nmembers = {json.dumps(list(folders.values()))}',
+            f'[patch.crates-io]\n{CORE} = {{ path = "{folders[CORE]}" }}',
+            manifest[manifest.index("[profile.dev]") :],
+        ]
+    )
 
 
 def main():
-    subprocess.run(["cargo", "package", "--quiet", "--allow-dirty", "-p", "sealwax"], cwd=ROOT, check=True)
-    metadata = subprocess.run(
-        ["cargo", "metadata", "--no-deps", "--format-version=1"], cwd=ROOT, check=True, stdout=subprocess.PIPE
-    )
-    (package,) = (package for package in json.loads(metadata.stdout)["packages"] if package["name"] == "sealwax")
-    folder = f"sealwax-{package['version']}"
-    with tarfile.open(ROOT / f"target/package/{folder}.crate") as crate:
-        found = {name.removeprefix(folder + "/") for name in crate.getnames()}
-    sources = {str(file.relative_to(ROOT)) for file in (ROOT / "src").rglob("*") if file.suffix in {".rs", ".lua"}}
-    # Outside a git checkout there is no .cargo_vcs_info.json to add.
-    expected = sources | set(PAPERS) | set(CARGO)
-    if found | {CARGO[0]} != expected:
-        sys.exit(f"the crate holds {found - expected} too much and {expected - found} too little")
-    if absent := [name for name in METADATA if not package[name]]:
-        sys.exit(f"the crate's metadata lacks {absent}")
-    print(f"crate of {len(found)} files: 1 passed, 0 failed")
+    names = [argument for name in FOLDERS for argument in ("-p", name)]
+    subprocess.run(["cargo", "package", "--quiet", "--no-verify", "--allow-dirty", *names], cwd=ROOT, check=True)
+    folders, count = {}, 0
+    for name, package in packages().items():
+        if absent := [member for member in METADATA if not package[member]]:
+            sys.exit(f"the metadata of {name} lacks {absent}")
+        folders[name] = f"{name}-{package['version']}"
+        contents = files(name, folders[name])
+        unpack(contents, PACKED / folders[name])
+        count += len(contents)
+    own = {"Cargo.toml": workspace(folders).encode(), "Cargo.lock": (ROOT / "Cargo.lock").read_bytes()}
+    for name, content in own.items():
+        (PACKED / name).write_bytes(content)
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")}
+    subprocess.run(["cargo", "test", "--quiet", "-p", RMCP], cwd=PACKED, env=environment, check=True)
+    print(f"crates of {count} files: 1 passed, 0 failed")
 
 
 if __name__ == "__main__":

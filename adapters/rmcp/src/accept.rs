@@ -1,4 +1,4 @@
-//! The last word before a token is accepted: used already, ended, or good.
+//! The author's own check before a token is accepted.
 
 use std::error::Error as StdError;
 use std::panic::AssertUnwindSafe;
@@ -13,41 +13,41 @@ use tokio::time::Instant;
 use crate::Kind;
 use crate::refusal::said;
 
-/// A token that passed every check but this one, or that ends.
+/// A token that has passed every other check, or that ends.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Presented {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The id of a sealed token, or the ulid of a handle, in hex digits.
     pub id: String,
-    /// Whom it was issued to, and who presents it; anonymous for the cursor of a public page, which is
-    /// anybody's.
+    /// The principal that it was issued to and that presents it. Anonymous for the cursor of a public page, which any
+    /// user may present.
     pub principal: Principal,
-    /// The second, in Unix time, from which on nothing of it opens anywhere: its end rounded up to
-    /// whole seconds, plus 300, the most by which the clocks of two replicas may differ. `None`
-    /// where it never ends. What is remembered of it may be forgotten then, and not before.
+    /// The Unix time in seconds from which on the token opens nowhere: its expiry rounded up to whole seconds, plus
+    /// 300, the largest difference allowed between the clocks of two replicas. `None` if it never expires. A store
+    /// may forget the token from then on, and not earlier.
     pub expires_at: Option<u64>,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Asked before a token is accepted, and told when something ends: a rule of the author's own. What a seal
-/// cannot say, a [ledger](crate::ledger) does.
+/// An author's own check of tokens. The guard asks it before it accepts a token, and tells it when something ends.
+/// For single use, ends and latest states, a [ledger](crate::ledger) is enough.
 ///
-/// The guard asks only for what has been verified, and not longer than
-/// [`accept_timeout`](crate::GuardBuilder::accept_timeout). An error, a panic or no answer in time fails
-/// closed: the request gets an internal error, so that a client does not throw a good token away.
+/// The guard asks only about verified tokens, and waits for at most
+/// [`accept_timeout`](crate::GuardBuilder::accept_timeout). An error, a panic or a timeout fails closed: the request
+/// gets an internal error, so that the client keeps a good token.
 pub trait Accept: Send + Sync + 'static {
-    /// Whether to accept `token`. For single use, asking and remembering must be one step.
+    /// Returns whether to accept `token`. For single use, the check and the record must be one atomic step.
     fn accept<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<bool, BoxError>>;
 
-    /// `token` ends before its time; accept it no more.
+    /// Records that `token` ends before its expiry. Refuse it from then on.
     fn ended<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 
-/// How long the author and the ledger may take for all that is asked of one exchange.
+/// The time limit of [`Accept`] and the ledger for all questions of one exchange.
 pub(crate) struct Deadline {
     limit: Duration,
     at: Option<Instant>,
@@ -58,12 +58,12 @@ impl Deadline {
         Self { limit, at: None }
     }
 
-    /// When the time is over. It begins with the first question.
+    /// Returns when the time is over. It starts with the first question.
     pub(crate) fn at(&mut self) -> Instant {
         *self.at.get_or_insert_with(|| Instant::now() + self.limit)
     }
 
-    /// Puts a question to the author's function, about what `principal` presents.
+    /// Asks `accept` about what `principal` presents.
     pub(crate) async fn ask(
         &mut self,
         accept: &dyn Accept,
@@ -96,7 +96,7 @@ async fn ask(
             }
         }
         Question::End(token) => accept.ended(&presented(token, principal)).await?,
-        _ => return Err("a question that this version does not know".into()),
+        _ => return Err("a question that this version does not support".into()),
     }
     Ok(Verdict::Yes)
 }

@@ -1,4 +1,4 @@
-//! What a handler does with a handle.
+//! Operations of a handler on a handle.
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
@@ -12,7 +12,7 @@ use crate::guard::Guard;
 use crate::refusal::{About, token_id};
 use crate::refused::Refused;
 
-/// An act that has begun.
+/// An operation that has begun.
 pub(crate) struct Acting<'a> {
     kind: Kind,
     caller: &'a Caller,
@@ -22,7 +22,7 @@ pub(crate) struct Acting<'a> {
 }
 
 impl<'a> Acting<'a> {
-    /// Begins with a handle of a type. Only a server that this guard protects can tell whose it is.
+    /// Begins an operation on a handle type. It needs a server that this guard protects, which knows the principal.
     pub(crate) fn begin(
         guard: &Guard,
         handle_type: &str,
@@ -56,7 +56,7 @@ impl<'a> Acting<'a> {
         })
     }
 
-    /// What came of it.
+    /// Returns the outcome.
     pub(crate) async fn done(mut self) -> Result<Made, Refused> {
         let drive = self
             .caller
@@ -64,12 +64,12 @@ impl<'a> Acting<'a> {
         made(drive.await)
     }
 
-    /// What came of it, where nobody has to be asked.
+    /// Returns the outcome of an operation that asks nobody.
     pub(crate) fn now(self) -> Result<Made, Refused> {
         made(self.step)
     }
 
-    /// What came of it, and the value that `handle` held.
+    /// Returns the outcome, and the value that `handle` held.
     pub(crate) async fn open<T: DeserializeOwned>(
         self,
         handle: &str,
@@ -80,7 +80,7 @@ impl<'a> Acting<'a> {
         };
         let value = opened.map(serde_json::from_str);
         let Some(Ok(value)) = value else {
-            // First of all, for what cannot be read must not count as used.
+            // Read the value first: a handle that cannot be read must not count as used.
             let refused = value.map(|_| self.unreadable(handle));
             let made = self.now();
             return Err(refused.unwrap_or_else(|| made.err().unwrap_or_else(trouble)));
@@ -107,7 +107,7 @@ fn made(step: Step) -> Result<Made, Refused> {
     }
 }
 
-/// The server's own.
+/// An internal error.
 fn trouble() -> Refused {
     Refused::new(Reply::from(Profile::Handle.internal_error()))
 }

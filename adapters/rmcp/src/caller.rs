@@ -1,5 +1,5 @@
-//! Who asks, and what a protected server knows of the request at hand. It travels in the request's
-//! extensions, so that extractors and handles find it, and are of no use where nobody put it.
+//! The caller of a request, and its state in a protected server. It is passed on in the request's extensions, where
+//! extractors and handles find it. Without it they fail.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ use crate::accept::Deadline;
 use crate::guard::Guard;
 use crate::refusal::{About, error_data, internal, token_id};
 
-/// A request or a notification, as its handler has it.
+/// A request or a notification, as a handler receives it.
 pub trait Received: sealed::Sealed {
     #[doc(hidden)]
     fn extensions(&self) -> &Extensions;
@@ -42,22 +42,22 @@ impl Received for NotificationContext<RoleServer> {
     }
 }
 
-/// Shared by all clones of one request's context.
+/// The caller of one request, shared by all clones of its context.
 pub(crate) struct Caller {
     pub guard: Guard,
     principal: OnceLock<Result<Principal, Failed>>,
-    /// The token that came with the request.
+    /// The token that the request carried.
     carried: OnceLock<String>,
-    /// While the handler runs.
+    /// Set while the handler runs.
     exchange: Mutex<Option<Exchange>>,
-    /// What the handler had the session be, of what it was.
+    /// The changes that the handler made to the session by a function.
     updates: Mutex<Vec<Box<Update>>>,
 }
 
-/// Makes the next value of a session from one, both as JSON.
+/// Makes the next value of a session from the current one, both as JSON.
 pub(crate) type Update = dyn Fn(&str) -> Result<String, Error> + Send + Sync;
 
-/// Who asks, as a guard around the transport found out.
+/// The principal that the transport's guard has found.
 #[derive(Clone)]
 pub(crate) struct Identified(pub Guard, pub Principal);
 
@@ -77,7 +77,7 @@ impl Caller {
         }
     }
 
-    /// The one that the boundary left in what a handler received.
+    /// Returns the caller of the request that a handler received.
     pub(crate) fn of(context: &impl Received) -> Result<&Arc<Self>, Error> {
         context.extensions().get().ok_or(Error::InvalidArgument(
             "expected a request that a protected server received: serve what guard.protect(server) \
@@ -86,17 +86,17 @@ impl Caller {
         ))
     }
 
-    /// The principal if somebody has asked for it.
+    /// Returns the principal, if it has been resolved.
     pub(crate) fn principal(&self) -> Option<&Principal> {
         self.principal.get()?.as_ref().ok()
     }
 
-    /// Remembers which token the request came with.
+    /// Records the token that the request carried.
     pub(crate) fn carried(&self, token: String) {
         self.carried.get_or_init(|| token);
     }
 
-    /// The id of that token.
+    /// Returns the id of that token.
     pub(crate) fn token_id(&self) -> Option<String> {
         token_id(self.carried.get()?)
     }
@@ -105,7 +105,7 @@ impl Caller {
         About::new(kind, profile, self.principal())
     }
 
-    /// Does what the engine wants to know, until there is something else to do.
+    /// Answers the engine's questions, until the next step is something else.
     pub(crate) async fn drive(
         &self,
         exchange: &mut Exchange,
@@ -120,8 +120,8 @@ impl Caller {
                         (Some(accept), Some(principal)) => {
                             deadline.ask(accept, question, principal).await
                         }
-                        // The engine asks only where there is somebody to ask.
-                        _ => Verdict::Unavailable(Failed("accept: nobody to ask".into())),
+                        // The engine asks only if there is an `Accept`, and after the principal is known.
+                        _ => Verdict::Unavailable(Failed("accept: none".into())),
                     };
                     self.on(exchange, Event::Answer(verdict))
                 }
@@ -139,7 +139,7 @@ impl Caller {
         }
     }
 
-    /// The same as far as nothing has to be waited for.
+    /// Does the same, without waiting for anything.
     pub(crate) fn identified(
         &self,
         exchange: &mut Exchange,
@@ -154,7 +154,7 @@ impl Caller {
         step
     }
 
-    /// The next step.
+    /// Returns the next step.
     pub(crate) fn on(&self, exchange: &mut Exchange, event: Event<'_>) -> Step {
         exchange.on(event).unwrap_or_else(|error| {
             let reply = self
@@ -164,13 +164,13 @@ impl Caller {
         })
     }
 
-    /// Keeps the exchange while the handler runs. What it does when that is over is an error.
+    /// Keeps the exchange while the handler runs. Using it afterwards is an error.
     pub(crate) fn keep(&self, exchange: Exchange) -> Kept<'_> {
         *self.exchange() = Some(exchange);
         Kept(self)
     }
 
-    /// What a handler does with the exchange.
+    /// Uses the exchange on behalf of the handler.
     pub(crate) fn within<T>(
         &self,
         act: impl FnOnce(&mut Exchange) -> Result<T, Error>,
@@ -183,12 +183,12 @@ impl Caller {
         }
     }
 
-    /// Remembers how the handler made a value.
+    /// Records a function that changed the session.
     pub(crate) fn update(&self, update: Box<Update>) {
         self.updates().push(update);
     }
 
-    /// What all that makes of another value.
+    /// Applies these functions to another value.
     fn updated(&self, mut value: String) -> Result<String, Failed> {
         for update in &*self.updates() {
             let made = catch_unwind(AssertUnwindSafe(|| update(&value)));
@@ -207,7 +207,7 @@ impl Caller {
     }
 }
 
-/// The exchange of a handler that runs.
+/// Holds the exchange of a running handler.
 pub(crate) struct Kept<'a>(&'a Caller);
 
 impl Kept<'_> {
@@ -222,7 +222,7 @@ impl Drop for Kept<'_> {
     }
 }
 
-/// The error of a step that is no good one.
+/// Returns the error for a step that refuses.
 pub(crate) fn refused(step: Step) -> ErrorData {
     match step {
         Step::Reply(reply) => error_data(reply),
@@ -230,14 +230,14 @@ pub(crate) fn refused(step: Step) -> ErrorData {
     }
 }
 
-/// There is no guard to tell, so the log has it alone.
+/// There is no guard to report to, so the error is only logged.
 pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
     let about = About::new(kind, Profile::DataLayer, None);
     about.refusal(error).log();
     internal()
 }
 
-/// What was opened is not for logs.
+/// Logs must not contain opened values.
 impl fmt::Debug for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Caller").field(&self.guard).finish()

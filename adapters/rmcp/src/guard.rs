@@ -1,4 +1,4 @@
-//! What an author makes once: the guard and its options.
+//! The guard and its options.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,9 +22,9 @@ use crate::refusal::{About, Refusal};
 
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Seals what leaves a server for its clients, and opens and checks what comes back.
+/// Seals the tokens that a server sends to its clients, and opens and checks those that come back.
 ///
-/// One for a server, cloned cheaply; see the [crate's front page](crate) for what it does.
+/// Make one for each server; cloning it is cheap. The [crate's front page](crate) shows a whole server.
 ///
 /// ```
 /// use sealwax::{Codec, Key, KeyRing};
@@ -45,13 +45,13 @@ type PrincipalOf = dyn Fn(&RequestContext<RoleServer>) -> Result<Principal, Erro
 
 type Hook = dyn Fn(&Refusal) + Send + Sync;
 
-/// What a session begins with, as JSON; or why there is none. The author's own answer is an error.
+/// The first value of a session as JSON, or the reason why there is none. An error is the author's own answer.
 pub(crate) type Initial = Result<Result<String, Failed>, ErrorData>;
 
 pub(crate) type InitialOf =
     dyn Fn(RequestContext<RoleServer>, Option<Value>) -> BoxFuture<'static, Initial> + Send + Sync;
 
-/// Data-layer sessions, said once the guard is there.
+/// Data-layer sessions, which are set once the guard is built.
 pub(crate) struct WithSessions {
     pub rules: mcp::GuardBuilder,
     pub engine: mcp::Guard,
@@ -76,10 +76,9 @@ struct Options {
 }
 
 impl Guard {
-    /// A guard with `codec`, for the principals that `principal` finds in a request:
-    /// [`from_claims`](crate::from_claims), [`anonymous`](crate::anonymous), or a function of
-    /// yours, which is asked at most once a request. A request in which it finds none, or in which
-    /// it panics, is refused.
+    /// Builds a guard with `codec`. `principal` resolves the caller, at most once per request:
+    /// [`from_claims`](crate::from_claims), [`anonymous`](crate::anonymous), or your own function. The request is
+    /// refused if the function returns no principal or panics.
     pub fn builder<F, P>(codec: Codec, principal: F) -> GuardBuilder
     where
         F: Fn(&RequestContext<RoleServer>) -> P + Send + Sync + 'static,
@@ -99,9 +98,9 @@ impl Guard {
         }
     }
 
-    /// Signs a principal out everywhere: whatever of theirs began until now is refused, and so is what begins
-    /// within the ledger's allowance after it. The ledger keeps that for as long as `lives`, the longest life
-    /// of anything that the service gives out; for ever if `None`.
+    /// Signs a principal out everywhere: refuses everything that was issued to it until now, and also what is issued
+    /// within the ledger's allowance after that. The ledger keeps the record for `lives`, which must be the longest
+    /// lifetime of any token of the service; `None` keeps it for ever.
     ///
     /// ```
     /// # use sealwax::{Codec, Key, KeyRing, Principal};
@@ -117,8 +116,8 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`LedgerError::InvalidArgument`] without a ledger, and for a principal that is nobody;
-    /// [`LedgerError::Unavailable`] where it is not known that anybody was signed out.
+    /// [`LedgerError::InvalidArgument`] without a ledger, and for the anonymous principal;
+    /// [`LedgerError::Unavailable`] if the ledger did not confirm the command.
     pub async fn revoke(
         &self,
         principal: &Principal,
@@ -139,7 +138,7 @@ impl Guard {
         }
     }
 
-    /// Has the ledger do a command.
+    /// Runs a command on the ledger.
     pub(crate) async fn record(
         &self,
         command: &Command,
@@ -147,18 +146,18 @@ impl Guard {
     ) -> Result<Vec<String>, Failed> {
         match &self.0.options.ledger {
             Some(ledger) => ledger.record(command, deadline).await,
-            // The engine asks only where there is one.
+            // The engine sends commands only to a guard with a ledger.
             None => Err(Failed("ledger: none".into())),
         }
     }
 
-    /// The rules.
+    /// Returns the engine.
     pub(crate) fn engine(&self) -> &mcp::Guard {
         let sessions = self.0.sessions.get();
         sessions.map_or(&self.0.engine, |it| &it.engine)
     }
 
-    /// The rules, to be changed for a part of the server.
+    /// Returns the engine's settings, to adapt them to another part of the server.
     pub(crate) fn rules(&self) -> mcp::GuardBuilder {
         let sessions = self.0.sessions.get();
         sessions.map_or(&self.0.rules, |it| &it.rules).clone()
@@ -180,7 +179,7 @@ impl Guard {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Asks the author's function, whose text is for the log.
+    /// Calls the author's function. The text of an error is for the log.
     pub(crate) fn principal(
         &self,
         context: &RequestContext<RoleServer>,
@@ -194,13 +193,13 @@ impl Guard {
         }
     }
 
-    /// A request with nothing but `peer`, where rmcp has made none.
+    /// Makes a request context that has only a `peer`, for messages that rmcp has not read yet.
     pub(crate) fn request(&self, peer: Option<Peer<RoleServer>>) -> RequestContext<RoleServer> {
         let peer = peer.unwrap_or_else(|| self.0.peer.get_or_init(nobodys_peer).clone());
         RequestContext::new(RequestId::from(NumberOrString::Number(0)), peer)
     }
 
-    /// Tells the log and the hook.
+    /// Reports to the log and the hook.
     pub(crate) fn report(&self, refusal: &Refusal) {
         refusal.log();
         if let Some(hook) = &self.0.options.on_refused
@@ -210,7 +209,7 @@ impl Guard {
         }
     }
 
-    /// Tells what the engine refused.
+    /// Reports what the engine refused.
     pub(crate) fn report_all(&self, refused: Vec<Refused>, principal: Option<&Principal>) {
         for one in refused {
             self.report(&Refusal {
@@ -223,7 +222,7 @@ impl Guard {
         }
     }
 
-    /// Tells what the adapter itself found wrong, and gives the core's answer to it.
+    /// Reports an error that the adapter found, and returns the core's answer to it.
     pub(crate) fn refuse(&self, error: &Error, about: About<'_>) -> Reply {
         let (profile, session_id) = (about.profile, about.session_id);
         self.report(&about.refusal(error));
@@ -237,7 +236,7 @@ impl fmt::Debug for Guard {
     }
 }
 
-/// A peer that nobody is behind, because rmcp makes none otherwise.
+/// Makes a peer without a client. rmcp has no other constructor for one.
 fn nobodys_peer() -> Peer<RoleServer> {
     struct Nobody;
     impl ServerHandler for Nobody {}
@@ -254,14 +253,14 @@ pub struct GuardBuilder {
 }
 
 impl GuardBuilder {
-    /// Told of everything that is refused, after the log (`tracing`, level warn).
+    /// Sets a function that receives every refusal, after the log (`tracing`, level warn).
     #[must_use]
     pub fn on_refused(mut self, hook: impl Fn(&Refusal) + Send + Sync + 'static) -> Self {
         self.options.on_refused = Some(Box::new(hook));
         self
     }
 
-    /// Asked before a token is accepted, besides the ledger: a rule of yours.
+    /// Sets your own check of tokens, in addition to the ledger.
     #[must_use]
     pub fn accept(mut self, accept: impl Accept) -> Self {
         self.rules = self.rules.asks(true);
@@ -269,22 +268,22 @@ impl GuardBuilder {
         self
     }
 
-    /// How long to wait for [`Accept`] and the ledger, for all that they are asked at once: 1 s unless set. A
-    /// session of the transport is asked about before its request, and each handle by itself. One command of the
-    /// ledger may take three tenths of it.
+    /// Sets the time limit of [`Accept`] and the ledger for all questions of one exchange: 1 s by default. The
+    /// session of the transport is checked before its request, and each handle separately. One command of the ledger
+    /// may take three tenths of it.
     #[must_use]
     pub fn accept_timeout(mut self, limit: Duration) -> Self {
         self.options.accept_timeout = limit;
         self
     }
 
-    /// Remembers what was used, what ended, and which state of a session is the latest: one that all replicas
-    /// share, see [`ledger`](crate::ledger). Without one, a token that was used or ended opens until it expires,
-    /// and of two writers of a session the client keeps the last.
+    /// Sets the [ledger](crate::ledger), which records used tokens, ends, and the latest state of each session.
+    /// All replicas must share it. Without a ledger, a token that was used or ended still opens until it
+    /// expires, and of two concurrent writes to a session the client keeps the last.
     ///
-    /// With one, a `requestState` comes back once; what ends has ended everywhere; a request with an older
-    /// state of its session is answered with the latest one. Where the ledger has no answer, nothing is
-    /// accepted: the request gets an internal error, and `ledger_unavailable` is reported.
+    /// With a ledger, a `requestState` is accepted once, what ends has ended at every replica, and a request
+    /// with an older state of its session is answered with the latest one. If the ledger does not answer,
+    /// nothing is accepted: the request gets an internal error, and `ledger_unavailable` is reported.
     ///
     /// ```
     /// # use sealwax::{Codec, Key, KeyRing};
@@ -301,31 +300,31 @@ impl GuardBuilder {
         self
     }
 
-    /// Tells apart two ledgers of one audience in one store; empty unless set.
+    /// Sets a label that distinguishes two ledgers of one audience in one store: empty by default.
     #[must_use]
     pub fn ledger_label(mut self, label: impl Into<String>) -> Self {
         self.settings().label = label.into();
         self
     }
 
-    /// How far the clocks of the replicas and of the store may differ, in whole seconds: 5 unless set, and 0
-    /// for a ledger on this machine.
+    /// Sets how far the clocks of the replicas and of the store may differ, in whole seconds: 5 by default, and
+    /// 0 for a ledger on this machine.
     #[must_use]
     pub fn ledger_allowance(mut self, allowance: Duration) -> Self {
         self.settings().allowance = Some(allowance);
         self
     }
 
-    /// Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds: for the day
-    /// when the ledger is introduced. What was used or ended since then, or was not a session's latest state,
-    /// is let in too.
+    /// Accepts tokens that are older than the ledger, if they were issued at or after `from`, in Unix seconds. Use it
+    /// when you introduce a ledger. Tokens that were used or ended since then, and older states of sessions, are
+    /// accepted too.
     #[must_use]
     pub fn ledger_adopt(mut self, from: u64) -> Self {
         self.settings().adopt = Some(from);
         self
     }
 
-    /// With a ledger, a `requestState` may come back any number of times; once unless set.
+    /// Accepts a `requestState` any number of times, although there is a ledger.
     #[must_use]
     pub fn reusable_request_state(mut self) -> Self {
         self.settings().reusable_request_state = true;
@@ -336,15 +335,15 @@ impl GuardBuilder {
         self.ledger_settings.get_or_insert_default()
     }
 
-    /// How long a `requestState` lives, in whole seconds: 600 unless set.
+    /// Sets how long a `requestState` is valid, in whole seconds: 600 by default.
     #[must_use]
     pub fn request_state_ttl(mut self, ttl: Duration) -> Self {
         self.rules = self.rules.request_state_ttl(ttl);
         self
     }
 
-    /// Binds the `requestState` of the tool or prompt `target` to these of its arguments alone:
-    /// those that decide what is done. All of them unless set.
+    /// Binds the `requestState` of the tool or prompt `target` only to these of its arguments: those that decide
+    /// what it does. By default it is bound to all of them.
     #[must_use]
     pub fn only<N: Into<String>>(
         mut self,
@@ -355,16 +354,16 @@ impl GuardBuilder {
         self
     }
 
-    /// The guard.
+    /// Builds the guard.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a time of zero, for no argument where some were to be named, or for
-    /// how to use a ledger where there is none.
+    /// [`Error::InvalidArgument`] for a time of zero, for an empty list of arguments, and for settings of a ledger
+    /// without a ledger.
     pub fn build(mut self) -> Result<Guard, Error> {
         if self.options.accept_timeout.is_zero() {
             return Err(Error::InvalidArgument(
-                "accept_timeout: expected a time".into(),
+                "accept_timeout: expected more than zero".into(),
             ));
         }
         match (self.ledger, self.ledger_settings) {
@@ -378,7 +377,7 @@ impl GuardBuilder {
             (None, None) => {}
             (None, Some(_)) => {
                 return Err(Error::InvalidArgument(
-                    "ledger: expected one, found only how to use it".into(),
+                    "ledger: expected one, found only settings of a ledger".into(),
                 ));
             }
         }

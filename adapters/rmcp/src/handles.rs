@@ -1,4 +1,4 @@
-//! Handles whose state the server holds: each is the key of a row, bound to the user.
+//! Handles whose state the server holds. Each is the key of a row, bound to the user.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::guard::Guard;
 use crate::refused::Refused;
 
 impl Guard {
-    /// Handles of one type, such as `basket`, for state that the server holds.
+    /// Returns the handles of one type, such as `basket`, for state that the server holds.
     #[must_use]
     pub fn handles(&self, handle_type: impl Into<String>) -> Handles {
         Handles {
@@ -25,8 +25,8 @@ impl Guard {
 
 /// Mints and checks handles of one type, for state that the server holds.
 ///
-/// A handle is the key of a row of yours, bound to the principal: every agent of one user can use
-/// it, nobody else can, and several may live at once.
+/// A handle is the key of one of your rows, bound to the principal: every agent of one user can use it, and nobody
+/// else can. A user may have several at once.
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -47,31 +47,31 @@ pub struct Handles {
     max_age: Option<Duration>,
 }
 
-/// A handle that was minted, or checked.
+/// A minted or checked handle.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Handle {
-    /// What the model carries.
+    /// The text that the model carries.
     pub handle: String,
     /// The key of its row: 32 hex digits.
     pub ulid: String,
-    /// When it ends, for the model to see: `YYYY-MM-DDTHH:MM:SSZ`. `None` for never.
+    /// Its expiry, for the model to read: `YYYY-MM-DDTHH:MM:SSZ`. `None` if it never expires.
     pub expires_at: Option<String>,
 }
 
 impl Handles {
-    /// How long a handle lives, in whole seconds; for ever unless set.
+    /// Sets how long a handle is valid, in whole seconds; without a limit by default.
     #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
         self.max_age = Some(max_age);
         self
     }
 
-    /// A new handle.
+    /// Mints a handle.
     ///
     /// # Errors
     ///
-    /// [`Refused`] where there is no principal or no randomness, or for a type that is none.
+    /// [`Refused`] without a principal or randomness, and for an invalid type.
     pub fn mint(&self, context: &RequestContext<RoleServer>) -> Result<Handle, Refused> {
         let max_age = self.max_age;
         let mint = What::Mint { max_age };
@@ -79,11 +79,11 @@ impl Handles {
         acting.now().map(handle)
     }
 
-    /// A handle that came back.
+    /// Checks a handle that the model sent.
     ///
     /// # Errors
     ///
-    /// [`Refused`] for one that is not good, for whatever reason.
+    /// [`Refused`] for a handle that is not good, whatever the reason.
     pub async fn check(
         &self,
         context: &RequestContext<RoleServer>,
@@ -97,13 +97,13 @@ impl Handles {
         acting.done().await.map(self::handle)
     }
 
-    /// Ends a handle before its time: the [ledger](crate::GuardBuilder::ledger) and
-    /// [`Accept::ended`](crate::Accept::ended) are told.
+    /// Ends a handle before its expiry, in the [ledger](crate::GuardBuilder::ledger) and by
+    /// [`Accept::ended`](crate::Accept::ended).
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, if the end could not be told, and with neither
-    /// a ledger nor an `Accept`: nobody would remember, and the row that is gone must do.
+    /// [`Refused`] for a handle that is not good, if the end could not be recorded, and with neither a ledger nor an
+    /// `Accept`. In the last case delete the row instead.
     pub async fn end(
         &self,
         context: &RequestContext<RoleServer>,
@@ -127,7 +127,7 @@ fn handle(made: Made) -> Handle {
     }
 }
 
-/// Logs get the ulid, which is no handle.
+/// The ulid is no secret: it is not the handle.
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Handle({})", self.ulid)

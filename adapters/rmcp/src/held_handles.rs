@@ -1,4 +1,4 @@
-//! Handles that hold their state: the client keeps it, sealed, and the server keeps nothing.
+//! Handles that hold their state: the client keeps it sealed, and the server keeps nothing.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::refused::Refused;
 use crate::session::json;
 
 impl Guard {
-    /// Handles of one type, such as `basket`, that hold their state.
+    /// Returns the handles of one type, such as `basket`, that hold their state.
     #[must_use]
     pub fn held_handles(&self, handle_type: impl Into<String>) -> HeldHandles {
         HeldHandles {
@@ -33,8 +33,8 @@ impl Guard {
 
 /// Seals state into handles of one type, and opens them.
 ///
-/// Each change makes a new handle. The old one still opens, with the old state, until it expires or
-/// is ended: nothing but a ledger can forbid that, see [`single_use`](Self::single_use).
+/// Each change makes a new handle. The previous one still opens with its state, until it expires or is ended; only a
+/// ledger can prevent that, see [`single_use`](Self::single_use).
 ///
 /// ```no_run
 /// # use rmcp::{RoleServer, service::RequestContext};
@@ -56,52 +56,52 @@ pub struct HeldHandles {
     single_use: bool,
 }
 
-/// A handle fresh from sealing.
+/// A sealed handle.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct SealedHandle {
-    /// What the model carries.
+    /// The text that the model carries.
     pub handle: String,
-    /// When it ends, for the model to see: `YYYY-MM-DDTHH:MM:SSZ`.
+    /// Its expiry, for the model to read: `YYYY-MM-DDTHH:MM:SSZ`.
     pub expires_at: Option<String>,
 }
 
-/// What a handle held, every check passed.
+/// The content of a handle that passed every check.
 #[non_exhaustive]
 pub struct Held<T> {
-    /// The state; change it and [`renew`](HeldHandles::renew).
+    /// The state. Change it and call [`renew`](HeldHandles::renew).
     pub value: T,
-    /// When the handle ends, for the model to see: `YYYY-MM-DDTHH:MM:SSZ`.
+    /// The expiry of the handle, for the model to read: `YYYY-MM-DDTHH:MM:SSZ`.
     pub expires_at: Option<String>,
-    /// How many handles of its chain came before it.
+    /// The number of handles before it in its chain.
     pub generation: u32,
     before: Option<Before>,
 }
 
 impl HeldHandles {
-    /// How long a handle lives, in whole seconds: 24 hours unless set.
+    /// Sets how long a handle is valid, in whole seconds: 24 hours by default.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
-    /// A renewal ends the handle before: of all that were made from one, the first is good. It takes a
-    /// [ledger](crate::GuardBuilder::ledger).
+    /// Makes a renewal end the previous handle. If several handles are made from one, only the first is good. It
+    /// needs a [ledger](crate::GuardBuilder::ledger).
     ///
-    /// Opening alone uses nothing up, so that a tool that fails loses nothing: do what is to be done once
-    /// after [`renew`](Self::renew).
+    /// Opening a handle does not use it up, so that a tool that fails loses nothing. Call [`renew`](Self::renew)
+    /// before an effect that must happen only once.
     #[must_use]
     pub fn single_use(mut self) -> Self {
         self.single_use = true;
         self
     }
 
-    /// A new handle that holds the JSON of `value`.
+    /// Seals the JSON of `value` into a new handle.
     ///
     /// # Errors
     ///
-    /// [`Refused`] where there is no principal, or `value` cannot be sealed.
+    /// [`Refused`] without a principal, and if `value` cannot be sealed.
     pub fn seal<T: Serialize + ?Sized>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -110,11 +110,11 @@ impl HeldHandles {
         self.sealing(context, value, None)?.now().map(sealed)
     }
 
-    /// What a handle that came back holds.
+    /// Opens a handle that the model sent.
     ///
     /// # Errors
     ///
-    /// [`Refused`] for one that is not good, for whatever reason, or holds no `T`.
+    /// [`Refused`] for a handle that is not good, whatever the reason, and for one that holds no `T`.
     pub async fn open<T: DeserializeOwned>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -135,11 +135,11 @@ impl HeldHandles {
         })
     }
 
-    /// The next handle of a chain, which holds the value as it is now.
+    /// Seals the current value into the next handle of the chain.
     ///
     /// # Errors
     ///
-    /// As [`seal`](Self::seal); with [`single_use`](Self::single_use) also where the handle before was renewed
+    /// As [`seal`](Self::seal); with [`single_use`](Self::single_use) also if the previous handle was renewed
     /// already.
     pub async fn renew<T: Serialize>(
         &self,
@@ -150,13 +150,13 @@ impl HeldHandles {
         sealing.done().await.map(sealed)
     }
 
-    /// Ends a handle before its time: the [ledger](crate::GuardBuilder::ledger) and
-    /// [`Accept::ended`](crate::Accept::ended) are told.
+    /// Ends a handle before its expiry, in the [ledger](crate::GuardBuilder::ledger) and by
+    /// [`Accept::ended`](crate::Accept::ended).
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, if the end could not be told, and with neither
-    /// a ledger nor an `Accept`: nobody would remember, and the handle would open until it expires.
+    /// [`Refused`] for a handle that is not good, if the end could not be recorded, and with neither a ledger
+    /// nor an `Accept`: the handle would still open until it expires.
     pub async fn end(
         &self,
         context: &RequestContext<RoleServer>,
@@ -201,7 +201,7 @@ fn sealed(made: Made) -> SealedHandle {
     }
 }
 
-/// A handle is worth what it holds, so logs get its end only.
+/// Logs must not contain the handle or its value.
 impl fmt::Debug for SealedHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SealedHandle")

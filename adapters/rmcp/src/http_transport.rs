@@ -1,5 +1,5 @@
-//! One HTTP request: its session is checked before the service inside sees it, or begins with the
-//! answer to `initialize`.
+//! One HTTP request: its session is verified before the inner service sees it, or begins with the answer to
+//! `initialize`.
 
 use bytes::Bytes;
 use futures::channel::mpsc;
@@ -70,17 +70,17 @@ impl Transport {
     }
 }
 
-/// Has the service inside go on with what was negotiated.
+/// Passes on what was negotiated: to handlers in the request's extensions, to rmcp in the version header.
 fn go_on(parts: &mut Parts, deliver: &Deliver) -> Result<(), Failed> {
     if let Some(negotiated) = &deliver.negotiated {
         let negotiated: Negotiated = serde_json::from_str(negotiated)
-            .map_err(|_| Failed("negotiated: expected what rmcp has types for".into()))?;
+            .map_err(|_| Failed("negotiated: expected the members of rmcp's types".into()))?;
         parts.extensions.insert(negotiated);
     }
     if let Some(version) = &deliver.version {
-        // rmcp would take it for the oldest.
+        // Without the header, rmcp assumes the oldest version.
         let version = HeaderValue::from_str(version)
-            .map_err(|_| Failed("version: expected what a header can hold".into()))?;
+            .map_err(|_| Failed("version: expected the value of a header".into()))?;
         parts.headers.insert(VERSION, version);
     }
     Ok(())
@@ -94,13 +94,13 @@ fn changed(
 ) -> (Response<Boxed>, mpsc::UnboundedReceiver<Left>) {
     let (tell, told) = mpsc::unbounded();
     let response = rewrite(response, move |message| {
-        // Of what is not watched nobody wants to know.
+        // The engine does not watch this answer.
         let _ = tell.unbounded_send(leaving.change(message));
     });
     (response, told)
 }
 
-/// The answer to what the engine watches, which is short, so it is read to its end.
+/// Reads the answer that the engine watches to its end; it is short.
 async fn watched(leaving: Leaving, response: Response<Boxed>, request: &Value) -> Response<Boxed> {
     let (response, mut told) = changed(leaving, response);
     let (mut head, body) = response.into_parts();
@@ -119,7 +119,7 @@ async fn watched(leaving: Leaving, response: Response<Boxed>, request: &Value) -
     Response::from_parts(head, boxed(Full::new(body.to_bytes())))
 }
 
-/// An answer of the engine's.
+/// Makes the HTTP response for an answer of the engine.
 fn response(reply: &Reply, request: &Value) -> Response<Boxed> {
     let status = StatusCode::from_u16(reply.status.unwrap_or(200));
     let mut response = bare(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));

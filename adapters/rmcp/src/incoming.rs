@@ -1,4 +1,4 @@
-//! The client's lines on their way to rmcp: the session is verified, and rmcp does not see it.
+//! The client's lines on their way to rmcp: the session is verified and removed.
 
 use std::io;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         let mut lines = BufReader::new(read).split(b'\n');
         while let Ok(Some(line)) = lines.next_segment().await {
             let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
-            // What is no JSON rmcp ignores as well.
+            // rmcp ignores lines that are not JSON, too.
             let Ok(message) = serde_json::from_slice(line) else {
                 continue;
             };
@@ -34,7 +34,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
                 break;
             }
         }
-        // The end of the input is rmcp's to see.
+        // rmcp must see the end of the input.
         let _ = rmcp.shutdown().await;
     }
 
@@ -91,7 +91,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         }
     }
 
-    /// The line for rmcp, which reads here what it will read there. `None`: nothing is left to say.
+    /// Returns the line for rmcp. It is parsed here in the same way as rmcp parses it. `None`: there is nothing
+    /// to send.
     fn deliver(&self, mut message: Value, leaving: Leaving) -> Option<String> {
         let line = message.to_string();
         match serde_json::from_str(&line) {
@@ -112,11 +113,11 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         Some(message.to_string())
     }
 
-    /// Remembers what the answer will need. Our id for the request.
+    /// Keeps what the answer to this request will need. Returns our id for the request.
     fn register(&self, message: &Value, read: &ClientRequest, leaving: Leaving) -> i64 {
         let mut state = self.state();
         let begins = matches!(read, ClientRequest::InitializeRequest(_));
-        // rmcp ends over one that it does not take, so from here on it has begun.
+        // rmcp shuts down after an `initialize` that it refuses, so the session has begun in either case.
         state.begun |= begins;
         let ours = state.requests.next_id();
         let id = message["id"].clone();
@@ -129,8 +130,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         ours
     }
 
-    /// Has rmcp begin with what another process agreed on, before anything else. False where it does
-    /// not want to: nothing has begun then.
+    /// Has rmcp begin with what another process negotiated, before any other message. Returns false if rmcp
+    /// refuses it; nothing has begun in that case.
     async fn replay(
         &self,
         negotiated: &str,
@@ -143,7 +144,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             "capabilities": negotiated["clientCapabilities"],
             "clientInfo": client,
         });
-        // rmcp ends over an `initialize` that is refused, and goes on after this.
+        // rmcp shuts down after an `initialize` that it refuses, but not after this request.
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": version,
             "io.modelcontextprotocol/clientCapabilities": negotiated["clientCapabilities"],
@@ -167,7 +168,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         Ok(true)
     }
 
-    /// A request of ours, whose answer nobody else sees. Null where rmcp is gone.
+    /// Sends a request of our own, whose answer is not passed on. Returns null if rmcp has shut down.
     async fn ask(
         &self,
         method: &str,

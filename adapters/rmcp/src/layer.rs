@@ -1,4 +1,4 @@
-//! Sessions of the transport with no store: a tower layer around a stateless HTTP service.
+//! Sessions of the transport without a store: a tower layer around a stateless HTTP service.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,18 +22,17 @@ use crate::transport::Transport;
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
 
 impl Guard {
-    /// Gives `Mcp-Session-Id` to clients of the revisions up to 2025-11-25, and verifies it before
-    /// the service inside sees a request. The id is a token that holds what was negotiated, so any
-    /// replica with the keys goes on; [`Guard::negotiated`] reads it. `DELETE` ends it where
-    /// something remembers that (a [ledger](crate::GuardBuilder::ledger), or an
-    /// [`Accept`](crate::Accept)), and is
-    /// answered with 405 otherwise.
+    /// Returns a layer that gives `Mcp-Session-Id` to clients of the revisions up to 2025-11-25, and verifies it
+    /// before the inner service sees a request. The id is a token that holds what was negotiated, so that any
+    /// replica with the keys can continue; [`Guard::negotiated`] reads it. `DELETE` ends the session if there is
+    /// a [ledger](crate::GuardBuilder::ledger) or an [`Accept`](crate::Accept), and is answered with 405
+    /// otherwise.
     ///
-    /// The service inside has to be stateless (`with_legacy_session_mode(false)`). Such a server
-    /// cannot ask a client of these revisions back: no elicitation, sampling or roots. Requests of
-    /// revision 2026-07-28 pass untouched.
+    /// The inner service must be stateless (`with_legacy_session_mode(false)`). Such a server cannot send
+    /// requests to a client of these revisions: no elicitation, sampling or roots. Requests of revision
+    /// 2026-07-28 pass unchanged.
     ///
-    /// Put it inside of what authenticates, which tells the principal:
+    /// Put it inside the authentication, which provides the principal:
     ///
     /// ```
     /// # use sealwax::{Codec, Key, KeyRing};
@@ -58,7 +57,7 @@ impl Guard {
     }
 }
 
-/// What [`Guard::layer`] returns.
+/// The layer that [`Guard::layer`] returns.
 #[derive(Clone)]
 pub struct SessionLayer {
     transport: Transport,
@@ -66,16 +65,16 @@ pub struct SessionLayer {
 }
 
 impl SessionLayer {
-    /// How long a session lives, in whole seconds: 30 days unless set. Its id never changes, so
-    /// no use of it makes that longer.
+    /// Sets how long a session is valid, in whole seconds: 30 days by default. Its id never changes, so using
+    /// the session does not extend it.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.transport.settings.ttl = Some(ttl);
         self
     }
 
-    /// How long a session may be idle, in whole seconds; for ever unless set. It takes a
-    /// [ledger](crate::GuardBuilder::ledger), which knows when a session was last seen; without one every
+    /// Sets how long a session may be idle, in whole seconds; without a limit by default. It needs a
+    /// [ledger](crate::GuardBuilder::ledger), which records when a session was last used; without one every
     /// request is answered with an internal error.
     #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
@@ -83,26 +82,26 @@ impl SessionLayer {
         self
     }
 
-    /// Lets requests without a session pass. Otherwise they are answered with 400.
+    /// Passes requests without a session on. By default they are answered with 400.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.transport.settings.required = false;
         self
     }
 
-    /// Also speaks SEP-1359: `sessionId` and `sessionTimeout` in the result of `initialize`,
-    /// `sessionId` on the messages of a peer that sends it, and `session/terminate`, which is no
-    /// method where nothing remembers what ended.
+    /// Adds SEP-1359: `sessionId` and `sessionTimeout` in the result of `initialize`, `sessionId` on the
+    /// messages of a peer that sends it, and `session/terminate`, which is an unknown method without a ledger or
+    /// an `Accept`.
     ///
-    /// A session whose token another principal presents ends, if something remembers that:
-    /// the proposal wants it so, and whoever stole a token can end the session by it.
+    /// With one of these, a session ends when another principal presents its token, as the proposal demands. So
+    /// whoever stole a token can end the session.
     #[must_use]
     pub fn sep1359(mut self) -> Self {
         self.transport.settings.sep1359 = true;
         self
     }
 
-    /// The most bytes of a request's body: 4 MiB unless set.
+    /// Sets the largest body of a request, in bytes: 4 MiB by default.
     #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.body_limit = bytes;

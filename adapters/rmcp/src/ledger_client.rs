@@ -1,4 +1,4 @@
-//! The guard's side of its ledger: asked in time, and never taken for a yes.
+//! The guard's access to its ledger, with a time limit. No answer never counts as a yes.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::ledger::{Command, Ledger};
 
-/// Has a ledger do what the engine asks.
+/// Runs the engine's commands on a ledger.
 pub(crate) struct LedgerClient {
     ledger: Box<dyn Ledger>,
     timeout: Duration,
@@ -24,14 +24,14 @@ impl LedgerClient {
         }
     }
 
-    /// Does a command, and gives the reply as an event has it.
+    /// Runs a command, and returns the reply for the engine.
     pub(crate) async fn record(
         &self,
         command: &Command,
         deadline: Instant,
     ) -> Result<Vec<String>, Failed> {
         let at = deadline.min(Instant::now() + self.timeout);
-        // It may panic before there is a future.
+        // The ledger's code may panic before it returns a future.
         let asked = AssertUnwindSafe(async { self.ledger.run(command).await }).catch_unwind();
         let why = match timeout_at(at, asked).await {
             Ok(Ok(Ok(reply))) => return Ok(reply),

@@ -1,4 +1,4 @@
-//! What sessions put into messages where rmcp has no place for it.
+//! The parts of messages that sessions add and rmcp's types do not have.
 
 use http::HeaderMap;
 use http::request::Parts;
@@ -6,21 +6,21 @@ use sealwax::SessionMetadata;
 use sealwax::mcp::{Leave, Reply, Sent};
 use serde_json::{Value, json};
 
-/// The member of `_meta`.
+/// The session's member of `_meta`.
 pub(crate) const SESSION: &str = "io.modelcontextprotocol/session";
 
-/// The member of `_meta` by which a `server/discover` of ours asks whether an `initialize` would be
-/// refused: its params. To anybody else it tells what an `initialize` of his own would.
+/// A member of `_meta`. By it the adapter sends the params of an `initialize` in a `server/discover`, to learn
+/// whether they would be refused. A client that sends it learns the same about its own `initialize`.
 pub(crate) const REPLAYED: &str = "sealwax/replayed";
 
-/// The headers of HTTP.
+/// The HTTP headers.
 pub(crate) const HEADER: &str = "mcp-session-id";
 pub(crate) const VERSION: &str = "mcp-protocol-version";
 
-/// The revision that has no sessions of the transport any more.
+/// The first revision without sessions of the transport.
 const MODERN: &str = "2026-07-28";
 
-/// `Mcp-Session-Id`.
+/// Returns the `Mcp-Session-Id` of a request.
 pub(crate) fn header(parts: &Parts) -> Sent<'_> {
     let mut headers = parts.headers.get_all(HEADER).iter();
     match (headers.next(), headers.next()) {
@@ -30,7 +30,8 @@ pub(crate) fn header(parts: &Parts) -> Sent<'_> {
     }
 }
 
-/// By the rule of rmcp: the message says so itself, or its header does.
+/// Returns whether a message is of the modern revision, as rmcp decides it: by the message itself, or else by
+/// its header.
 pub(crate) fn is_modern(headers: Option<&HeaderMap>, message: &Value) -> bool {
     let header = headers.and_then(|headers| headers.get(VERSION)?.to_str().ok());
     let said = &message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
@@ -44,19 +45,18 @@ pub(crate) fn is_modern(headers: Option<&HeaderMap>, message: &Value) -> bool {
     }
 }
 
-/// The id of a request.
+/// Returns the id of a request.
 pub(crate) fn request_id(message: &Value) -> Option<&Value> {
     let id = &message["id"];
     (id.is_string() || id.is_number()).then_some(id)
 }
 
-/// Whether nobody waits for an answer.
+/// Returns whether the message expects no answer.
 pub(crate) fn is_notification(message: &Value) -> bool {
     message["method"].is_string() && request_id(message).is_none()
 }
 
-/// Takes off the session of SEP-1359 that a message names: beside its method, or in an answer of the
-/// client inside.
+/// Removes the session of SEP-1359 from a message: beside its method, or inside the result of a client's answer.
 pub(crate) fn take_session(message: &mut Value) -> Option<Value> {
     let message = message.as_object_mut()?;
     message.remove("sessionId").or_else(|| {
@@ -65,8 +65,8 @@ pub(crate) fn take_session(message: &mut Value) -> Option<Value> {
     })
 }
 
-/// Names the session of SEP-1359: results carry it inside, requests and notifications beside their
-/// method.
+/// Adds the session of SEP-1359 to a message: inside the result of an answer, or beside the method of a request or
+/// notification.
 pub(crate) fn stamp(message: &mut Value, token: &str) {
     let place = match message.get("method") {
         Some(_) => Some(&mut *message),
@@ -77,7 +77,7 @@ pub(crate) fn stamp(message: &mut Value, token: &str) {
     }
 }
 
-/// Makes the engine's changes of what leaves for `initialize` or `server/discover`.
+/// Applies the engine's changes to the answer to `initialize` or `server/discover`.
 pub(crate) fn leave(message: &mut Value, leave: &Leave) {
     let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) else {
         return;
@@ -95,7 +95,7 @@ pub(crate) fn leave(message: &mut Value, leave: &Leave) {
     }
 }
 
-/// The message of an answer of the engine's, where it has one.
+/// Returns the message of an answer of the engine, if it has one.
 pub(crate) fn replied(reply: &Reply, id: Option<&Value>) -> Option<Value> {
     let mut message = json!({"jsonrpc": "2.0", "id": id});
     match &reply.error {
@@ -106,8 +106,8 @@ pub(crate) fn replied(reply: &Reply, id: Option<&Value>) -> Option<Value> {
     Some(message)
 }
 
-/// The data-layer session of a request whose result rmcp leaves empty, for what sees the message after
-/// it.
+/// Returns the id of the data-layer session of a request whose result rmcp leaves empty, to add it to the result
+/// later.
 pub(crate) fn echo(message: &Value) -> Option<String> {
     match message["method"].as_str()? {
         "ping"
@@ -122,7 +122,7 @@ pub(crate) fn echo(message: &Value) -> Option<String> {
     Some(id.to_owned())
 }
 
-/// Puts it into the result. The boundary has checked it, or the message is an error.
+/// Adds it to the result. The session has been verified, or else the message is an error.
 pub(crate) fn put_echo(message: &mut Value, session_id: &str) {
     if let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) {
         let metadata = SessionMetadata::new(session_id, None);

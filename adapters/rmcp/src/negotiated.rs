@@ -1,4 +1,4 @@
-//! What `initialize` agreed on, in a token that any replica opens, in whatever language.
+//! The outcome of `initialize`, in a token that a replica in any language opens.
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
@@ -7,23 +7,23 @@ use serde_json::Value;
 
 use crate::guard::Guard;
 
-/// What a client of a revision up to 2025-11-25 and the server agreed on at `initialize`: what
-/// [`Guard::negotiated`] finds on later requests, though the server has kept nothing.
+/// The outcome of `initialize` between the server and a client of a revision up to 2025-11-25.
+/// [`Guard::negotiated`] returns it on later requests, although the server keeps no state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Negotiated {
     /// The protocol's revision.
     pub protocol_version: String,
-    /// What the client can do. A stateless server cannot ask it all the same.
+    /// The client's capabilities. A stateless server still cannot send requests to the client.
     pub client_capabilities: Value,
-    /// The client.
+    /// The name and version of the client.
     pub client_info: ClientInfo,
-    /// What the server offered.
+    /// The server's capabilities.
     pub server_capabilities: Value,
 }
 
-/// Which client it is, as it says.
+/// The client's name and version, as it stated them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ClientInfo {
@@ -34,9 +34,8 @@ pub struct ClientInfo {
 }
 
 impl Guard {
-    /// What was negotiated by the session of this request; `None` without
-    /// [`layer`](Guard::layer), without a session, and on revision 2026-07-28, where every request
-    /// says it itself.
+    /// Returns what the session of this request negotiated. `None` without [`layer`](Guard::layer), without a
+    /// session, and on revision 2026-07-28, where every request carries it.
     #[must_use]
     pub fn negotiated<'c>(
         &self,

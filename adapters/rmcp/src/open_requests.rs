@@ -1,5 +1,5 @@
-//! The requests that rmcp has not answered yet. They reach it under ids of ours, so an answer belongs
-//! to its request whatever ids the client chooses, uses again or cancels.
+//! The requests that rmcp has not answered yet. They reach rmcp under our own ids, so that each answer belongs to its
+//! request, even if the client reuses or cancels its ids.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use crate::transport::Leaving;
 
-/// By ids of ours: 1, 2 and so on.
+/// Open requests by our ids: 1, 2 and so on.
 #[derive(Default)]
 pub(crate) struct OpenRequests {
     last: i64,
@@ -19,13 +19,13 @@ pub(crate) struct OpenRequests {
 
 pub(crate) enum Open {
     Client(Box<Request>),
-    /// One of ours, whose answer nobody else sees.
+    /// A request of our own, whose answer is not passed on.
     Ours(oneshot::Sender<Value>),
 }
 
-/// One of the client's, and what its answer will need.
+/// A request of the client, and what its answer will need.
 pub(crate) struct Request {
-    /// The client's.
+    /// The client's id.
     pub id: Value,
     /// Whether it is an `initialize`.
     pub begins: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Request {
 }
 
 impl OpenRequests {
-    /// An id for what is inserted next.
+    /// Returns an id for the next request.
     pub(crate) fn next_id(&mut self) -> i64 {
         self.last += 1;
         self.last
@@ -43,12 +43,12 @@ impl OpenRequests {
         self.open.insert(id, open);
     }
 
-    /// What rmcp answers, once.
+    /// Returns the request that rmcp answers. It is open no more.
     pub(crate) fn answered(&mut self, id: &Value) -> Option<Open> {
         self.open.remove(&id.as_i64()?)
     }
 
-    /// The client's id for ours.
+    /// Returns the client's id for ours.
     pub(crate) fn client_id(&self, id: &Value) -> Option<&Value> {
         match self.open.get(&id.as_i64()?)? {
             Open::Client(request) => Some(&request.id),
@@ -56,8 +56,8 @@ impl OpenRequests {
         }
     }
 
-    /// Our id for the request that the client cancels: the last by that id. Its answer, if one is on
-    /// its way, is let go. An `initialize` cannot be cancelled.
+    /// Returns our id for the request that the client cancels: the last one with that id. Its answer will be
+    /// dropped. An `initialize` cannot be cancelled.
     pub(crate) fn cancelled(&mut self, id: &RequestId) -> Option<i64> {
         let names = |open: &Open| match open {
             Open::Client(it) if !it.begins => {
@@ -71,7 +71,7 @@ impl OpenRequests {
         Some(last)
     }
 
-    /// Nobody answers any more.
+    /// Drops all requests: no more answers will come.
     pub(crate) fn close(&mut self) {
         self.open.clear();
     }

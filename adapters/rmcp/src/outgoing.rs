@@ -1,4 +1,4 @@
-//! The lines of rmcp on their way to the client: the session is put into them.
+//! The lines of rmcp on their way to the client: the session is added.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::message::stamp;
 use crate::open_requests::{Open, Request};
 use crate::relay::Relay;
 
-/// Where rmcp repeats the id of a request.
+/// The places in which rmcp repeats the id of a request.
 const TOLD_SUBSCRIPTION: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
 const ENDED_SUBSCRIPTION: &str = "/result/_meta/io.modelcontextprotocol~1subscriptionId";
 
@@ -27,7 +27,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         self.state().requests.close();
     }
 
-    /// Whether the message is for the client.
+    /// Returns whether the message is for the client.
     fn leave(&self, message: &mut Value) -> bool {
         if message.get("method").is_some() {
             self.tell(message);
@@ -37,17 +37,17 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         match open {
             Some(Open::Client(request)) => finish(*request, message),
             Some(Open::Ours(tell)) => {
-                // Nobody waits any more where the client is gone.
+                // The receiver is gone if the client is.
                 let _ = tell.send(message.take());
                 return false;
             }
-            // What rmcp found no id in is answered without one; anything else was cancelled.
+            // Without a request, only an answer without an id is passed on; any other belongs to a cancelled request.
             None => return message["id"].is_null(),
         }
         true
     }
 
-    /// What is no answer.
+    /// Changes a message that is no answer.
     fn tell(&self, message: &mut Value) {
         let state = self.state();
         if let Some(subscription) = message.pointer_mut(TOLD_SUBSCRIPTION)
@@ -61,7 +61,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     }
 }
 
-/// The answer to a request of the client's.
+/// Changes the answer to a client's request.
 fn finish(mut request: Request, message: &mut Value) {
     let ours = std::mem::replace(&mut message["id"], request.id.clone());
     if let Some(subscription) = message.pointer_mut(ENDED_SUBSCRIPTION)
@@ -69,6 +69,6 @@ fn finish(mut request: Request, message: &mut Value) {
     {
         *subscription = request.id;
     }
-    // A reply in its place is in the message too.
+    // A refusal replaces the message, so that its reply needs no sending.
     let _ = request.leaving.change(message);
 }

@@ -1,4 +1,4 @@
-//! Where rmcp keeps, in its own types, what a request carries.
+//! The tokens and arguments in rmcp's types of requests.
 
 #![expect(
     deprecated,
@@ -17,33 +17,33 @@ use serde_json::Value;
 
 /// The params of a request.
 pub(crate) trait Params {
-    /// What came in the member that carries a token.
+    /// Returns the value of the member that carries a token.
     fn sent(&self, _: &Carried) -> Sent<'_> {
         Sent::Absent
     }
 
-    /// Puts in what the handler is to see, and gives back what came.
+    /// Replaces the token by what the handler is to see, and returns the token.
     fn put(&mut self, _: &Carried, _: Option<String>) -> Option<String> {
         None
     }
 
-    /// The name or address of what is asked for.
+    /// Returns the name or URI of the target.
     fn target(&self, _: &Carried) -> Option<&str> {
         None
     }
 
-    /// The JSON of the arguments, as they came, whatever they are.
+    /// Returns the JSON of the arguments as they were sent.
     fn arguments(&self) -> Option<String> {
         None
     }
 
-    /// All of them, of a method of which rmcp knows none.
+    /// Returns all params, for a method that rmcp has no type for.
     fn all(&self) -> Option<Value> {
         None
     }
 }
 
-/// What a client sent. Null is nothing.
+/// Classifies what a client sent. Null counts as absent.
 pub(crate) fn sent(value: Option<&Value>) -> Sent<'_> {
     match value {
         None | Some(Value::Null) => Sent::Absent,
@@ -100,7 +100,7 @@ impl Params for Option<PaginatedRequestParams> {
     }
 }
 
-/// Also what fits none of rmcp's types, such as a `tools/call` whose `requestState` is a number.
+/// Also serves requests that fit none of rmcp's types, such as a `tools/call` whose `requestState` is a number.
 impl Params for CustomRequest {
     fn sent(&self, carried: &Carried) -> Sent<'_> {
         sent(self.params.as_ref().and_then(|it| it.get(carried.param)))

@@ -1,4 +1,4 @@
-//! Who a request is from: the function that an author gives, and ready-made ones.
+//! The principal of a request: the author's function, and ready-made ones.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -9,10 +9,10 @@ use rmcp::service::RequestContext;
 use sealwax::{Error, JwtClaims, Principal};
 use serde_json::Value;
 
-/// The claims of a verified access token, or what introspection tells of it.
+/// The claims of a verified access token, or of its introspection.
 ///
-/// rmcp authenticates nobody on the server's side, so what does (a layer of axum or tower) leaves
-/// them in the HTTP request's extensions, where [`from_claims`] looks.
+/// rmcp does not authenticate requests. Your authentication, a layer of axum or tower, puts the claims into the HTTP
+/// request's extensions, where [`from_claims`] finds them.
 ///
 /// ```
 /// use sealwax_rmcp::VerifiedClaims;
@@ -25,20 +25,19 @@ use serde_json::Value;
 #[expect(clippy::exhaustive_structs, reason = "a plain wrapper")]
 pub struct VerifiedClaims(pub Value);
 
-/// Claims tell of a person, so logs get none.
+/// Claims are personal data, so logs get none.
 impl fmt::Debug for VerifiedClaims {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("VerifiedClaims")
     }
 }
 
-/// The principal of the [`VerifiedClaims`] in the HTTP request's extensions, by the rule of
-/// [`Principal::from_claims`]: `iss` and `sub`, and `client_id` or else `azp` if there is one.
+/// Returns the principal of the [`VerifiedClaims`] in the HTTP request's extensions, by the rule of
+/// [`Principal::from_claims`]: `iss` and `sub`, and `client_id`, or else `azp`, if there is one.
 ///
 /// # Errors
 ///
-/// [`Error::InvalidArgument`] without claims, `iss` or `sub`: the request is refused then, never
-/// taken for anonymous.
+/// [`Error::InvalidArgument`] without claims, `iss` or `sub`. The request is refused; it is never anonymous.
 pub fn from_claims(context: &RequestContext<RoleServer>) -> Result<Principal, Error> {
     let claims = context
         .extensions
@@ -69,19 +68,19 @@ pub fn from_claims(context: &RequestContext<RoleServer>) -> Result<Principal, Er
     Principal::from_claims(&claims).map_err(|_| EXPECTED)
 }
 
-/// Nobody in particular, by name: whoever holds a token can use it.
+/// Returns the anonymous principal: everybody who has a token can use it.
 #[must_use]
 pub fn anonymous(_: &RequestContext<RoleServer>) -> Option<Principal> {
     Some(Principal::anonymous())
 }
 
-/// What a function for the principal may give: a [`Principal`], or none, or an error.
+/// The return type of a function for the principal: a [`Principal`], or an `Option` or `Result` of one.
 pub trait IntoPrincipal {
-    /// The principal, or why there is none.
+    /// Returns the principal.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] where there is none.
+    /// [`Error::InvalidArgument`] if there is none.
     fn into_principal(self) -> Result<Principal, Error>;
 }
 
@@ -94,15 +93,14 @@ impl IntoPrincipal for Principal {
 impl IntoPrincipal for Option<Principal> {
     fn into_principal(self) -> Result<Principal, Error> {
         self.ok_or(Error::InvalidArgument(
-            "principal: the function found none; say Principal::anonymous() if that is meant"
+            "principal: the function returned none; for anonymous callers return Principal::anonymous()"
                 .into(),
         ))
     }
 }
 
-/// What the error says may hold the credential that was no good, so it goes neither to the log nor to
-/// [`on_refused`](crate::GuardBuilder::on_refused), but for a constant text such as those of
-/// [`from_claims`].
+/// The error's text may contain the rejected credential. It goes neither to the log nor to
+/// [`on_refused`](crate::GuardBuilder::on_refused), unless it is a constant such as those of [`from_claims`].
 impl<E: Any> IntoPrincipal for Result<Principal, E> {
     fn into_principal(self) -> Result<Principal, Error> {
         self.map_err(|error| {

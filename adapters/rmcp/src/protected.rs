@@ -1,4 +1,4 @@
-//! A server behind a guard.
+//! A server that a guard protects.
 
 #![expect(
     deprecated,
@@ -28,10 +28,10 @@ use crate::guard::Guard;
 use crate::message::REPLAYED;
 use crate::refusal::internal;
 
-/// What [`Guard::protect`] returns: serve it in place of the server inside.
+/// A protected server, made by [`Guard::protect`]. Serve it in place of the inner server.
 ///
-/// It is a [`ServerHandler`], because that is what `StreamableHttpService` takes. Every method goes
-/// to the server inside; those that carry tokens go through the guard.
+/// It is a [`ServerHandler`], as `StreamableHttpService` requires. Every method is passed on to the inner
+/// server; those that carry tokens go through the guard.
 #[derive(Clone, Debug)]
 pub struct Protected<S> {
     guard: Guard,
@@ -39,8 +39,8 @@ pub struct Protected<S> {
 }
 
 impl Guard {
-    /// `server`, with what it sends sealed and what comes back opened. Serve what this returns, on
-    /// stdio or as what the factory of `StreamableHttpService` makes.
+    /// Protects `server`: what it sends is sealed, and what comes back is opened and checked. Serve the result
+    /// on stdio, or return it from the factory of `StreamableHttpService`.
     pub fn protect<S: ServerHandler>(&self, server: S) -> Protected<S> {
         Protected {
             guard: self.clone(),
@@ -50,14 +50,14 @@ impl Guard {
 }
 
 impl<S> Protected<S> {
-    /// The server inside.
+    /// Returns the inner server.
     #[must_use]
     pub fn inner(&self) -> &S {
         &self.inner
     }
 }
 
-/// The `initialize` that would follow.
+/// Returns the params of the `initialize` that would follow.
 fn replayed(params: &Value) -> Result<InitializeRequestParams, ErrorData> {
     let params = InitializeRequestParams::deserialize(params);
     params.map_err(|_| internal())
@@ -166,7 +166,7 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
         self.guard.notify(&method, context, handler).await;
     }
 
-    /// rmcp does not show the request of a subscription, so a session is not looked at.
+    /// rmcp hides the request of a subscription, so its session is not checked.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         self.inner.listen(context).await
     }

@@ -1,4 +1,4 @@
-//! Why something was refused: for the author's hook and log. The client gets the fixed answer.
+//! Refusals, for the author's hook and log. The client gets a fixed answer.
 
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
@@ -8,23 +8,22 @@ use serde_json::Value;
 
 use crate::Kind;
 
-/// What the hook of [`GuardBuilder::on_refused`](crate::GuardBuilder::on_refused) is told. It
-/// holds no token and no payload.
+/// A refusal, as [`GuardBuilder::on_refused`](crate::GuardBuilder::on_refused) reports it. It contains no token
+/// and no payload.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The code of [`sealwax::Error::code`], `not_accepted` or `accept_unavailable`;
-    /// of a ledger `used`, `ended`, `revoked`, `unknown`, `expired`, `stale`, `ledger_unavailable` or
-    /// `ledger_unconfirmed`.
+    /// The code of [`sealwax::Error::code`], `not_accepted` or `accept_unavailable`; with a ledger also `used`,
+    /// `ended`, `revoked`, `unknown`, `expired`, `stale`, `ledger_unavailable` or `ledger_unconfirmed`.
     pub code: &'static str,
-    /// What was to be opened or sealed.
+    /// The kind of token that was to be opened or sealed.
     pub kind: Kind,
-    /// The id of the token, in hex digits, where it can be told. Only an opened token is known to
-    /// be ours; of others this is what they say.
+    /// The id of the token in hex digits, if there is one. Only the id of an opened token is verified; that of
+    /// another one is what the token claims.
     pub token_id: Option<String>,
-    /// The principal of the request, where it is known.
+    /// The principal of the request, if it is known.
     pub principal: Option<Principal>,
-    /// The reason, for a log.
+    /// The reason, for the log.
     pub message: String,
 }
 
@@ -40,7 +39,7 @@ impl Refusal {
     }
 }
 
-/// What is known of what the adapter itself found wrong.
+/// The known facts about an error that the adapter found.
 pub(crate) struct About<'a> {
     pub kind: Kind,
     pub profile: Profile,
@@ -71,7 +70,7 @@ impl<'a> About<'a> {
     }
 }
 
-/// What rmcp sends for an answer of the engine's.
+/// Converts an answer of the engine to rmcp's error.
 pub(crate) fn error_data(reply: Reply) -> ErrorData {
     match reply.error {
         Some(error) => {
@@ -82,14 +81,14 @@ pub(crate) fn error_data(reply: Reply) -> ErrorData {
     }
 }
 
-/// The server's own trouble.
+/// The internal error.
 pub(crate) fn internal() -> ErrorData {
-    // Which has an error, so this ends.
+    // That answer has an error, so this recursion ends.
     error_data(Profile::DataLayer.internal_error().into())
 }
 
-/// Foreign text for a message: a JSON string of 64 characters at most, in ASCII. It may repeat what a
-/// client sent, which must neither end a line of a log nor fill it.
+/// Quotes foreign text for a message: a JSON string of at most 64 characters, in ASCII. The text may repeat what
+/// a client sent, which must neither break a line of the log nor fill it.
 pub(crate) fn said(text: impl ToString) -> String {
     let text: String = text.to_string().chars().take(64).collect();
     let json = Value::from(text).to_string();
@@ -107,7 +106,7 @@ pub(crate) fn said(text: impl ToString) -> String {
     ascii
 }
 
-/// The id that a text claims, if it is a sealed token at all.
+/// Returns the id that a text claims, if it is a sealed token at all.
 pub(crate) fn token_id(token: &str) -> Option<String> {
     match sealwax::inspect(token) {
         Ok(Inspected::Token { token_id, .. }) => Some(token_id.to_string()),

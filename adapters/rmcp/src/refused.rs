@@ -1,4 +1,4 @@
-//! The answer to a handle that is not good.
+//! The answer to a refused handle.
 
 use std::fmt;
 
@@ -9,11 +9,10 @@ use sealwax::mcp::Reply;
 
 use crate::refusal::error_data;
 
-/// What a tool returns as its error when a handle was refused: the fixed tool result, which tells
-/// the model what to do, and nothing else.
+/// The error of a tool whose handle was refused: the fixed tool result, which tells the model what to do.
 ///
-/// The hook and the log have been told the reason. A tool that is written without rmcp's macros
-/// turns it into its `CallToolResult`; elsewhere than in a tool it is an [`ErrorData`].
+/// The reason has gone to the hook and the log. A tool written without rmcp's macros converts it into its
+/// `CallToolResult`; outside of tools it is an [`ErrorData`].
 pub struct Refused(Reply);
 
 impl Refused {

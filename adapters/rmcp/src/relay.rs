@@ -1,5 +1,4 @@
-//! Lines of JSON on their way between the client and rmcp, whose types have no place for what
-//! sessions add to them.
+//! Lines of JSON between the client and rmcp, whose types lack the members that sessions add.
 
 use std::sync::{Arc, Mutex as Locked, MutexGuard, PoisonError};
 
@@ -10,7 +9,7 @@ use tokio::sync::Mutex;
 use crate::open_requests::OpenRequests;
 use crate::transport::Transport;
 
-/// Between the client and rmcp.
+/// The relay between the client and rmcp.
 pub(crate) struct Relay<W> {
     pub transport: Transport,
     pub client: Mutex<W>,
@@ -21,13 +20,13 @@ pub(crate) struct Relay<W> {
 pub(crate) struct State {
     /// Whether rmcp has seen an `initialize`.
     pub begun: bool,
-    /// The session that the client named last, for what is no answer.
+    /// The session that the client named last, for messages that are no answers.
     pub named: Option<String>,
     pub requests: OpenRequests,
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
-    /// Relays both ways, in tasks of their own.
+    /// Starts a task for each direction.
     pub(crate) fn start(
         transport: Transport,
         read: impl AsyncRead + Send + Unpin + 'static,

@@ -1,4 +1,4 @@
-//! Where rmcp keeps, in its own types, what the engine reads of a result and changes in it.
+//! The parts of rmcp's result types that the engine reads and changes.
 
 use rmcp::model::{
     CacheScope, CallToolResponse, CallToolResult, CompleteResult, CreateTaskResult, CustomResult,
@@ -15,24 +15,24 @@ use serde_json::{Value, json};
 use crate::message::SESSION;
 use crate::params::sent;
 
-/// A result. `member` carries a token, where one of this name does.
+/// A result. `member` names the member that carries a token, if one does.
 pub(crate) trait Outgoing: Sized {
-    /// What the engine has to see.
+    /// Returns the parts that the engine reads.
     fn head(&mut self, member: &str) -> Head<'_>;
 
-    /// Makes the engine's changes.
+    /// Applies the engine's changes.
     fn leave(&mut self, member: &str, leave: Leave);
 
-    /// The result of a method that is the guard's own.
+    /// Makes the result of a method of the guard itself.
     fn own(_: &str, _modern: bool) -> Option<Self> {
         None
     }
 
-    /// The result of a tool that the engine answers for.
+    /// Makes the result of a tool that the engine answers.
     fn told(tool: &ToolResult) -> Option<Self>;
 }
 
-/// The places in one of rmcp's types, as far as it has them.
+/// The places of these parts in one of rmcp's types.
 #[derive(Default)]
 struct Places<'a> {
     outcome: Outcome,
@@ -91,7 +91,7 @@ impl<R: Placed> Outgoing for R {
     }
 }
 
-/// Says that there are sessions, where rmcp has a place for it.
+/// Declares sessions where rmcp's type has a place for it.
 fn declare(capabilities: &mut ServerCapabilities) {
     let experimental = capabilities.experimental.get_or_insert_default();
     experimental.entry("sessions".into()).or_default();
@@ -128,7 +128,7 @@ macro_rules! responses {
             fn places(&mut self) -> Places<'_> {
                 match self {
                     $(Self::$kind(result) => result.places(),)*
-                    // A kind that rmcp has added: the canary tells.
+                    // rmcp has added a variant: the canary test fails, too.
                     _ => Places::default(),
                 }
             }
@@ -174,7 +174,7 @@ fn tool_result(tool: &ToolResult) -> Option<CallToolResult> {
     CallToolResult::deserialize(json!(tool)).ok()
 }
 
-/// An empty result, to which rmcp gives no metadata: the README names the methods.
+/// An empty result, which has no metadata in rmcp; README.md lists the methods.
 impl Placed for () {
     fn places(&mut self) -> Places<'_> {
         Places::default()
@@ -189,7 +189,7 @@ impl Outgoing for CustomResult {
                 _ => Outcome::Complete,
             },
             token: match self.0.get(member) {
-                // Its author meant something to leave.
+                // The author meant a result to be sent.
                 Some(Value::Null) => Sent::Other,
                 token => sent(token),
             },

@@ -1,5 +1,5 @@
-//! JSON-RPC messages in the body of an HTTP answer, changed on their way: one JSON text, or a
-//! stream of events, which stays a stream.
+//! Changes JSON-RPC messages in the body of an HTTP answer: one JSON text, or a stream of events, which stays a
+//! stream.
 
 use bytes::Bytes;
 use futures::{Stream, stream};
@@ -22,7 +22,7 @@ where
     body.map_err(Into::into).boxed_unsync()
 }
 
-/// The answer with every message changed by `change`.
+/// Returns the answer, in which `change` changes every message.
 pub(crate) fn rewrite(
     response: Response<Boxed>,
     change: impl FnMut(&mut Value) + Send + 'static,
@@ -40,7 +40,7 @@ pub(crate) fn rewrite(
     Response::from_parts(parts, StreamBody::new(pieces).boxed_unsync())
 }
 
-/// Events one by one as they come; without an `end`, the whole.
+/// Returns events one by one as they arrive; without an `end`, the whole body.
 fn pieces<F>(
     body: Boxed,
     end: Option<&'static [u8]>,
@@ -81,7 +81,7 @@ fn changed(json: &[u8], change: &mut impl FnMut(&mut Value)) -> Option<Vec<u8>> 
     serde_json::to_vec(&message).ok()
 }
 
-/// The lines of an event, those of its data as one.
+/// Changes the data of an event. It leaves as one line of data.
 fn changed_event(event: Vec<u8>, change: &mut impl FnMut(&mut Value)) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(&event) else {
         return event;

@@ -17,7 +17,7 @@ use crate::refusal::internal;
 use crate::results::Outgoing;
 
 impl Guard {
-    /// Calls `handler` with what the request carries opened, and sends what it gives sealed.
+    /// Opens what the request carries, calls `handler`, and seals what it returns.
     pub(crate) async fn serve<Q, A, H>(
         &self,
         method: &str,
@@ -77,7 +77,7 @@ impl Guard {
             return Ok(answer);
         };
         if asking.ct.is_cancelled() {
-            // Nobody hears it, so nothing may come of it.
+            // The client no longer waits for the answer, so the request must have no effect.
             return Err(internal());
         }
         let member = carried.map_or("", |carried| carried.result);
@@ -93,18 +93,18 @@ impl Guard {
         Ok(answer)
     }
 
-    /// Calls `handler` with a notification, unless what it names is refused.
+    /// Calls `handler` with a notification, unless its session is refused.
     pub(crate) async fn notify<H: Future<Output = ()>>(
         &self,
         method: &str,
         mut context: NotificationContext<RoleServer>,
         handler: impl FnOnce(NotificationContext<RoleServer>) -> H,
     ) {
-        // rmcp 3.9 leaves it in the extensions, where `context.meta` is empty.
+        // rmcp 3.9 puts the metadata into the extensions, and leaves `context.meta` empty.
         let left = context.extensions.get::<NotificationMetaObject>();
         let left = left.and_then(|meta| meta.get(SESSION));
         let session = context.meta.get(SESSION).or(left);
-        // The principal is asked of a request; a notification is one without an id.
+        // The function for the principal takes a request, so this makes one for the notification.
         let mut asking = self.request(Some(context.peer.clone()));
         asking.extensions = context.extensions.clone();
         let caller = Arc::new(Caller::new(self, &asking.extensions));
@@ -124,7 +124,7 @@ impl Guard {
         }
     }
 
-    /// What the author begins a session with.
+    /// Returns the first value of a session.
     async fn begun(
         &self,
         context: &RequestContext<RoleServer>,
@@ -138,7 +138,7 @@ impl Guard {
     }
 }
 
-/// What is answered in the handler's stead.
+/// Returns the answer that replaces the handler's.
 fn told<A: Outgoing>(step: Step) -> Result<A, ErrorData> {
     match step {
         Step::Reply(Reply {
@@ -148,13 +148,13 @@ fn told<A: Outgoing>(step: Step) -> Result<A, ErrorData> {
     }
 }
 
-/// By the rule of rmcp.
+/// Decides as rmcp does.
 fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
-/// More than one, and what is no text, is no session's.
+/// Two headers, or one that is no text, match no session.
 fn header_of(context: &RequestContext<RoleServer>) -> Option<&str> {
     let parts = context.extensions.get::<http::request::Parts>()?;
     match header(parts) {

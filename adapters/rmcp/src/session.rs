@@ -1,4 +1,4 @@
-//! The session of one request, as its handler has it.
+//! The session of one request, as a handler receives it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::Kind;
 use crate::caller::{Caller, Received, unprotected};
 use crate::refusal::{About, error_data, internal, said};
 
-/// The session of a request, opened and checked: an argument of a tool or prompt that needs one.
-/// Without one the request is refused; [`Sessions::of`](crate::Sessions::of) gives `None` instead.
+/// The session of a request, opened and checked: an argument of a tool or prompt. A request without a session is
+/// refused; [`Sessions::of`](crate::Sessions::of) returns `None` instead.
 ///
 /// ```
 /// use rmcp::{ErrorData, tool, tool_router};
@@ -42,12 +42,12 @@ pub struct Session<T> {
 }
 
 impl<T: DeserializeOwned> Session<T> {
-    /// What this request has written so far, or came with.
+    /// The value that this request wrote last, or else came with.
     pub(crate) fn of(context: &impl Received) -> Result<Option<Self>, ErrorData> {
         let caller = Caller::of(context).map_err(|error| unprotected(Kind::Session, &error))?;
         let read = caller.within(|exchange| {
             Ok(exchange.session().map(|session| {
-                // Where the server holds it, the value is ().
+                // The server holds the state: the value is `()`.
                 let value = serde_json::from_str(session.value().unwrap_or("null"));
                 (
                     session.id().to_owned(),
@@ -77,38 +77,38 @@ impl<T: DeserializeOwned> Session<T> {
 }
 
 impl<T> Session<T> {
-    /// The session id. It is half of what continues the session, so it is not for logs.
+    /// Returns the session id. It is half of what continues the session, so do not log it.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// What logs and a server's store may know it by: 32 hex digits, the same for all its life.
+    /// Returns the id for logs and for the server's own store: 32 hex digits, the same for the session's whole life.
     #[must_use]
     pub fn ulid(&self) -> String {
         self.ulid.clone()
     }
 
-    /// How often it was written; 0 where the server holds the state.
+    /// Returns how often the session was written; 0 if the server holds the state.
     #[must_use]
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// The value.
+    /// Returns the value.
     #[must_use]
     pub fn value(&self) -> &T {
         &self.value
     }
 
-    /// Writes the value. It leaves sealed with the result, also with one that is an error of the
-    /// tool; a JSON-RPC error discards it. Where two write at once, the client keeps the last; with a ledger
-    /// the first, and the other's result is discarded: see [`update`](Self::update).
+    /// Writes the value. It leaves sealed with the result, even if that is a tool's error; a JSON-RPC error
+    /// discards it. Of two concurrent writes the client keeps the last; with a ledger the first wins, and the
+    /// other's result is discarded: see [`update`](Self::update).
     ///
     /// # Errors
     ///
-    /// An internal error where JSON has no such value, where the server holds the state, and in a
-    /// notification, which has no result.
+    /// An internal error if the value cannot be JSON, if the server holds the state, and in a notification,
+    /// which has no result.
     pub fn write(&mut self, value: T) -> Result<(), ErrorData>
     where
         T: Serialize,
@@ -119,11 +119,11 @@ impl<T> Session<T> {
         Ok(())
     }
 
-    /// Changes the value by a function, and gives it. With a ledger, if somebody else wrote in the meantime, the
-    /// function is called again with their value, so that parallel calls all succeed; after
-    /// [`write`](Self::write) it is not, and the result is discarded.
+    /// Changes the value by a function, and returns it. With a ledger, if another request has written in the
+    /// meantime, the function is called again with that request's value, so that parallel calls all succeed.
+    /// After [`write`](Self::write) it is not called again, and the result is discarded.
     ///
-    /// Effects elsewhere happen as often as the function is called: leave them out of it.
+    /// The function may be called several times, so it must have no other effects.
     ///
     /// ```
     /// # use rmcp::{ErrorData, tool, tool_router};
@@ -151,7 +151,7 @@ impl<T> Session<T> {
     {
         let written = self.caller.within(|exchange| {
             let session = exchange.session();
-            // Of a session that the server holds, writing says what is wrong.
+            // For a session that the server holds, `write` returns the error.
             Ok(session
                 .and_then(|it| it.value())
                 .unwrap_or("null")
@@ -170,18 +170,18 @@ impl<T> Session<T> {
         Ok(&self.value)
     }
 
-    /// A new session that begins with what this request has written, or else came with: its
-    /// metadata, for a result. This session goes on beside it.
+    /// Makes a new session that begins with the current value, and returns its metadata, for a result. The
+    /// present session continues beside it.
     ///
     /// # Errors
     ///
-    /// An internal error without randomness, or where the server holds the state.
+    /// An internal error without randomness, or if the server holds the state.
     pub fn fork(&self, _: &RequestContext<RoleServer>) -> Result<SessionMetadata, ErrorData> {
         let forked = self.caller.within(|exchange| exchange.fork());
         forked.map_err(|error| self.failed(error))
     }
 
-    /// Never the client's fault.
+    /// Returns an internal error: the client is not at fault.
     fn failed(&self, error: Error) -> ErrorData {
         refuse(&self.caller, &error, Some(&self.ulid), None);
         internal()
@@ -197,7 +197,7 @@ fn refuse(caller: &Caller, error: &Error, ulid: Option<&str>, id: Option<&str>) 
     error_data(caller.guard.refuse(error, about))
 }
 
-/// The value that a function makes of one, and its JSON.
+/// Applies a function to a value, and returns the new value and its JSON.
 fn changed<T: Serialize + DeserializeOwned>(
     before: &str,
     function: impl Fn(&mut T),
@@ -209,7 +209,7 @@ fn changed<T: Serialize + DeserializeOwned>(
     Ok((value, after))
 }
 
-/// The JSON of an author's value.
+/// Returns the JSON of an author's value.
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, Error> {
     serde_json::to_string(value).map_err(|error| {
         let error = said(error);
@@ -234,7 +234,7 @@ impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for Session<T>
     }
 }
 
-/// Logs get neither the id nor the value.
+/// Logs must not contain the id or the value.
 impl<T> fmt::Debug for Session<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Session({})", self.ulid())

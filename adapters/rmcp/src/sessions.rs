@@ -1,4 +1,4 @@
-//! Data-layer sessions: what an author says once, and what handlers reach.
+//! Data-layer sessions: their options, and a handler's access to them.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,10 +20,10 @@ use crate::refusal::{About, error_data};
 use crate::session::{Session, json};
 
 impl Guard {
-    /// Data-layer sessions, which begin with what `initial` gives: from the request of
-    /// `sessions/create` and its params. Say it before the server serves. `sessions/delete` takes
-    /// something that remembers it (a [ledger](crate::GuardBuilder::ledger), or an
-    /// [`Accept`](crate::Accept)), and is no method otherwise.
+    /// Adds data-layer sessions. `initial` returns the first value of a session, from the request of
+    /// `sessions/create` and its params. Call it before you serve. `sessions/delete` needs a
+    /// [ledger](crate::GuardBuilder::ledger) or an [`Accept`](crate::Accept), and is an unknown method
+    /// otherwise.
     ///
     /// ```
     /// # use sealwax::{Codec, Key, KeyRing};
@@ -50,8 +50,8 @@ impl Guard {
         SessionsBuilder::new(self, Some(Box::new(initial)))
     }
 
-    /// Data-layer sessions whose state the server holds, in rows by [`Session::ulid`]: the id alone
-    /// is verified, nothing is sealed, and a handler finds the value `()`.
+    /// Adds data-layer sessions whose state the server holds, in rows by [`Session::ulid`]. Only the id is
+    /// verified, nothing is sealed, and handlers see the value `()`.
     #[must_use]
     pub fn sessions_held_by_server(&self) -> SessionsBuilder<()> {
         SessionsBuilder::new(self, None)
@@ -79,21 +79,21 @@ impl<T> SessionsBuilder<T> {
         }
     }
 
-    /// How long a session lives without a write, in whole seconds: 24 hours unless set.
+    /// Sets how long a session is valid after its last write, in whole seconds: 24 hours by default.
     #[must_use]
     pub fn ttl(mut self, idle: Duration) -> Self {
         self.settings.ttl = Some(idle);
         self
     }
 
-    /// Sessions do not end by being idle; the codec's `session_max_age` remains.
+    /// Lets idle sessions live as long as the codec's `session_max_age`.
     #[must_use]
     pub fn no_expiry(mut self) -> Self {
         self.settings.no_expiry = true;
         self
     }
 
-    /// Every request needs a session, but `initialize`, `ping`, `server/discover`, lists and
+    /// Requires a session of every request except `initialize`, `ping`, `server/discover`, lists and
     /// `sessions/create`.
     #[must_use]
     pub fn require_all(mut self) -> Self {
@@ -101,7 +101,7 @@ impl<T> SessionsBuilder<T> {
         self
     }
 
-    /// Requests of these methods need a session.
+    /// Requires a session of requests of these methods.
     #[must_use]
     pub fn require_methods<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         let names = names.into_iter().map(Into::into);
@@ -109,7 +109,7 @@ impl<T> SessionsBuilder<T> {
         self
     }
 
-    /// Calls of these tools need a session.
+    /// Requires a session of calls of these tools.
     #[must_use]
     pub fn require_tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         let names = names.into_iter().map(Into::into);
@@ -117,13 +117,12 @@ impl<T> SessionsBuilder<T> {
         self
     }
 
-    /// The sessions.
+    /// Builds the sessions.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a lifetime of zero, for two lifetimes, for one of what the server
-    /// holds, for a required method that never depends on a session, and where the guard has sessions
-    /// already.
+    /// [`Error::InvalidArgument`] for a lifetime of zero, for two lifetimes, for a lifetime if the server holds
+    /// the state, for a required method that never depends on a session, and if the guard has sessions already.
     pub fn build(self) -> Result<Sessions<T>, Error> {
         let rules = self.guard.rules().sessions(self.settings);
         let sessions = WithSessions {
@@ -133,7 +132,7 @@ impl<T> SessionsBuilder<T> {
         };
         if self.guard.sessions_slot().set(sessions).is_err() {
             return Err(Error::InvalidArgument(
-                "sessions: this guard has them already; say it once".into(),
+                "sessions: this guard has sessions already; build them once".into(),
             ));
         }
         Ok(Sessions {
@@ -149,7 +148,7 @@ impl<T> fmt::Debug for SessionsBuilder<T> {
     }
 }
 
-/// The data-layer sessions of one guard, whose value is a `T`.
+/// The data-layer sessions of one guard, with values of type `T`.
 pub struct Sessions<T> {
     guard: Guard,
     value: PhantomData<fn() -> T>,
@@ -171,12 +170,12 @@ impl<T> fmt::Debug for Sessions<T> {
 }
 
 impl<T: DeserializeOwned> Sessions<T> {
-    /// The session of the request, or the notification, in `context`; `None` where it has none.
+    /// Returns the session of the request or notification in `context`; `None` if it has none.
     ///
     /// # Errors
     ///
-    /// The fixed answer to a session whose value is no `T`; an internal error outside of the server
-    /// that this guard protects.
+    /// The fixed answer to a session whose value is no `T`; an internal error in a server that this guard does
+    /// not protect.
     pub fn of(&self, context: &impl Received) -> Result<Option<Session<T>>, ErrorData> {
         let session = Session::of(context)?;
         match session {

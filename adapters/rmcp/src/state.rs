@@ -1,4 +1,4 @@
-//! Typed state from one round of a request to the next.
+//! Typed state that one round of a request passes to the next.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::refusal::{About, error_data, internal, said};
 
 /// The `requestState` of a request as a `T`, opened and checked: an argument of a tool or prompt.
 ///
-/// It replaces rmcp's own `RequestState` extractor, and may stand anywhere among the arguments.
+/// It replaces rmcp's own `RequestState` extractor, and may be any of the arguments.
 ///
 /// ```
 /// use rmcp::handler::server::wrapper::Parameters;
@@ -55,12 +55,12 @@ pub struct State<T> {
 }
 
 impl<T: DeserializeOwned> State<T> {
-    /// The state of the request in `context`, for a handler without extractors.
+    /// Returns the state of the request in `context`, for a handler without extractors.
     ///
     /// # Errors
     ///
-    /// The fixed answer to a state that is not the JSON of a `T`; an internal error outside of a
-    /// protected server, and in requests of a method that carries no `requestState`.
+    /// The fixed answer to a state that is not the JSON of a `T`; an internal error outside of a protected
+    /// server, and in requests of a method that carries no `requestState`.
     pub fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
         let caller =
             Caller::of(context).map_err(|error| unprotected(Kind::RequestState, &error))?;
@@ -89,24 +89,24 @@ impl<T: DeserializeOwned> State<T> {
 }
 
 impl<T> State<T> {
-    /// What the last round wrote; `None` in the first.
+    /// Returns what the previous round wrote; `None` in the first.
     #[must_use]
     pub fn get(&self) -> Option<&T> {
         self.received.as_ref()
     }
 
-    /// What the last round wrote, to keep.
+    /// Returns what the previous round wrote, by value.
     #[must_use]
     pub fn into_inner(self) -> Option<T> {
         self.received
     }
 
-    /// `value` for the `request_state` of an `InputRequiredResult`: its JSON, which the guard seals
-    /// when the result leaves.
+    /// Returns the JSON of `value`, for the `request_state` of an `InputRequiredResult`. The guard seals it when
+    /// the result is sent.
     ///
     /// # Errors
     ///
-    /// An internal error where JSON has no such value.
+    /// An internal error if the value cannot be JSON.
     pub fn write<N: Serialize + ?Sized>(&self, value: &N) -> Result<String, ErrorData> {
         serde_json::to_string(value).map_err(|error| {
             let error = said(error);
@@ -122,7 +122,7 @@ impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for State<T> {
     }
 }
 
-/// A payload is not for logs.
+/// Logs must not contain payloads.
 impl<T> fmt::Debug for State<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("State")

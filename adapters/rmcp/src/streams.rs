@@ -1,4 +1,4 @@
-//! Sessions on stdio: what an author says, and the streams to serve.
+//! Sessions on stdio: their options, and the streams to serve.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use crate::transport::Transport;
 const PIPE: usize = 64 * 1024;
 
 impl Guard {
-    /// Sessions on stdio, or other streams of lines: tells the `sessions` capability, for which
-    /// rmcp has no place, and speaks [SEP-1359](Streams::sep1359) if asked to.
+    /// Returns the options of sessions on stdio, or on other streams of lines. The wrapped streams declare the
+    /// `sessions` capability, which rmcp's types lack, and add [SEP-1359](Streams::sep1359) if you ask for it.
     ///
     /// ```no_run
     /// # use rmcp::{ServerHandler, ServiceExt as _};
@@ -32,7 +32,7 @@ impl Guard {
     }
 }
 
-/// What [`Guard::streams`] returns.
+/// The options of sessions on streams, as [`Guard::streams`] returns them.
 pub struct Streams {
     transport: Transport,
 }
@@ -46,35 +46,34 @@ impl fmt::Debug for Streams {
 }
 
 impl Streams {
-    /// How long a session lives, in whole seconds: 30 days unless set.
+    /// Sets how long a session is valid, in whole seconds: 30 days by default.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.transport.settings.ttl = Some(ttl);
         self
     }
 
-    /// How long a session may be idle, as [`SessionLayer::idle`](crate::SessionLayer::idle) says.
+    /// Sets how long a session may be idle, as [`SessionLayer::idle`](crate::SessionLayer::idle) does.
     #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
         self.transport.settings.idle = Some(idle);
         self
     }
 
-    /// Speaks SEP-1359, as [`SessionLayer::sep1359`](crate::SessionLayer::sep1359) does over HTTP.
+    /// Adds SEP-1359, as [`SessionLayer::sep1359`](crate::SessionLayer::sep1359) does over HTTP.
     ///
-    /// A session outlives the process: after a restart a message with a good `sessionId` and no
-    /// `initialize` before it is served, with what the token says was negotiated.
+    /// A session outlives the process: after a restart, a message with a good `sessionId` is served without
+    /// `initialize`, with what its token says was negotiated.
     #[must_use]
     pub fn sep1359(mut self) -> Self {
         self.transport.settings.sep1359 = true;
         self
     }
 
-    /// What to serve in place of the two `streams`. Call it in a runtime of tokio.
+    /// Wraps the two `streams`; serve the result in their place. Call it in a runtime of tokio.
     ///
-    /// Requests reach rmcp under numbers of the wrapper's own, so that no id which a client uses
-    /// again mixes up two answers: `RequestContext::id` is such a number, and so is the
-    /// `request_id` of a cancellation.
+    /// Requests reach rmcp under the wrapper's own numbers, so that a client that reuses an id cannot mix up two
+    /// answers: `RequestContext::id` and the `request_id` of a cancellation are such numbers.
     pub fn wrap<R, W>(
         self,
         (read, write): (R, W),

@@ -1,4 +1,4 @@
-//! Messages around HTTP or stdio: before rmcp sees them, and as they leave.
+//! Messages of HTTP or stdio, before rmcp sees them and as they leave.
 
 use std::sync::OnceLock;
 
@@ -21,35 +21,35 @@ use crate::message::{
 use crate::params::sent;
 use crate::refusal::About;
 
-/// The guard's part around a transport.
+/// The guard of a transport.
 pub(crate) struct Transport {
     pub guard: Guard,
     pub settings: mcp::TransportSettings,
-    /// Made with the first message, for the guard may get its sessions later than this.
+    /// Built with the first message, because sessions may be added to the guard after this.
     engine: OnceLock<Result<mcp::Guard, Error>>,
 }
 
-/// A message on its way.
+/// A message that is being processed.
 pub(crate) struct Passing {
     caller: Caller,
     context: RequestContext<RoleServer>,
     exchange: Exchange,
 }
 
-/// What is to be done with a message that came.
+/// The result of verifying a message.
 pub(crate) struct Arrived {
     pub passing: Passing,
     pub step: Step,
-    /// The session of SEP-1359 that it named, which rmcp's types do not know: it was taken off.
+    /// The session of SEP-1359 that the message named. It was removed, because rmcp's types do not have it.
     pub inside: Option<Value>,
 }
 
-/// What is to be done with what leaves for it.
+/// The changes to make in the answer to a message.
 #[derive(Default)]
 pub(crate) struct Leaving {
     watched: Option<Passing>,
     pub stamp: Option<String>,
-    /// The data-layer session that rmcp would leave out of the result.
+    /// The id of the data-layer session, if rmcp would leave it out of the result.
     echo: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Transport {
         }
     }
 
-    /// Where a message goes; a reply where the settings are no good.
+    /// Verifies a message, and returns the next step; or a reply if the settings are invalid.
     pub(crate) async fn arrive(
         &self,
         message: &mut Value,
@@ -96,7 +96,7 @@ impl Transport {
             initialize: initialize.as_deref(),
             principal: None,
         });
-        // The principal is asked of a request as handlers have it; a transport has to make one.
+        // The function for the principal takes a request as handlers have it, so a transport makes one.
         let mut context = self.guard.request(None);
         if let Some(parts) = parts {
             context.extensions.insert(parts.clone());
@@ -115,7 +115,7 @@ impl Transport {
         })
     }
 
-    /// What is to be done once rmcp answers `message`.
+    /// Returns the changes to make when rmcp answers `message`.
     pub(crate) fn leaving(&self, passing: Passing, deliver: Deliver, message: &Value) -> Leaving {
         let has_sessions = self.guard.sessions_slot().get().is_some();
         Leaving {
@@ -127,21 +127,21 @@ impl Transport {
 }
 
 impl Passing {
-    /// Where it goes then.
+    /// Returns the next step after an event.
     pub(crate) fn on(&mut self, event: Event<'_>) -> Step {
         let step = self.caller.on(&mut self.exchange, event);
         self.caller
             .identified(&mut self.exchange, step, &self.context)
     }
 
-    /// Who sends it, if anybody had to know.
+    /// Returns the principal, if it has been resolved.
     pub(crate) fn principal(&self) -> Option<&Principal> {
         self.caller.principal()
     }
 }
 
 impl Leaving {
-    /// Changes a message that leaves. The header that goes with it, or what answers in its place.
+    /// Changes a message that leaves. Returns the header to send with it, or the reply that replaces it.
     pub(crate) fn change(&mut self, message: &mut Value) -> Result<Option<String>, Reply> {
         if let Some(session_id) = &self.echo {
             put_echo(message, session_id);

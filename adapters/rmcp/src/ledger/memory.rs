@@ -1,4 +1,4 @@
-//! In the memory of one process.
+//! A ledger in the memory of one process.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -10,10 +10,10 @@ use sealwax::ledger;
 
 use super::{Command, Ledger, Reply};
 
-/// A ledger in the memory of this process: no other replica knows of it, nor this one restarted.
+/// A ledger in the memory of this process. Other replicas do not share it, and a restart loses it.
 ///
-/// It forgets nothing that is alive: where there is no room, whatever is new is refused. One principal fills at
-/// most half of the room.
+/// It never forgets a record that still matters: when it is full, it refuses new ones. One principal can fill at most
+/// half of it.
 ///
 /// ```
 /// use sealwax_rmcp::ledger::Memory;
@@ -24,7 +24,7 @@ use super::{Command, Ledger, Reply};
 pub struct Memory(Mutex<ledger::Memory>);
 
 impl Memory {
-    /// A ledger that may take about so many bytes.
+    /// Makes a ledger of about so many bytes.
     #[must_use]
     pub fn new(room: usize) -> Self {
         Self(Mutex::new(ledger::Memory::new(room, now())))
@@ -48,13 +48,13 @@ impl Ledger for Memory {
     }
 }
 
-/// In Unix seconds.
+/// Returns the Unix time in seconds.
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
 }
 
-/// How much is kept, and nothing of it.
+/// Logs get the size, and no content.
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);

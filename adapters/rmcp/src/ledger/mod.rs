@@ -1,4 +1,4 @@
-//! Ledgers: what remembers that a token was used, that a session ended, and which state is the latest.
+//! Ledgers: records of used tokens, of ends, and of the latest state of each session.
 
 mod memory;
 #[cfg(feature = "redis")]
@@ -19,29 +19,29 @@ pub use self::redis::Redis;
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::Sqlite;
 
-/// A reply as LEDGER.md has it: a verdict, and what belongs to it.
+/// A reply as LEDGER.md defines it: a verdict, and what belongs to it.
 pub type Reply = Result<Vec<String>, LedgerError>;
 
-/// Remembers what a seal cannot say: that a token was used, that a session ended, which of two states is
-/// the later one, that a user signed out everywhere.
+/// Records what a sealed token cannot prove: that it was used, that a session ended, which of two states is the
+/// latest, that a user signed out everywhere.
 ///
 /// [`Memory`] is for one process, `Sqlite` (feature `sqlite`) for one machine, `Redis` (feature `redis`) for a
-/// fleet. LEDGER.md in the repository has what another store needs.
+/// fleet. LEDGER.md in the repository specifies the commands, for other stores.
 pub trait Ledger: Send + Sync + 'static {
-    /// Does a command in one atomic step, and gives the reply as LEDGER.md says.
+    /// Runs a command as one atomic step, and returns the reply as LEDGER.md defines it.
     ///
-    /// Whatever fails refuses the request, as the server's own failure; the error's text goes to the log. A guard
-    /// waits for three tenths of its `accept_timeout`, and tries once more.
+    /// On an error the request is refused with an internal error, and the error's text is logged. A guard waits for
+    /// three tenths of its `accept_timeout`, and tries once more.
     fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply>;
 
-    /// Whether it is on this machine, as a file or in memory, so that there is one clock: false unless it says
-    /// so.
+    /// Returns whether the ledger is on this machine, as a file or in memory, so that all replicas share one
+    /// clock: false by default.
     fn is_local(&self) -> bool {
         false
     }
 }
 
-/// One ledger of several guards.
+/// Shares one ledger among several guards.
 impl<L: Ledger + ?Sized> Ledger for Arc<L> {
     fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply> {
         (**self).run(command)
@@ -52,20 +52,20 @@ impl<L: Ledger + ?Sized> Ledger for Arc<L> {
     }
 }
 
-/// Why a ledger has no answer. The texts are for the log; they hold no address and no password.
+/// The reason why a ledger gave no answer. The texts are for the log; they contain no address and no password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LedgerError {
-    /// The store cannot be a ledger, for it would forget: what to change.
+    /// The store cannot be a ledger, because it would forget. The text says what to change.
     Unfit(String),
-    /// It does not answer, or it failed: whatever was asked, it is not known to have been done.
+    /// The store does not answer, or it failed. The command may or may not have been done.
     Unavailable(String),
-    /// What was asked makes no sense.
+    /// The command makes no sense.
     InvalidArgument(String),
 }
 
 impl LedgerError {
-    /// The code, the same in every language.
+    /// Returns the error's code, which is the same in every language.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! In a Redis or a Valkey.
+//! A ledger in Redis or Valkey.
 
 mod connection;
 
@@ -16,21 +16,21 @@ use self::connection::{Connection, Source};
 use super::{Command, Ledger, LedgerError, Reply, Script};
 use crate::refusal::said;
 
-/// How long to wait for a replica, in milliseconds: less than a guard waits for the whole.
+/// The time limit for a replica's confirmation, in milliseconds: less than the guard's limit for a command.
 const WAIT: usize = 200;
 
-/// A ledger in a Redis 6.2 or later, or a Valkey: for a fleet.
+/// A ledger in Redis 6.2 or later, or in Valkey: for a fleet.
 ///
-/// It has two connections of its own, made when they are needed and made anew after anything failed. The second
-/// is for what ends and is revoked: there `WAIT` holds up nobody else while a replica confirms it. Each new
-/// connection checks the server, which is refused if it would forget ([`LedgerError::Unfit`]).
+/// It opens two connections when they are needed, and opens them again after any failure. The second one is for ends
+/// and revocations: a replica confirms them by `WAIT`, which would delay other commands. Each new connection checks
+/// the server's settings, and refuses a server that would forget ([`LedgerError::Unfit`]).
 ///
 /// ```no_run
 /// # async fn start() -> Result<(), sealwax_rmcp::ledger::LedgerError> {
 /// use sealwax_rmcp::ledger::Redis;
 ///
 /// let ledger = Redis::open("redis://127.0.0.1/")?;
-/// // What may be forgotten, and when. A guard checks too, and logs it.
+/// // Which settings may lose records, and when. A guard checks and logs them too.
 /// for warning in ledger.check().await? {
 ///     eprintln!("ledger: {warning}");
 /// }
@@ -39,9 +39,9 @@ const WAIT: usize = 200;
 pub struct Redis {
     source: Source,
     connected: Mutex<Connected>,
-    /// Whether a command failed, or nobody waited for its answer: another server may be there now.
+    /// Set if a command failed or its caller stopped waiting: another server may have taken over.
     failed: AtomicBool,
-    /// Whether a replica must confirm each command, for nothing tells one server from the next.
+    /// Set if a replica must confirm every command, because nothing distinguishes one server from the next.
     must_confirm: AtomicBool,
     warned: Once,
 }
@@ -49,27 +49,27 @@ pub struct Redis {
 #[derive(Default)]
 struct Connected {
     shared: Option<Connection>,
-    /// For what a replica should confirm.
+    /// For commands that a replica should confirm.
     confirmed: Option<Connection>,
 }
 
 impl Redis {
-    /// A ledger in the server at a URL, such as `redis://:password@host:6379/0`.
+    /// Opens a ledger in the server at a URL, such as `redis://:password@host:6379/0`.
     ///
     /// # Errors
     ///
-    /// [`LedgerError::Unavailable`] for what is no URL of a Redis; it does not repeat it.
+    /// [`LedgerError::Unavailable`] if this is no URL of a Redis; the error does not repeat it.
     pub fn open(url: &str) -> Result<Self, LedgerError> {
         Ok(Self::new(redis::Client::open(url).map_err(failed)?))
     }
 
-    /// A ledger in the server that a client of the `redis` crate connects to.
+    /// Makes a ledger in the server that a client of the `redis` crate connects to.
     #[must_use]
     pub fn new(client: redis::Client) -> Self {
         Self::of(Source::Server(Box::new(client)))
     }
 
-    /// A ledger in a Cluster. All that it keeps of one service lies on one node.
+    /// Makes a ledger in a Cluster. The records of one service are on one node.
     #[cfg(feature = "redis-cluster")]
     #[must_use]
     pub fn cluster(client: redis::cluster::ClusterClient) -> Self {
@@ -86,11 +86,11 @@ impl Redis {
         }
     }
 
-    /// What the server's settings may make it forget, and when; none is best.
+    /// Returns which of the server's settings may lose records, and when; empty is best.
     ///
     /// # Errors
     ///
-    /// [`LedgerError::Unfit`] for a server that would forget; [`LedgerError::Unavailable`] where none answers.
+    /// [`LedgerError::Unfit`] for a server that would forget; [`LedgerError::Unavailable`] if it does not answer.
     pub async fn check(&self) -> Result<Vec<String>, LedgerError> {
         let mut connection = self.source.connect().await.map_err(failed)?;
         self.fit(&mut connection, "swl1:began").await
@@ -101,7 +101,7 @@ impl Redis {
         connection: &mut Connection,
         key: &str,
     ) -> Result<Vec<String>, LedgerError> {
-        // In a Cluster, the node of the key is asked.
+        // In a Cluster, this asks the node of the key.
         let mut asked = Pipeline::new();
         asked.cmd("EXISTS").arg(key).ignore().cmd("INFO");
         let (info,): (String,) = asked.query_async(connection).await.map_err(failed)?;
@@ -114,7 +114,7 @@ impl Redis {
         Err(LedgerError::Unfit(refused.join("; ")))
     }
 
-    /// A connection to a server that is fit.
+    /// Returns a connection to a server whose settings have been checked.
     async fn connection(&self, key: &str, confirmed: bool) -> Result<Connection, LedgerError> {
         let mut connected = self.connected.lock().await;
         if self.failed.swap(false, Ordering::Relaxed) {
@@ -153,7 +153,7 @@ impl Redis {
             let must = reply.last().is_some_and(|confirms| confirms == "2");
             self.must_confirm.store(must, Ordering::Relaxed);
         } else if asks && !must_confirm {
-            // The same attempt again is no second use. WAIT is about what its own connection did.
+            // Sending the same attempt again is no second use. `WAIT` covers only commands of its own connection.
             reply = wait(&mut connection, command).await.map_err(failed)?;
         }
         failure.none();
@@ -167,7 +167,7 @@ impl Ledger for Redis {
     }
 }
 
-/// Remembers that a command failed, unless it is told otherwise.
+/// Records a failure when it is dropped, unless `none` was called.
 struct Failure<'a>(&'a Redis);
 
 impl Failure<'_> {
@@ -182,7 +182,7 @@ impl Drop for Failure<'_> {
     }
 }
 
-/// Whether it may be that a replica has to confirm it.
+/// Returns whether a replica may have to confirm the command.
 fn ends(command: &Command) -> bool {
     let ends = |argument: &String| argument == "end" || argument == "force";
     command.script == Script::Revoke || command.args.iter().any(ends)
@@ -195,7 +195,7 @@ async fn send(connection: &mut Connection, command: &Command) -> Result<Vec<Stri
     }
 }
 
-/// Does a command, and waits until a replica has it, on one connection.
+/// Runs a command, and waits until a replica has it, on one connection.
 async fn wait(connection: &mut Connection, command: &Command) -> Result<Vec<String>, RedisError> {
     let query = async |known, connection: &mut Connection| {
         let mut both = Pipeline::new();
@@ -213,7 +213,7 @@ async fn wait(connection: &mut Connection, command: &Command) -> Result<Vec<Stri
     Ok(reply)
 }
 
-/// The script by its digest, or itself.
+/// Calls the script by its digest, or sends it whole.
 fn eval(command: &Command, known: bool) -> Cmd {
     let mut eval = match known {
         true => redis::cmd("EVALSHA"),
@@ -229,7 +229,7 @@ fn eval(command: &Command, known: bool) -> Cmd {
     eval
 }
 
-/// What a server knows a script by, which is made once: it is the digest of kilobytes.
+/// Returns the digest of a script. It is computed once, because a script has kilobytes.
 fn digest(script: Script) -> Option<&'static str> {
     static SCRIPTS: LazyLock<[(Script, redis::Script); 4]> =
         LazyLock::new(|| Script::ALL.map(|one| (one, redis::Script::new(one.lua()))));
@@ -241,9 +241,9 @@ fn is_unknown(error: &RedisError) -> bool {
     error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
 }
 
-/// What is told of an error: never its whole text, which may hold an address and what is in it.
+/// Describes an error without its whole text, which may contain an address or a stored value.
 fn failed(error: RedisError) -> LedgerError {
-    // What a script passes on has its code inside.
+    // An error inside a script has its code in the text.
     let inner = error.detail().and_then(|detail| {
         let mut words = detail.split(|character: char| !character.is_ascii_uppercase());
         words.find(|word| word.len() > 2)
@@ -255,7 +255,7 @@ fn failed(error: RedisError) -> LedgerError {
     })
 }
 
-/// An address may hold a password.
+/// The URL may contain a password.
 impl fmt::Debug for Redis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Redis")

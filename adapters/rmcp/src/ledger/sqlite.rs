@@ -1,4 +1,4 @@
-//! In a SQLite file.
+//! A ledger in a SQLite file.
 
 use std::error::Error;
 use std::path::Path;
@@ -11,10 +11,10 @@ use tokio::task::spawn_blocking;
 
 use super::{Command, Ledger, LedgerError, Reply};
 
-/// A ledger in a file: for the processes of one machine, and for what follows a restart.
+/// A ledger in a file: for the processes of one machine. It survives a restart.
 ///
-/// What was answered survives a loss of power. A file on a network is none of this, and neither is a backup
-/// that was put back.
+/// Every command that was answered survives a loss of power. Do not put the file on a network drive, and do not
+/// restore it from a backup.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("sealwax-rmcp-{}.db", std::process::id()));
@@ -29,18 +29,18 @@ use super::{Command, Ledger, LedgerError, Reply};
 pub struct Sqlite(Arc<ledger::Sqlite>);
 
 impl Sqlite {
-    /// Opens the file, and makes it where it is not there. It waits for the disk.
+    /// Opens the file, or creates it. It blocks on the disk.
     ///
     /// # Errors
     ///
-    /// [`LedgerError::Unavailable`] for what cannot be opened and written, and for a file of something else.
+    /// [`LedgerError::Unavailable`] if the file cannot be opened and written, or contains something else.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LedgerError> {
         let opened = ledger::Sqlite::open(path).map_err(failed)?;
         Ok(Self(Arc::new(opened)))
     }
 
-    /// As [`open`](Self::open), but what was answered survives `kill -9` alone, and no loss of power. It takes
-    /// a fraction of the time.
+    /// Opens the file as [`open`](Self::open) does, but commands that were answered survive only `kill -9`, and
+    /// no loss of power. Commands take a fraction of the time.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Sqlite {
 impl Ledger for Sqlite {
     fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply> {
         let (ledger, command) = (Arc::clone(&self.0), command.clone());
-        // In a thread that may wait for the disk.
+        // On a thread that may block on the disk.
         let done = spawn_blocking(move || ledger.run(&command));
         async move { done.await.map_err(failed)?.map_err(failed) }.boxed()
     }

@@ -1,7 +1,7 @@
-//! What is asked before a token is accepted, and what becomes of it when nobody answers.
+//! `Accept`: the questions that it is asked, and what happens if it does not answer.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -10,11 +10,11 @@ use sealwax::Profile;
 use sealwax_rmcp::{Accept, BoxError, Kind, Presented};
 use serde_json::json;
 
-use crate::clients::*;
-use crate::handle::tool;
+use crate::clients::{Client, call, client, internal, json_of, raw, refusal, state, tool};
 use crate::server::*;
+use crate::serving::unix_seconds;
 
-/// Answers as it is told to, and remembers what it was asked.
+/// Gives a fixed answer, and records the questions.
 #[derive(Clone)]
 pub struct Rule {
     answer: fn() -> BoxFuture<'static, Result<bool, BoxError>>,
@@ -53,7 +53,7 @@ fn no() -> BoxFuture<'static, Result<bool, BoxError>> {
     async { Ok(false) }.boxed()
 }
 
-fn fails() -> BoxFuture<'static, Result<bool, BoxError>> {
+pub fn fails() -> BoxFuture<'static, Result<bool, BoxError>> {
     async { Err("the store is down".into()) }.boxed()
 }
 
@@ -67,7 +67,7 @@ fn panics() -> BoxFuture<'static, Result<bool, BoxError>> {
     panic!("the store")
 }
 
-/// One token of each kind, presented once: what the client sees.
+/// Presents one token of each kind once, and returns the answers.
 async fn present_each(client: &Client) -> [serde_json::Value; 4] {
     let sealed = state(client, call("count", json!({}))).await;
     let again = call("count", json!({})).with_request_state(sealed);
@@ -115,7 +115,7 @@ async fn is_asked_with_what_was_verified() {
     assert_eq!((ended.len(), ended[0].kind), (1, Kind::Handle));
     assert_eq!(minted["ulid"], ended[0].id);
 
-    // Not for what was not verified.
+    // It is not asked about tokens that were not verified.
     let mallory = client(&server.uri, "mallory").await;
     tool(&mallory, "check", json!({"handle": minted["handle"]})).await;
     tool(&mallory, "end", json!({"handle": minted["handle"]})).await;
@@ -172,18 +172,13 @@ async fn no_answer_is_the_servers_trouble() {
     }
 }
 
-pub fn unix_seconds() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    since.as_secs()
-}
-
-/// Where a handle's own end falls into a second, nothing of it opens from the next one on.
+/// Returns the expiry of a handle, rounded up to whole seconds, plus 300.
 pub fn end_of(ulid: &str, seconds: u64) -> Option<u64> {
     let created_ms = u64::from_str_radix(&ulid[..12], 16).unwrap();
     Some((created_ms + seconds * 1000).div_ceil(1000) + 300)
 }
 
-/// The end in whole seconds, rounded up, and 300 for clocks that differ.
+/// The expiry in whole seconds, rounded up, plus 300 for clocks that differ.
 #[tokio::test]
 async fn is_told_from_when_on_nothing_opens_anywhere() {
     let rule = Rule::new(yes);

@@ -1,4 +1,4 @@
-//! A request that its client cancels: what it held is let go, and what is written later is lost.
+//! A request that its client cancels: its session is dropped, and later writes are errors.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,11 +14,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::server::{Refusals, codec};
-use crate::session::{SESSION, call_in, create};
-use crate::streams::until;
+use crate::clients::{SESSION, call_in, create};
+use crate::serving::{Refusals, codec, until};
 
-/// How many values of a session there are.
+/// The number of session values in memory.
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Serialize)]

@@ -1,9 +1,7 @@
-//! The guard's own options, and what happens to an author who forgot something.
+//! The guard's options, and mistakes in using it.
 
 use std::cell::RefCell;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -11,98 +9,13 @@ use futures::future::BoxFuture;
 use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Codec, Environment, Key, KeyRing, Principal, Profile, System};
+use sealwax::{Codec, Environment, Key, KeyRing, Profile, System};
 use sealwax_rmcp::{Accept, BoxError, Guard, Kind, Presented, State, anonymous, from_claims};
 use serde_json::json;
 
-use crate::clients::*;
-use crate::handle::tool;
+use crate::clients::{call, client, internal, json_of, raw, refusal, state, tool};
 use crate::server::*;
-
-fn a_codec() -> Codec {
-    codec(&[&Key::generate().unwrap()])
-}
-
-#[tokio::test]
-async fn without_a_principal_a_request_is_refused_never_anonymous() {
-    let server = start(|guard| guard).await;
-    let nobody = client(&server.uri, "nobody").await;
-    let called = json_of(nobody.call_tool(call("mint", json!({}))).await);
-    assert_eq!(called, Err(internal(Profile::RequestState)));
-    let told = server.refusals.take();
-    assert_eq!((told.len(), told[0].code), (1, "invalid_argument"));
-    assert!(told[0].principal.is_none() && told[0].message.contains("VerifiedClaims"));
-
-    // A list asks for it only where a cursor comes or leaves.
-    assert!(raw(&nobody, "empty/list", json!({})).await.is_ok());
-    assert!(server.refusals.take().is_empty());
-    assert_eq!(
-        json_of(nobody.list_tools(None).await),
-        Err(internal(Profile::Cursor))
-    );
-    assert_eq!(server.refusals.code(), "invalid_argument");
-    let came = raw(&nobody, "empty/list", json!({"cursor": "x"})).await;
-    assert_eq!(came, Err(internal(Profile::Cursor)));
-    assert_eq!(server.refusals.code(), "invalid_argument");
-}
-
-#[tokio::test]
-async fn a_function_that_finds_none_fails_or_panics_refuses() {
-    fn none(_: &RequestContext<RoleServer>) -> Option<Principal> {
-        None
-    }
-    fn error(_: &RequestContext<RoleServer>) -> Result<Principal, io::Error> {
-        Err(io::Error::other("the directory is down"))
-    }
-    fn panics(_: &RequestContext<RoleServer>) -> Principal {
-        panic!("no principal")
-    }
-    fn empty(_: &RequestContext<RoleServer>) -> Principal {
-        Principal::subject("")
-    }
-    for builder in [
-        Guard::builder(a_codec(), none),
-        Guard::builder(a_codec(), error),
-        Guard::builder(a_codec(), panics),
-        Guard::builder(a_codec(), empty),
-    ] {
-        let server = start_as(builder, |guard| guard).await;
-        let alice = client(&server.uri, "alice").await;
-        let called = json_of(alice.call_tool(call("delete", json!({}))).await);
-        assert_eq!(called, Err(internal(Profile::RequestState)));
-        assert_eq!(server.refusals.code(), "invalid_argument");
-    }
-}
-
-/// It may hold the credential that was no good.
-#[tokio::test]
-async fn what_the_authors_function_says_goes_neither_to_the_hook_nor_to_the_log() {
-    fn text(_: &RequestContext<RoleServer>) -> Result<Principal, String> {
-        Err("no user of Bearer hunter2".into())
-    }
-    fn error(_: &RequestContext<RoleServer>) -> Result<Principal, io::Error> {
-        Err(io::Error::other("no user of Bearer hunter2"))
-    }
-    fn ours(_: &RequestContext<RoleServer>) -> Result<Principal, sealwax::Error> {
-        let credential = "hunter2";
-        let why = format!("no user of Bearer {credential}");
-        Err(sealwax::Error::InvalidArgument(why.into()))
-    }
-    for builder in [
-        Guard::builder(a_codec(), text),
-        Guard::builder(a_codec(), error),
-        Guard::builder(a_codec(), ours),
-    ] {
-        let server = start_as(builder, |guard| guard).await;
-        let alice = client(&server.uri, "alice").await;
-        let called = json_of(alice.call_tool(call("delete", json!({}))).await);
-        assert_eq!(called, Err(internal(Profile::RequestState)));
-        let told = server.refusals.take();
-        assert_eq!((told.len(), told[0].code), (1, "invalid_argument"));
-        assert!(!format!("{told:?}").contains("hunter2"), "{told:?}");
-        assert!(told[0].message.starts_with("principal: "), "{told:?}");
-    }
-}
+use crate::serving::{Refusals, fresh, serve};
 
 /// A store may repeat what a client sent.
 #[tokio::test]
@@ -139,14 +52,14 @@ async fn foreign_text_stands_in_a_message_as_json_of_one_line_and_cut() {
     assert_eq!(text.chars().count(), 64);
 }
 
-/// rmcp hands such a call on as a method of the server's own.
+/// rmcp passes such a call on as a custom request.
 #[tokio::test]
 async fn a_tool_whose_name_is_no_text_gets_a_json_rpc_error() {
     #[derive(Clone)]
     struct Plain;
     impl rmcp::ServerHandler for Plain {}
     let refusals = Refusals::default();
-    let guard = Guard::builder(a_codec(), from_claims).on_refused(refusals.hook());
+    let guard = Guard::builder(fresh(), from_claims).on_refused(refusals.hook());
     let guard = guard.build().unwrap();
     let sessions = guard.sessions(|_, _| async { Ok(0) });
     sessions.require_tools(["delete"]).build().unwrap();
@@ -206,7 +119,7 @@ impl rmcp::ServerHandler for Elsewhere {
 #[tokio::test]
 async fn where_none_is_carried_a_state_is_neither_read_nor_written() {
     let refusals = Refusals::default();
-    let guard = Guard::builder(a_codec(), from_claims).on_refused(refusals.hook());
+    let guard = Guard::builder(fresh(), from_claims).on_refused(refusals.hook());
     let guard = guard.build().unwrap();
     let alice = client(&serve(guard.protect(Elsewhere)).await, "alice").await;
     let mut requests = vec![(
@@ -221,7 +134,7 @@ async fn where_none_is_carried_a_state_is_neither_read_nor_written() {
             let mut params = params.clone();
             params["requestState"] = forged.clone();
             params["name"] = json!("delete");
-            // To write one takes a State, which nobody gets here.
+            // Writing one needs a State, which is not available here.
             let refused = raw(&alice, method, params).await;
             assert_eq!(refused, Err(internal(Profile::RequestState)), "{method}");
             let told = refusals.take();
@@ -229,76 +142,6 @@ async fn where_none_is_carried_a_state_is_neither_read_nor_written() {
             assert!(told[0].message.starts_with("State: "), "{told:?}");
         }
     }
-}
-
-#[tokio::test]
-async fn the_principal_is_asked_for_once_a_request_and_where_it_is_needed() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = asked.clone();
-    let principal = move |_: &RequestContext<RoleServer>| {
-        count.fetch_add(1, Ordering::SeqCst);
-        Principal::subject("alice")
-    };
-    let server = start_as(Guard::builder(a_codec(), principal), |guard| guard).await;
-    let alice = client(&server.uri, "alice").await;
-    let since = || asked.swap(0, Ordering::SeqCst);
-    since();
-    let held = tool(&alice, "hold", json!({"bytes": 1})).await;
-    assert_eq!(since(), 1, "at the boundary, and for a handle");
-    tool(
-        &alice,
-        "add",
-        json!({"handle": held["structuredContent"]["handle"]}),
-    )
-    .await;
-    assert_eq!(since(), 1, "at the boundary, to open and to seal");
-    raw(&alice, "empty/list", json!({})).await.unwrap();
-    assert_eq!(since(), 0, "a list without cursors");
-    let page = alice.list_tools(None).await.unwrap();
-    assert_eq!(since(), 1, "a cursor leaves");
-    raw(&alice, "tools/list", json!({"cursor": page.next_cursor}))
-        .await
-        .unwrap();
-    assert_eq!(since(), 1, "a cursor comes");
-}
-
-#[tokio::test]
-async fn anonymous_by_name_serves_whoever_comes() {
-    let server = start_as(Guard::builder(a_codec(), anonymous), |guard| guard).await;
-    let sealed = state(
-        &client(&server.uri, "nobody").await,
-        call("count", json!({})),
-    )
-    .await;
-    let another = client(&server.uri, "alice").await;
-    state(
-        &another,
-        call("count", json!({})).with_request_state(sealed),
-    )
-    .await;
-    assert!(server.refusals.take().is_empty());
-}
-
-/// The rule that every language has: the same token gives the same principal.
-#[tokio::test]
-async fn claims_give_the_principal_of_the_core() {
-    let codec = a_codec();
-    let server = start_with(codec.clone(), |guard| guard).await;
-    let alice = client(&server.uri, "alice").await;
-    let cursor = alice.list_tools(None).await.unwrap().next_cursor.unwrap();
-    let who = Principal::from_claims(&sealwax::JwtClaims {
-        iss: Some("https://idp.example.com"),
-        sub: Some("alice"),
-        azp: Some("cli"),
-        ..sealwax::JwtClaims::default()
-    });
-    let opened = codec
-        .view(&who.unwrap())
-        .unwrap()
-        .cursor("tools/list")
-        .open(&cursor)
-        .unwrap();
-    assert_eq!(opened.payload(), b"page 2");
 }
 
 #[tokio::test]
@@ -314,7 +157,7 @@ async fn a_hook_that_panics_changes_nothing() {
 #[tokio::test]
 async fn unprotected_nothing_is_read_written_or_minted() {
     let refusals = Refusals::default();
-    let guard = Guard::builder(a_codec(), from_claims)
+    let guard = Guard::builder(fresh(), from_claims)
         .on_refused(refusals.hook())
         .build()
         .unwrap();
@@ -349,7 +192,7 @@ async fn unprotected_nothing_is_read_written_or_minted() {
 #[tokio::test]
 async fn handles_belong_to_the_guard_that_protects() {
     let refusals = Refusals::default();
-    let other = Guard::builder(a_codec(), from_claims)
+    let other = Guard::builder(fresh(), from_claims)
         .on_refused(refusals.hook())
         .build()
         .unwrap();
@@ -357,7 +200,7 @@ async fn handles_belong_to_the_guard_that_protects() {
         handles: other.handles("basket"),
         held: other.held_handles("cart"),
     };
-    let guard = Guard::builder(a_codec(), from_claims).build().unwrap();
+    let guard = Guard::builder(fresh(), from_claims).build().unwrap();
     let alice = client(&serve(guard.protect(server)).await, "alice").await;
     assert_eq!(
         tool(&alice, "mint", json!({})).await,
@@ -369,7 +212,7 @@ async fn handles_belong_to_the_guard_that_protects() {
 #[tokio::test]
 async fn a_type_that_is_none_and_a_state_where_none_is_carried_fail_closed() {
     let refusals = Refusals::default();
-    let guard = Guard::builder(a_codec(), from_claims)
+    let guard = Guard::builder(fresh(), from_claims)
         .on_refused(refusals.hook())
         .build()
         .unwrap();
@@ -392,7 +235,7 @@ async fn a_type_that_is_none_and_a_state_where_none_is_carried_fail_closed() {
 
 #[test]
 fn mistakes_in_the_options_are_said_at_once() {
-    let builder = || Guard::builder(a_codec(), anonymous);
+    let builder = || Guard::builder(fresh(), anonymous);
     let none: [&str; 0] = [];
     for (built, named) in [
         (
@@ -417,7 +260,7 @@ fn mistakes_in_the_options_are_said_at_once() {
     }
 }
 
-/// They are checked by what they say: nothing is sealed to try them.
+/// Checking the options seals nothing.
 #[test]
 fn options_are_read_without_randomness() {
     struct Dry;
@@ -445,7 +288,7 @@ fn options_are_read_without_randomness() {
 }
 
 thread_local! {
-    /// What this thread logs. Every test is one thread, with its server.
+    /// The log of this thread. Every test and its server are on one thread.
     static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -462,10 +305,10 @@ impl io::Write for Log {
     }
 }
 
-/// At the level of servers: at debug, rmcp itself writes whole results.
+/// At level info, which servers use: at debug, rmcp logs whole results.
 #[tokio::test]
 async fn the_log_has_the_reason_and_never_a_token_or_a_payload() {
-    // For all threads, or tracing would remember that another had no use for our lines.
+    // Set for all threads, or else tracing caches that another thread does not log our events.
     let log = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO);
     log.with_ansi(false).with_writer(|| Log).init();
     let server = start(|guard| guard).await;

@@ -1,23 +1,26 @@
-//! The guard on real servers and real clients of rmcp, over HTTP and stdio.
+//! The guard on servers and clients of rmcp, over HTTP and streams. The published crate contains these tests.
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod accept;
-mod bad_stores;
-mod canary;
 mod cancelled;
+#[path = "../common/clients.rs"]
 mod clients;
-mod counter;
 mod cursor;
-mod example;
 mod guard;
 mod handle;
 mod held_handle;
 mod layer;
-mod ledger;
+mod layer_fleet;
+mod layer_sep_1359;
+mod pipe;
+mod principal;
 mod request_state;
 mod server;
+#[path = "../common/serving.rs"]
+mod serving;
 mod session;
+mod session_refusals;
+mod session_server;
 mod streams;
-mod tally;
-mod valkey;
+mod streams_sep_1359;

@@ -1,23 +1,16 @@
-//! A server on loopback HTTP, whose handlers tell what they saw.
+//! A server whose handlers return what they received.
 
-use std::sync::{Arc, Mutex};
-
-use axum::extract::Request;
-use axum::middleware::{Next, from_fn};
-use axum::response::Response;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::*;
 use rmcp::service::RequestContext;
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
-use sealwax::{Codec, Key, KeyRing};
-use sealwax_rmcp::{
-    Guard, GuardBuilder, Handles, HeldHandles, Refusal, Refused, State, VerifiedClaims, from_claims,
-};
+use sealwax::{Codec, Key};
+use sealwax_rmcp::{Guard, GuardBuilder, Handles, HeldHandles, Refused, State, from_claims};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+use crate::serving::{Refusals, codec, serve, text};
 
 #[derive(Clone)]
 pub struct Server {
@@ -27,7 +20,7 @@ pub struct Server {
 
 #[derive(Deserialize, JsonSchema)]
 struct Delete {
-    /// The schema fills it in, and reads `7` where the wire has `"7"`.
+    /// Has a default, and reads `"7"` as `7`.
     #[serde(default = "seven", deserialize_with = "lenient")]
     #[schemars(with = "u32")]
     id: u32,
@@ -96,11 +89,6 @@ impl Server {
         }
     }
 
-    #[tool(description = "Keeps a state of a size")]
-    async fn flood(&self, Parameters(Size { bytes }): Parameters<Size>) -> CallToolResponse {
-        InputRequiredResult::from_request_state("x".repeat(bytes)).into()
-    }
-
     #[tool(description = "A new handle")]
     async fn mint(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, Refused> {
         let minted = self.handles.mint(&ctx)?;
@@ -157,23 +145,9 @@ impl Server {
             json!({"handle": next.handle, "items": held.value, "expiresAt": held.expires_at}),
         ))
     }
-
-    #[tool(description = "Ends a handle that holds its state")]
-    async fn release(
-        &self,
-        Parameters(sent): Parameters<Sent>,
-        ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Refused> {
-        self.held.end(&ctx, &sent.handle).await?;
-        Ok(text("ended"))
-    }
 }
 
-pub fn text(text: &str) -> CallToolResult {
-    CallToolResult::success(vec![ContentBlock::text(text)])
-}
-
-/// Two pages: the cursor inside is `page 2`, with what the handler saw in the second's `_meta`.
+/// Returns two pages. The plain cursor is `page 2`; the second page repeats it in `_meta`.
 fn page(request: Option<PaginatedRequestParams>) -> (Option<String>, Option<MetaObject>) {
     match request.and_then(|request| request.cursor) {
         None => (Some("page 2".into()), None),
@@ -211,7 +185,7 @@ impl ServerHandler for Server {
         ServerConfig::new(capabilities)
     }
 
-    // By itself, where `#[tool_handler]` sees it and makes none.
+    // Not in the macro, so that `#[tool_handler]` finds it and generates none.
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -256,8 +230,8 @@ impl ServerHandler for Server {
         Ok(InputRequiredResult::from_request_state(state.write(&Asked { asked: 2 })?).into())
     }
 
-    /// Lists of the server's own: `notes/list`, `empty/list`, and `bad/list`, whose cursor is no
-    /// text; a method that carries nothing, `notes/state`; and what fits none of rmcp's types.
+    /// Custom lists: `notes/list`, `empty/list`, and `bad/list`, whose cursor is no
+    /// text; a method that carries no token, `notes/state`; and requests that fit none of rmcp's types.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -291,45 +265,13 @@ impl ServerHandler for Server {
     }
 }
 
-pub fn codec(keys: &[&Key]) -> Codec {
-    let ring = KeyRing::new(keys.iter().map(|key| (*key).clone())).unwrap();
-    Codec::new(ring, "https://mcp.example.com").unwrap()
-}
-
-/// What the hook was told.
-#[derive(Clone, Default)]
-pub struct Refusals(Arc<Mutex<Vec<Refusal>>>);
-
-impl Refusals {
-    pub fn hook(&self) -> impl Fn(&Refusal) + Send + Sync + 'static {
-        let told = self.0.clone();
-        move |refusal| told.lock().unwrap().push(refusal.clone())
-    }
-
-    pub fn take(&self) -> Vec<Refusal> {
-        std::mem::take(&mut *self.0.lock().unwrap())
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.lock().unwrap().is_empty()
-    }
-
-    /// The only code since the last time.
-    #[track_caller]
-    pub fn code(&self) -> &'static str {
-        let told = self.take();
-        assert_eq!(told.len(), 1, "{told:?}");
-        told[0].code
-    }
-}
-
 /// A running server.
 pub struct Running {
     pub uri: String,
     pub refusals: Refusals,
 }
 
-/// Serves on one key of its own, with the principal from claims.
+/// Starts a server with its own key, and the principal from claims.
 pub async fn start(options: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Running {
     start_with(codec(&[&Key::generate().unwrap()]), options).await
 }
@@ -355,39 +297,4 @@ pub async fn start_as(
     let held = guard.held_handles("cart");
     let uri = serve(guard.protect(Server { handles, held })).await;
     Running { uri, refusals }
-}
-
-/// Serves on loopback. The bearer token is the subject, and after `#` its own id; `nobody` leaves no
-/// claims.
-pub async fn serve<S: ServerHandler + Clone>(server: S) -> String {
-    let mcp = StreamableHttpService::new(
-        move || Ok(server.clone()),
-        Arc::new(NeverSessionManager::default()),
-        StreamableHttpServerConfig::default().with_legacy_session_mode(false),
-    );
-    let app = axum::Router::new()
-        .route_service("/mcp", mcp)
-        .layer(from_fn(authenticate));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let uri = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    uri
-}
-
-pub async fn authenticate(mut request: Request, next: Next) -> Response {
-    let header = request
-        .headers()
-        .get("authorization")
-        .and_then(|value| value.to_str().ok());
-    let subject = header
-        .and_then(|header| header.strip_prefix("Bearer "))
-        .unwrap_or("nobody");
-    if subject != "nobody" {
-        let (subject, jti) = subject.split_once('#').unwrap_or((subject, "0"));
-        let claims = json!({
-            "iss": "https://idp.example.com", "sub": subject, "azp": "cli", "jti": jti
-        });
-        request.extensions_mut().insert(VerifiedClaims(claims));
-    }
-    next.run(request).await
 }

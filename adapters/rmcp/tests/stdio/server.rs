@@ -1,4 +1,4 @@
-//! A server of SEP-1359 on stdio, for tests that kill it.
+//! A server with SEP-1359 on stdio, for tests that restart it.
 
 use rmcp::model::*;
 use rmcp::service::RequestContext;

@@ -3,17 +3,17 @@
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisError, RedisFuture, Value};
 
-/// What makes connections.
+/// The source of connections.
 pub(super) enum Source {
     Server(Box<redis::Client>),
     #[cfg(feature = "redis-cluster")]
     Cluster(Box<redis::cluster::ClusterClient>),
 }
 
-/// Whoever has a clone sends in turn.
+/// A connection. Its clones take turns to send.
 #[derive(Clone)]
 pub(super) enum Connection {
-    /// It ends with its socket, so what comes later on it comes to the same server.
+    /// Ends with its socket, so that later commands reach the same server.
     Server(MultiplexedConnection),
     #[cfg(feature = "redis-cluster")]
     Cluster(redis::cluster_async::ClusterConnection),

@@ -1,16 +1,16 @@
-//! What came of an event.
+//! The outcome of an event.
 
 use serde_json::Value;
 
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub asked: Vec<String>,
-    /// Whether each that was accepted or not is anybody's.
+    /// For each question to `accept`: whether any user may present the token.
     pub anybodys: Vec<bool>,
     pub delivered: Value,
     pub did: Vec<Value>,
     pub answered: Value,
     pub reported: Vec<Value>,
-    /// The message that was sent, for what is echoed.
+    /// The message that was sent, to compare with its echo.
     pub sent: Value,
 }

@@ -1,4 +1,4 @@
-//! `examples/notes.rs` as it is run: a process of its own, on stdio and on HTTP.
+//! `examples/notes.rs` in a process, on stdio and on HTTP.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::clients::{altered, arguments, json_of, modern, refusal};
 
-/// A user who answers every question alike.
+/// A user who gives every question the same answer.
 #[derive(Clone)]
 struct User(ElicitationAction, bool);
 
@@ -52,7 +52,7 @@ fn notes() -> &'static PathBuf {
     NOTES.get_or_init(|| built("notes"))
 }
 
-/// Built here, because `cargo test --test official` builds no examples.
+/// Builds an example, because `cargo test --tests` does not, and returns its path.
 pub fn built(example: &str) -> PathBuf {
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--offline", "--package", "sealwax-rmcp"])
@@ -90,7 +90,7 @@ async fn call(session: &Session, tool: &'static str, args: Value) -> Value {
     json_of(session.call_tool(params).await).unwrap()
 }
 
-/// Everything that the example offers, through one session.
+/// Uses everything that the example offers.
 async fn tour(session: &Session, deletes: bool) {
     if deletes {
         let done = call(session, "delete_note", json!({"id": 7})).await;
@@ -172,7 +172,7 @@ async fn on_stdio_a_note_is_kept_unless_the_user_agrees() {
     }
 }
 
-/// A replica goes on with what another began, and one with another key does not.
+/// A replica with the same key continues what another began; one with another key does not.
 #[tokio::test]
 async fn on_stdio_what_is_refused_looks_alike() {
     let shared = key();

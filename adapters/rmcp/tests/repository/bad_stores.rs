@@ -1,4 +1,4 @@
-//! Ledgers that cannot serve: the client hears that the server failed, the log why, and nothing is accepted.
+//! Ledgers that fail: the client gets an internal error, the log gets the reason, and nothing is accepted.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -12,17 +12,15 @@ use sealwax_rmcp::ledger::{Command, Ledger, LedgerError, Memory, Redis, Reply, S
 use sealwax_rmcp::{Guard, GuardBuilder, from_claims};
 use serde_json::{Value, json};
 
-use crate::clients::*;
-use crate::handle::tool;
+use crate::clients::{Client, call, call_in, client, create, internal, state, tool};
 use crate::ledger::sure;
-use crate::server::Refusals;
-use crate::session::{call_in, create};
-use crate::tally::*;
+use crate::serving::{Refusals, fresh};
+use crate::tally::{Fleet, Store, another_second, replica};
 use crate::valkey::Valkey;
 
 const INTERNAL: i64 = -32603;
 
-/// What a client had before its server's ledger went bad.
+/// The tokens that a client got before its server's ledger failed.
 struct Had {
     alice: Client,
     refusals: Refusals,
@@ -44,7 +42,7 @@ impl Had {
         }
     }
 
-    /// All of it is presented. What was told, each time.
+    /// Presents them all, and returns the reported reasons.
     async fn presents(&self) -> Vec<String> {
         let state = sure(&self.alice, &self.state).await;
         assert_eq!(state, Err(internal(Profile::RequestState)));
@@ -63,7 +61,7 @@ impl Had {
         for told in &told {
             assert_eq!(told.code, "ledger_unavailable", "{told:?}");
         }
-        // That it did not open is told too, now and then.
+        // A failure to open the ledger may be reported too.
         let tokens = told.iter().filter(|told| told.token_id.is_some());
         assert_eq!(tokens.count(), 6, "{told:?}");
         told.into_iter().map(|told| told.message).collect()
@@ -76,12 +74,12 @@ fn all_say(told: &[String], what: &str) {
     }
 }
 
-/// A fleet on a good store, which a test makes a bad one.
-/// With the time limit that a guard has unless it is told.
+/// The time limit that a guard has by default.
 fn impatient(guard: GuardBuilder) -> GuardBuilder {
     guard.accept_timeout(Duration::from_secs(1))
 }
 
+/// Starts a fleet on a good store, for a test to break.
 async fn good(settings: &[&str]) -> (Fleet, Had) {
     let fleet = Fleet::with(Store::Valkey(Valkey::with(settings)), impatient).await;
     let [alice, _] = fleet.clients("alice").await;
@@ -89,7 +87,7 @@ async fn good(settings: &[&str]) -> (Fleet, Had) {
     (fleet, had)
 }
 
-/// A server whose ledger is bad from the start.
+/// Starts a server whose ledger is bad from the start.
 async fn bad(codec: &Codec, ledger: impl Ledger) -> Had {
     let refusals = Refusals::default();
     let guard =
@@ -97,7 +95,7 @@ async fn bad(codec: &Codec, ledger: impl Ledger) -> Had {
     let without = replica(guard(&refusals).build().unwrap()).await;
     let with = guard(&refusals).ledger(ledger).build().unwrap();
     let had = Had::of(client(&without.uri, "alice").await, &refusals);
-    // A cart that is used once cannot be opened without a ledger; to make one takes none.
+    // A cart of single use cannot be opened without a ledger, but can be made.
     let mut had = had.await;
     had.alice = client(&replica(with).await.uri, "alice").await;
     had
@@ -113,7 +111,7 @@ async fn one_that_is_down() {
         .revoke(&Principal::subject("alice"), None)
         .await;
     assert_eq!(revoked.unwrap_err().code(), "ledger_unavailable");
-    // The client has kept its session, which goes on.
+    // The client has kept its session, and continues it.
     fleet.valkey().restart();
     let mut read = json!(null);
     for _ in 0..200 {
@@ -160,7 +158,7 @@ async fn one_that_became_a_replica() {
     let master = Valkey::start();
     let follow = format!("REPLICAOF 127.0.0.1 {}", master.port);
     fleet.valkey().ask::<()>(&follow);
-    // The second try asks what has become of it.
+    // The second try checks the server again.
     all_say(&had.presents().await, "expected a master");
 }
 
@@ -175,7 +173,7 @@ async fn one_that_would_forget() {
     assert_eq!(unfit.code(), "ledger_unfit");
     let had = bad(&fresh(), Redis::open(&evicts.url()).unwrap()).await;
     all_say(&had.presents().await, "noeviction");
-    // Settings may change while it runs: whatever fails, it is looked at anew.
+    // Settings may change while the server runs: it is checked again after a failure.
     evicts.ask::<()>("CONFIG SET maxmemory-policy noeviction");
     let warnings = Redis::open(&evicts.url()).unwrap().check().await.unwrap();
     assert!(warnings[0].contains("appendonly"), "{warnings:?}");
@@ -196,7 +194,7 @@ async fn one_that_holds_what_is_not_ours() {
     }
 }
 
-/// Answers everybody alike.
+/// Starts a server that gives everybody the same answer, and returns its URL.
 fn talks(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -260,7 +258,7 @@ async fn its_password_is_nowhere() {
 
 #[tokio::test]
 async fn a_memory_that_is_full() {
-    // Two records of a principal's, about.
+    // About two records of one principal.
     let memory = Store::Memory(Arc::new(Memory::new(2200)));
     let fleet = Fleet::on(memory).await;
     let [alice, _] = fleet.clients("alice").await;
@@ -327,7 +325,7 @@ async fn a_file_is_opened_by_many_at_once() {
     }
 }
 
-/// Does as it is told.
+/// Gives a fixed answer.
 struct Odd(fn() -> BoxFuture<'static, Reply>);
 
 impl Ledger for Odd {
@@ -361,7 +359,7 @@ async fn one_of_the_authors_own() {
     }
 }
 
-/// The answer that got lost: the same attempt again is no second use.
+/// Loses every second answer. The same attempt again is no second use.
 struct Lossy(Memory, std::sync::atomic::AtomicUsize);
 
 impl Ledger for Lossy {

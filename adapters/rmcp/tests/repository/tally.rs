@@ -9,7 +9,7 @@ use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
-use sealwax::{Codec, Key, Principal};
+use sealwax::Principal;
 use sealwax_rmcp::ledger::{Memory, Redis, Sqlite};
 use sealwax_rmcp::{
     Guard, GuardBuilder, Handles, HeldHandles, Refused, Session, Sessions, State, from_claims,
@@ -18,8 +18,8 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use crate::clients::*;
-use crate::server::{Refusals, codec, serve, text};
+use crate::clients::{Client, client};
+use crate::serving::{Refusals, fresh, serve, text};
 use crate::valkey::{Valkey, folder};
 
 #[derive(Clone)]
@@ -30,7 +30,7 @@ pub struct Tally {
     pub gate: Arc<Gate>,
 }
 
-/// Where handlers wait.
+/// The point where handlers wait.
 pub struct Gate {
     pub came: Semaphore,
     pub go: Semaphore,
@@ -44,7 +44,7 @@ impl Gate {
         }
     }
 
-    /// Until so many wait.
+    /// Waits until so many handlers wait.
     pub async fn all(&self, count: u32) {
         self.came.acquire_many(count).await.unwrap().forget();
     }
@@ -195,7 +195,7 @@ impl Tally {
 
 #[tool_handler]
 impl ServerHandler for Tally {
-    /// `tally/write`: elsewhere than in a tool.
+    /// `tally/write`: a write outside of tools.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -214,7 +214,7 @@ impl ServerHandler for Tally {
     }
 }
 
-/// Where the ledger of a fleet is.
+/// The store of a fleet's ledger.
 pub enum Store {
     Memory(Arc<Memory>),
     Sqlite(PathBuf),
@@ -232,12 +232,12 @@ impl Store {
         Self::Sqlite(folder("sqlite"))
     }
 
-    /// Each replica has an engine of its own.
+    /// Adds a ledger to a replica's guard. Each has its own client.
     fn of(&self, guard: GuardBuilder) -> GuardBuilder {
         match self {
             Self::Memory(memory) => guard.ledger(Arc::clone(memory)),
             Self::Sqlite(folder) => guard.ledger(Sqlite::open(folder.join("ledger.db")).unwrap()),
-            // On this machine there is one clock.
+            // Everything is on this machine, so there is one clock.
             Self::Valkey(valkey) => guard
                 .ledger(Redis::open(&valkey.url()).unwrap())
                 .ledger_allowance(Duration::ZERO),
@@ -286,10 +286,6 @@ pub async fn replica(guard: Guard) -> Replica {
     Replica { uri, guard, gate }
 }
 
-pub fn fresh() -> Codec {
-    codec(&[&Key::generate().unwrap()])
-}
-
 impl Fleet {
     pub async fn on(store: Store) -> Self {
         Self::with(store, |guard| guard).await
@@ -314,7 +310,7 @@ impl Fleet {
         fleet
     }
 
-    /// Has the ledger begin before anything is sealed.
+    /// Makes the ledger begin before anything is sealed.
     pub async fn open(&self) {
         for replica in &self.replicas {
             let nobody = Principal::subject("nobody");
@@ -323,7 +319,7 @@ impl Fleet {
         another_second().await;
     }
 
-    /// A client of each replica.
+    /// Connects a client to each replica.
     pub async fn clients(&self, user: &str) -> [Client; 2] {
         let [one, two] = &self.replicas;
         [client(&one.uri, user).await, client(&two.uri, user).await]
@@ -337,7 +333,7 @@ impl Fleet {
     }
 }
 
-/// Until the clock has gone on.
+/// Waits until the next second has begun.
 pub async fn another_second() {
     tokio::time::sleep(Duration::from_millis(1100)).await;
 }

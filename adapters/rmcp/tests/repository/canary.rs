@@ -1,17 +1,17 @@
-//! Says first what has moved when rmcp has.
+//! Shows what has changed in a new version of rmcp.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// The version that all tests here passed with. After an update: run them, then write it here.
+/// The version that all tests have passed with. After an update, run them, and then change it.
 const PASSED_WITH: &str = "3.9.0";
 
-/// The version of rmcp that was compiled, and its sources.
+/// Returns the version of rmcp that was compiled, and the folder of its sources.
 fn rmcp() -> (String, PathBuf) {
     let host = run("rustc", &["--print", "host-tuple"]);
-    // For this platform alone: of the others not everything is here.
+    // For this platform only: cargo has not downloaded all packages of others.
     let filter = ["--offline", "--filter-platform", host.trim()];
     let output = run(
         env!("CARGO"),
@@ -71,7 +71,7 @@ fn the_handler_has_no_method_that_is_not_passed_on() {
     let mut seen = 0;
     for name in methods.filter_map(|line| line.split('(').next()) {
         seen += 1;
-        // As a row of a macro, or written out.
+        // As a row of a macro, or written in full.
         let rows = [
             format!("        {name}("),
             format!("    fn {name}("),
@@ -123,7 +123,7 @@ fn no_member_of_a_request_has_another_name() {
         let lines = text.lines().filter(|line| line.contains("alias = \""));
         aliases.extend(lines.map(|line| line.trim().to_owned()));
     }
-    // Of the schema of a question, which the server asks.
+    // This one is in the schema of an elicitation, which the server sends.
     assert_eq!(
         aliases,
         [r#"#[serde(rename = "anyOf", alias = "oneOf")]"#],

@@ -1,4 +1,4 @@
-//! Lines on a duplex, as over stdio.
+//! Lines on a duplex stream, as over stdio.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 use tokio::io::{ReadHalf, WriteHalf};
 
 use crate::over_http::completed;
-use crate::server::Server;
+use crate::scripted_server::Server;
 
 pub struct Lines {
     write: WriteHalf<DuplexStream>,
@@ -28,7 +28,7 @@ impl Lines {
         Self { write, read }
     }
 
-    /// Begins, as a client of the older revisions does.
+    /// Sends `initialize`, as a client of the older revisions does.
     pub async fn initialize(&mut self) {
         let message = json!({"method": "initialize", "params": {
             "protocolVersion": "2025-11-25",
@@ -50,7 +50,7 @@ impl Lines {
         if !event["answered"].is_null() {
             return self.answer(&message["id"]).await;
         }
-        // Nothing answers it: but what comes after it is answered next.
+        // It has no answer: the next line answers the next request.
         let after = json!({"jsonrpc": "2.0", "id": "after", "method": "ping"});
         self.write(&after).await;
         self.answer(&after["id"]).await;
@@ -62,7 +62,7 @@ impl Lines {
         self.write.write_all(line.as_bytes()).await.unwrap();
     }
 
-    /// The next answer, which is to that request.
+    /// Reads the next answer, which must be to that request.
     async fn answer(&mut self, id: &Value) -> Value {
         let limit = Duration::from_secs(30);
         let line = tokio::time::timeout(limit, self.read.next_line()).await;

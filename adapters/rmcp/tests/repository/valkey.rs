@@ -1,4 +1,4 @@
-//! A real Valkey for a test, which ends with it.
+//! A Valkey server for a test, which ends with the test.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Which one: `make test-rmcp` knows.
+/// The path of `valkey-server`; `make test-rmcp` sets it.
 const BINARY: &str = "VALKEY_SERVER";
 
 pub struct Valkey {
@@ -21,11 +21,11 @@ impl Valkey {
         Self::with(&[])
     }
 
-    /// With more settings, as on its command line.
+    /// Starts one with more settings, as on its command line.
     pub fn with(settings: &[&str]) -> Self {
         let folder = folder("valkey");
         let settings: Vec<_> = settings.iter().map(|it| (*it).to_owned()).collect();
-        // Somebody else may take a port that was free a moment ago.
+        // Another process may take a port that was free a moment ago.
         for _ in 0..10 {
             let free = TcpListener::bind("127.0.0.1:0").unwrap();
             let port = free.local_addr().unwrap().port();
@@ -46,7 +46,7 @@ impl Valkey {
         format!("redis://127.0.0.1:{}/", self.port)
     }
 
-    /// A command, as an operator types it.
+    /// Runs a command, as an operator types it.
     pub fn ask<T: redis::FromRedisValue>(&self, command: &str) -> T {
         let client = redis::Client::open(self.url()).unwrap();
         let mut words = command.split(' ');
@@ -62,7 +62,7 @@ impl Valkey {
         self.child.wait().unwrap();
     }
 
-    /// The same again, after it was killed.
+    /// Starts it again after it was killed.
     pub fn restart(&mut self) {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
@@ -74,7 +74,7 @@ impl Valkey {
         }
     }
 
-    /// `STOP` or `CONT`.
+    /// Sends the signal `STOP` or `CONT`.
     pub fn signal(&self, name: &str) {
         let (name, id) = (format!("-{name}"), self.child.id().to_string());
         assert!(
@@ -113,7 +113,7 @@ fn spawn(port: u16, folder: &PathBuf, settings: &[String]) -> Option<Child> {
         if child.try_wait().unwrap().is_some() {
             return None;
         }
-        // It listens before it serves, and then lets nobody wait.
+        // It answers as soon as it listens.
         if TcpStream::connect(("127.0.0.1", port)).is_ok() {
             return Some(child);
         }
@@ -124,7 +124,7 @@ fn spawn(port: u16, folder: &PathBuf, settings: &[String]) -> Option<Child> {
     None
 }
 
-/// A folder of its own.
+/// Creates a new folder.
 pub fn folder(name: &str) -> PathBuf {
     static LAST: AtomicUsize = AtomicUsize::new(0);
     let own = LAST.fetch_add(1, Ordering::Relaxed);

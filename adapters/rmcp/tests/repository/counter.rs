@@ -1,4 +1,4 @@
-//! `examples/sessions.rs` as it is run, on stdio and on HTTP: logical sessions, which outlive the
+//! `examples/sessions.rs` in a process, on stdio and on HTTP: logical sessions, which outlive the
 //! process that began them.
 
 use std::io::{BufRead as _, BufReader};
@@ -13,10 +13,9 @@ use rmcp::{ClientServiceExt as _, ServiceExt as _};
 use sealwax::ledger::Namespace;
 use serde_json::{Value, json};
 
-use crate::accept::unix_seconds;
-use crate::clients::*;
+use crate::clients::{Client, SESSION, call_in, client, create, json_of, legacy, modern, raw};
 use crate::example::{built, jwt, key};
-use crate::session::{SESSION, call_in, create};
+use crate::serving::unix_seconds;
 use crate::valkey::Valkey;
 
 static COUNTER: LazyLock<PathBuf> = LazyLock::new(|| built("sessions"));
@@ -61,7 +60,7 @@ fn http_with(key: &str, secret: Option<&str>) -> Http {
     )
 }
 
-/// With a ledger, which began long before.
+/// Starts a server whose ledger began a minute ago.
 fn remembering(key: &str, valkey: &Valkey) -> Http {
     let began = Namespace::new("https://counter.example.com", "").began();
     valkey.ask::<()>(&format!("SET {began} {}", unix_seconds() - 60));
@@ -116,7 +115,7 @@ impl Conversation {
     }
 }
 
-/// Side by side in two conversations, and on each of two servers in turn.
+/// Holds two conversations at once, on two servers in turn.
 async fn tour(one: &Client, two: &Client) {
     let mut first = Conversation(create(one).await);
     let mut second = Conversation(create(two).await);

@@ -1,4 +1,4 @@
-//! A server of rmcp with a tool, a prompt and a resource named `play`, and what an author says of its guard.
+//! A server of rmcp with a tool, a prompt and a resource named `play`, and the options of its guard.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -19,7 +19,7 @@ use crate::over_http::{Http, http};
 use crate::over_streams::Lines;
 use crate::world::{NOW, World, codec};
 
-/// What the message at hand finds, and is found to do.
+/// The state of the current message.
 pub struct Scene {
     pub world: World,
     pub event: Value,
@@ -40,7 +40,7 @@ impl Stage {
     }
 }
 
-/// The sessions, whose value is the transcript's.
+/// The sessions, as the transcript sets them.
 #[derive(Clone)]
 pub enum SomeSessions {
     None,
@@ -102,7 +102,7 @@ impl Running {
             message
         };
         let answered = match event["via"].as_str() {
-            // rmcp's HTTP service, where it keeps nothing, hands no notification on.
+            // rmcp's stateless HTTP service does not pass notifications on.
             Some("request") if event["notification"] == true => {
                 let (ours, theirs) = tokio::io::duplex(1 << 16);
                 let streams = tokio::io::split(theirs);
@@ -140,7 +140,7 @@ impl Running {
             self.settled(event).await;
         }
         let mut found = std::mem::take(&mut self.stage.lock().found);
-        // The guard's own methods have no handler of the author's.
+        // The guard answers its own methods itself.
         let own = event["message"]["method"].as_str();
         if matches!(own, Some("sessions/create" | "sessions/delete"))
             && answered.get("result").is_some()
@@ -151,7 +151,7 @@ impl Running {
         found
     }
 
-    /// Nothing answers a notification: so this waits for what it does.
+    /// Waits for the effects of a notification, which has no answer.
     async fn settled(&self, event: &Value) {
         for _ in 0..500 {
             {
@@ -215,7 +215,7 @@ impl Running {
 fn principal(stage: &Stage) -> Option<Principal> {
     let mut scene = stage.lock();
     let asked = "principal".to_owned();
-    // The streams ask for themselves, and can tell the handlers nothing.
+    // The streams resolve the caller separately, and cannot pass it on to handlers.
     if scene.event["via"] != "stdio" || !scene.found.asked.contains(&asked) {
         scene.found.asked.push(asked);
     }
@@ -286,7 +286,7 @@ fn sessions(guard: &Guard, stage: &Stage, settings: &Value) -> SomeSessions {
     })))
 }
 
-/// `accept`, as a transcript has it.
+/// `Accept`, as a transcript sets it.
 struct Remembers {
     stage: Stage,
     how: String,

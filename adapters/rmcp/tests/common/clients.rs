@@ -1,4 +1,4 @@
-//! rmcp's own clients, and what a client sees of a refusal.
+//! Clients of rmcp, and the answers that they receive.
 
 use rmcp::model::*;
 use rmcp::service::{RoleClient, RunningService, ServiceError};
@@ -7,6 +7,8 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, ServiceExt as _};
 use sealwax::{Answer, Profile};
 use serde_json::{Value, json};
+
+pub const SESSION: &str = "io.modelcontextprotocol/session";
 
 pub type Client = RunningService<RoleClient, ClientConfig>;
 
@@ -49,7 +51,7 @@ pub fn call(tool: &'static str, args: Value) -> CallToolRequestParams {
     CallToolRequestParams::new(tool).with_arguments(arguments(args))
 }
 
-/// The state that a first round leaves.
+/// Returns the state that a first round writes.
 pub async fn state(client: &Client, params: CallToolRequestParams) -> String {
     match client.call_tool_once(params).await.unwrap() {
         CallToolResponse::InputRequired(result) => result.request_state.unwrap(),
@@ -57,7 +59,7 @@ pub async fn state(client: &Client, params: CallToolRequestParams) -> String {
     }
 }
 
-/// Any request, as a client may spell it, and its result or error as JSON.
+/// Sends any request, and returns its result or error as JSON.
 pub async fn raw(client: &Client, method: &str, params: Value) -> Result<Value, Value> {
     let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
     json_of(client.send_request(request).await)
@@ -71,12 +73,32 @@ pub fn json_of<T: serde::Serialize>(result: Result<T, ServiceError>) -> Result<V
     }
 }
 
-/// What a client gets for anything refused.
+pub async fn tool(client: &Client, tool: &'static str, args: Value) -> Value {
+    json_of(client.call_tool(call(tool, args)).await).unwrap()
+}
+
+pub async fn create(client: &Client) -> Value {
+    let created = raw(client, "sessions/create", json!({})).await.unwrap();
+    created["session"].clone()
+}
+
+pub async fn call_in(
+    client: &Client,
+    tool: &str,
+    args: Value,
+    session: &Value,
+) -> Result<Value, Value> {
+    let params = json!({"name": tool, "arguments": args, "_meta": {SESSION: session}});
+    let params: CallToolRequestParams = serde_json::from_value(params).unwrap();
+    json_of(client.call_tool(params).await)
+}
+
+/// Returns the answer to a refused request.
 pub fn refusal(profile: Profile) -> Value {
     answer(profile.refusal(None))
 }
 
-/// What a client gets when the server itself failed.
+/// Returns the answer to a request that failed in the server.
 pub fn internal(profile: Profile) -> Value {
     answer(profile.internal_error())
 }
@@ -93,7 +115,7 @@ fn answer(answer: Answer) -> Value {
     }
 }
 
-/// Another character in the middle.
+/// Changes a character in the middle.
 pub fn altered(token: &str) -> String {
     let at = token.len() / 2;
     let other = if &token[at..=at] == "0" { "1" } else { "0" };

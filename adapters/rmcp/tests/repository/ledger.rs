@@ -1,4 +1,4 @@
-//! The ledger on real servers, by real clients: two replicas with memory, SQLite and Valkey.
+//! The ledger of two replicas, in memory, in SQLite and in a Valkey.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,25 +7,23 @@ use futures::future::join_all;
 use rmcp::model::*;
 use rmcp::service::PeerRequestOptions;
 use sealwax::{Principal, Profile};
-use sealwax_rmcp::ledger::{Memory, Redis};
+use sealwax_rmcp::ledger::Memory;
 use sealwax_rmcp::{Guard, anonymous, from_claims};
 use serde_json::{Value, json};
 
-use crate::clients::*;
-use crate::handle::tool;
-use crate::server::Refusals;
-use crate::session::{SESSION, call_in, create};
-use crate::streams::until;
-use crate::tally::*;
-use crate::valkey::Valkey;
+use crate::clients::{
+    Client, SESSION, call, call_in, client, create, internal, json_of, raw, refusal, state, tool,
+};
+use crate::serving::{Refusals, fresh};
+use crate::tally::{Fleet, Store, another_second, replica, tally};
 
-pub fn not_found(session: &Value) -> Value {
+fn not_found(session: &Value) -> Value {
     let id = &session["sessionId"];
     json!({"code": -32043, "message": "Session not found", "data": {"sessionId": id}})
 }
 
-/// The session after a call that went well.
-fn next(session: &Value, result: &Value) -> Value {
+/// Returns the session after a successful call.
+pub fn next(session: &Value, result: &Value) -> Value {
     assert_eq!(result["isError"], false, "{result}");
     let mut next = session.clone();
     next["state"] = result["_meta"][SESSION]["state"].clone();
@@ -33,7 +31,7 @@ fn next(session: &Value, result: &Value) -> Value {
     next
 }
 
-/// The latest state, which a stale call was told.
+/// Returns the latest state from the answer to a stale call.
 fn latest(result: &Value, ran: bool) -> Value {
     assert_eq!(result["isError"], true, "{result}");
     let meta = &result["_meta"];
@@ -41,7 +39,7 @@ fn latest(result: &Value, ran: bool) -> Value {
     meta[SESSION].clone()
 }
 
-async fn value(client: &Client, session: &Value) -> Value {
+pub async fn value(client: &Client, session: &Value) -> Value {
     let read = call_in(client, "read", json!({}), session).await.unwrap();
     assert_eq!(read["isError"], false, "{read}");
     read["structuredContent"]["value"].clone()
@@ -64,7 +62,7 @@ async fn a_request_state_comes_back_once_wherever_it_does() {
             assert_eq!(refused, Err(refusal(Profile::RequestState)));
             assert_eq!(fleet.refusals.code(), "used");
         }
-        // At once, by as many as like: one has it.
+        // Of concurrent requests one succeeds.
         let sealed = state(&here, call("sure", json!({}))).await;
         let all = (0..16).map(|at| sure(if at % 2 == 0 { &here } else { &there }, &sealed));
         let won = join_all(all).await.into_iter().filter(Result::is_ok);
@@ -93,7 +91,7 @@ async fn a_session_that_was_deleted_is_over_everywhere() {
         let [here, there] = fleet.clients("alice").await;
         let session = create(&here).await;
         assert_eq!(value(&there, &session).await, 0);
-        // A write that comes too late does not bring it back.
+        // A late write does not restore it.
         let late = call_in(&there, "write", json!({"wait": true}), &session);
         let delete = async {
             fleet.replicas[1].gate.all(1).await;
@@ -108,7 +106,7 @@ async fn a_session_that_was_deleted_is_over_everywhere() {
             assert_eq!(over, Err(not_found(&session)));
             assert_eq!(fleet.refusals.code(), "ended");
         }
-        // And so is a handle.
+        // The same holds for a handle.
         let minted = tool(&here, "mint", json!({})).await["structuredContent"].clone();
         assert_eq!(
             tool(&there, "check", minted.clone()).await["isError"],
@@ -129,7 +127,7 @@ async fn an_older_state_is_answered_with_the_latest_one() {
         let first = create(&here).await;
         let written = call_in(&here, "write", json!({"to": 5}), &first).await;
         let second = next(&first, &written.unwrap());
-        // Nothing ran; the client adopts what it is told, and goes on.
+        // No handler ran. The client continues with the state in the answer.
         let stale = call_in(&there, "write", json!({"to": 6}), &first)
             .await
             .unwrap();
@@ -137,7 +135,7 @@ async fn an_older_state_is_answered_with_the_latest_one() {
         let told = latest(&stale, false);
         assert_eq!(told["state"], second["state"]);
         assert_eq!(value(&there, &told).await, 5);
-        // Elsewhere than in a tool it is an error.
+        // Outside of tools it is an error.
         let params = json!({"_meta": {SESSION: first}});
         let error = raw(&there, "tally/write", params).await.unwrap_err();
         assert_eq!(error["code"], -32044);
@@ -220,7 +218,7 @@ async fn parallel_updates_all_succeed() {
                 values.push(read["structuredContent"]["value"].clone());
             }
         }
-        // One of them is the latest, and has them all.
+        // One of the states is the latest, and contains all updates.
         assert_eq!(values, [8]);
         let told = fleet.refusals.take();
         assert_eq!(told.len(), 7, "the reads of older ones: {told:?}");
@@ -298,9 +296,9 @@ async fn a_cancelled_request_writes_nothing() {
     gate.all(1).await;
     request.cancel(None).await.unwrap();
     gate.all(1).await;
-    // What the guard would do with it then, it has done.
+    // Gives the guard time to process the result.
     tokio::time::sleep(Duration::from_millis(300)).await;
-    // The state is the latest one still.
+    // The state is still the latest.
     assert_eq!(value(&client, &session).await, 0);
 }
 
@@ -333,7 +331,7 @@ async fn who_is_revoked_is_signed_out_everywhere() {
         let told = fleet.refusals.take();
         assert_eq!(told.len(), 4);
         assert!(told.iter().all(|told| told.code == "revoked"), "{told:?}");
-        // Nobody else is, and alice may come again.
+        // No other user is signed out, and alice can begin a new session.
         assert_eq!(value(&bob, &bobs).await, 0);
         another_second().await;
         assert_eq!(value(&there, &create(&here).await).await, 0);
@@ -364,7 +362,7 @@ async fn a_renewal_ends_the_handle_before_and_opening_does_not() {
             tool(&there, "look", second.clone()).await["structuredContent"]["value"],
             1
         );
-        // At once: one is renewed.
+        // Of concurrent renewals one succeeds.
         let all = (0..8).map(|at| {
             tool(
                 if at % 2 == 0 { &here } else { &there },
@@ -398,142 +396,4 @@ async fn what_takes_a_ledger_says_so_without_one() {
     assert_eq!(tool(&alice, "put", cart).await, internal(Profile::Handle));
     let told = refusals.take();
     assert!(told[0].message.contains("single use"), "{told:?}");
-}
-
-#[tokio::test]
-async fn a_valkey_that_was_restarted_forgets_nothing_that_was_used() {
-    let valkey = Valkey::with(&["--appendonly", "yes", "--appendfsync", "always"]);
-    let mut fleet = Fleet::on(Store::Valkey(valkey)).await;
-    let [here, there] = fleet.clients("alice").await;
-    let used = state(&here, call("sure", json!({}))).await;
-    assert!(sure(&here, &used).await.is_ok());
-    let fresh = state(&here, call("sure", json!({}))).await;
-    let session = create(&here).await;
-    let written = call_in(&here, "write", json!({"to": 3}), &session).await;
-    let session = next(&session, &written.unwrap());
-    fleet.valkey().kill();
-    fleet.valkey().restart();
-    let refused = Err(refusal(Profile::RequestState));
-    // Whether it was used the last moments before cannot be known: it is refused too.
-    until_served(&there, &session).await;
-    fleet.refusals.take();
-    assert_eq!(
-        (sure(&there, &used).await, sure(&there, &fresh).await),
-        (refused.clone(), refused)
-    );
-    let codes: Vec<_> = fleet.refusals.take().iter().map(|told| told.code).collect();
-    assert_eq!(codes, ["used", "unknown"]);
-    assert_eq!(value(&there, &session).await, 3);
-    another_second().await;
-    let again = state(&there, call("sure", json!({}))).await;
-    assert!(sure(&here, &again).await.is_ok());
-}
-
-/// Until the server has read what it kept.
-async fn until_served(client: &Client, session: &Value) {
-    for _ in 0..200 {
-        if call_in(client, "read", json!({}), session).await.is_ok() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("expected it to serve again");
-}
-
-#[tokio::test]
-async fn scripts_that_the_server_forgot_are_sent_again() {
-    let mut fleet = Fleet::on(Store::Valkey(Valkey::start())).await;
-    let [alice, _] = fleet.clients("alice").await;
-    for _ in 0..2 {
-        fleet.valkey().ask::<()>("SCRIPT FLUSH");
-        let sealed = state(&alice, call("sure", json!({}))).await;
-        assert!(sure(&alice, &sealed).await.is_ok());
-        let handle = tool(&alice, "mint", json!({})).await["structuredContent"].clone();
-        assert_eq!(tool(&alice, "end", handle).await["isError"], false);
-    }
-    assert!(fleet.refusals.is_empty());
-}
-
-#[tokio::test]
-async fn an_end_is_confirmed_by_a_replica_or_it_is_said() {
-    let mut fleet = Fleet::on(Store::Valkey(Valkey::start())).await;
-    let of = format!("127.0.0.1 {}", fleet.valkey().port);
-    let follower = Valkey::with(&["--replicaof", &of]);
-    let follows = || {
-        let info = fleet_info(&follower);
-        info.contains("master_link_status:up")
-    };
-    until(follows).await;
-    let [alice, _] = fleet.clients("alice").await;
-    let handle = async || tool(&alice, "mint", json!({})).await["structuredContent"].clone();
-    let one = handle().await;
-    assert_eq!(tool(&alice, "end", one).await["isError"], false);
-    assert!(fleet.refusals.is_empty());
-    follower.signal("STOP");
-    let (one, two) = (handle().await, handle().await);
-    // Who checks does not wait for who ends.
-    let (ended, checked) = tokio::join!(tool(&alice, "end", one), tool(&alice, "check", two),);
-    assert_eq!(
-        (&ended["isError"], &checked["isError"]),
-        (&json!(false), &json!(false))
-    );
-    assert_eq!(fleet.refusals.code(), "ledger_unconfirmed");
-    let nobody = Principal::subject("nobody");
-    fleet.replicas[0].guard.revoke(&nobody, None).await.unwrap();
-    assert_eq!(fleet.refusals.code(), "ledger_unconfirmed");
-    follower.signal("CONT");
-}
-
-fn fleet_info(valkey: &Valkey) -> String {
-    valkey.ask("INFO replication")
-}
-
-#[tokio::test]
-async fn a_cluster_is_one_ledger() {
-    let nodes = [(); 3].map(|()| Valkey::with(&["--cluster-enabled", "yes"]));
-    for (at, node) in nodes.iter().enumerate() {
-        let slots = [(0, 5460), (5461, 10922), (10923, 16383)][at];
-        node.ask::<()>(&format!("CLUSTER ADDSLOTSRANGE {} {}", slots.0, slots.1));
-        node.ask::<()>(&format!("CLUSTER MEET 127.0.0.1 {}", nodes[0].port));
-    }
-    let joined = || {
-        nodes.iter().all(|node| {
-            let info = node.ask::<String>("CLUSTER INFO");
-            info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:3")
-        })
-    };
-    until(joined).await;
-    let codec = fresh();
-    for label in ["a", "b", "c", "d"] {
-        let refusals = Refusals::default();
-        let urls: Vec<_> = nodes.iter().map(Valkey::url).collect();
-        let client_of = redis::cluster::ClusterClient::new(urls).unwrap();
-        let guard = Guard::builder(codec.clone(), from_claims)
-            .ledger(Redis::cluster(client_of))
-            .ledger_label(label)
-            .ledger_allowance(Duration::ZERO)
-            .on_refused(refusals.hook());
-        let served = replica(guard.build().unwrap()).await;
-        served
-            .guard
-            .revoke(&Principal::subject("nobody"), None)
-            .await
-            .unwrap();
-        another_second().await;
-        let alice = client(&served.uri, "alice").await;
-        let sealed = state(&alice, call("sure", json!({}))).await;
-        assert!(sure(&alice, &sealed).await.is_ok());
-        assert_eq!(
-            sure(&alice, &sealed).await,
-            Err(refusal(Profile::RequestState))
-        );
-        assert_eq!(refusals.code(), "used");
-        let handle = tool(&alice, "mint", json!({})).await["structuredContent"].clone();
-        assert_eq!(tool(&alice, "end", handle.clone()).await["isError"], false);
-        assert_eq!(
-            tool(&alice, "check", handle).await,
-            refusal(Profile::Handle)
-        );
-        assert_eq!(refusals.code(), "ended");
-    }
 }

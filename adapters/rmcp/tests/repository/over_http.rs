@@ -13,7 +13,7 @@ use sealwax_rmcp::Protected;
 use serde_json::{Value, json};
 use tower_service::Service;
 
-use crate::server::Server;
+use crate::scripted_server::Server;
 
 pub type Inside = StreamableHttpService<Protected<Server>, NeverSessionManager>;
 
@@ -28,7 +28,7 @@ pub fn http(server: &Protected<Server>) -> Inside {
     )
 }
 
-/// A service that answers as transcripts say it.
+/// A service whose answers have the form of the transcripts.
 pub trait Http {
     async fn send(&mut self, request: Request<Full<Bytes>>) -> Value;
 }
@@ -54,7 +54,7 @@ where
     }
 }
 
-/// With what the revision makes every client send.
+/// Makes a request with the headers that the revision requires.
 pub fn request(
     event: &Value,
     mut message: Value,
@@ -101,7 +101,7 @@ pub fn request(
     request.body(Full::from(body)).unwrap()
 }
 
-/// What a transcript leaves to its reader.
+/// Adds the members that transcripts leave out.
 pub fn completed(event: &Value, message: &mut Value) {
     message["jsonrpc"] = json!("2.0");
     let answers = message.get("method").is_none();

@@ -1,4 +1,4 @@
-//! The script of a handler, by what the crate gives to an author.
+//! The script of a handler, in terms of the crate's public API.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::server::{Server, SomeSessions};
+use crate::scripted_server::{Server, SomeSessions};
 
 type Context = RequestContext<RoleServer>;
 
 impl Server {
-    /// Runs the operations. What it returns.
+    /// Runs the operations, and returns the handler's result.
     async fn run(
         &self,
         carried: Option<(&str, Option<String>)>,
@@ -70,7 +70,7 @@ impl Server {
             (_, Some(request)) => return self.handle(operation, request).await,
             _ => panic!("no notification does {name}"),
         };
-        // The author's mistake is told as every failure of a request is.
+        // A mistake of the author is reported like every failure of a request.
         did.unwrap_or_else(|_| {
             let reported = self.stage.lock().found.reported.pop().unwrap();
             json!({"error": reported["code"]})

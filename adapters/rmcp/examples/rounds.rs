@@ -1,0 +1,35 @@
+//! The server of README.md.
+
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult};
+use rmcp::transport::stdio;
+use rmcp::{ErrorData, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
+use sealwax::{Codec, KeyRing};
+use sealwax_rmcp::{Guard, State, anonymous};
+
+#[derive(Clone)]
+struct Rounds;
+
+#[tool_router]
+impl Rounds {
+    #[tool(description = "Takes three rounds")]
+    async fn count(&self, state: State<u32>) -> Result<CallToolResponse, ErrorData> {
+        let round = state.get().unwrap_or(&0) + 1;
+        if round < 3 {
+            let next = state.write(&round)?; // sealed when the result is sent
+            return Ok(InputRequiredResult::from_request_state(next).into());
+        }
+        Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into())
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Rounds {}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let codec = Codec::new(KeyRing::from_env()?, "https://mcp.example.com")?;
+    let guard = Guard::builder(codec, anonymous).build()?;
+    let running = guard.protect(Rounds).serve(stdio()).await?;
+    running.waiting().await?;
+    Ok(())
+}

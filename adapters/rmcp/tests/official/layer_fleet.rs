@@ -1,0 +1,210 @@
+//! A fleet behind `Guard::layer`: two replicas serve in turns, each with a guard of its own. They share the keys, and
+//! a ledger where a session is to end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware::from_fn;
+use rmcp::model::*;
+use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{RoleServer, ServerHandler, tool, tool_handler, tool_router};
+use sealwax::Codec;
+use sealwax_rmcp::ledger::Memory;
+use sealwax_rmcp::{Guard, GuardBuilder, SessionLayer, from_claims};
+use serde_json::{Value, json};
+use tower_service::Service as _;
+
+use crate::serving::{Refusals, authenticate, text};
+
+pub const LINE_ENDS: &str = "a\u{2028}b\u{2029}c\u{85}d\u{b}e\u{c}f\r\ng\rh\n\ndata: i";
+
+#[derive(Clone)]
+pub struct Server(pub Guard);
+
+#[tool_router]
+impl Server {
+    #[expect(deprecated, reason = "a message before the result")]
+    #[tool(description = "What was negotiated")]
+    async fn who(&self, context: RequestContext<RoleServer>) -> CallToolResult {
+        let _ = context
+            .peer
+            .notify_logging_message(LoggingMessageNotificationParam::new(
+                LoggingLevel::Info,
+                json!("asked"),
+            ))
+            .await;
+        let (negotiated, version) = (self.0.negotiated(&context), context.protocol_version());
+        CallToolResult::structured(json!({"negotiated": negotiated, "version": version}))
+    }
+
+    #[tool(description = "What some take for the end of a line")]
+    async fn ends(&self) -> CallToolResult {
+        text(LINE_ENDS)
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+}
+
+pub type Change = fn(SessionLayer) -> SessionLayer;
+
+pub fn replica(guard: &Guard, layer: Change, json: bool) -> Router {
+    let server = guard.protect(Server(guard.clone()));
+    let stateless = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(json);
+    let none = Arc::new(NeverSessionManager::default());
+    let mcp = StreamableHttpService::new(move || Ok(server.clone()), none, stateless);
+    Router::new()
+        .route_service("/mcp", mcp)
+        .layer(layer(guard.layer()))
+        .layer(from_fn(authenticate))
+}
+
+pub async fn listen(app: Router) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let uri = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    uri
+}
+
+pub struct Fleet {
+    pub uri: String,
+    pub refusals: Refusals,
+}
+
+/// Makes an option that gives all replicas one ledger.
+pub fn shared_memory() -> impl Fn(GuardBuilder) -> GuardBuilder {
+    let memory = Arc::new(Memory::default());
+    move |it| it.ledger(Arc::clone(&memory))
+}
+
+/// Starts two replicas that take turns: one answers in JSON, the other in events.
+pub async fn fleet(
+    codec: Codec,
+    options: impl Fn(GuardBuilder) -> GuardBuilder,
+    layer: Change,
+) -> Fleet {
+    fleet_behind(codec, options, layer, |app| app).await
+}
+
+pub async fn fleet_behind(
+    codec: Codec,
+    options: impl Fn(GuardBuilder) -> GuardBuilder,
+    layer: Change,
+    wrap: impl FnOnce(Router) -> Router,
+) -> Fleet {
+    let refusals = Refusals::default();
+    let replicas = [false, true].map(|json| {
+        let builder = Guard::builder(codec.clone(), from_claims).on_refused(refusals.hook());
+        let guard = options(builder).build().unwrap();
+        guard.sessions(|_, _| async { Ok(0) }).build().unwrap();
+        replica(&guard, layer, json)
+    });
+    let turn = Arc::new(AtomicUsize::new(0));
+    let app = Router::new().fallback(move |request: Request| {
+        let mut replica = replicas[turn.fetch_add(1, Ordering::Relaxed) % 2].clone();
+        async move { replica.call(request).await }
+    });
+    let uri = listen(wrap(app)).await;
+    Fleet { uri, refusals }
+}
+
+pub struct Answer {
+    pub status: u16,
+    pub allow: Option<String>,
+    pub session: Option<String>,
+    pub body: String,
+}
+
+impl Answer {
+    /// Returns the last message, of JSON or of events.
+    pub fn message(&self) -> Value {
+        let last = self
+            .body
+            .split('\n')
+            .rfind(|line| !line.is_empty())
+            .unwrap();
+        serde_json::from_str(last.strip_prefix("data: ").unwrap_or(last)).unwrap()
+    }
+}
+
+pub async fn send(
+    method: &str,
+    uri: &str,
+    user: &str,
+    session: Option<&str>,
+    extra: &[(&str, &str)],
+    body: Option<Value>,
+) -> Answer {
+    let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+    let mut request = reqwest::Client::new()
+        .request(method, uri)
+        .bearer_auth(user)
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "application/json");
+    if let Some(session) = session {
+        request = request.header("mcp-session-id", session);
+    }
+    for (name, value) in extra {
+        request = request.header(*name, *value);
+    }
+    if let Some(body) = body {
+        request = request.body(body.to_string());
+    }
+    let response = request.send().await.unwrap();
+    let header = |name: &str| {
+        let value = response.headers().get(name)?;
+        Some(value.to_str().unwrap().to_owned())
+    };
+    Answer {
+        status: response.status().as_u16(),
+        allow: header("allow"),
+        session: header("mcp-session-id"),
+        body: response.text().await.unwrap(),
+    }
+}
+
+pub async fn post(uri: &str, user: &str, session: Option<&str>, body: Value) -> Answer {
+    send("POST", uri, user, session, &[], Some(body)).await
+}
+
+pub fn hello(padding: usize) -> Value {
+    let capabilities = json!({"experimental": {"pad": {"pad": "x".repeat(padding)}}});
+    let client = json!({"name": "tester", "version": "1.2", "title": "left out"});
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": capabilities,
+                        "clientInfo": client});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+}
+
+pub fn who() -> Value {
+    json!({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": {"name": "who"}})
+}
+
+pub fn terminate() -> Value {
+    json!({"jsonrpc": "2.0", "id": 9, "method": "session/terminate"})
+}
+
+pub fn invalid(id: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": "w", "error":
+        {"code": -32003, "message": "Invalid or expired session", "data": {"sessionId": id}}})
+}
+
+pub fn named(mut message: Value, token: &str) -> Value {
+    message["sessionId"] = json!(token);
+    message
+}
+
+pub async fn begin(uri: &str, user: &str) -> String {
+    let begun = post(uri, user, None, hello(0)).await;
+    assert_eq!(begun.status, 200, "{}", begun.body);
+    begun.session.unwrap()
+}

@@ -1,0 +1,30 @@
+//! Tests that need more than the published crate: the transcripts and examples of the repository, rmcp's sources, and
+//! the `valkey-server` that `VALKEY_SERVER` names (`make test-rmcp` sets it).
+
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
+
+mod bad_stores;
+mod canary;
+#[path = "../common/clients.rs"]
+mod clients;
+mod counter;
+mod example;
+mod ledger;
+#[path = "../../../../tests/guard/matching.rs"]
+mod matching;
+mod messages;
+mod over_http;
+mod over_streams;
+mod readme;
+mod script;
+mod scripted_server;
+#[path = "../common/serving.rs"]
+mod serving;
+mod stdio_process;
+mod tally;
+mod transcripts;
+mod valkey;
+mod valkey_ledger;
+#[path = "../../../../tests/guard/world.rs"]
+#[expect(dead_code, reason = "the engine's own guard is not asked here")]
+mod world;
