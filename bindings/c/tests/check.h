@@ -7,7 +7,7 @@
 
 #include "slice.h"
 
-/* What is being checked, for the message. */
+/* The current test, for the message. */
 static const char *subject = "";
 
 #define CHECK(condition)                                                           \
