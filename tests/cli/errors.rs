@@ -1,8 +1,8 @@
-//! What a user hears who has made a mistake, and with which status: each flag is named.
+//! Messages and exit statuses for a user's mistakes: each names its flag.
 
 use super::{ALICE, KEYS, refused, sealwax, sealwax_with, stdout, with};
 
-/// A mistake in a command line, and what is said of it.
+/// A mistake in a command line, and its message.
 type Mistake<'a> = (&'a [&'a str], &'a str);
 
 #[track_caller]
@@ -203,7 +203,7 @@ fn keys_are_told_by_their_place() {
     );
 }
 
-/// A payload over its limit is the mistake of who gave it; a token over its limit is refused.
+/// A payload over its limit is the user's mistake; a token over its limit is refused.
 #[test]
 fn what_is_too_large_is_sealed_and_opened_by_a_limit_of_its_own() {
     let payload = "x".repeat(5000);

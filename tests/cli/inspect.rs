@@ -17,7 +17,7 @@ fn it_says_what_a_text_is() {
         let (text, now) = (case["text"].as_str().unwrap(), case["now"].to_string());
         let keys = case["keys"].as_str();
         let said = stdout(&sealwax_with(keys, &["inspect", "--now", &now], text));
-        // The way to open it is this command's own.
+        // The command to open it differs by package.
         let words: Vec<_> = said
             .lines()
             .filter(|word| !word.starts_with("to "))
@@ -73,7 +73,7 @@ fn what_it_says_of_a_token_is_what_opening_says() {
     );
 }
 
-/// The clock's time is the age's, unless another is given.
+/// Ages are by the clock, unless a time is given.
 #[test]
 fn a_new_handle_is_young() {
     let new = [&["handle", "new", "--type", "basket"], &ALICE[..]].concat();

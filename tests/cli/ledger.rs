@@ -27,7 +27,7 @@ fn an_operator_looks_at_a_ledger_and_writes_to_it() {
         "{checked}"
     );
 
-    // What the command wrote is what the guards read.
+    // The guards read the records of the command.
     let namespace = Namespace::new("urn:notes", "");
     let revoke = [&["ledger", "revoke", &url], &ALICE[..]].concat();
     stdout(&sealwax(&revoke, ""));

@@ -46,7 +46,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// `told` is a code, or a code and what is said after it.
+/// `told` is a code, or a code and the beginning of its message.
 #[track_caller]
 fn refused(output: &Output, status: i32, told: &str) {
     assert_eq!(output.status.code(), Some(status));

@@ -26,7 +26,7 @@ fn quiet(output: &Output, stdout: &str) {
     assert_eq!(output.status.code(), Some(0));
 }
 
-/// More than a pipe holds, so that it is written to when nobody reads any longer.
+/// More than a pipe holds, so that a write comes after the reader has gone.
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     quiet(
@@ -54,7 +54,7 @@ fn who_reads_no_errors_reads_the_status() {
     quiet(&output, "1\n");
 }
 
-/// What was not written must not pass for written, though it has no line ending.
+/// A failed write must be reported, even of output without a line ending.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_a_failure() {

@@ -1,4 +1,4 @@
-//! What is sealed opens, and what is made is verified.
+//! Sealed tokens open, and minted ids and handles verify.
 
 use serde_json::Value;
 

@@ -36,7 +36,7 @@ COUNTER = ["begin", "count", "end", "read", "write"]
 
 
 class Watch(RoundRobin):
-    """A proxy that keeps the headers of what passes."""
+    """A proxy that records the headers of requests."""
 
     def __init__(self, servers: list[Server]) -> None:
         super().__init__(servers, lambda server, method: None)
@@ -48,7 +48,7 @@ class Watch(RoundRobin):
             self.revisions.add(revision)
         if (session := request.headers.get("Mcp-Session-Id")) and request.command == "POST":
             self.sessions.append(session)
-        # A client may go before it was told everything.
+        # A client may leave before it has read everything.
         with suppress(ConnectionError):
             super().forward(request)
 
@@ -62,7 +62,7 @@ class Client:
     program: str
     pages: list[int]
     others: list[str] = field(default_factory=list)
-    #: Transports and languages with which it cannot do without a guard either.
+    #: Transports and languages with which it fails without a guard too.
     fails: list[list[str]] = field(default_factory=list)
 
     def install(self, node: str, folder: Path) -> None:
@@ -96,7 +96,7 @@ class Client:
 
 
 def faults(client: Client, seen: dict) -> list[str]:
-    """Return what a client should have seen at the server of notes, and did not."""
+    """Return the expectations at the server of notes that a client did not meet."""
     if "failed" in seen:
         return [seen["failed"]]
     expected = {"tools": NOTES, "items": ["milk"], "text": "This is note 7."}
@@ -106,7 +106,7 @@ def faults(client: Client, seen: dict) -> list[str]:
 
 
 def in_session(seen: dict) -> list[str]:
-    """Return what went wrong at the counter, whose replicas keep no session."""
+    """Return the failures at the counter, whose replicas keep no session."""
     if "failed" in seen:
         return [seen["failed"]]
     wrong = [f"tools: found {seen[name]}" for name in ("tools", "again") if sorted(seen[name]) != COUNTER]
@@ -124,7 +124,7 @@ class Visit:
     language: str
 
     def go(self, command: str, notes: list[Server], counter: list[Server], key: str) -> str:
-        """Return what was done there as the table has it, or what went wrong."""
+        """Return the cell of the table, or the failures."""
         revisions, calls = set(), 0
         if self.transport == "stdio":
             wrong = faults(self.client, self.client.send(key, "stdio", *shlex.split(command)))

@@ -1,5 +1,9 @@
-//! Codecs to test with; a clock and a randomness that stand still; the vectors' fields.
-#![allow(dead_code, missing_docs, clippy::unwrap_used)]
+//! Codecs to test with; clocks that stand still or that the test moves; the vectors' fields.
+#![allow(dead_code)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use sealwax::{Codec, Environment, Error, Key, KeyRing, Kind, Principal, Purpose, System, View};
@@ -22,7 +26,7 @@ pub fn alice() -> View {
     view_of(AUDIENCE, &Principal::subject("alice"))
 }
 
-/// Unix milliseconds; the given bytes as randomness, or the system's where none are given.
+/// A time in Unix milliseconds that stands still; randomness that is given, or else the system's.
 pub struct Fixed {
     pub now_ms: u64,
     pub random: Option<Vec<u8>>,
@@ -39,6 +43,52 @@ impl Environment for Fixed {
             None => System.fill(bytes)?,
         }
         Ok(())
+    }
+}
+
+/// A clock that the test moves, and the system's randomness.
+#[derive(Clone)]
+pub struct Clock(Arc<AtomicU64>);
+
+impl Clock {
+    /// Starts at so many Unix milliseconds.
+    pub fn at_ms(now_ms: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(now_ms)))
+    }
+
+    /// Unix seconds.
+    pub fn now(&self) -> u64 {
+        self.now_ms() / 1000
+    }
+
+    /// Moves it to a Unix second.
+    pub fn set(&self, seconds: u64) {
+        self.0.store(seconds * 1000, Ordering::Relaxed);
+    }
+
+    pub fn pass(&self, seconds: u64) {
+        self.0.fetch_add(seconds * 1000, Ordering::Relaxed);
+    }
+
+    /// A codec whose sessions last seven days at most.
+    pub fn codec(&self) -> Codec {
+        let builder =
+            Codec::builder(ring(), AUDIENCE).session_max_age(Duration::from_secs(7 * 86_400));
+        builder.build_in(self.clone()).unwrap()
+    }
+
+    pub fn view(&self, subject: &str) -> View {
+        self.codec().view(&Principal::subject(subject)).unwrap()
+    }
+}
+
+impl Environment for Clock {
+    fn now_ms(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        System.fill(bytes)
     }
 }
 

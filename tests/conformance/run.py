@@ -1,4 +1,4 @@
-"""Run every server scenario of the official conformance suite against servers of ours, with the guard and without.
+"""Run every server scenario of the official conformance suite against servers with the guard and without.
 
     run.py NODE SUITE NAME=COMMAND...
 
@@ -26,17 +26,17 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
 from servers import Server
 
 EXCEPTIONS = Path(__file__).with_name("differ.toml")
-#: What 0.2.0-alpha.12 has, so that a later suite's silence is noticed.
+#: The number in 0.2.0-alpha.12, so that scenarios that a later suite drops are noticed.
 SCENARIOS = 65
 REVISIONS = ["2025-11-25", "2026-07-28"]
 EXTENSIONS = "extensions"
 MODES = {"stateful": [], "stateless": ["--stateless"]}
-#: They wait more than they work.
+#: They mostly wait.
 AT_ONCE = 8
-#: Some checks wait for half a second, which a busy machine may not keep: what differs is run again, alone.
+#: Some checks wait for half a second, which a busy machine may miss: those that differ are run again, alone.
 TRIES = 2
 
-#: How the checks of a scenario came out: by their ids, each as often as it was made.
+#: The outcomes of a scenario's checks: by their ids, each as often as it was made.
 Outcome = dict[str, list[str]]
 
 
@@ -78,7 +78,7 @@ def outcome(checks: list[dict[str, str]]) -> Outcome:
 
 
 def differences(bare: Outcome, guarded: Outcome) -> dict[str, tuple[str, str]]:
-    """Return by check how it came out without the guard and with it, where that is not the same."""
+    """Return the outcomes without the guard and with it of each check where they differ."""
     told = {name: (", ".join(bare.get(name, [])), ", ".join(guarded.get(name, []))) for name in bare | guarded}
     return {name: (one, other) for name, (one, other) in told.items() if one != other}
 
@@ -88,7 +88,7 @@ def failed(found: Outcome) -> list[str]:
 
 
 def sealed(url: str) -> bool:
-    """Ask a server for a `requestState`, and return whether it is a token of ours."""
+    """Ask a server for a `requestState`, and return whether it is a token of Sealwax."""
     params = {
         "name": "test_input_required_result_request_state",
         "_meta": {
@@ -138,7 +138,7 @@ class Comparison:
 
 
 def judge(comparison: Comparison, exceptions: list[dict]) -> list[str]:
-    """Return what is not as it should be."""
+    """Return the violations."""
     wrong = []
     for leg in comparison.legs:
         for scenario in comparison.found[leg][1]:
@@ -198,7 +198,7 @@ def main(node: str, folder: str, *servers: str) -> int:
 
 
 def report(comparison: Comparison, suite: Suite) -> int:
-    """Tell how it was, and return how many checks were compared."""
+    """Print the outcome; return how many checks were compared."""
     checks, alike, both = 0, [], set()
     for leg in comparison.legs:
         bare, guarded = comparison.found[leg]

@@ -1,4 +1,4 @@
-"""A server of all that the official conformance suite asks for, as `features.json` has it.
+"""A server with all features that the official conformance suite tests, from `features.json`.
 
     build/venv-mcp/bin/python tests/conformance/server.py    # PORT=8000 for a port of one's own
 
@@ -65,7 +65,7 @@ class Whatever(BaseModel):
 
 
 def rounds_over(ctx: Context) -> int | None:
-    """Return how many there were: sealed by the guard, or else by the SDK."""
+    """Return how many rounds there were: the state is sealed by the guard, or else by the SDK."""
     state = ctx.request_state if BARE else guard.read_state(ctx)
     return None if state is None else int(state)
 
@@ -79,7 +79,7 @@ def say(text: str) -> CallToolResult:
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:
-    """Return what `features.json` has, with what its texts leave open."""
+    """Return a value of `features.json`, with the placeholders of its texts filled in."""
     match template:
         case str():
             return re.sub(r"\{(\w+)\}", lambda name: str(values.get(name[1], name[0])), template)
@@ -267,7 +267,7 @@ server._lowlevel_server.add_request_handler("resources/unsubscribe", Unsubscribe
 
 
 class Events(EventStore):
-    """What was sent in each stream, for who comes back."""
+    """The messages of each stream, for clients that reconnect."""
 
     def __init__(self) -> None:
         self._sent: list[tuple[str, JSONRPCMessage | None]] = []

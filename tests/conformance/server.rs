@@ -1,4 +1,4 @@
-//! A server of all that the official conformance suite asks for, as `features.json` has it. It
+//! A server with all features that the official conformance suite tests, from `features.json`. It
 //! prints `listening on http://127.0.0.1:…/mcp` to stderr. To start it:
 //!
 //! ```sh
@@ -8,14 +8,16 @@
 //! With `--bare` no guard protects it; with `--stateless` it keeps no sessions for older
 //! revisions, and the guard does. Its key is its own: it makes one.
 
-// Logs and questions to the client are of the revisions to 2025-11-25.
+// Logs and questions to the client belong to the revisions up to 2025-11-25.
 #![allow(deprecated)]
+
+mod features;
+mod tools;
 
 use std::collections::HashMap;
 use std::env;
 use std::error::Error;
-use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::sync::Arc;
 
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSink};
@@ -25,27 +27,13 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::{Codec, Key, KeyRing};
 use sealwax_rmcp::ledger::Memory;
-use sealwax_rmcp::{Guard, State, anonymous};
-use serde::de::DeserializeOwned;
+use sealwax_rmcp::{Guard, anonymous};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-#[expect(clippy::expect_used, reason = "the file is beside this one")]
-static FEATURES: LazyLock<Value> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("features.json")).expect("JSON in features.json")
-});
+use features::{FEATURES, TOOLS, each, filled, made, tools};
+use tools::text;
 
-/// The tools that do more than to return what `features.json` says, or to ask.
-const TOOLS: [&str; 7] = [
-    "test_tool_with_logging",
-    "test_logging_tool",
-    "test_tool_with_progress",
-    "test_reconnection",
-    "test_missing_capability",
-    "test_trigger_tool_change",
-    "test_trigger_prompt_change",
-];
-const SOON: Duration = Duration::from_millis(50);
 const TTL_MS: u64 = 60_000;
 
 #[derive(Clone)]
@@ -53,169 +41,6 @@ struct Conformance {
     bare: bool,
     stateless: bool,
     subscribers: Arc<Mutex<HashMap<String, SubscriptionSink>>>,
-}
-
-/// The parts of an object of `features.json`.
-fn each(value: &'static Value) -> impl Iterator<Item = (&'static String, &'static Value)> {
-    value.as_object().into_iter().flatten()
-}
-
-/// A type of rmcp, from its JSON.
-fn made<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
-    serde_json::from_value(value)
-        .map_err(|error| ErrorData::internal_error(error.to_string(), None))
-}
-
-/// What `features.json` has, with what its texts leave open.
-fn filled(template: &Value, values: &JsonObject) -> Value {
-    match template {
-        Value::String(text) => {
-            let fill = |text: String, (name, value): (&String, &Value)| {
-                text.replace(&format!("{{{name}}}"), value.as_str().unwrap_or_default())
-            };
-            Value::String(values.iter().fold(text.clone(), fill))
-        }
-        Value::Array(items) => items.iter().map(|item| filled(item, values)).collect(),
-        Value::Object(members) => {
-            let fill = |(name, value): (&String, &Value)| (name.clone(), filled(value, values));
-            Value::Object(members.iter().map(fill).collect())
-        }
-        other => other.clone(),
-    }
-}
-
-fn text(text: impl Into<String>) -> CallToolResult {
-    CallToolResult::success(vec![ContentBlock::text(text)])
-}
-
-fn unknown() -> ErrorData {
-    ErrorData::invalid_params("no such tool or prompt", None)
-}
-
-impl Conformance {
-    /// Asks round by round, and only for what the client has declared.
-    fn next(
-        &self,
-        name: &str,
-        sent: Option<&str>,
-        answers: Option<InputResponses>,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Option<InputRequiredResult>, ErrorData> {
-        let feature = FEATURES["rounds"].get(name).ok_or_else(unknown)?;
-        let stateful = feature["state"] == true;
-        let rounds = feature["ask"].as_array().ok_or_else(unknown)?;
-        let declared = serde_json::to_value(context.client_capabilities()).unwrap_or_default();
-        let answers = answers.unwrap_or_default();
-        let answered = |key: &Value| {
-            let answer = key.as_str().and_then(|key| answers.get(key));
-            answer.is_some_and(Value::is_object)
-        };
-
-        // Sealed by the guard, or else as anybody could write it.
-        let state = (stateful && !self.bare)
-            .then(|| State::<usize>::of(context))
-            .transpose()?;
-        let over = match &state {
-            Some(state) => state.get().copied(),
-            None if stateful => sent.and_then(|sent| sent.parse().ok()),
-            None => Some(0),
-        };
-        let asked = over.and_then(|over| rounds.get(over)?.as_array());
-        let done = asked.is_some_and(|keys| keys.iter().all(answered));
-        let next = over.unwrap_or(0) + usize::from(done);
-        let Some(keys) = rounds.get(next) else {
-            return Ok(None);
-        };
-        let requests = keys.as_array().into_iter().flatten().filter_map(|key| {
-            let (key, request) = (key.as_str()?, &FEATURES["asked"][key.as_str()?]);
-            let (needed, _) = request["method"].as_str()?.split_once('/')?;
-            declared.get(needed)?;
-            Some((key.to_owned(), request.clone()))
-        });
-        let requests = made(Value::Object(requests.collect()))?;
-        let state = match state {
-            Some(state) => Some(state.write(&next)?),
-            None => stateful.then(|| next.to_string()),
-        };
-        Ok(Some(InputRequiredResult::new(Some(requests), state)))
-    }
-
-    async fn tool(
-        &self,
-        name: &str,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
-        match name {
-            "test_tool_with_logging" => {
-                for said in ["started", "in the midst of it", "completed"] {
-                    log(context, LoggingLevel::Info, said).await;
-                    tokio::time::sleep(SOON).await;
-                }
-            }
-            "test_logging_tool" => {
-                if let Some(level) = context.meta.log_level() {
-                    log(context, level, "for a client that asks for logs").await;
-                }
-            }
-            "test_tool_with_progress" => {
-                for progress in [0.0, 50.0, 100.0] {
-                    if let Some(token) = context.meta.get_progress_token() {
-                        let progress = ProgressNotificationParam::new(token, progress);
-                        let told = progress.with_total(100.0);
-                        context.peer.notify_progress(told).await.ok();
-                    }
-                    tokio::time::sleep(SOON).await;
-                }
-            }
-            "test_missing_capability" => {
-                let declared = context.client_capabilities().unwrap_or_default();
-                if declared.sampling.is_none() {
-                    let needed = ClientCapabilities::builder().enable_sampling().build();
-                    return Err(ErrorData::missing_required_client_capability(needed));
-                }
-            }
-            // A tool of rmcp cannot close its stream.
-            "test_reconnection" => tokio::time::sleep(SOON).await,
-            "test_trigger_tool_change" => {
-                for subscriber in self.subscribers.lock().await.values() {
-                    subscriber.notify_tool_list_changed().await.ok();
-                }
-            }
-            "test_trigger_prompt_change" => {
-                for subscriber in self.subscribers.lock().await.values() {
-                    subscriber.notify_prompt_list_changed().await.ok();
-                }
-            }
-            _ => return Err(unknown()),
-        }
-        Ok(text("done"))
-    }
-}
-
-async fn log(context: &RequestContext<RoleServer>, level: LoggingLevel, said: &str) {
-    let message = LoggingMessageNotificationParam::new(level, json!(said));
-    context.peer.notify_logging_message(message).await.ok();
-}
-
-fn tool(name: &str, about: &Value) -> Tool {
-    let schema = about.get("inputSchema").and_then(Value::as_object).cloned();
-    let none = || JsonObject::from_iter([("type".to_owned(), json!("object"))]);
-    let description = about["description"].as_str().unwrap_or("Asks first");
-    Tool::new(
-        name.to_owned(),
-        description.to_owned(),
-        schema.unwrap_or_else(none),
-    )
-}
-
-fn tools() -> impl Iterator<Item = Tool> {
-    let rounds = each(&FEATURES["rounds"]).filter(|(name, _)| !name.ends_with("_prompt"));
-    let others = TOOLS.map(|name| tool(name, &json!({"description": name.replace('_', " ")})));
-    each(&FEATURES["tools"])
-        .chain(each(&FEATURES["questions"]))
-        .chain(rounds)
-        .map(|(name, about)| tool(name, about))
-        .chain(others)
 }
 
 impl ServerHandler for Conformance {
@@ -260,7 +85,7 @@ impl ServerHandler for Conformance {
             return Ok(new(content).into());
         }
         if let Some(question) = FEATURES["questions"].get(name) {
-            // It would wait for an answer that cannot come.
+            // The answer could not come back.
             if self.stateless {
                 let why = "a stateless server cannot ask";
                 return Ok(CallToolResult::error(vec![ContentBlock::text(why)]).into());

@@ -1,5 +1,5 @@
 /**
- * A server of all that the official conformance suite asks for, as `features.json` has it.
+ * A server with all features that the official conformance suite tests, from `features.json`.
  *
  * `make -C pkg build` makes a program of it beside the official SDK, and
  * `PORT=0 node build/npm/mcp/conformance.js` starts that; its URL is on stderr. With `--bare` no
@@ -35,7 +35,7 @@ import { Codec, Key, KeyRing } from 'sealwax';
 import { Guard, MemoryLedger } from 'sealwax/mcp';
 import { z } from 'zod';
 
-/** What `features.json` has, by name. */
+/** The features of `features.json`, by name. */
 interface Features {
   tools: Record<
     string,
@@ -67,10 +67,10 @@ const guard = new Guard({
   ...{ codec, principal: 'anonymous' },
   ...{ ledger: new MemoryLedger(), ledgerOptions: { allowance: 0 } },
 });
-// What is as old as the ledger is not good.
+// Tokens as old as the ledger are refused.
 await new Promise((later) => setTimeout(later, 1100));
 
-/** How many rounds are over: sealed by the guard, or else as anybody could write it. */
+/** How many rounds are over: sealed by the guard; without it plain, as any client could write it. */
 function roundsOver(ctx: ServerContext): number | undefined {
   const state = ctx.mcpReq.requestState<number | string>();
   return state === undefined ? undefined : Number(state);
@@ -83,7 +83,7 @@ function stateOf(ctx: ServerContext, rounds: number): string {
 const said = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
 const soon = () => new Promise((resolve) => setTimeout(resolve, 50));
 
-/** A text of `features.json`, or what is made of such, with what it leaves open. */
+/** A value of `features.json`, with the placeholders of its texts filled in. */
 function filled<T>(template: T, values: Record<string, unknown>): T {
   return JSON.parse(JSON.stringify(template), (_, value) =>
     typeof value === 'string'
@@ -112,7 +112,7 @@ function inRounds<T>(name: string, ctx: ServerContext, last: T): T | InputRequir
   return inputRequired({ inputRequests, ...(state && { requestState: stateOf(ctx, next) }) });
 }
 
-/** The tools that do more than to return what `features.json` says. */
+/** The tools that do more than return a result of `features.json`. */
 const tools: Record<
   string,
   (ctx: ServerContext) => Promise<CallToolResult> | CallToolResult | InputRequiredResult
@@ -185,7 +185,7 @@ function conformanceServer(): McpServer {
   for (const [name, { description, argument, request }] of Object.entries(features.questions)) {
     const inputSchema = z.object(argument ? { [argument]: z.string() } : {});
     server.registerTool(name, { description, inputSchema }, async (given, { mcpReq }) => {
-      // It would wait for an answer that cannot come.
+      // The answer could not come back.
       if (stateless) throw new Error('a stateless server cannot ask');
       const answer = await mcpReq.send(filled(request, given));
       return said(`the client answered ${JSON.stringify(answer)}`);
@@ -235,7 +235,7 @@ function conformanceServer(): McpServer {
   return server;
 }
 
-/** What was sent in the streams of one session, for who comes back. */
+/** The messages in the streams of one session, for clients that reconnect. */
 class Events implements EventStore {
   readonly #sent: { stream: string; message: JSONRPCMessage }[] = [];
 

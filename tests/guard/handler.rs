@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::messages::{Found, sent};
 use crate::world::World;
 
-/// Runs a handler's operations. What it returns; `None` where it throws.
+/// Runs a handler's operations. Returns its result; `None` where it throws.
 pub fn run(
     world: &mut World,
     exchange: &mut Exchange,
@@ -115,7 +115,7 @@ fn act(
         Ok(made) => made,
         Err(refused) => return refused,
     };
-    // What holds its state tells its time, made or opened.
+    // A token that holds its state tells its times, whether made or opened.
     if matches!(name, "seal" | "renew" | "open") {
         let (before, life) = (made.before.clone().unwrap(), made.life.unwrap());
         assert!(before.started_at <= life.issued_at && life.expires_at > Some(life.issued_at));
@@ -154,7 +154,7 @@ fn drive(
                 Event::Answer(found.answer(world, question))
             }
             Step::Done(made) => {
-                // What accept was asked about could be read before.
+                // A token could be read before `accept` was asked about it.
                 assert!(opened.is_none_or(|opened| opened == made.value));
                 break Ok(*made);
             }
@@ -193,7 +193,7 @@ impl Found {
         match question {
             Question::Accept(asked) => {
                 let verdict = world.accept(&asked);
-                // Asked one after another, until one is not accepted.
+                // `accept` is asked about one after another, until one is not accepted.
                 let heard = match verdict {
                     Ok(()) => asked.len(),
                     Err(at) => at.unwrap_or_default() + 1,

@@ -1,4 +1,4 @@
-//! What came of an event, against what a transcript says.
+//! Compares the outcome of an event with its transcript.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub fn compare(world: &mut World, event: &Value, found: &Found) -> Result<(), St
         .get("error")
         .or_else(|| answered["message"].get("error"))
     {
-        // An error tells nothing more than this.
+        // An error has exactly these members.
         let message = found.answered.get("message").unwrap_or(&found.answered);
         let expected = echoed(error, found);
         equal("error", &message["error"], &expected)?;

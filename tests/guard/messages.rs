@@ -1,4 +1,4 @@
-//! The part of an adapter: messages taken apart for the engine, and its steps carried out.
+//! An adapter without an SDK: takes messages apart for the engine, and carries out its steps.
 
 use sealwax::mcp::{
     Carried, Event, Failed, Head, Leave, Message, Outcome, Refused, Reply, Scope, Sent,
@@ -11,17 +11,17 @@ use crate::world::World;
 
 const SESSION: &str = "io.modelcontextprotocol/session";
 
-/// What came of an event.
+/// The outcome of an event.
 #[derive(Debug, Default)]
 pub struct Found {
     pub asked: Vec<String>,
-    /// Whether each that was accepted or not is anybody's.
+    /// Whether each token that `accept` was asked about is bound to no principal.
     pub anybodys: Vec<bool>,
     pub delivered: Value,
     pub did: Vec<Value>,
     pub answered: Value,
     pub reported: Vec<Value>,
-    /// The message that was sent, for what is echoed.
+    /// The message that was sent, for the session id that an answer echoes.
     pub sent: Value,
     pub identified: bool,
 }
@@ -52,7 +52,7 @@ pub fn play(world: &mut World, event: &Value) -> Found {
     found
 }
 
-/// A request or a notification at the SDK's handlers. `known` is whether somebody asked already who it is.
+/// A request or a notification at the SDK's handlers. `known` is the principal, if it was resolved before.
 fn at_the_handlers(
     world: &mut World,
     event: &Value,
@@ -120,7 +120,7 @@ fn at_the_handlers(
                 if notification {
                     break None;
                 }
-                // As if every result were watched: what need not be reported must come out the same.
+                // Reports every result, even where `watch` asks for none: the outcome must be the same.
                 watched = match deliver.watch {
                     Watch::Never => false,
                     Watch::Member(member) => result.get(member).is_some(),
@@ -270,7 +270,7 @@ fn around(
     came
 }
 
-/// What a client sent at a place.
+/// The value that a client sent at a place.
 pub fn sent(value: Option<&Value>) -> Sent<'_> {
     match value {
         None | Some(Value::Null) => Sent::Absent,

@@ -30,7 +30,7 @@ pub struct World {
     settings: Value,
     pub guard: Guard,
     pub tokens: HashMap<String, String>,
-    /// Every metadata that was seen of a session, and whose it is.
+    /// All metadata that was seen of each session, with its principal.
     pub sessions: HashMap<String, Vec<Value>>,
     pub handles: HashMap<String, String>,
     /// What `accept` remembers.
@@ -59,7 +59,7 @@ impl World {
         self.settings["sessions"]["initial"].to_string()
     }
 
-    /// Whether these are accepted: all, or the first that is not.
+    /// Accepts all of these; otherwise returns the first that is not accepted, or `None` if `accept` fails.
     pub fn accept(&mut self, asked: &[Presented]) -> Result<(), Option<usize>> {
         match self.settings["accept"].as_str() {
             Some("no") => Err(Some(0)),
@@ -86,7 +86,7 @@ impl World {
         Ok(())
     }
 
-    /// The view that made, or opens, what `made` describes, `age` seconds ago.
+    /// The view that made, or opens, the token that `made` describes, `age` seconds ago.
     pub fn view(&self, made: &Value, age: &str) -> View {
         let age = made[age].as_i64().unwrap_or(0);
         let codec = codec(&self.file, made, NOW.checked_add_signed(-age).unwrap());
@@ -94,7 +94,7 @@ impl World {
         codec.view(&self.principal(who).unwrap()).unwrap()
     }
 
-    /// A value of a transcript, with what it names put in.
+    /// A value of a transcript, with its named tokens, sessions and handles put in.
     pub fn resolved(&mut self, value: &Value) -> Value {
         match value {
             Value::Array(items) => items.iter().map(|item| self.resolved(item)).collect(),
@@ -222,7 +222,7 @@ fn principal(file: &Value, who: &str) -> Option<Principal> {
     Some(Principal::from_parts(part("issuer"), part("client"), part("subject")).unwrap())
 }
 
-/// `key` of what is made: `new` unless it says `old` or `unknown`; `both` is the guard's own ring.
+/// Resolves `key`: `new` unless it says `old` or `unknown`; `both` is the guard's own ring.
 pub fn codec(file: &Value, made: &Value, now: u64) -> Codec {
     let key = |name: &str| file["keys"][name].as_str().unwrap();
     let ring = match made["key"].as_str() {
@@ -312,7 +312,7 @@ pub fn context(context: &Value) -> Option<RequestContext> {
 fn changed(text: &str, change: &Value) -> String {
     match change.as_str() {
         None => text.into(),
-        // Not the last character, of which some bits may be unused.
+        // Not the last character, some of whose bits may be unused.
         Some("flip") => {
             let at = text.len() - 5;
             let other = if text.as_bytes()[at] == b'a' {

@@ -1,4 +1,4 @@
-"""Every language against every other: what one seals, each of them opens, and refuses alike.
+"""Every language against every other: each opens the tokens of each, with the same refusals.
 
 Usage: python3 tests/interop/run.py ROUNDS SEED NAME=COMMAND [NAME=COMMAND ...]
 
@@ -218,7 +218,7 @@ class Run:
 
 
 def key_text(secret):
-    """The key text of a secret, by the format's own words."""
+    """The key text of a secret, computed as SPEC.md defines it."""
     checksum = hashlib.sha256(b"sealwax/v1/key" + secret).digest()[:4]
     return "swk1_" + base64.urlsafe_b64encode(secret + checksum).decode()
 

@@ -1,4 +1,4 @@
-"""What must be true of a history: of everything that several clients asked a ledger and were answered, whatever went wrong.
+"""Checks a history: all commands of several clients at a ledger and their replies, whatever failed meanwhile.
 
 A *try* is one command and its answer. It was under way from `began` to `over`; where nobody answered (`failed`), it may
 have been done or not.
@@ -20,15 +20,15 @@ class Commit:
 
 @dataclass
 class Checker:
-    """Hears of each try, and keeps what contradicts the ledger's promises."""
+    """Takes each try and its reply; keeps those that contradict the ledger's promises."""
 
-    #: Whether what was answered may be lost: heads may fall back then, and what was used or ended must not return even so.
+    #: Whether writes that were answered may be lost: then heads may fall back, but uses and ends must hold even so.
     loses: bool = False
     violations: list[str] = field(default_factory=list)
     answers: collections.Counter[str] = field(default_factory=collections.Counter)
-    #: Who used a single-use id.
+    #: The attempt that used a single-use id.
     spent: dict[str, set[str]] = field(default_factory=lambda: collections.defaultdict(set))
-    #: What ended or was revoked for sure, and since when.
+    #: Names that certainly ended or were revoked, and since when.
     over: dict[str, float] = field(default_factory=dict)
     #: Of each session its answered commits, by the token that they replace, and how many were not answered.
     commits: dict[str, dict[str, Commit]] = field(default_factory=lambda: collections.defaultdict(dict))
@@ -36,7 +36,7 @@ class Checker:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def used(self, token: str, attempt: str, reply: list[str]) -> None:
-        """Of one single-use id, no two attempts are told `ok`."""
+        """No two attempts at one single-use id get `ok`."""
         with self._lock:
             self.answers[f"once {reply[0]}"] += 1
             if reply[0] == "ok":
@@ -45,21 +45,21 @@ class Checker:
                     self.violations.append(f"used twice: {token} by {self.spent[token]}")
 
     def ended(self, what: str, reply: list[str], over: float) -> None:
-        """It ended, and a replica has confirmed it where there is one."""
+        """Record an end, unless its reply says that no replica confirmed it."""
         with self._lock:
             self.answers[f"end {' '.join(reply[:1] + reply[2:])}" if reply[0] == "ok" else f"end {reply[0]}"] += 1
             if reply[0] == "ok" and "unconfirmed" not in reply:
                 self.over.setdefault(what, over)
 
     def opened(self, what: str, reply: list[str], began: float) -> None:
-        """What ended before it was asked of is not `ok`."""
+        """A name that ended before the command was sent does not get `ok`."""
         with self._lock:
             self.answers[f"live {reply[0]}"] += 1
             if reply[0] == "ok" and began > self.over.get(what, began):
                 self.violations.append(f"{what}: ended at {self.over[what]}, and opened at {began}")
 
     def admitted(self, session: str, token: str, reply: list[str], began: float) -> None:
-        """What was written upon is not the latest state any more."""
+        """A state that has a successor is not the latest any more."""
         with self._lock:
             self.answers[f"head {reply[0]}"] += 1
             later = self.commits[session].get(token)
@@ -79,7 +79,7 @@ class Checker:
                 self.violations.append(f"{session}: {seen} was replaced by {before.token} and by {token}")
 
     def counted(self, session: str, count: int) -> None:
-        """A session whose every write adds one has counted all that were answered, and nothing that nobody asked for."""
+        """A session whose every write adds one has counted all writes that were answered, and none that was not sent."""
         with self._lock:
             least = len(self.commits[session])
             if not self.loses and not least <= count <= least + self.doubtful[session]:

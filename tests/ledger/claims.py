@@ -18,13 +18,13 @@ from common import Agent, Ledger, Token, languages, new_attempt, new_id, open_fo
 from servers import Valkey
 
 PROCESSES = 2
-#: So many are on their way to a process, in an order of its own.
+#: Commands that are on their way to a process at once; each process has an order of its own.
 AT_ONCE = 50
 TRIES = 100
 
 
 def claim(agent: Agent, ledger: Ledger, ids: list[str], together: threading.Barrier) -> dict[str, str]:
-    """Claim every id, and return what was answered."""
+    """Claim every id; return the replies."""
     now = int(time.time())
     answers: dict[str, str] = {}
     for at in range(0, len(ids), AT_ONCE):

@@ -1,4 +1,4 @@
-"""What `sealwax ledger` does to a real Valkey is what the guards of every language read there.
+"""`sealwax ledger` at a real Valkey: the guards of every language read its records.
 
 Usage: command.py SEALWAX LANGUAGE=AGENT [LANGUAGE=AGENT ...]
 
@@ -18,7 +18,7 @@ SETTINGS = {"repl_diskless_sync_delay": "0"}
 
 
 def namespace() -> str:
-    """As LEDGER.md has it."""
+    """As specified in LEDGER.md."""
     pieces = [b"sealwax ledger 1", b"ledger", AUDIENCE.encode(), b""]
     pae = len(pieces).to_bytes(8, "little") + b"".join(len(one).to_bytes(8, "little") + one for one in pieces)
     return hashlib.sha256(pae).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What the drivers here have in common: agents, and the commands that a guard would send (LEDGER.md)."""
+"""Shared by the drivers here: agents, and the commands that a guard would send (LEDGER.md)."""
 
 import json
 import os
@@ -21,11 +21,11 @@ class Died(EOFError):
 
 
 class Agent:
-    """A process that does commands with the ledger of its language."""
+    """A process that runs commands with the ledger of its language."""
 
     def __init__(self, language: str, command: str, address: str, env: dict[str, str] | None = None) -> None:
         self.language, self.address = language, address
-        # What a language says of a store that is down is told in its replies.
+        # An agent reports a store that is down in its replies.
         self._process = subprocess.Popen(
             [*shlex.split(command), address],
             stdin=subprocess.PIPE,
@@ -50,7 +50,7 @@ class Agent:
             raise Died(f"{self.language}: {error}") from None
 
     def receive(self) -> list[str]:
-        """Return a reply; of a failure `failed` and what it is."""
+        """Return a reply; for a failure, `failed` and its message."""
         try:
             line = self._replies.get(timeout=TIMEOUT)
         except queue.Empty:
@@ -84,7 +84,7 @@ def languages(arguments: list[str]) -> dict[str, str]:
 
 @dataclass
 class Token:
-    """What a guard opened: see LEDGER.md, `admit`."""
+    """A token that a guard opened: see LEDGER.md, `admit`."""
 
     mode: str
     kind: str
@@ -139,7 +139,7 @@ class Ledger:
 
 
 def open_for_good(ledger: Ledger, agent: Agent) -> None:
-    """Open it, and wait until what is made now is known."""
+    """Open it, and wait until tokens that are made now are known to it."""
     for _ in range(20):
         reply = agent.ask(ledger.open())
         if reply[0] == "ok":

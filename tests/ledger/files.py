@@ -73,7 +73,7 @@ def a_full_disk(language: str, command: str) -> bool:
         with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
             while file.write(bytes(4096)):
                 pass
-        # What is left in the pages of the file takes a few.
+        # The free space in the pages of the file takes a few more.
         answers = {}
         for _ in range(2000):
             one = (new_id(), new_attempt())
@@ -102,7 +102,7 @@ def no_database(language: str, command: str, folder: pathlib.Path) -> None:
         expect(agent, claim(agent, ledger, new_id(), new_attempt())[0], "failed")
         agent.close()
     except EOFError:
-        # Where a file cannot be opened there is no ledger.
+        # There is no ledger without a file that can be opened.
         pass
     if file.read_bytes() != b"no database " * 1000:
         sys.exit(f"files: {language}: wrote into a file that is none of its own")

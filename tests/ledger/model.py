@@ -27,12 +27,12 @@ reference.ALLOWANCE = ALLOWANCE
 #: Commands to a service before another takes its place.
 LIFE = 400
 SERVICES = 6
-#: What each store is asked at least, on however slow a machine.
+#: The least number of commands for each store, on however slow a machine.
 LEAST = 300
 
 
 class Service:
-    """A ledger of few ids, so that commands meet, and what the model has of it."""
+    """A ledger of few ids, so that commands meet, and its model."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
@@ -58,7 +58,7 @@ class Service:
         return [str(part) for part in reply]
 
     def begin(self, reply: list[str]) -> None:
-        """Take over since when it remembers: one in memory does so since before it was asked."""
+        """Take over the time since which it has records: a ledger in memory has them from before its first command."""
         _, began, since, now, _ = reply
         self.records[self.ledger.key("began")] = (began, 0)
         self.records[self.ledger.key("fence")] = (f"{since} RUN {now}", 0)
@@ -110,7 +110,7 @@ def margin() -> int:
 
 
 class Store:
-    """One store, those who share it, and the services on it."""
+    """One store, the agents that share it, and the services on it."""
 
     def __init__(self, name: str, agents: list[Agent], chance: random.Random) -> None:
         self.name, self.agents, self.chance = name, agents, chance
@@ -119,7 +119,7 @@ class Store:
         self.left = 0
 
     def ask(self, service: Service, command: dict, now: int) -> list[str] | None:
-        """Have a command done; `None` if nobody knows in which second it was."""
+        """Run a command at an agent; return `None` if its second is not known."""
         agent = self.chance.choice(self.agents)
         reply = agent.ask(command)
         service.history.append((agent.language, now, command, reply))
@@ -189,7 +189,7 @@ def main(seconds: float, seed: int, commands: dict[str, str]) -> None:
     for store in stores:
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(store.verdicts.items()))
         print(f"model: {store.name}: {store.verdicts.total()} agreed, {store.left} between two seconds: {verdicts}")
-        # Whatever there is to answer was answered.
+        # Every kind of reply must occur.
         wanted = {
             f"admit {word}" for word in ["ok", "used", "ended", "revoked", "unknown", "expired", "stale", "ahead"]
         }

@@ -1,4 +1,4 @@
-"""What a fail-over can forget is not accepted (R9), and who ends something hears whether a replica knows of it (R10).
+"""Tokens whose records a fail-over may have lost are refused; an end reports whether a replica confirmed it.
 
 Usage: replicas.py LANGUAGE=AGENT [LANGUAGE=AGENT ...]
 """
@@ -97,7 +97,7 @@ def what_ended_is_confirmed(language: str, command: str) -> None:
 
 
 def where_info_is_forbidden(language: str, command: str) -> None:
-    """Nothing tells one server from the next, so a replica must confirm whatever is answered."""
+    """Servers that cannot be told apart: a replica must confirm every reply."""
     with Valkey(**SETTINGS) as master, Valkey(**SETTINGS) as replica:
         agent, ledger = Agent(language, command, master.address), Ledger()
 
@@ -144,7 +144,7 @@ def each(language: str, command: str) -> None:
 
 
 def main(commands: dict[str, str]) -> None:
-    # They wait more than they work.
+    # They mostly wait.
     with ThreadPoolExecutor() as threads:
         list(threads.map(each, commands, commands.values()))
 

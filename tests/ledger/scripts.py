@@ -1,4 +1,4 @@
-"""The Lua scripts against `vectors/ledger.json`, in a real Valkey: replies, values, and when they go."""
+"""The Lua scripts against `vectors/ledger.json`, in a real Valkey: replies, values, and their expiry."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""Real stores that can be hurt: a Valkey as one process, with a replica, as a Cluster; and a line that can be cut."""
+"""Real stores that can fail: a Valkey as one process, with a replica, as a Cluster; and a line that can be cut."""
 
 import contextlib
 import os
@@ -48,14 +48,14 @@ class Valkey:
         os.kill(self._pid, signal.SIGCONT)
 
     def take_over(self, port: int) -> None:
-        """Be the master, at the address of another that is dead."""
+        """Become the master, at the address of another that is dead."""
         self.client.replicaof("NO", "ONE")
         self.client.config_set("port", port)
         self.port = port
         self.client = redis.Redis(port=port, decode_responses=True)
 
     def follow(self, port: int) -> None:
-        """Be a replica of what listens there, up to date."""
+        """Become a replica of the server on that port, and catch up."""
         self.client.replicaof("127.0.0.1", port)
         wait_until(lambda: self.client.info("replication")["master_link_status"] == "up")
 
@@ -92,7 +92,7 @@ class Line:
                 threading.Thread(target=self._pass, args=(near,), daemon=True).start()
 
     def _pass(self, near: socket.socket) -> None:
-        """Connect anew whenever the target is another one: the near end does not hear of it."""
+        """Connect anew whenever the target changes; the near end does not notice."""
         target, far = None, None
         self._open.append(near)
         with contextlib.suppress(OSError), near:
@@ -114,7 +114,7 @@ class Line:
                 near.sendall(sent)
 
     def cut(self) -> None:
-        """Lose what is on its way, and close it for good."""
+        """Drop the bytes on their way, and close for good."""
         self._listener.close()
         for one in self._open:
             with contextlib.suppress(OSError):
@@ -145,7 +145,7 @@ class Clock:
 
     @contextlib.contextmanager
     def preloaded(self):
-        """What is started inside has this clock."""
+        """Give this clock to processes that are started inside."""
         before = {name: os.environ.get(name) for name in self.environment}
         os.environ.update(self.environment)
         try:

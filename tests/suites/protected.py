@@ -1,4 +1,4 @@
-"""A plugin of pytest: protects every server that a test makes, and writes down how each test came out.
+"""A plugin of pytest: protects every server that a test makes, and records the outcome of each test.
 
     SEALWAX_PROTECT=COUNT python -m pytest -p protected --outcomes FILE
 
@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 OUTCOMES = pytest.StashKey[dict[str, str]]()
-#: How many constructors run: what is made within one is a part of what is protected as a whole.
+#: How many constructors are running: a server made within one is a part of another, which is protected as a whole.
 _making = 0
-#: How many servers were.
+#: How many servers were protected.
 _protected = 0
 
 
@@ -61,21 +61,21 @@ class Recorder:
 
 
 def protect_all() -> None:
-    """Have what makes a server protect it too."""
+    """Protect each server in the function that makes it."""
     import sealwax
     from mcp.server import MCPServer
     from mcp.server.lowlevel import Server
     from sealwax.mcp import Guard
 
     def protect(server: Any) -> None:
-        # As with the SDK's own: what one server sealed is nothing to another.
+        # As with the SDK's own: no server opens another's tokens.
         codec = sealwax.Codec(keys=sealwax.KeyRing([sealwax.Key.generate()]), audience="https://suite.example.com")
         global _protected
         _protected += 1
         try:
             Guard(codec=codec, principal="anonymous").protect(server)
         except sealwax.InvalidArgument as error:
-            # Who has a policy of their own for requestState cannot have ours.
+            # A server with a policy of its own for requestState cannot have the guard.
             if "request_state_security" not in str(error):
                 raise
 
@@ -91,7 +91,7 @@ def protect_all() -> None:
 
 
 def followed(make: Callable[..., None], protect: Callable[[Any], None]) -> Callable[..., None]:
-    """Return a constructor that protects what it made, unless that is a part of something else."""
+    """Return a constructor that protects its server, unless that is a part of another."""
 
     @functools.wraps(make)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:

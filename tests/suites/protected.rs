@@ -2,7 +2,7 @@
 // is protected as each of its requests is served, if SEALWAX_PROTECT names a file. Each process
 // that protects one adds a line there.
 
-/// What rmcp makes of a handler.
+/// rmcp's service of a handler.
 trait Dispatch: ServerHandler {
     fn handle_request(
         &self,
@@ -59,7 +59,7 @@ impl<H: ServerHandler> Service<RoleServer> for H {
     }
 }
 
-/// A handler that is lent for one message: what is made of it does not outlive the borrow.
+/// A handler that is lent for one message: the future of the message does not outlive the borrow.
 struct Lent<T>(*const T);
 
 // SAFETY: it is a `&T`, but for its lifetime.

@@ -25,10 +25,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 AT_ONCE = max(2, os.cpu_count() or 2)
-#: Many of theirs give up after a time that a busy machine may not keep: what differs is run again, alone.
+#: Many tests have time limits that a busy machine may miss: those that differ are run again, alone.
 TRIES = 2
 
-#: How each test came out, by its name.
+#: The outcome of each test, by its name.
 Outcomes = dict[str, str]
 
 
@@ -40,7 +40,7 @@ def run(*command: str | Path, **how: object) -> subprocess.CompletedProcess[str]
 
 
 def mirror(source: Path, target: Path) -> None:
-    """Make one folder as another, where what has not changed keeps its time: cargo need not build it again."""
+    """Make one folder like another; files that did not change keep their times, so that cargo builds nothing again."""
     for file in [it for it in source.rglob("*") if it.is_file()]:
         copy = target / file.relative_to(source)
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ class RustSuite:
         self._build(folder / "rmcp-target", [it for it in package["features"] if it not in ("local", "default")])
 
     def _put_guard_in(self, source: Path) -> None:
-        """Make our crate a module of theirs: only so can their handlers be wrapped where they are served."""
+        """Make our crate a module of theirs: there alone can their handlers be wrapped where they are served."""
         module = source / "src/sealwax_rmcp"
         shutil.copytree(ROOT / "adapters/rmcp/src", module)
         (module / "lib.rs").rename(module / "mod.rs")
@@ -186,7 +186,7 @@ def plain(name: str) -> str:
 
 
 def compare(suite: PythonSuite | RustSuite, exceptions: list[dict]) -> list[str]:
-    """Run a suite twice, and return what is not as it should be."""
+    """Run a suite twice; return the violations."""
     expected = {test for it in exceptions if it["suite"] == suite.name for test in it["tests"]}
     with tempfile.TemporaryDirectory() as folder:
         count = Path(folder) / "servers"
@@ -219,11 +219,11 @@ def differing(bare: Outcomes, protected: Outcomes) -> list[str]:
     return [name for name in sorted(bare | protected) if bare.get(name) != protected.get(name)]
 
 
-#: What is left out are tests of the packages' own repositories, and of what is no server.
+#: Tests of the packages' own repositories, and of parts that are no server, are left out.
 OPTIONS = {
     "mcp": ["--ignore=tests/docs"],
     "fastmcp": [
-        # Five seconds are theirs.
+        # The suite's own limit is five seconds.
         "--timeout=60",
         "--ignore=tests/cli",
         "--ignore=tests/conformance",

@@ -1,4 +1,4 @@
-"""Makes ledger.json: what a store answers and writes, by a model that shares no code with the others (LEDGER.md).
+"""Makes ledger.json: the replies and writes of a store, by a model that shares no code with the others (LEDGER.md).
 
 A case has a command (`script`, `keys`, `args`), what lies under its keys (`values`, null for nothing), and what is expected: the
 `reply`, and what lies under the keys then (`after`: value and end, or null). Times are written `@N`: the store's time plus N seconds.
@@ -20,11 +20,11 @@ NOW = 1_000_000
 
 
 class Refused(Exception):
-    """A reply that is no `ok`."""
+    """A reply other than `ok`."""
 
 
 class Store:
-    """One command at a store, as LEDGER.md says it."""
+    """One command at a store, as specified in LEDGER.md."""
 
     def __init__(self, keys: list[str], values: list[str | None]) -> None:
         # A record has a value, and an end that this model does not know before it writes.
@@ -319,7 +319,7 @@ def main() -> None:
         found = expected(script, keys, values, args)
         verdict = f"{script} {found['reply'][0]}"
         if script == "admit":
-            # Of each mode; of what is refused, that of its place.
+            # Of each mode; of a refusal, that of its place.
             place = int(found["reply"][1]) if found["reply"][0] not in ("ok", "broken") else 0
             verdict += f" {args[3 + 7 * place]}"
         if verdicts.get(verdict, 0) >= (12 if script == "admit" else 25):

@@ -7,7 +7,7 @@
 
 #include "slice.h"
 
-/* The name of the current check, for the message. */
+/* The current test, for the message. */
 static const char *subject = "";
 
 #define CHECK(condition)                                                           \

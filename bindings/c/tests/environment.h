@@ -10,14 +10,14 @@
 extern "C" {
 #endif
 
-/* From now on it is this time, in Unix milliseconds. */
+/* Stops the clock at a time in Unix milliseconds. */
 void environment_stop_clock(uint64_t now_ms);
 /* From now on randomness is these bytes, at most 32, from their start with each call, where the
    clock is stopped. */
 void environment_set_random(const uint8_t *random, size_t len);
-/* From now on the system has no randomness. */
+/* Makes the system's randomness fail. */
 void environment_deny_random(void);
-/* From now on both are the system's own. */
+/* Restores the system's clock and randomness. */
 void environment_reset(void);
 
 #ifdef __cplusplus

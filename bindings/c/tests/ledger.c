@@ -1,53 +1,24 @@
-/* The ledger over the ABI: whole exchanges with one in memory, and arguments that nobody should
- * pass. */
-#define _POSIX_C_SOURCE 200809L
-#include "check.h"
-#include "environment.h"
+/* The ledger over the ABI: whole exchanges with one in memory, and invalid arguments. */
+#include "step.h"
 
-#define RING TEXT("swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc")
 #define NOW 1800000000
 #define ALICE "\"principal\":{\"subject\":\"alice\"}"
 #define CALL "{\"method\":\"tools/call\",\"target\":\"t\"," ALICE "}"
 #define COMPLETE "{\"left\":{\"outcome\":\"complete\"}}"
-#define STEP &step, &step_len, &error
 
-static sealwax_ring *ring;
-static sealwax_codec *codec;
-static sealwax_view *alice;
-static sealwax_guard *guard;
 static sealwax_memory *memory;
-static sealwax_exchange *exchange;
-static sealwax_error error;
-static const char *step;
-static size_t step_len;
 
-static void set_up(void) {
+static void begin(void) {
   environment_stop_clock((uint64_t)NOW * 1000);
-  CHECK(sealwax_ring_parse(RING, &ring, NULL) == SEALWAX_OK);
-  CHECK(sealwax_codec_new(ring, TEXT("https://mcp.example.com"), NULL, &codec, NULL) == SEALWAX_OK);
-  CHECK(sealwax_view_new(codec, NULL, 0, NULL, 0, TEXT("alice"), &alice, NULL) == SEALWAX_OK);
   CHECK(sealwax_guard_new(codec, TEXT("{\"sessions\":{\"ttl\":60},\"ledger\":{\"local\":true}}"),
                           &guard, NULL) == SEALWAX_OK);
   CHECK(sealwax_memory_new(1 << 20, NOW, &memory, NULL) == SEALWAX_OK);
 }
 
-static void tear_down(void) {
+static void end(void) {
   sealwax_memory_free(memory);
   sealwax_guard_free(guard);
-  sealwax_view_free(alice);
-  sealwax_codec_free(codec);
-  sealwax_ring_free(ring);
 }
-
-/* A text that no NUL ends. */
-static int has(const char *text, size_t len, const char *part) {
-  const size_t part_len = strlen(part);
-  for (size_t i = 0; i + part_len <= len; i++)
-    if (memcmp(text + i, part, part_len) == 0) return 1;
-  return 0;
-}
-
-static int tells(const char *part) { return has(step, step_len, part); }
 
 /* The member of a document that is a text without escapes, in its quotes. */
 static slice member(const char *document, size_t len, const char *name) {
@@ -64,7 +35,7 @@ static slice member(const char *document, size_t len, const char *name) {
   return found;
 }
 
-/* Has the ledger do a command; its reply is an event. */
+/* Runs a command at the ledger; returns its reply as an event. */
 static slice done(const char *command, size_t len) {
   static char event[8192];
   const char *reply;
@@ -76,7 +47,7 @@ static slice done(const char *command, size_t len) {
   return told;
 }
 
-/* Asks the ledger what the step says. */
+/* Runs the step's command at the ledger, and gives the reply to the exchange. */
 static void ask(sealwax_exchange *of) {
   CHECK(tells("\"step\":\"ledger\""));
   slice event = done(step, step_len);
@@ -143,7 +114,7 @@ static void a_state_is_used_once(void) {
   sealwax_exchange_free(exchange);
   exchange = message(second);
   CHECK(tells("\"script\":\"admit\""));
-  /* Without an answer the same command is sent again; it is not a second use. */
+  /* Without an answer the same command is sent once more, and is no second use. */
   done(step, step_len);
   on(exchange, "{\"ledger\":{\"failed\":\"no answer\"}}");
   ask(exchange);
@@ -153,7 +124,7 @@ static void a_state_is_used_once(void) {
   ask(exchange);
   CHECK(tells("-32602") && tells("\"code\":\"used\""));
   sealwax_exchange_free(exchange);
-  /* Never is anything accepted because nobody answered. */
+  /* A missing answer never accepts a token. */
   exchange = message(second);
   on(exchange, "{\"ledger\":{\"failed\":\"no answer\"}}");
   on(exchange, "{\"ledger\":{\"failed\":\"no answer\"}}");
@@ -171,7 +142,7 @@ static void a_state_is_used_once(void) {
   }
 }
 
-static void of_two_who_write_one_hears_of_the_other(void) {
+static void of_two_writers_one_is_told_of_the_other(void) {
   char metadata[4096];
   const size_t len = create(metadata, sizeof metadata);
   sealwax_exchange *other = call_in(metadata, len);
@@ -196,7 +167,7 @@ static void of_two_who_write_one_hears_of_the_other(void) {
   sealwax_exchange_free(exchange);
 }
 
-static void of_two_who_update_both_do(void) {
+static void two_updates_both_succeed(void) {
   char metadata[4096];
   const size_t len = create(metadata, sizeof metadata);
   sealwax_exchange *both[2];
@@ -234,7 +205,7 @@ static void an_update_is_of_a_session_and_of_json(void) {
   sealwax_exchange_free(exchange);
 }
 
-static void whoever_is_revoked_is_out(void) {
+static void a_revocation_ends_sessions(void) {
   char metadata[4096];
   const size_t len = create(metadata, sizeof metadata);
   CHECK(sealwax_guard_revoke(guard, TEXT("{\"subject\":\"alice\"}"), 60, &exchange, STEP) ==
@@ -288,7 +259,7 @@ static void stores_with_transactions_are_judged_for(void) {
         SEALWAX_NULL_POINTER);
 }
 
-/* Invalid commands, and commands with too few keys and arguments. */
+/* Texts that are no command, and commands with too few keys and arguments. */
 static const char *const NO_COMMANDS[] = {
     "", "{}", "[]", "null", "x", "{\"script\":\"dance\"}", "{\"script\":7}"};
 static const char *const BARE[] = {
@@ -299,7 +270,7 @@ static const char *const BARE[] = {
     "{\"script\":\"admit\",\"keys\":[\"a\",\"b\",\"c\",\"d\"],\"args\":[\"x\",\"y\",\"z\",\"w\"]}",
     "{\"script\":\"commit\",\"keys\":[\"a\",\"b\"],\"args\":[\"-1\",\"1e9\",\"\",\"\",\"\"]}"};
 
-static void what_is_no_command_is_refused(void) {
+static void invalid_commands_are_refused(void) {
   const char *reply = NULL;
   char out[4096];
   size_t len;
@@ -347,7 +318,7 @@ static void guards_without_a_ledger_have_no_commands(void) {
           SEALWAX_INVALID_ARGUMENT);
   CHECK(none == NULL);
   CHECK(sealwax_guard_revoke(guard, TEXT("{\"anonymous\":true}"), 0, &none, STEP) == SEALWAX_OK);
-  /* A failed sign-out is never reported as done. */
+  /* A revocation that is not certain is not reported as done. */
   on(none, "{\"ledger\":{\"failed\":\"no answer\"}}");
   on(none, "{\"ledger\":{\"failed\":\"no answer\"}}");
   CHECK(tells("\"step\":\"reply\"") && tells("ledger_unavailable"));
@@ -388,31 +359,28 @@ static void texts_and_fitness(void) {
   CHECK(sealwax_ledger_fitness(TEXT(""), out, 1, &len, NULL) == SEALWAX_BUFFER_TOO_SMALL);
 }
 
-#define TEST(name) {#name, name}
-
 int main(void) {
-  const struct {
-    const char *name;
-    void (*run)(void);
-  } tests[] = {TEST(a_ledger_is_opened_first),
-               TEST(a_state_is_used_once),
-               TEST(of_two_who_write_one_hears_of_the_other),
-               TEST(of_two_who_update_both_do),
-               TEST(an_update_is_of_a_session_and_of_json),
-               TEST(whoever_is_revoked_is_out),
-               TEST(a_ledger_that_is_full_says_so),
-               TEST(stores_with_transactions_are_judged_for),
-               TEST(what_is_no_command_is_refused),
-               TEST(guards_without_a_ledger_have_no_commands),
-               TEST(texts_and_fitness)};
+  const test tests[] = {TEST(a_ledger_is_opened_first),
+                        TEST(a_state_is_used_once),
+                        TEST(of_two_writers_one_is_told_of_the_other),
+                        TEST(two_updates_both_succeed),
+                        TEST(an_update_is_of_a_session_and_of_json),
+                        TEST(a_revocation_ends_sessions),
+                        TEST(a_ledger_that_is_full_says_so),
+                        TEST(stores_with_transactions_are_judged_for),
+                        TEST(invalid_commands_are_refused),
+                        TEST(guards_without_a_ledger_have_no_commands),
+                        TEST(texts_and_fitness)};
   const size_t count = sizeof tests / sizeof *tests;
   for (size_t i = 0; i < count; i++) {
     subject = tests[i].name;
     environment_reset();
     set_up();
+    begin();
     /* The first test does so itself. */
     if (i > 0) open_ledger();
     tests[i].run();
+    end();
     tear_down();
   }
   printf("%d tests of the ledger\n", (int)count);

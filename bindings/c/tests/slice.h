@@ -20,7 +20,7 @@ typedef struct slice {
 
 static inline const uint8_t *bytes(slice s) { return (const uint8_t *)s.data; }
 
-/* The same, where what is empty is absent. */
+/* The same slice, absent where it is empty. */
 static inline slice present(slice s) {
   if (s.len == 0) s.data = NULL;
   return s;
@@ -38,7 +38,7 @@ static inline unsigned nibble(char digit) {
   return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
 }
 
-/* Decodes lower-case hex where it lies. */
+/* Decodes lower-case hex in place. */
 static inline slice unhex(slice hex) {
   for (size_t i = 0; i < hex.len / 2; i++)
     hex.data[i] = (char)(nibble(hex.data[2 * i]) << 4 | nibble(hex.data[2 * i + 1]));

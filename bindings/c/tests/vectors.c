@@ -14,7 +14,7 @@ typedef struct vector {
   int count;
 } vector;
 
-/* Takes a line apart where it lies. */
+/* Splits a line in place. */
 static vector parse(char *line) {
   vector v;
   v.section = strtok(line, "\t\n");
@@ -210,7 +210,7 @@ static void check_request_context(const vector *v) {
   CHECK(equals(v, "context", context, sizeof context));
 }
 
-/* Those that name no request are about the arguments alone. */
+/* Vectors without a request are about the arguments alone. */
 static void check_request_context_refused(const vector *v) {
   slice method = text(v, "method"), target = text(v, "target"), arguments = text(v, "arguments");
   uint8_t context[32];

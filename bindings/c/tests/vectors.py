@@ -1,4 +1,4 @@
-"""Prints the vectors as lines that C reads with ease.
+"""Prints the vectors as lines that are easy to read in C.
 
 A line is the name of a section and members, separated by tabs: bytes and text as `name:hex`,
 numbers as `name=decimal`. Members of members are joined (`expect.payload`), what is null is left
@@ -8,7 +8,7 @@ out, and a ring of places in the file's list of keys becomes the ring's text.
 import json
 import sys
 
-# The members that are hex in the file too.
+# Members that are hex in the file too.
 BYTES = {"secret", "kid", "context", "nonce", "payload", "token_id", "ulid"}
 
 
@@ -32,7 +32,7 @@ def text(name, value):
 
 
 def check_tags_are_covered(content):
-    """Tags are not in the ABI, but inside of what comes out the same only if they are right."""
+    """Remove the tags, which the ABI does not have: each is inside of a token that comes out the same only if the tag is right."""
     made = [*content["sealed"], *content["session_ids"], *content["handles"]]
     covered = [(vector["principal"], vector["key"]) for vector in made]
     for vector in content.pop("principal_tags"):

@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
-/* The first key of the vectors, inverted, so that this program does not hold it. */
+/* Of the first key of the vectors, every bit inverted so that this program does not hold it. */
 static const uint8_t TURNED_SECRET[32] = {
     0x6c, 0xe0, 0xa5, 0x61, 0x39, 0xdb, 0x5a, 0xad, 0xe3, 0x28, 0x29, 0x5b, 0x3c, 0x23, 0x2e, 0x25,
     0xad, 0x66, 0xa9, 0x8d, 0x33, 0x6c, 0xc6, 0x09, 0xe0, 0x7d, 0x95, 0x9f, 0x6a, 0xe0, 0x27, 0x03};
@@ -11,7 +11,7 @@ static const uint8_t TURNED_SEAL[32] = {
     0xa9, 0x49, 0x12, 0x8f, 0x74, 0x7f, 0xac, 0x72, 0xfd, 0x75, 0xaf, 0x54, 0x26, 0x20, 0xd8, 0xd5,
     0x7d, 0x84, 0xa3, 0x26, 0x04, 0x1b, 0xd5, 0x35, 0x02, 0xec, 0x5e, 0x0e, 0x25, 0x28, 0xe1, 0x84};
 
-/* Counts 32 inverted bytes in [from, to). */
+/* How often 32 bytes, inverted, occur in [from, to). */
 static int count_in(const uint8_t *from, const uint8_t *to, const uint8_t *turned) {
   int count = 0;
   for (; from + 32 <= to; from++) {
@@ -22,7 +22,7 @@ static int count_in(const uint8_t *from, const uint8_t *to, const uint8_t *turne
   return count;
 }
 
-/* Counts them in memory that the allocator can hand out. */
+/* How often they occur in memory that the allocator can hand out. */
 static int count(const uint8_t *turned) {
   char line[512], mode[8], name[256];
   unsigned long from, to;

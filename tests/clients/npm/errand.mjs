@@ -1,4 +1,4 @@
-// What each client is sent to do: at the server of notes all that it can, at the counter to come back in one session.
+// The errand of each client: all that it can do at the server of notes, and calls in one session at the counter.
 
 /** Where the server is, as the command line has it: `http URL` or `stdio COMMAND...`. */
 const [kind, ...where] = process.argv.slice(2);

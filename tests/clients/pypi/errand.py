@@ -1,4 +1,4 @@
-"""What each client is sent to do: at the server of notes all that it can, at the counter to come back in one session."""
+"""The errand of each client: all that it can do at the server of notes, and calls in one session at the counter."""
 
 import json
 import os
@@ -16,7 +16,7 @@ ENV = {"SEALWAX_KEYS": os.environ["SEALWAX_KEYS"]}
 
 @dataclass
 class Client:
-    """What a client can do; a page is its uris, and the cursor of the next."""
+    """The abilities of a client; a page is its uris, and the cursor of the next."""
 
     tools: Callable[[], Awaitable[list[str]]]
     call: Callable[[str, dict[str, Any]], Awaitable[str]]

@@ -1,4 +1,4 @@
-// Does what it is told at a ledger, as agent.py beside it says.
+// Runs commands at a ledger, as agent.py beside it describes.
 
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-"""Does what it is told at a ledger: a JSON command a line comes in, a JSON reply a line goes out.
+"""Runs commands at a ledger: reads a JSON command a line, and writes a JSON reply a line.
 
 Usage: agent.py redis://HOST:PORT[?cluster] | sqlite:PATH | memory
 

@@ -1,4 +1,4 @@
-//! Does what it is told at a ledger of `sealwax-rmcp`, as agent.py beside it says.
+//! Runs commands at a ledger of `sealwax-rmcp`, as agent.py beside it describes.
 
 use std::io::{BufRead as _, Write as _, stdin, stdout};
 use std::time::Duration;

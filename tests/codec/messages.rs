@@ -1,11 +1,8 @@
-//! What the operator reads: messages that say what was expected, and names that are safe to log.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
+//! Messages for the operator: they say what was expected, and everything in them is safe to log.
 
 use std::time::Duration;
 
-use common::{AUDIENCE, Fixed, alice};
+use crate::common::{AUDIENCE, Fixed, alice};
 use sealwax::{Codec, Error, Key, KeyRing, Principal, RequestContext, View};
 
 const KEY: &str = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc";

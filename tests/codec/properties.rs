@@ -1,11 +1,8 @@
-//! What must hold for every input, tried on many.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
+//! Properties of every input, tried on many.
 
 use std::time::Duration;
 
-use common::{AUDIENCE, alice, view_of};
+use crate::common::{AUDIENCE, alice, view_of};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sealwax::{KeyRing, Kind, Principal, Purpose, RequestContext, SessionMetadata, View};
@@ -150,7 +147,7 @@ proptest! {
     }
 }
 
-/// Arbitrary, and arbitrary behind the prefixes that let it further in.
+/// Arbitrary texts, some behind a prefix that passes the first checks.
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),

@@ -1,6 +1,5 @@
-//! The folders of `src/` are layers: the format knows nothing above it, and what users hold knows
-//! nothing of the protocol.
-#![allow(missing_docs, clippy::unwrap_used)]
+//! The folders of `src/` are layers: the format names nothing above it, and the public types name nothing of
+//! the protocol.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +15,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The words of a file's code, comments left out; `::` stays with what it follows.
+/// The words of a file's code without its comments; `::` stays with the word before it.
 fn words(file: &Path) -> Vec<String> {
     let code = fs::read_to_string(file).unwrap();
     let code: Vec<_> = code
@@ -29,7 +28,7 @@ fn words(file: &Path) -> Vec<String> {
         .collect()
 }
 
-/// What the front page of the crate has of the protocol.
+/// The protocol's types that the crate root exports.
 const PROTOCOL: [&str; 7] = [
     "Answer",
     "Carried",
@@ -45,7 +44,7 @@ fn the_format_names_nothing_above_it() {
     let mut lines = 0;
     let folders = ["src/format", "src/format/cipher"];
     for file in folders.into_iter().flat_map(files) {
-        // The format is whole without those: they make it faster.
+        // These only make the format faster; it is complete without them.
         let faster = ["canonical.rs", "by_ring.rs", "by_simd128.rs", "chacha20.rs"];
         if !faster.iter().any(|name| file.ends_with(name)) {
             lines += fs::read_to_string(&file).unwrap().lines().count();
@@ -59,7 +58,7 @@ fn the_format_names_nothing_above_it() {
 }
 
 #[test]
-fn what_users_hold_does_not_name_the_protocol() {
+fn public_types_do_not_name_the_protocol() {
     let contents = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs")).unwrap();
     assert!(contents.contains(&format!("pub use mcp::{{{}}};", PROTOCOL.join(", "))));
     for file in files("src") {

@@ -1,11 +1,8 @@
-//! Whoever changes a token, an id or a handle in any place gets nothing.
-#![allow(missing_docs, clippy::unwrap_used)]
+//! A token, an id or a handle that was changed in any place is refused.
 
-mod common;
+use crate::common::alice;
 
-use common::alice;
-
-/// Every place of every text, against every ASCII character in that place.
+/// Puts every ASCII character into every place of every text.
 #[test]
 fn no_changed_character_ever_opens() {
     let alice = alice();
@@ -45,7 +42,7 @@ fn for_each_change(text: &str, check: impl Fn(&str)) {
     }
 }
 
-/// Every bit of what the text decodes to.
+/// Flips every bit of the decoded bytes.
 #[test]
 fn no_changed_bit_ever_opens() {
     use base64::Engine as _;

@@ -1,13 +1,10 @@
 //! No two nonces alike, from eight threads that share a codec. The Python package's tests do the
 //! same across `fork`.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
 
 use std::collections::HashSet;
 use std::thread;
 
-use common::alice;
+use crate::common::alice;
 
 const THREADS: usize = 8;
 const TOKENS: usize = 100_000;

@@ -1,9 +1,6 @@
 //! Each typed sealer binds what its name says, and equals the untyped one for that purpose.
-#![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
-use common::alice;
+use crate::common::{alice, ring};
 use sealwax::{Codec, Inspected, Kind, Principal, Purpose, RequestContext};
 
 #[test]
@@ -86,7 +83,7 @@ fn json_goes_in_and_comes_out() {
 
 #[test]
 fn a_text_field_has_1024_bytes_at_most() {
-    let codec = |length| Codec::new(common::ring(), "a".repeat(length));
+    let codec = |length| Codec::new(ring(), "a".repeat(length));
     assert_eq!(codec(1025).unwrap_err().code(), "invalid_argument");
     let alice = codec(1024)
         .unwrap()

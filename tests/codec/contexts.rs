@@ -1,5 +1,4 @@
-//! What of a request's arguments counts, beside the vectors.
-#![allow(missing_docs, clippy::unwrap_used)]
+//! The arguments that a request context binds, beside the vectors.
 
 use sealwax::RequestContext;
 use sha2::{Digest as _, Sha256};
@@ -84,7 +83,7 @@ fn what_is_not_named_is_not_judged() {
     assert_eq!(named(&["id"]).unwrap(), expected);
     let expected = of_canonical(br#"{"name":"x"}"#);
     assert_eq!(named(&["name", "size"]).unwrap(), expected);
-    // Canonical as it stands, and yet not all of it counts.
+    // Canonical already, and yet only some arguments are bound.
     let canonical = r#"{"id":1,"name":"x"}"#;
     let only_id = RequestContext::only("m", "t", Some(canonical), &["id"]).unwrap();
     assert_eq!(only_id, of_canonical(br#"{"id":1}"#));

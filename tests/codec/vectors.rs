@@ -1,20 +1,17 @@
 //! Every vector of `tests/vectors/*.json`, whose tokens were made by another implementation.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
 
 use std::time::Duration;
 
-use common::{Fixed, bytes, codec_at, list, principal, purpose, text};
+use crate::common::{Fixed, bytes, codec_at, list, principal, purpose, text};
 use data_encoding::HEXLOWER;
 use sealwax::{Codec, Error, KeyRing, RequestContext, View, hazmat};
 use serde_json::Value;
 
-/// The settled vectors, and our own beside them.
+/// The fixed vectors, and further ones of this repository.
 fn files() -> [Value; 2] {
     [
-        include_str!("vectors/v1.json"),
-        include_str!("vectors/more.json"),
+        include_str!("../vectors/v1.json"),
+        include_str!("../vectors/more.json"),
     ]
     .map(|json| serde_json::from_str(json).unwrap())
 }
@@ -38,7 +35,7 @@ fn ring(file: &Value, places: &[Value]) -> String {
     places.iter().map(key).collect::<Vec<_>>().join(" ")
 }
 
-/// The view that a vector asks for: made with one key, or opened with a ring.
+/// The view of a vector: with one key to seal, or with a ring to open.
 fn view(file: &Value, vector: &Value, environment: Fixed) -> Result<View, Error> {
     let ring = match &vector["ring"] {
         Value::Array(places) => ring(file, places),
@@ -186,7 +183,7 @@ fn request_contexts_refused() {
     });
 }
 
-/// Tags stand inside what is sealed, so a view that opens a token has computed the same.
+/// A token contains its principal tag, so a view that opens it has computed the same tag.
 #[test]
 fn principal_tags() {
     each("principal_tags", |file, vector| {

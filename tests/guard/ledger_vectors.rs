@@ -1,12 +1,8 @@
-//! What a store answers and writes, by `vectors/ledger.json`: the core's judgement, and the names of keys.
-#![cfg(feature = "documents")]
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
+//! The replies and writes of a store, by `vectors/ledger.json`: the core's judgement, and the names of keys.
 
 use std::collections::BTreeMap;
 
-use common::{list, text};
+use crate::common::{list, text};
 use sealwax::Principal;
 use sealwax::ledger::Namespace;
 use sealwax::mcp::document;
@@ -15,7 +11,7 @@ use serde_json::{Value, json};
 const NOW: i64 = 1_800_000_000;
 
 fn vectors() -> Value {
-    serde_json::from_str(include_str!("vectors/ledger.json")).unwrap()
+    serde_json::from_str(include_str!("../vectors/ledger.json")).unwrap()
 }
 
 /// `@N` is a time; a store with transactions has no process of its own.

@@ -1,9 +1,6 @@
-//! Rotation, and that no secret is ever shown.
-#![allow(missing_docs, clippy::unwrap_used)]
+//! Rotation of keys; secrets are never printed.
 
-mod common;
-
-use common::AUDIENCE;
+use crate::common::AUDIENCE;
 use sealwax::{Codec, Key, KeyRing, Principal};
 
 #[test]

@@ -1,66 +1,27 @@
-//! What an exchange gives, to the second and to the letter: what the transcripts leave to the clock, and to
-//! adapters that have other SDKs.
-#![cfg(feature = "std")]
-#![allow(missing_docs, clippy::unwrap_used)]
+//! Details of an exchange that the transcripts cannot compare: exact times, and members that not every SDK has.
 
-mod common;
-
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use common::{AUDIENCE, ring};
+use crate::common::Clock;
 use sealwax::mcp::{
     Act, Event, Exchange, Guard, GuardBuilder, Head, Message, Outcome, Presented, Question, Reply,
     Sent, SentSession, SessionSettings, Step, TransportMessage, TransportSettings, What,
 };
-use sealwax::{
-    Codec, Environment, Error, Principal, RequestContext, SessionMetadata, System, View,
-};
+use sealwax::{Principal, RequestContext, SessionMetadata};
 
-/// A second that a millisecond has begun, so that what is rounded down is seen.
+/// A millisecond after a full second, so that rounding shows.
 const START_MS: u64 = 1_800_000_000_001;
 const START: u64 = START_MS / 1000;
 const DAY: u64 = 86_400;
-/// No replica's clock is further ahead.
+/// The largest difference between clocks of replicas, in seconds.
 const SKEW: u64 = 300;
 
-/// A clock that the test moves, in Unix milliseconds.
-#[derive(Clone)]
-struct Clock(Arc<AtomicU64>);
-
-impl Clock {
-    fn new() -> Self {
-        Self(Arc::new(AtomicU64::new(START_MS)))
-    }
-
-    fn pass(&self, seconds: u64) {
-        self.0.fetch_add(seconds * 1000, Ordering::Relaxed);
-    }
-
-    fn codec(&self) -> Codec {
-        let builder =
-            Codec::builder(ring(), AUDIENCE).session_max_age(Duration::from_secs(7 * DAY));
-        builder.build_in(self.clone()).unwrap()
-    }
-
-    fn alice(&self) -> View {
-        self.codec().view(&alice()).unwrap()
-    }
-
-    fn guard(&self, settings: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Guard {
-        settings(Guard::builder(self.codec())).build().unwrap()
-    }
+fn clock() -> Clock {
+    Clock::at_ms(START_MS)
 }
 
-impl Environment for Clock {
-    fn now_ms(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
-        System.fill(bytes)
-    }
+fn guard_with(clock: &Clock, settings: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Guard {
+    settings(Guard::builder(clock.codec())).build().unwrap()
 }
 
 fn alice() -> Principal {
@@ -82,7 +43,7 @@ fn seconds(seconds: u64) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// Of a step that asks for one.
+/// The first token of a step that asks about tokens.
 fn asked(step: Step) -> Presented {
     match step {
         Step::Ask(Question::Accept(tokens)) => tokens.into_iter().next().unwrap(),
@@ -115,7 +76,7 @@ const ASKS: Head<'_> = Head {
 };
 
 fn created(clock: &Clock) -> SessionMetadata {
-    clock.alice().sessions().create(b"{}").unwrap()
+    clock.view("alice").sessions().create(b"{}").unwrap()
 }
 
 fn sent(session: &SessionMetadata) -> Option<SentSession<'_>> {
@@ -126,10 +87,12 @@ fn sent(session: &SessionMetadata) -> Option<SentSession<'_>> {
 }
 
 #[test]
-fn until_is_when_nothing_opens_on_any_clock() {
-    let clock = Clock::new();
-    let guard = clock.guard(|guard| guard.asks(true).sessions(SessionSettings::default()));
-    let view = clock.alice();
+fn until_is_the_end_on_every_clock() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| {
+        guard.asks(true).sessions(SessionSettings::default())
+    });
+    let view = clock.view("alice");
     let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
     let state = view.request_state(&bound).seal(b"asked").unwrap();
     let (_, step) = guard.message(Message {
@@ -142,7 +105,7 @@ fn until_is_when_nothing_opens_on_any_clock() {
         (state.id().to_string(), Some(START + 600 + SKEW))
     );
 
-    // An id knows its millisecond, and ends within the next second.
+    // An id has milliseconds, so its end is rounded up to the next second.
     let session = created(&clock);
     let (exchange, step) = guard.message(Message {
         session: sent(&session),
@@ -167,10 +130,10 @@ fn until_is_when_nothing_opens_on_any_clock() {
 
 #[test]
 fn a_refusal_tells_the_id_that_the_text_claims() {
-    let clock = Clock::new();
-    let guard = clock.guard(|guard| guard);
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard);
     let cursor = clock
-        .alice()
+        .view("alice")
         .cursor("tools/list")
         .ttl(Duration::from_secs(1))
         .seal(b"2")
@@ -191,9 +154,11 @@ fn a_refusal_tells_the_id_that_the_text_claims() {
 
 #[test]
 fn only_is_of_its_own_target_and_of_arguments_alone() {
-    let clock = Clock::new();
-    let guard = clock.guard(|guard| guard.only("first", ["x"]).only("play", ["id"]));
-    let view = clock.alice();
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| {
+        guard.only("first", ["x"]).only("play", ["id"])
+    });
+    let view = clock.view("alice");
     let bound = RequestContext::only("tools/call", "play", Some(r#"{"id":7}"#), &["id"]).unwrap();
     let state = view.request_state(&bound).seal(b"asked").unwrap();
     let (_, step) = guard.message(Message {
@@ -215,9 +180,9 @@ fn only_is_of_its_own_target_and_of_arguments_alone() {
 }
 
 #[test]
-fn what_is_no_text_or_would_be_lost_is_the_servers_failure() {
-    let clock = Clock::new();
-    let guard = clock.guard(|guard| guard.sessions(SessionSettings::default()));
+fn other_values_and_lost_writes_are_the_servers_failure() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard.sessions(SessionSettings::default()));
     let (mut exchange, _) = guard.message(call());
     let token = Sent::Other;
     assert_eq!(code(left(&mut exchange, Head { token, ..ASKS })), -32603);
@@ -234,15 +199,17 @@ fn what_is_no_text_or_would_be_lost_is_the_servers_failure() {
     let (mut exchange, _) = guard.message(message());
     exchange.write("1").unwrap();
     assert_eq!(code(left(&mut exchange, head)), -32603);
-    // What was only read is not lost.
+    // A session that was only read loses nothing.
     let (mut exchange, _) = guard.message(message());
     assert!(matches!(left(&mut exchange, head), Step::Leave(_)));
 }
 
 #[test]
 fn a_session_is_there_while_its_handler_runs() {
-    let clock = Clock::new();
-    let guard = clock.guard(|guard| guard.asks(true).sessions(SessionSettings::default()));
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| {
+        guard.asks(true).sessions(SessionSettings::default())
+    });
     let session = created(&clock);
     let (mut exchange, step) = guard.message(Message {
         session: sent(&session),
@@ -261,7 +228,7 @@ fn a_session_is_there_while_its_handler_runs() {
     ));
     assert!(exchange.session().is_none() && exchange.write("1").is_err());
 
-    // A state that is no text is not one that was left out.
+    // A state that is no text is not an absent one.
     let (mut exchange, step) = guard.message(Message {
         session: Some(SentSession {
             id: Sent::Text(&session.session_id),
@@ -279,9 +246,9 @@ fn a_session_is_there_while_its_handler_runs() {
 
 #[test]
 fn sessions_live_as_long_as_their_author_said() {
-    let clock = Clock::new();
+    let clock = clock();
     let ends = |settings: SessionSettings| {
-        let guard = clock.guard(|guard| guard.sessions(settings));
+        let guard = guard_with(&clock, |guard| guard.sessions(settings));
         let (mut exchange, step) = guard.message(Message {
             method: "sessions/create",
             principal: Some(alice()),
@@ -322,9 +289,9 @@ fn sessions_live_as_long_as_their_author_said() {
 
 #[test]
 fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
-    let clock = Clock::new();
+    let clock = clock();
     let begun = |transport: TransportSettings| {
-        let guard = clock.guard(|guard| guard.transport(transport));
+        let guard = guard_with(&clock, |guard| guard.transport(transport));
         let (mut exchange, _) = guard.transport(TransportMessage {
             http: Some("POST"),
             method: Some("initialize"),
@@ -376,8 +343,8 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
 
 #[test]
 fn a_chain_of_handles_is_as_old_as_its_first() {
-    let clock = Clock::new();
-    let guard = clock.guard(|guard| guard);
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard);
     let (exchange, _) = guard.message(call());
     let act = |what| {
         let handle_type = "basket";

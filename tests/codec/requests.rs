@@ -1,12 +1,10 @@
-//! What adapters ask the core about a request, by `tests/requests.json`, which every
-//! language reads.
-#![allow(missing_docs, clippy::unwrap_used)]
+//! The core's helpers for adapters, by `tests/requests.json`, which every language reads.
 
 use sealwax::{Carried, Error, JwtClaims, Principal, RequestContext};
 use serde_json::Value;
 
 fn cases(group: &str) -> Vec<Value> {
-    let all: Value = serde_json::from_str(include_str!("requests.json")).unwrap();
+    let all: Value = serde_json::from_str(include_str!("../requests.json")).unwrap();
     all[group].as_array().unwrap().clone()
 }
 
@@ -37,7 +35,7 @@ fn methods_carry_what_they_carry() {
 fn claims_give_one_principal() {
     for case in cases("claims") {
         let claims = &case["claims"];
-        // What is no text has no place in `JwtClaims`.
+        // `JwtClaims` holds only texts.
         if claims.as_object().unwrap().iter().any(|(name, claim)| {
             ["iss", "sub", "azp"].contains(&name.as_str()) && !claim.is_string() && !claim.is_null()
         }) {

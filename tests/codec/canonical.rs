@@ -1,7 +1,6 @@
-//! What is hashed as it stands is what the canonicalizer writes, and what the strict reader accepts.
+//! Arguments that are hashed unchanged equal the canonicalizer's output, and the strict reader accepts them.
 //!
 //! `PROPTEST_CASES` says how many texts are tried.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRng};
@@ -10,7 +9,7 @@ use sealwax::hazmat::{canonical, is_canonical};
 const CASES: usize = 200_000;
 
 #[test]
-fn what_is_ordinary_is_known() {
+fn canonical_texts_are_recognized() {
     let ordinary = [
         "{}",
         "[]",
@@ -37,7 +36,7 @@ fn what_is_ordinary_is_known() {
 }
 
 #[test]
-fn what_is_out_of_the_ordinary_is_not() {
+fn other_texts_are_not_recognized() {
     #[rustfmt::skip]
     let others = [
         "", "null", "true", "7", "\"a\"", " {}", "{} ", "\u{feff}{}", "[ ]", "[1, 2]", "[1\n]",
@@ -56,7 +55,7 @@ fn what_is_out_of_the_ordinary_is_not() {
 }
 
 #[test]
-fn whatever_is_known_to_be_canonical_is() {
+fn recognized_texts_are_canonical() {
     let cases = std::env::var("PROPTEST_CASES").map_or(CASES, |cases| cases.parse().unwrap());
     let seed = match Config::default().rng_seed {
         RngSeed::Fixed(seed) => seed,
@@ -108,7 +107,7 @@ const CHARACTERS: [&str; 20] = [
     "a", "b", "Z", "0", "9", " ", "!", "/", "~", ":", ",", "{", "]", "\u{7f}", "\u{80}", "é",
     "\u{2028}", "\u{e000}", "\u{ffff}", "\u{1f602}",
 ];
-/// What is put into a text to spoil it, or not.
+/// Pieces that are put into a text; most of them spoil it.
 #[rustfmt::skip]
 const PIECES: [&str; 54] = [
     "\"", "\\", "{", "}", "[", "]", ":", ",", " ", "\t", "\n", "\r", "\0", "\u{1f}", "\u{7f}",
@@ -129,7 +128,7 @@ impl Random {
         of[self.below(of.len())]
     }
 
-    /// An object or an array in canonical form, of the kind that is known; some are 97 to 100 levels deep.
+    /// An object or an array in canonical form that `is_canonical` recognizes; some are 97 to 100 levels deep.
     fn canonical_text(&mut self) -> String {
         let mut text = String::new();
         let outer = if self.below(16) == 0 {
@@ -227,7 +226,7 @@ impl Random {
                 let swapped = text[middle..end].to_owned() + &text[from..middle];
                 text.replace_range(from..end, &swapped);
             }
-            // A key, a member or whatever twice.
+            // A part of the text twice, such as a key or a member.
             5 => {
                 let twice = text[from..to].to_owned();
                 text.insert_str(to, &twice);

@@ -1,56 +1,22 @@
-//! Data-layer sessions over time, and what the wire hears.
-#![allow(missing_docs, clippy::unwrap_used)]
+//! Data-layer sessions over time, and the answers to clients.
 
-mod common;
-
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use common::{AUDIENCE, ring};
-use sealwax::{
-    Answer, Codec, Environment, Error, Principal, Profile, SessionMetadata, System, View,
-};
+use crate::common::Clock;
+use sealwax::{Answer, Error, Profile, SessionMetadata, View};
 use serde_json::{Value, json};
 
 const START: u64 = 1_795_000_000;
 const HOUR: u64 = 3600;
 const DAY: u64 = 24 * HOUR;
 
-/// A clock that the test moves, in Unix seconds.
-#[derive(Clone)]
-struct Clock(Arc<AtomicU64>);
-
-impl Environment for Clock {
-    fn now_ms(&self) -> u64 {
-        self.0.load(Ordering::Relaxed) * 1000
-    }
-
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
-        System.fill(bytes)
-    }
-}
-
-impl Clock {
-    fn new() -> Self {
-        Self(Arc::new(AtomicU64::new(START)))
-    }
-
-    fn set(&self, seconds: u64) {
-        self.0.store(seconds, Ordering::Relaxed);
-    }
-
-    fn view(&self, subject: &str) -> View {
-        let builder =
-            Codec::builder(ring(), AUDIENCE).session_max_age(Duration::from_secs(7 * DAY));
-        let codec = builder.build_in(self.clone()).unwrap();
-        codec.view(&Principal::subject(subject)).unwrap()
-    }
+fn clock() -> Clock {
+    Clock::at_ms(START * 1000)
 }
 
 #[test]
 fn half_of_a_life_is_time_for_renewal() {
-    let clock = Clock::new();
+    let clock = clock();
     let alice = clock.view("alice");
     let id = alice.mint_session_id().unwrap();
     let id = alice.verify_session_id(id.as_str(), None).unwrap();
@@ -77,14 +43,14 @@ fn half_of_a_life_is_time_for_renewal() {
     assert!(!for_ever.open(&token).unwrap().needs_renewal());
 }
 
-/// As it comes back from a client.
+/// The metadata as a client sends it back.
 fn echoed(sent: &SessionMetadata) -> SessionMetadata {
     SessionMetadata::from_json(&sent.to_json()).unwrap()
 }
 
 #[test]
 fn a_session_has_the_shape_of_the_draft() {
-    let clock = Clock::new();
+    let clock = clock();
     let sent: Value = serde_json::from_str(
         &clock
             .view("alice")
@@ -101,7 +67,7 @@ fn a_session_has_the_shape_of_the_draft() {
 
 #[test]
 fn renewing_keeps_the_id_and_the_start_and_counts() {
-    let clock = Clock::new();
+    let clock = clock();
     let alice = clock.view("alice");
     let sent = alice.sessions().create(b"0").unwrap();
     let mut current = sent.clone();
@@ -140,7 +106,7 @@ fn renewing_keeps_the_id_and_the_start_and_counts() {
 
 #[test]
 fn an_idle_session_ends() {
-    let clock = Clock::new();
+    let clock = clock();
     let alice = clock.view("alice");
     let sent = alice.sessions().create(b"x").unwrap();
     let lasting = alice.sessions().no_expiry().create(b"x").unwrap();
@@ -169,7 +135,7 @@ fn an_idle_session_ends() {
 
 #[test]
 fn a_fork_is_a_session_of_its_own() {
-    let clock = Clock::new();
+    let clock = clock();
     let alice = clock.view("alice");
     let sent = alice.sessions().create(b"shared").unwrap();
     let session = alice.sessions().open(&sent).unwrap();
@@ -190,8 +156,8 @@ fn a_fork_is_a_session_of_its_own() {
 }
 
 #[test]
-fn what_is_stolen_cut_or_left_out_is_refused() {
-    let clock = Clock::new();
+fn stolen_crossed_and_missing_parts_are_refused() {
+    let clock = clock();
     let alice = clock.view("alice");
     let sent = alice.sessions().create(b"x").unwrap();
     let code = |view: &View, metadata: &SessionMetadata| {
@@ -233,7 +199,7 @@ fn what_is_stolen_cut_or_left_out_is_refused() {
 }
 
 #[test]
-fn the_wire_hears_the_table_of_the_format() {
+fn answers_follow_the_table_of_the_specification() {
     let table = [
         (
             "sep-1359",
@@ -318,7 +284,7 @@ fn the_servers_own_failure_ends_no_session() {
 
 #[test]
 fn a_token_knows_its_id_and_its_end_and_needs_no_opening_for_it() {
-    let clock = Clock::new();
+    let clock = clock();
     let alice = clock.view("alice");
     let second = alice.session().ttl(Duration::from_secs(1));
     let token = second.seal(b"x").unwrap();
@@ -335,7 +301,7 @@ fn a_token_knows_its_id_and_its_end_and_needs_no_opening_for_it() {
 
 #[test]
 fn a_token_is_a_value_that_is_read_as_its_text_and_logged_by_its_length() {
-    let clock = Clock::new();
+    let clock = clock();
     let token = clock
         .view("alice")
         .cursor("tools/list")
@@ -362,7 +328,7 @@ fn a_token_is_a_value_that_is_read_as_its_text_and_logged_by_its_length() {
 
 #[test]
 fn a_session_of_the_servers_is_an_id_and_its_end() {
-    let clock = Clock::new();
+    let clock = clock();
     let alice = clock.view("alice");
     let minted = alice.sessions().mint().unwrap();
     assert_eq!(minted.state, None);
@@ -376,7 +342,7 @@ fn a_session_of_the_servers_is_an_id_and_its_end() {
 
 #[test]
 fn options_are_checked_by_name() {
-    let alice = Clock::new().view("alice");
+    let alice = clock().view("alice");
     let seconds = Duration::from_secs;
     for (ttl, fits) in [
         (0, false),

@@ -1,11 +1,8 @@
-//! Limits, and the mistakes that an author must not be able to make quietly.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
+//! Limits, and mistakes of an author that must not go unnoticed.
 
 use std::time::Duration;
 
-use common::{AUDIENCE, alice, ring};
+use crate::common::{AUDIENCE, alice, ring};
 use sealwax::{Codec, Kind, Principal};
 
 #[test]

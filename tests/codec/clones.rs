@@ -1,12 +1,9 @@
-//! Copies of one generator, as clones of a virtual machine have them, draw no nonce twice once their clocks differ.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
+//! Copies of one generator, as in clones of a virtual machine, draw different nonces once their clocks differ.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{AUDIENCE, ring};
+use crate::common::{AUDIENCE, ring};
 use sealwax::{Codec, Environment, Error, Principal, mix_time};
 
 /// A generator that is restored to the same state before each draw, and a clock.
@@ -53,7 +50,7 @@ fn a_repeated_generator_at_another_time_gives_another_nonce() {
             assert_eq!(found.iter().collect::<HashSet<_>>().len(), 1_000, "{step}");
         }
     }
-    // Where neither differs: it is the time that told them apart.
+    // Without a difference in time the draws are equal.
     for found in drawn(7, 0, 10) {
         assert_eq!(found.iter().collect::<HashSet<_>>().len(), 1);
     }
@@ -86,7 +83,7 @@ fn the_systems_generator_may_repeat() {
     use std::fs;
     use std::process::Command;
 
-    use common::alice;
+    use crate::common::alice;
     use sealwax::System;
 
     const REPEATS: &str = "
@@ -100,7 +97,7 @@ fn the_systems_generator_may_repeat() {
     const NAME: &str = "the_systems_generator_may_repeat";
 
     if std::env::var_os("LD_PRELOAD").is_some_and(|it| it.to_string_lossy().contains(NAME)) {
-        // Where no time is mixed in, it repeats.
+        // Bytes that no time is mixed into repeat.
         let mut bytes = [0; 24];
         System.fill(&mut bytes).unwrap();
         assert_eq!(bytes[16..], [7; 8]);
@@ -117,7 +114,9 @@ fn the_systems_generator_may_repeat() {
     compile.args(["-shared", "-fPIC", "-o", &library, &source]);
     assert!(compile.status().unwrap().success());
     let mut again = Command::new(std::env::current_exe().unwrap());
-    again.args(["--exact", NAME]).env("LD_PRELOAD", &library);
+    again
+        .args(["--exact", &format!("clones::{NAME}")])
+        .env("LD_PRELOAD", &library);
     let output = again.output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));

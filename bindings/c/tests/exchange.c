@@ -1,0 +1,148 @@
+/* Guards and their exchanges over the ABI. */
+#include "step.h"
+
+#define CALL "{\"method\":\"tools/call\",\"target\":\"t\",\"modern\":true}"
+#define ALICE "{\"principal\":{\"subject\":\"alice\"}}"
+
+static int told(const char *text) {
+  return step_len == strlen(text) && memcmp(step, text, step_len) == 0;
+}
+
+static void an_exchange_goes_from_step_to_step(void) {
+  CHECK(sealwax_guard_new(codec, TEXT("{\"asks\":true}"), &guard, NULL) == SEALWAX_OK);
+  CHECK(sealwax_guard_message(guard, TEXT(CALL), TEXT("{}"), &exchange, STEP) == SEALWAX_OK);
+  CHECK(told("{\"step\":\"identify\"}"));
+  /* An event out of order changes nothing, and returns no step. */
+  const char *others[] = {"{\"left\":{}}", "{\"answer\":\"yes\"}", "{\"what\":1}", "{}", "[", ""};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    step = NULL;
+    CHECK(sealwax_exchange_on(exchange, others[i], strlen(others[i]), NULL, 0, STEP) ==
+          SEALWAX_INVALID_ARGUMENT);
+    CHECK(step == NULL);
+  }
+  CHECK(sealwax_exchange_write(exchange, TEXT("1"), &error) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_exchange_fork(exchange, STEP) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, STEP) == SEALWAX_OK);
+  CHECK(told("{\"step\":\"deliver\",\"watch\":\"requestState\"}"));
+  CHECK(sealwax_exchange_on(exchange,
+                            TEXT("{\"left\":{\"outcome\":\"input_required\",\"token\":\"mine\"}}"),
+                            NULL, 0, STEP) == SEALWAX_OK);
+  CHECK(tells("\"step\":\"leave\"") && tells("\"token\":\"sw1.") && !tells("mine"));
+  CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, STEP) == SEALWAX_INVALID_ARGUMENT);
+  sealwax_exchange_free(exchange);
+  sealwax_guard_free(guard);
+}
+
+static void an_exchange_has_its_session_and_its_handles(void) {
+  sealwax_exchange *acting;
+  char message[8192], metadata[4096];
+  size_t len;
+  CHECK(sealwax_guard_new(codec, TEXT("{\"sessions\":{\"ttl\":60}}"), &guard, NULL) == SEALWAX_OK);
+  CHECK(sealwax_session_create(alice, NULL, (const uint8_t *)"1", 1, metadata, sizeof metadata,
+                               &len, NULL) == SEALWAX_OK);
+  /* Texts without escapes, each in its quotes. */
+  const char *id = strstr(metadata, "\"sessionId\":") + 12;
+  const char *state = strstr(metadata, "\"state\":") + 8;
+  int written = snprintf(message, sizeof message,
+                         "{\"method\":\"tools/call\",\"target\":\"t\",\"session\":{\"id\":%.*s,"
+                         "\"state\":%.*s},\"principal\":{\"subject\":\"alice\"}}",
+                         (int)(strchr(id + 1, '"') + 1 - id), id,
+                         (int)(strchr(state + 1, '"') + 1 - state), state);
+  CHECK(written > 0 && (size_t)written < sizeof message);
+  CHECK(sealwax_guard_message(guard, message, (size_t)written, NULL, 0, &exchange, STEP) ==
+        SEALWAX_OK);
+  CHECK(tells("\"step\":\"deliver\"") && tells("\"value\":\"1\""));
+  CHECK(sealwax_exchange_write(exchange, TEXT("{"), &error) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_exchange_write(exchange, TEXT("\xff"), &error) == SEALWAX_NOT_UTF8);
+  CHECK(sealwax_exchange_write(exchange, TEXT("2"), &error) == SEALWAX_OK);
+  CHECK(sealwax_exchange_fork(exchange, STEP) == SEALWAX_OK);
+  CHECK(tells("\"sessionId\":\"sess_") && tells("\"state\":\"sw1."));
+  CHECK(sealwax_exchange_act(exchange, TEXT("{\"do\":\"dance\"}"), NULL, 0, &acting, STEP) ==
+        SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_exchange_act(exchange, TEXT("{\"do\":\"seal\",\"type\":\"order\"}"), NULL, 0,
+                             &acting, STEP) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_exchange_act(exchange, TEXT("{\"do\":\"seal\",\"type\":\"order\"}"), TEXT("[7]"),
+                             &acting, STEP) == SEALWAX_OK);
+  /* An act is an exchange of its own, and outlives the one that it began in. */
+  sealwax_exchange_free(exchange);
+  CHECK(tells("\"step\":\"done\"") && tells("\"handle\":\""));
+  sealwax_exchange_free(acting);
+  sealwax_guard_free(guard);
+}
+
+static void exchanges_end_at_any_moment(void) {
+  const char *events[] = {ALICE, "{\"left\":{}}"};
+  for (size_t taken = 0; taken <= sizeof events / sizeof *events; taken++) {
+    sealwax_codec *own;
+    CHECK(sealwax_codec_new(ring, TEXT("https://mcp.example.com"), NULL, &own, NULL) == SEALWAX_OK);
+    CHECK(sealwax_guard_new(own, TEXT("{}"), &guard, NULL) == SEALWAX_OK);
+    sealwax_codec_free(own);
+    CHECK(sealwax_guard_message(guard, TEXT(CALL), NULL, 0, &exchange, STEP) == SEALWAX_OK);
+    /* It outlives its guard. */
+    sealwax_guard_free(guard);
+    for (size_t i = 0; i < taken; i++)
+      CHECK(sealwax_exchange_on(exchange, events[i], strlen(events[i]), NULL, 0, STEP) ==
+            SEALWAX_OK);
+    sealwax_exchange_free(exchange);
+  }
+}
+
+static void guards_and_exchanges_refuse_null_and_invalid_documents(void) {
+  guard = NULL;
+  exchange = NULL;
+  step = NULL;
+  CHECK(sealwax_guard_new(NULL, TEXT("{}"), &guard, &error) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_guard_new(codec, NULL, 2, &guard, &error) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_guard_new(codec, TEXT("{}"), NULL, &error) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_guard_new(codec, TEXT("\xff"), &guard, &error) == SEALWAX_NOT_UTF8);
+  CHECK(sealwax_guard_new(codec, TEXT("[]"), &guard, &error) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_guard_new(codec, TEXT("{\"requestStateTtl\":0}"), &guard, &error) ==
+        SEALWAX_INVALID_ARGUMENT);
+  CHECK(guard == NULL);
+  CHECK(sealwax_guard_new(codec, TEXT("{}"), &guard, NULL) == SEALWAX_OK);
+  CHECK(sealwax_guard_message(NULL, TEXT(CALL), NULL, 0, &exchange, STEP) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_guard_message(guard, NULL, 2, NULL, 0, &exchange, STEP) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_guard_message(guard, TEXT(CALL), NULL, 0, NULL, STEP) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_guard_message(guard, TEXT(CALL), NULL, 0, &exchange, NULL, &step_len, &error) ==
+        SEALWAX_NULL_POINTER);
+  CHECK(sealwax_guard_transport(guard, TEXT("{}"), NULL, 0, &exchange, &step, NULL, NULL) ==
+        SEALWAX_NULL_POINTER);
+  CHECK(exchange == NULL && step == NULL);
+  /* A client's message never makes these functions fail. */
+  const char *sent[] = {"\xff", "", "[]", "{\"method\":\"\\ud800\"}"};
+  for (size_t i = 0; i < sizeof sent / sizeof *sent; i++) {
+    CHECK(sealwax_guard_message(guard, sent[i], strlen(sent[i]), NULL, 0, &exchange, STEP) ==
+          SEALWAX_OK);
+    CHECK(tells("\"step\":\"reply\"") && tells("\"code\":\"malformed\""));
+    sealwax_exchange_free(exchange);
+    CHECK(sealwax_guard_transport(guard, sent[i], strlen(sent[i]), NULL, 0, &exchange, STEP) ==
+          SEALWAX_OK);
+    CHECK(tells("\"step\":\"reply\""));
+    sealwax_exchange_free(exchange);
+  }
+  CHECK(sealwax_guard_message(guard, TEXT(CALL), TEXT("\xff"), &exchange, STEP) == SEALWAX_OK);
+  CHECK(told("{\"step\":\"identify\"}"));
+  CHECK(sealwax_exchange_on(NULL, TEXT(ALICE), NULL, 0, STEP) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, NULL, &step_len, &error) ==
+        SEALWAX_NULL_POINTER);
+  CHECK(sealwax_exchange_on(exchange, TEXT("\xff"), NULL, 0, STEP) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_exchange_act(exchange, TEXT("{}"), NULL, 0, NULL, STEP) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_exchange_write(NULL, TEXT("1"), &error) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_exchange_fork(NULL, STEP) == SEALWAX_NULL_POINTER);
+  sealwax_exchange_free(exchange);
+  /* An invalid principal is the adapter's fault, not the client's. */
+  CHECK(sealwax_guard_message(guard,
+                              TEXT("{\"method\":\"tools/call\",\"target\":\"t\",\"principal\":{}}"),
+                              NULL, 0, &exchange, STEP) == SEALWAX_OK);
+  CHECK(tells("-32603") && tells("\"code\":\"invalid_argument\""));
+  sealwax_exchange_free(exchange);
+  sealwax_guard_free(guard);
+}
+
+int main(void) {
+  const test tests[] = {TEST(an_exchange_goes_from_step_to_step),
+                        TEST(an_exchange_has_its_session_and_its_handles),
+                        TEST(exchanges_end_at_any_moment),
+                        TEST(guards_and_exchanges_refuse_null_and_invalid_documents)};
+  return RUN(tests, "guards and exchanges");
+}

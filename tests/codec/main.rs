@@ -1,0 +1,19 @@
+//! The codec: every vector, properties, deliberate damage, limits, and what its types show.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod canonical;
+mod clones;
+#[path = "../common/mod.rs"]
+mod common;
+mod contexts;
+mod keys;
+mod layers;
+mod limits;
+mod messages;
+mod nonces;
+mod properties;
+mod requests;
+mod sealers;
+mod sessions;
+mod tampering;
+mod vectors;

@@ -1,0 +1,1 @@
+"""The transcripts of guard.json: a module for each subject."""

@@ -1,0 +1,166 @@
+"""Cursors of lists, private and public."""
+
+from .builders import CURSOR_ERROR, INTERNAL, LISTS, MEMBER, Transcripts, cursor_token, event, report
+
+transcripts = Transcripts()
+case = transcripts.case
+
+for method in LISTS:
+    finish = ["return", {MEMBER[method]: []}]
+    case(
+        f"cursor: {method}: leaves sealed and comes back",
+        event(
+            method,
+            params={},
+            asked=["principal"],
+            handler=[["return", {MEMBER[method]: [], "nextCursor": "page 2"}]],
+            delivered={"cursor": None},
+            answered={"result": {"nextCursor": cursor_token(method)}},
+        ),
+        event(
+            method,
+            params={"cursor": cursor_token(method)},
+            asked=["principal"],
+            handler=[finish],
+            delivered={"cursor": "page 2"},
+            answered={"result": {MEMBER[method]: [], "$absent": ["nextCursor"]}},
+        ),
+        fault="a cursor leaves as it is",
+    )
+for name, code, change in [
+    ("of another user", "principal_mismatch", {"as": "bob"}),
+    ("of another list", "unauthentic", {"label": "prompts/list"}),
+    ("expired", "expired", {"age": 86401}),
+    ("of another service", "unauthentic", {"audience": "https://other.example.com"}),
+    ("of a key that nobody has", "unknown_key", {"key": "unknown"}),
+    ("altered", "unauthentic", {"change": "flip"}),
+    ("spelled otherwise", "malformed", {"change": "pad"}),
+]:
+    case(
+        f"cursor: {name} is refused",
+        event(
+            "tools/list",
+            params={"cursor": cursor_token(**change)},
+            asked=["principal"],
+            answered={"error": CURSOR_ERROR},
+            reported=report(code, "cursor"),
+        ),
+        fault="a check of the seal is left out",
+    )
+for name, value, reason in [
+    ("a plain text", "page 2", None),
+    ("a number", 2, "rmcp drops a cursor that is no text"),
+    ("an object", {}, "rmcp drops a cursor that is no text"),
+]:
+    case(
+        f"cursor: {name} is refused",
+        event(
+            "tools/list",
+            params={"cursor": value},
+            asked=["principal"],
+            answered={"error": CURSOR_ERROR},
+            reported=report("malformed", "cursor"),
+        ),
+        fault="what a client wrote reaches the handler",
+        **({"not_": {"rust": reason}} if reason else {}),
+    )
+case(
+    "cursor: null is absent",
+    event(
+        "tools/list",
+        params={"cursor": None},
+        handler=[["return", {"tools": []}]],
+        delivered={"cursor": None},
+        answered={"result": {"tools": []}},
+    ),
+    fault="null is refused",
+)
+case(
+    "cursor: in the earlier revision too",
+    event(
+        "tools/list",
+        params={},
+        era="legacy",
+        asked=["principal"],
+        handler=[["return", {"tools": [], "nextCursor": "page 2"}]],
+        delivered={"cursor": None},
+        answered={"result": {"nextCursor": cursor_token()}},
+    ),
+    fault="one revision is left out",
+)
+case(
+    "cursor: of a public page is anybody's",
+    event(
+        "tools/list",
+        params={},
+        handler=[["return", {"tools": [], "nextCursor": "page 2", "cacheScope": "public", "ttlMs": 5}]],
+        delivered={"cursor": None},
+        answered={
+            "result": {
+                "nextCursor": cursor_token(**{"as": "anonymous"}),
+                "cacheScope": "public",
+                "ttlMs": 5,
+            }
+        },
+    ),
+    event(
+        "tools/list",
+        params={"cursor": cursor_token(**{"as": "anonymous"})},
+        who="bob",
+        asked=["principal"],
+        handler=[["return", {"tools": []}]],
+        delivered={"cursor": "page 2"},
+        answered={"result": {"tools": []}},
+    ),
+    fault="a cursor of a public page is one user's",
+)
+case(
+    "cursor: of a public page is of its list all the same",
+    event(
+        "tools/list",
+        params={"cursor": cursor_token("prompts/list", **{"as": "anonymous"})},
+        asked=["principal"],
+        answered={"error": CURSOR_ERROR},
+        reported=report("unauthentic", "cursor"),
+    ),
+    fault="a public cursor is not bound",
+)
+case(
+    "cursor: of a private page is the user's",
+    event(
+        "tools/list",
+        params={},
+        asked=["principal"],
+        handler=[["return", {"tools": [], "nextCursor": "page 2", "cacheScope": "private", "ttlMs": 5}]],
+        delivered={"cursor": None},
+        answered={"result": {"nextCursor": cursor_token(), "cacheScope": "private", "ttlMs": 5}},
+    ),
+    fault="every cursor is anybody's",
+)
+case(
+    "cursor: nobody cannot have one of a private page",
+    event(
+        "tools/list",
+        params={},
+        who="nobody",
+        asked=["principal"],
+        handler=[["return", {"tools": [], "nextCursor": "page 2"}]],
+        delivered={"cursor": None},
+        answered={"error": INTERNAL},
+        reported=report("invalid_argument", "cursor"),
+    ),
+    fault="a page of nobody's leaves",
+)
+case(
+    "cursor: what is too large to seal is the server's trouble",
+    event(
+        "tools/list",
+        params={},
+        asked=["principal"],
+        handler=[["return", {"tools": [], "nextCursor": "x" * 4097}]],
+        delivered={"cursor": None},
+        answered={"error": INTERNAL},
+        reported=report("too_large", "cursor"),
+    ),
+    fault="it is answered as a refusal",
+)

@@ -1,0 +1,211 @@
+"""Sessions of the transport: Mcp-Session-Id."""
+
+import json
+
+from .builders import (
+    CALL,
+    INITIALIZE,
+    INTERNAL,
+    NEGOTIATED,
+    PASSED,
+    Transcripts,
+    bad_request,
+    begin,
+    http,
+    report,
+    session_token,
+)
+
+transcripts = Transcripts()
+case = transcripts.case
+
+ONE = "Mcp-Session-Id"
+case(
+    "header: initialize begins a session, which later requests bring back",
+    begin(),
+    http(CALL, token={"$token": "t"}, **PASSED),
+    fault="no session begins",
+)
+case(
+    "header: a missing version is what was negotiated",
+    http(CALL, token=session_token(), version=None, **PASSED),
+    fault="a missing version header is left missing",
+)
+case(
+    "header: another version than what was negotiated is refused before accept is asked",
+    http(
+        CALL,
+        token=session_token(),
+        version="2025-06-18",
+        asked=["principal"],
+        **bad_request("MCP-Protocol-Version to be what was negotiated"),
+    ),
+    settings={"accept": "yes"},
+    fault="the version is not compared",
+)
+case("header: without one, a request is refused", http(CALL, **bad_request(ONE)), fault="it passes")
+case(
+    "header: without one, a request passes where none is required",
+    http(CALL, **PASSED),
+    settings={"transport": {"required": False}},
+    fault="it is refused all the same",
+)
+case(
+    "header: without one, GET is refused",
+    http(None, verb="GET", **bad_request(ONE)),
+    fault="it passes",
+)
+for name, code, change in [
+    ("of another user", "principal_mismatch", {"as": "bob"}),
+    ("expired", "expired", {"age": 30 * 86400 + 1}),
+    ("too old, whatever its own lifetime", "expired", {"age": 31 * 86400, "ttl": 60 * 86400}),
+    ("of a key that nobody has", "unknown_key", {"key": "unknown"}),
+    ("of another service", "unauthentic", {"audience": "https://other.example.com"}),
+    ("altered", "unauthentic", {"change": "flip"}),
+    ("that holds something else", "malformed", {"payload": "{}"}),
+    ("that holds no JSON", "malformed", {"payload": "x"}),
+]:
+    case(
+        f"header: {name} is not found",
+        http(
+            CALL,
+            token=session_token(**change),
+            asked=["principal"],
+            answered={"status": 404},
+            reported=report(code, "session"),
+        ),
+        fault="a check of the seal is left out",
+    )
+case(
+    "header: what is no token is not found",
+    http(CALL, token="1234", asked=["principal"], answered={"status": 404}, reported=report("malformed", "session")),
+    fault="any text is a session",
+)
+case(
+    "header: one that is too long is not found",
+    http(
+        CALL,
+        token=session_token(payload=json.dumps({**NEGOTIATED, "x": "y" * 3200})),
+        asked=["principal"],
+        answered={"status": 404},
+        reported=report("too_large", "session"),
+    ),
+    fault="the limit is not held",
+)
+case(
+    "header: what was negotiated may be too large for one",
+    {
+        **begin(
+            answered={"status": 500, "message": {"error": INTERNAL}},
+            reported=report("too_large", "session"),
+        ),
+        "message": {
+            **INITIALIZE,
+            "params": {**INITIALIZE["params"], "capabilities": {"experimental": {"x": {"y": "z" * 3200}}}},
+        },
+    },
+    fault="a header that proxies refuse",
+)
+case(
+    "header: for nobody none begins",
+    begin(
+        who="nobody",
+        answered={"status": 500, "message": {"error": INTERNAL}},
+        reported=report("invalid_argument", "session"),
+    ),
+    fault="whoever is nobody has a session",
+)
+case(
+    "header: accept refuses",
+    http(
+        CALL,
+        token=session_token(),
+        asked=["principal", "accept session"],
+        answered={"status": 404},
+        reported=report("not_accepted", "session"),
+    ),
+    settings={"accept": "no"},
+    fault="accept is not asked",
+)
+case(
+    "header: accept that fails is the server's trouble",
+    http(
+        CALL,
+        token=session_token(),
+        asked=["principal", "accept session"],
+        answered={"status": 500},
+        reported=report("accept_unavailable", "session"),
+    ),
+    settings={"accept": "fails"},
+    fault="it fails open",
+)
+case(
+    "header: DELETE without a memory is not offered",
+    http(None, verb="DELETE", token=session_token(), answered={"status": 405}),
+    fault="a promise that nothing keeps",
+)
+case(
+    "header: DELETE ends it",
+    begin(),
+    http(
+        None,
+        verb="DELETE",
+        token={"$token": "t"},
+        asked=["principal", "accept session", "end session"],
+        answered={"status": 204},
+    ),
+    http(
+        CALL,
+        token={"$token": "t"},
+        asked=["principal", "accept session"],
+        answered={"status": 404},
+        reported=report("not_accepted", "session"),
+    ),
+    settings={"accept": "once"},
+    fault="the end is forgotten",
+)
+case(
+    "header: DELETE with another version ends nothing",
+    begin(),
+    http(
+        None,
+        verb="DELETE",
+        token={"$token": "t"},
+        version="2025-06-18",
+        asked=["principal"],
+        **bad_request("MCP-Protocol-Version to be what was negotiated"),
+    ),
+    http(CALL, token={"$token": "t"}, **{**PASSED, "asked": ["principal", "accept session"]}),
+    settings={"accept": "once"},
+    fault="the version is compared after an end",
+)
+case(
+    "header: DELETE needs one",
+    http(None, verb="DELETE", **bad_request(ONE)),
+    settings={"accept": "yes", "transport": {"required": False}},
+    fault="nothing is ended, and it is said that it was",
+)
+case(
+    "header: DELETE of another's is not found, and ends nothing",
+    http(
+        None,
+        verb="DELETE",
+        who="bob",
+        token=session_token(),
+        asked=["principal"],
+        answered={"status": 404},
+        reported=report("principal_mismatch", "session"),
+    ),
+    settings={"accept": "yes"},
+    fault="anybody can end a session",
+)
+case(
+    "header: revision 2026-07-28 passes as it is",
+    http(CALL, version="2026-07-28", era="modern", **PASSED),
+    fault="a revision without sessions needs one",
+)
+case(
+    "header: the principal is asked once for wrapper and handler",
+    http(CALL, token=session_token(), **PASSED),
+    fault="it is asked twice",
+)
