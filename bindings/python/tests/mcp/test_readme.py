@@ -32,7 +32,7 @@ async def test_the_server_deletes_what_the_user_agreed_to(tmp_path: Path) -> Non
     (tmp_path / "server.py").write_text(EXAMPLES[0])
     asked: list[str] = []
 
-    async def answer(_ctx: Any, params: Any) -> types.ElicitResult:
+    async def answer(context: Any, params: Any) -> types.ElicitResult:
         asked.append(params.message)
         return types.ElicitResult(action="accept" if len(asked) == 1 else "decline", content={})
 
