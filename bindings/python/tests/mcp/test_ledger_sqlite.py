@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 import shop
 from ledgers import age, keys
+from stores import NO_ANSWER, PATIENT, STATE, failed, served, works
 
 from sealwax.ledger import LedgerUnfit, SQLite
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-from stores import NO_ANSWER, PATIENT, STATE, failed, served, works
 
 pytestmark = [pytest.mark.anyio, PATIENT]
 

@@ -9,6 +9,7 @@ import pytest
 import shop
 import tally
 import wire
+from carriers import CARRIERS
 from data_layer import call, carried, created, meta
 from data_layer import served as served_with_sessions
 from guarded import KEYS, served
@@ -21,7 +22,6 @@ from sealwax.mcp import Guard, principal_from_access_token
 
 if TYPE_CHECKING:
     from sealwax.mcp import Refusal
-from carriers import CARRIERS
 
 pytestmark = pytest.mark.anyio
 ALONE = pytest.mark.parametrize("system", LONE)

@@ -40,8 +40,6 @@ SYSTEM_AND_SHARED = pytest.mark.parametrize(
     [("mcpserver", "redis"), ("lowlevel", "sqlite"), ("fastmcp", "redis")],
     indirect=["shared"],
 )
-
-
 INTERNAL = sealwax.answer("data-layer", sealwax.InternalError())
 
 
