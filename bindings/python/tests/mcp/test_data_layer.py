@@ -229,6 +229,18 @@ async def test_a_session_ends_by_its_absolute_limit() -> None:
         assert of.codes == ["expired"]
 
 
+async def test_a_session_lives_as_long_as_its_author_said() -> None:
+    now = int(time.time())
+    async with served(ttl=7_200) as of:
+        with at(now * 1000):
+            session = await created(of.client)
+        alice = view(tally.codec(KEYS), wire.principal("alice")).sessions()
+        assert alice.open(session).expires_at == now + 7_200
+    async with served(no_expiry=True) as of:
+        session = (await ask(of.client, "sessions/create"))["session"]
+        assert alice.open(session).expires_at is None
+
+
 async def test_too_large_a_value_is_the_authors_mistake() -> None:
     async with served() as of:
         session = await created(of.client)
