@@ -5,7 +5,7 @@
     PORT=8000 python examples/notes.py          # on HTTP
 
 With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id.
-With SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, an answer is taken once.
+With SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, each answer is accepted once.
 """
 
 import json
@@ -52,7 +52,7 @@ baskets = guard.held_handles("basket", ttl=3600)
 
 
 class Bearer:
-    """Verifies the token of a request, for the SDK to answer 401 where it is not good."""
+    """Verifies the token of a request; the SDK answers 401 to an invalid one."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
@@ -71,7 +71,7 @@ class Bearer:
 
 
 async def in_pages(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Give a list ten at a time; the cursor is where the next page begins."""
+    """Return a list in pages of ten; the cursor is the start of the next page."""
     result = await call_next(ctx)
     if ctx.method != "resources/list" or not isinstance(result, dict):
         return result

@@ -4,9 +4,9 @@
     python examples/sessions.py                    # on stdio
     PORT=8000 python examples/sessions.py          # on HTTP
 
-The server keeps nothing: what a session holds is sealed, and the client brings it along. With
+The server stores nothing: the client keeps each session, sealed, and sends it with its requests. With
 SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and
-calls at once all count.
+concurrent calls all count.
 With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id.
 """
 
@@ -43,7 +43,7 @@ sessions = guard.sessions(initial=lambda _ctx: {"count": 0}, required={"tools": 
 
 
 class Bearer:
-    """Verifies the token of a request, for the SDK to answer 401 where it is not good."""
+    """Verifies the token of a request; the SDK answers 401 to an invalid one."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
@@ -68,10 +68,10 @@ guard.protect(server)
 
 
 def session_of(ctx: Context, tool: str) -> Session:
-    """Return the session of a call, which it has, for all tools need one; and log it."""
+    """Return the session of a call, and log it; every tool requires one."""
     session = sessions.of(ctx)
     assert session is not None
-    # Unlike the session id, the ulid may be logged: nobody continues a session with it.
+    # The ulid may be logged: unlike the session id, it gives no access.
     print(f"{tool}: session {session.ulid}, generation {session.generation}", file=sys.stderr)
     return session
 

@@ -1,4 +1,4 @@
-"""Puts the C library, its declarations and the licences into the wheel, and tags it."""
+"""Adds the C library, its declarations and the licences to the wheel, and tags it."""
 
 import os
 import platform
@@ -40,19 +40,19 @@ class CustomBuildHook(BuildHookInterface[Any]):
             **{str(file): f"{licenses}/{file.name}" for file in (*ROOT.glob("LICENSE-*"), notices)},
         }
         build_data["pure_python"] = False
-        # Of Linux the plain one: which others hold is seen in the library, by auditwheel.
+        # The plain tag of Linux; auditwheel replaces it by those that the library allows.
         tag = next(tag for tag in platform_tags() if not tag.startswith(("many", "musl")))
         build_data["tag"] = f"py3-none-{tag}"
 
 
 def xtask(*arguments: str) -> bytes:
-    """Return what a task of the workspace prints."""
+    """Return the output of a task of the workspace."""
     command = ["cargo", "run", "--quiet", "--package", "xtask", "--no-default-features", "--"]
     return subprocess.check_output([*command, *arguments], cwd=ROOT)
 
 
 def write_declarations(module: Path) -> None:
-    """Write what the header declares, parsed: at run time that would take longer than the rest."""
+    """Write the header's declarations, parsed: parsing at run time takes longer than all else."""
     command = ["sed", "-E", "-f", str(C / "cdef.sed"), str(C / "include/sealwax.h")]
     declared = subprocess.check_output(command, text=True)
     ffi = FFI()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _preloaded = ctypes.CDLL(None)
 _preloaded.environment_stop_clock.argtypes = [ctypes.c_uint64]
 _preloaded.environment_set_random.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-#: Where blocks that run have stopped the clock.
+#: The times at which the running blocks have stopped the clock.
 _stopped: list[int] = []
 
 

@@ -1,4 +1,4 @@
-"""What Python adds: types, absence, exceptions by code, and nothing secret printed."""
+"""The Python layer: types, absence, exceptions by code, and nothing secret printed."""
 
 from __future__ import annotations
 

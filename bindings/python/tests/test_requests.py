@@ -1,4 +1,4 @@
-"""What adapters ask about a request, by tests/requests.json, which every language reads."""
+"""The questions of adapters about a request: tests/requests.json, for every language."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_sealed_tokens_come_out_the_same(file: Vector, vector: Vector) -> None:
     options = {"ttl": vector["ttl"]} if vector["ttl"] else {"no_expiry": True}
     with at(vector["issued_at"] * 1000 + 999, bytes.fromhex(vector["nonce"])):
         opened = of_kind.open(vector["token"])
-        # It is made as what it was renewed from; a new life of an age above 0 nobody can ask for.
+        # Only a renewal has a generation above 0; no call seals a new token of an age above 0.
         if vector["generation"]:
             started_at = vector["issued_at"] - vector["age"]
             facts = (0, 0, started_at, vector["generation"] - 1, False, False, b"")

@@ -61,7 +61,7 @@ def test_every_crate_that_the_library_holds_is_named() -> None:
         (library,) = (name for name in wheel.namelist() if "libsealwax" in name)
         (notices,) = (name for name in wheel.namelist() if "NOTICES" in name)
         named = wheel.read(notices).decode()
-        # Where a crate can panic, its folder is told.
+        # Panic messages hold the folders of their crates.
         told = re.findall(rb"/registry/src/[^/]+/([\w.+-]+)-(\d+\.[\w.+-]+)/", wheel.read(library))
     crates = {f"{name.decode()} {version.decode()}" for name, version in told}
     tree = ["cargo", "tree", "--edges=normal", "--prefix=none", "--package=sealwax-c"]
@@ -94,7 +94,7 @@ def test_the_adapter_is_no_dependency_of_those_who_do_not_use_it() -> None:
 
 
 def test_importing_it_imports_nothing_slow() -> None:
-    # What the environment imports by itself is none of ours.
+    # Modules that the environment imports by itself do not count.
     imported = "import sys; own = {*sys.modules}; import sealwax; print(*{*sys.modules} - own)"
     run = subprocess.run([sys.executable, "-c", imported], capture_output=True, check=True)
     modules = {name.partition(".")[0] for name in run.stdout.decode().split()}

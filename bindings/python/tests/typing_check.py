@@ -1,4 +1,4 @@
-"""What a type checker accepts; an ignore that hides no error is an error itself."""
+"""Code that a type checker accepts; an ignore that hides no error is an error itself."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 A :class:`Codec` holds the keys and the name of a service. Its :meth:`Codec.view` is for one
 authenticated principal, and gives a :class:`Sealer` for each kind of token, :class:`Sessions`, and
-session ids and handles. What a client must not know is in :class:`SealwaxError`; what it gets is
-in :func:`answer`. Options are keywords; times are Unix times, seconds unless the name says ``_ms``.
+session ids and handles. A :class:`SealwaxError` is for the server's log; :func:`answer` gives the
+client's answer. Options are keywords; times are Unix times, seconds unless the name says ``_ms``.
 """
 
 from ._codec import Codec, View

@@ -1,67 +1,113 @@
-"""Makes keys and tells what a text is, as the crate's command ``sealwax`` does."""
+"""Makes keys, and says what a text is, in the words of the crate's command ``sealwax``."""
 
 from __future__ import annotations
 
 import argparse
+import io
+import json
 import os
 import signal
 import sys
+import time
+from contextlib import redirect_stdout, suppress
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
 
 import sealwax
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # Longer input is cut here, and refused for its length by what reads it.
 _MAX_INPUT = 4 << 20
-_ABOUT = """\
-Makes keys and tells what a text is. The crate's command `sealwax` does more.
-
-Exit status: 0; 1 where a text is refused; 2 for wrong usage, keys or arguments."""
+_LAST_MOMENT = 253_402_207_200
+_ABOUT = "Makes keys, and says what a text is. The crate's command `sealwax` does more."
+_STATUS = """\
+Exit status: 0 for success; 1 when the text is none of ours; 2 for all else: wrong usage, keys or
+arguments, a file that cannot be read."""
 
 
 def main() -> int:
     """Run the command of the arguments; return the exit status."""
-    asked = _parse()
+    status, printed = 0, io.StringIO()
     try:
-        found = _keygen(asked.count) if asked.command == "keygen" else _inspect(asked)
-        # Whole or not at all, and what a closed pipe does not take is told once.
-        with open(1, "wb", closefd=False) as stdout:
-            stdout.write(f"{found}\n".encode())
+        try:
+            with redirect_stdout(printed):
+                asked = _parse()
+                print(_keygen(asked.count) if asked.command == "keygen" else _inspect(asked))
+        except SystemExit as ended:
+            # Help, the version, or wrong usage.
+            status = int(ended.code or 0)
+        # A reader that has seen enough, such as `head`, is no failure.
+        with suppress(BrokenPipeError), open(1, "wb", closefd=False) as stdout:
+            stdout.write(printed.getvalue().encode())
     except sealwax.SealwaxError as error:
-        print(f"sealwax: {error.code}: {error}", file=sys.stderr)
+        _complain(f"{error.code}: {error}")
         return 1 if isinstance(error, sealwax.Refused) else 2
     except OSError as error:
         named = "" if error.filename is None else f"{error.filename}: "
-        print(f"sealwax: {named}{error.strerror}", file=sys.stderr)
+        _complain(f"{named}{error.strerror}")
         return 2
-    return 0
+    return status
+
+
+def _complain(message: str) -> None:
+    # Where nobody reads stderr, the status says it.
+    with suppress(OSError):
+        print(f"sealwax: {message}", file=sys.stderr)
 
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         "python -m sealwax",
         description=_ABOUT,
+        epilog=_STATUS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"sealwax {sealwax.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     keygen = commands.add_parser("keygen", help="make keys, one a line: secrets for SEALWAX_KEYS")
-    keygen.add_argument("--count", type=_count, default=1, help="how many; 1 unless given")
-    told = "tell what a token, an id, a handle or a key text is, without opening it"
-    inspect = commands.add_parser("inspect", help=told)
+    keygen.add_argument("--count", type=_number(1, 65_535), default=1, help="how many, 1 to 65535")
+    says = "say what a token, session id, handle or key text is, without opening it"
+    inspect = commands.add_parser("inspect", help=says, description=says)
     inspect.add_argument(
-        "text", nargs="?", help="stdin unless given; a key belongs there, for arguments are public"
+        "text",
+        nargs="?",
+        help="the text, in place of stdin: every process of the machine can read it, so give what "
+        "is in use, or a key, on stdin",
+    )
+    inspect.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON: what (token, session-id, handle or key), length, and where there is one "
+        "kind, key_id, token_id, handle_type, created_at_ms; in_ring is null where no keys are "
+        "given",
     )
     inspect.add_argument(
         "--key-file", metavar="FILE", help="file of key texts, in place of SEALWAX_KEYS"
     )
+    inspect.add_argument(
+        "--now",
+        metavar="UNIX",
+        type=_number(0, 2**53 - 1),
+        help="the time in Unix seconds, in place of the clock's",
+    )
     return parser.parse_args()
 
 
-def _count(written: str) -> int:
-    count = int(written)
-    if not 1 <= count <= 65_535:
-        raise argparse.ArgumentTypeError(f"expected 1 to 65535, found {count}")
-    return count
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def number(written: str) -> int:
+        expected = f"expected a number of {least} to {most}, found {written}"
+        try:
+            found = int(written)
+        except ValueError:
+            raise argparse.ArgumentTypeError(expected) from None
+        if not least <= found <= most:
+            raise argparse.ArgumentTypeError(expected)
+        return found
+
+    return number
 
 
 def _keygen(count: int) -> str:
@@ -70,32 +116,95 @@ def _keygen(count: int) -> str:
 
 def _inspect(asked: argparse.Namespace) -> str:
     ring = _ring(asked.key_file)
-    seen = sealwax.inspect(_stdin() if asked.text is None else asked.text)
-    if ring is None:
-        known = "unknown, for no ring was given"
-    else:
-        known = "yes" if seen.key_id in ring.ids else "no"
-    key = f"key id: {seen.key_id}\nin this ring: {known}"
+    text = _stdin() if asked.text is None else asked.text
+    seen = sealwax.inspect(text)
+    in_ring = None if ring is None else seen.key_id in ring.ids
+    if asked.json:
+        return json.dumps(_facts(seen, in_ring, len(text)))
+    now = int(time.time()) if asked.now is None else asked.now
+    return "\n".join(_words(seen, in_ring, len(text), now))
+
+
+def _facts(seen: sealwax.Inspected, in_ring: bool | None, length: int) -> dict[str, Any]:
+    """Return what is known, by the names that every package's command has for it."""
+    ring = {} if seen.key_id is None else {"in_ring": in_ring}
+    known = {name: value for name, value in seen._asdict().items() if value is not None}
+    return {**known, **ring, "length": length}
+
+
+def _words(seen: sealwax.Inspected, in_ring: bool | None, length: int, now: int) -> list[str]:
+    """Return the same in the words of every package's command: tests/inspect.json."""
+    known = {None: "unknown, no keys given", True: "yes", False: "no"}[in_ring]
+    key = [f"key id: {seen.key_id}", f"in this ring: {known}"]
+    characters = f"length: {length} characters"
     if seen.what == "token":
-        return f"sealed token of kind {seen.kind}\n{key}\ntoken id: {seen.token_id}"
+        # Without `sw1.`, and the 65 bytes that every token has beside its payload (SPEC.md).
+        payload = (length - 4) * 3 // 4 - 65
+        return [
+            f"sealed token of kind {seen.kind}",
+            "prefix: sw1.",
+            *key,
+            f"token id: {seen.token_id}",
+            characters,
+            f"payload: encrypted, at most {payload} bytes",
+            "made at: encrypted",
+        ]
     if seen.what == "key":
-        return f"key text, a secret\n{key}"
-    made = f"made at {(seen.created_at_ms or 0) // 1000} (Unix seconds)"
+        return ["key text, a secret", "prefix: swk1_", *key, characters]
+    made = (seen.created_at_ms or 0) // 1000
+    times = [f"made at: {_moment(made)}", f"age: {_age(made, now)}"]
     if seen.what == "session-id":
-        return f"session id, {made}\n{key}"
-    return f"handle of type {seen.handle_type}, {made}\nkey id: none, for a handle names no key"
+        return ["session id", "prefix: sess_", *key, characters, *times]
+    return [
+        f"handle of type {seen.handle_type}",
+        f"prefix: {seen.handle_type}_",
+        "key id: none, a handle names no key",
+        characters,
+        *times,
+    ]
+
+
+def _age(made: int, now: int) -> str:
+    if made > now:
+        return f"none, it is {_duration(made - now)} in the future"
+    return _duration(now - made)
+
+
+def _duration(seconds: int) -> str:
+    """Return the two largest units, such as ``3d 4h``, ``5m 12s`` or ``0s``."""
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86_400
+    units = [(days, "d"), (hours % 24, "h"), (minutes % 60, "m"), (seconds % 60, "s")]
+    first = next((place for place, (count, _) in enumerate(units) if count), 3)
+    large, *small = units[first : first + 2]
+    told = [large, *(one for one in small if one[0])]
+    return " ".join(f"{count}{unit}" for count, unit in told)
+
+
+def _moment(seconds: int) -> str:
+    if seconds > _LAST_MOMENT:
+        return "after the year 9999"
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _ring(key_file: str | None) -> sealwax.KeyRing | None:
-    if key_file is not None:
+    if key_file is None:
+        place, text = "SEALWAX_KEYS", os.environ.get("SEALWAX_KEYS")
+    else:
         with open(key_file, "rb") as file:
-            return sealwax.KeyRing.parse(file.read().decode(errors="replace"))
-    return sealwax.KeyRing.from_env() if "SEALWAX_KEYS" in os.environ else None
+            place, text = f"--key-file {key_file}", file.read().decode(errors="replace")
+    if text is None:
+        return None
+    try:
+        return sealwax.KeyRing.parse(text)
+    except sealwax.InvalidKey as error:
+        raise sealwax.InvalidKey(f"{place}: {error}") from None
 
 
 def _stdin() -> str:
     """Return stdin without one line ending at its end, which is the shell's."""
     with open(0, "rb", closefd=False) as stdin:
+        if stdin.isatty():
+            _complain("type the text to inspect, then Ctrl-D")
         # None of ours has a character that is not ASCII: what is no UTF-8 may stay garbled.
         text = stdin.read(_MAX_INPUT).decode(errors="replace")
     return text[:-1].removesuffix("\r") if text.endswith("\n") else text

@@ -29,19 +29,21 @@ if TYPE_CHECKING:
 
 
 def check_handle_type(handle_type: str) -> None:
-    """Raise for a type that minting would refuse."""
+    """Raise for a handle type that minting would refuse."""
     call(lib.sealwax_check_handle_type, *pair(text("handle_type", handle_type)))
 
 
 class Codec(Opaque):
     """Seals and opens the tokens of one service: keys, an audience and limits.
 
-    It never changes, and every thread may use it. `keys` is a :class:`KeyRing` or its text, as it
-    stands in ``SEALWAX_KEYS``. `audience` names the service, best by its public address: tokens of
-    one service never open at another, even under shared keys. Every replica must be given the
-    same. `payload_limit` is in bytes, 4,096 unless set, 1 MiB at most. `skew` is how many seconds
-    another replica's clock may be ahead, 60 unless set, 300 at most. `session_max_age` is how many
-    seconds old a data-layer session may become, however often it is renewed, 30 days unless set.
+    It is immutable, and threads may share it. Every replica needs the same settings.
+
+    `keys` is a :class:`KeyRing` or its text, as in ``SEALWAX_KEYS``. `audience` names the service,
+    best by its public address: tokens of one service never open at another, even under the same
+    keys. `payload_limit` is in bytes, 4,096 by default, at most 1 MiB. `skew` is the number of
+    seconds that another replica's clock may be ahead, 60 by default, at most 300.
+    `session_max_age` is the maximum age of a data-layer session in seconds, however often it is
+    renewed, 30 days by default.
 
     >>> import sealwax
     >>> keys = sealwax.KeyRing([sealwax.Key.generate()])  # a server reads SEALWAX_KEYS
@@ -94,11 +96,11 @@ class Codec(Opaque):
         issuer: str | None = None,
         anonymous: bool = False,
     ) -> View:
-        """Return what this codec is to one principal: computed once, it serves a whole request.
+        """Return this codec scoped to one principal; reuse it for the whole request.
 
-        Take the parts from a verified credential, by one rule in every replica: of a JWT, ``iss``,
-        ``client_id`` or ``azp``, and ``sub``. There is no default: a server without authentication
-        says ``anonymous=True``, and then whoever holds a token can use it.
+        Take the parts from a verified credential, by the same rule in every replica: of a JWT,
+        ``iss``, ``client_id`` or ``azp``, and ``sub``. There is no default: a server without
+        authentication passes ``anonymous=True``, and then anyone who holds a token can use it.
         """
         if anonymous:
             if (subject, client, issuer) != (None, None, None):
@@ -116,41 +118,41 @@ class Codec(Opaque):
 
 
 class View(Opaque):
-    """A :class:`Codec` for one principal: a sealer for each kind of token, ids and handles."""
+    """A :class:`Codec` scoped to one principal: sealers, sessions, session ids and handles."""
 
     __slots__ = ("_codec", "_desks", "_metadata_room", "_view")
 
     def __init__(self, codec: Codec, view: Any) -> None:
-        """Codecs make views."""
+        """Hold the C object; :meth:`Codec.view` makes views."""
         self._view = view
         self._codec = codec
         self._desks = codec._desks
         self._metadata_room = codec._metadata_room
 
     def state(self, session_id: str) -> Sealer:
-        """``state`` of a data-layer session; :meth:`sessions` does all of it."""
+        """Return the sealer of a data-layer session's ``state``; :meth:`sessions` is simpler."""
         return Sealer(self, lib.SEALWAX_KIND_STATE, session_id=session_id)
 
     def request_state(self, context: Bytes) -> Sealer:
-        """``requestState`` for the request that `context` names, from :func:`request_context`."""
+        """Return the sealer of ``requestState`` for one request, by its :func:`request_context`."""
         return Sealer(self, lib.SEALWAX_KIND_REQUEST_STATE, context=context)
 
     def session(self) -> Sealer:
-        """Self-contained sessions: what was negotiated, for a header that cannot be renewed."""
+        """Return the sealer of ``Mcp-Session-Id`` tokens, which hold the negotiated session."""
         return Sealer(self, lib.SEALWAX_KIND_SESSION)
 
     def cursor(self, method: str) -> Sealer:
-        """Cursors of the list method `method`, such as ``tools/list``."""
+        """Return the sealer of the cursors of a list method, such as ``tools/list``."""
         return Sealer(self, lib.SEALWAX_KIND_CURSOR, label=method)
 
     def handle_state(self, handle_type: str) -> Sealer:
-        """State that the holder of a handle keeps: the token is the handle."""
+        """Return the sealer of handles of one type that hold their state themselves."""
         return Sealer(self, lib.SEALWAX_KIND_HANDLE_STATE, label=handle_type)
 
     def custom(
         self, label: str, *, session_id: str | None = None, context: Bytes | None = None
     ) -> Sealer:
-        """Return the application's own, bound to a session or a request if it says so."""
+        """Return the sealer of the application's own tokens, optionally bound more tightly."""
         return Sealer(
             self, lib.SEALWAX_KIND_CUSTOM, label=label, session_id=session_id, context=context
         )
@@ -158,20 +160,20 @@ class View(Opaque):
     def sessions(self, *, ttl: int | None = None, no_expiry: bool = False) -> Sessions:
         """Return the data-layer sessions of this principal.
 
-        A session lives for `ttl` seconds without a write, 24 hours unless set; with `no_expiry`
-        only the absolute limit remains.
+        A session ends after `ttl` seconds without a write, 24 hours by default; with `no_expiry`
+        only at the codec's `session_max_age`.
         """
         return Sessions(self, ttl=ttl, no_expiry=no_expiry)
 
     def mint_session_id(self) -> str:
-        """Mint a session id: 64 characters, fit for an HTTP header."""
+        """Mint a session id: 64 characters, safe in an HTTP header."""
         room = lib.SEALWAX_SESSION_ID_LEN
         return call_for_text(lib.sealwax_mint_session_id, self._view, room=room, more=(ffi.NULL,))
 
     def verify_session_id(self, session_id: str, *, max_age: int | None = None) -> SessionId:
         """Verify a session id that came back.
 
-        With `max_age`, in seconds, one that was made longer ago has expired.
+        With `max_age`, in seconds, an older one has expired.
         """
         wire = pair(untrusted("session_id", session_id))
         limit, identifier = number("max_age", max_age), _identifiers.new()
@@ -181,7 +183,7 @@ class View(Opaque):
     def mint_handle(self, handle_type: str) -> str:
         """Mint a handle: its type, an underscore and 42 characters.
 
-        A type is a small letter, then up to 31 small letters or digits.
+        A type is a lowercase letter, then up to 31 lowercase letters or digits.
         """
         kind, room = pair(text("handle_type", handle_type)), lib.SEALWAX_HANDLE_MAX
         return call_for_text(
@@ -191,7 +193,7 @@ class View(Opaque):
     def verify_handle(self, handle_type: str, handle: str, *, max_age: int | None = None) -> Handle:
         """Verify a handle that came back.
 
-        With `max_age`, in seconds, one that was made longer ago has expired.
+        With `max_age`, in seconds, an older one has expired.
         """
         kind = pair(text("handle_type", handle_type))
         wire = pair(untrusted("handle", handle))

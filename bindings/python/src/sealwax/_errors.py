@@ -6,10 +6,10 @@ from typing import ClassVar
 
 
 class SealwaxError(Exception):
-    """Why something failed: for the server's log, never for the client.
+    """The reason why something failed: for the server's log, never for the client.
 
-    What the client hears is fixed and tells nothing: see :func:`answer`. No message holds a key,
-    a token or a payload.
+    The client gets a fixed answer: see :func:`answer`. No message holds a key, a token or a
+    payload.
 
     >>> import sealwax
     >>> try:
@@ -19,7 +19,7 @@ class SealwaxError(Exception):
     invalid_key
     """
 
-    #: The same in every language and every release.
+    #: Stable: the same in every language and every release.
     code: ClassVar[str]
 
 
@@ -50,7 +50,7 @@ class InternalError(SealwaxError):
 class Refused(SealwaxError):
     """A token was refused, as opposed to a mistake or a failure on the server's side.
 
-    Only a refusal may make a client throw its session away.
+    Only a refusal may make a client discard its session.
     """
 
 
@@ -61,13 +61,13 @@ class TooLarge(Refused):
 
 
 class Unsupported(Refused):
-    """A later version of the format, or a kind of token that version 1 does not know."""
+    """A later version of the format, or a kind of token that version 1 does not define."""
 
     code = "unsupported"
 
 
 class Malformed(Refused):
-    """Not a token of this format, or spelled in another way than the one that counts."""
+    """Not a token of this format, or not in its one valid spelling."""
 
     code = "malformed"
 
@@ -85,7 +85,7 @@ class UnknownKey(Refused):
 
 
 class Unauthentic(Refused):
-    """Forged, altered, or bound to something else; nobody can tell which."""
+    """Forged, altered, or bound to something else; these cannot be told apart."""
 
     code = "unauthentic"
 

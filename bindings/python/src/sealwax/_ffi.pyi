@@ -1,4 +1,4 @@
-"""What hatch_build.py generates: the C library's declarations, parsed."""
+"""The C library's declarations, parsed: hatch_build.py generates this module."""
 
 from typing import Any
 

@@ -9,42 +9,42 @@ from ._sealer import unless_never
 
 
 class Identifier:
-    """What a session id and a handle have in common. Times are in Unix milliseconds.
+    """The common part of a session id and a handle. Times are in Unix milliseconds.
 
-    Only a view makes one, and nothing changes it.
+    Immutable; only a view makes one.
     """
 
-    # No dataclass: importing those takes longer than the rest of the package.
+    # Not a dataclass: importing dataclasses takes longer than the rest of the package.
     __slots__ = ("_facts", "_text")
 
     def __init__(
         self, created_at_ms: int, ends_at_ms: int | None, ulid: str, needs_reseal: bool, text: str
     ) -> None:
-        """Be made by a view."""
+        """Hold what a view verified."""
         self._facts = (created_at_ms, ends_at_ms, ulid, needs_reseal)
         self._text = text
 
     @property
     def created_at_ms(self) -> int:
-        """When it was made."""
+        """The time at which it was made."""
         return self._facts[0]
 
     @property
     def ends_at_ms(self) -> int | None:
-        """When it ends under the maximum age that was given; ``None`` where none was."""
+        """Its end under the given maximum age; ``None`` if none was given."""
         return self._facts[1]
 
     @property
     def ulid(self) -> str:
-        """What makes it unique, 32 hex digits: what logs and a server's store may know it by.
+        """Its unique part, 32 hex digits: for logs, and as a key in the server's store.
 
-        Unlike the text it lets nobody continue a session.
+        Unlike the text, it does not let anyone continue a session.
         """
         return self._facts[2]
 
     @property
     def needs_reseal(self) -> bool:
-        """Whether an older key made it, so that it ends when that key goes."""
+        """Whether an older key made it: it ends when that key is removed."""
         return self._facts[3]
 
     def _compared(self) -> tuple[Any, ...]:
@@ -68,7 +68,7 @@ class Identifier:
 class SessionId(Identifier):
     """A session id that this service issued to the principal at hand.
 
-    It proves nothing about who presents it: possession is not authentication.
+    It does not authenticate its sender: possession is not authentication.
     """
 
     __slots__ = ()
@@ -91,7 +91,7 @@ class Handle(Identifier):
 
 
 def new() -> Any:
-    """Return a place for what C tells of an identifier."""
+    """Return an output for C to write an identifier to."""
     return ffi.new("sealwax_identifier *")
 
 

@@ -1,4 +1,4 @@
-"""JSON, strictly: what one language would read otherwise than another is refused."""
+"""Strict JSON: refuses values that languages read differently."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from ._errors import InvalidArgument, Malformed
 
-# With other options than its own, json.dumps makes an encoder anew for every call.
+# With options other than its defaults, json.dumps makes a new encoder for every call.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 

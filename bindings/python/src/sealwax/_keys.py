@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Key(Opaque):
-    """A secret and what is derived from it: never printed, and wiped when it goes.
+    """A secret key: never printed, and wiped from memory when it is freed.
 
     >>> from sealwax import Key
     >>> key = Key.generate()
@@ -33,12 +33,12 @@ class Key(Opaque):
 
     @classmethod
     def parse(cls, key_text: str) -> Key:
-        """Read a key text; its checksum tells a mistyped key from a wrong one."""
+        """Read a key text; its checksum detects typing errors."""
         return cls._of(own("sealwax_key", lib.sealwax_key_parse, *pair(text("key_text", key_text))))
 
     @classmethod
     def from_secret(cls, secret: bytes | bytearray | memoryview) -> Key:
-        """Make a key of 32 random bytes or more that exist already, never of a passphrase."""
+        """Make a key from 32 existing random bytes or more, never from a passphrase."""
         given = pair(data("secret", secret))
         return cls._of(own("sealwax_key", lib.sealwax_key_from_secret, *given))
 
@@ -50,16 +50,16 @@ class Key(Opaque):
 
     @property
     def id(self) -> str:
-        """The key's public name, 8 hex digits: it stands readable in what the key seals."""
+        """The key's public id, 8 hex digits: readable in every token that the key seals."""
         place = ffi.new("uint8_t (*)[4]")
         call(lib.sealwax_key_id, self._key, place)
         return bytes(place[0]).hex()
 
     def to_text(self) -> str | None:
-        """Return the text to keep in ``SEALWAX_KEYS``: as secret as the key itself.
+        """Return the key's text, for ``SEALWAX_KEYS``: as secret as the key itself.
 
         ``None`` for an imported secret of more than 32 bytes, which has no text form. Python
-        cannot wipe a ``str``: let it go soon.
+        cannot wipe a ``str``: do not keep it.
         """
         room = lib.SEALWAX_KEY_TEXT_LEN
         return call_for_text(lib.sealwax_key_to_text, self._key, room=room) or None
@@ -71,8 +71,8 @@ class Key(Opaque):
 class KeyRing(Opaque):
     """1 to 16 keys in order: the first seals, every one opens.
 
-    To rotate, let every replica know a key before it seals, and keep it until what it made has
-    expired: ``[old, new]`` everywhere, then ``[new, old]``, then ``[new]``.
+    To rotate keys, give every replica the new key before it seals, and keep the old one until its
+    tokens have expired: ``[old, new]`` everywhere, then ``[new, old]``, then ``[new]``.
 
     >>> from sealwax import Key, KeyRing
     >>> old, new = Key.generate(), Key.generate()

@@ -35,17 +35,17 @@ class _Required(TypedDict):
 class SessionMetadata(_Required, total=False):
     """The value of ``_meta["io.modelcontextprotocol/session"]``, ready for ``json.dumps``."""
 
-    #: When the session ends unless it is renewed, in RFC 3339: a hint for the host.
+    #: The session's end unless it is renewed, in RFC 3339: a hint for the host.
     expiresAt: str
 
 
 class Session(Opened):
-    """A data-layer session that was opened: its id and its state, every check passed."""
+    """An opened data-layer session: its id and its state, every check passed."""
 
     __slots__ = ("_id", "_session")
 
     def __init__(self, payload: bytes, facts: Facts, session_id: str, session: Any) -> None:
-        """Be made by :meth:`Sessions.open`."""
+        """Hold what :meth:`Sessions.open` opened."""
         super().__init__(payload, facts)
         self._id = session_id
         self._session = session
@@ -62,7 +62,7 @@ class Session(Opened):
 class Sessions(Opaque):
     """Data-layer sessions of one principal, with no store.
 
-    A session ends once it was idle for its `ttl`, 24 hours unless set, or is as old as the codec's
+    A session ends after `ttl` seconds without a renewal, 24 hours by default, or at the codec's
     `session_max_age`, whichever comes first.
 
     >>> from sealwax import Codec, Key, KeyRing
@@ -79,7 +79,7 @@ class Sessions(Opaque):
     __slots__ = ("_lifetime", "_room", "_view")
 
     def __init__(self, view: View, *, ttl: int | None, no_expiry: bool) -> None:
-        """Be made by a view."""
+        """Set the lifetime of a view's sessions; a view makes them."""
         self._view = view._view
         self._room = view._metadata_room
         self._lifetime = lifetime(ttl, no_expiry=no_expiry)
@@ -89,10 +89,10 @@ class Sessions(Opaque):
         return self._write(lib.sealwax_session_create, *pair(data("payload", payload)))
 
     def open(self, metadata: Mapping[str, Any]) -> Session:
-        """Open what a client sent: verify the id, then open the state that is bound to it.
+        """Open a client's metadata: verify the id, then open the state that is bound to it.
 
-        Raises every :class:`Refused`, and :class:`Malformed` where the state is missing, for
-        leaving it out must not reset a session.
+        Raises a :class:`Refused` for every session that is not valid here: :class:`Malformed` if
+        the state is missing, so that leaving it out does not reset a session.
         """
         sent = json.dumps(metadata).encode()
         session = own("sealwax_session", lib.sealwax_session_open, self._view, *pair(sent))
@@ -106,12 +106,12 @@ class Sessions(Opaque):
         return Session(payload, facts(ffi.buffer(opened)), session_id, session)
 
     def renew(self, session: Session, payload: bytes | bytearray | memoryview) -> SessionMetadata:
-        """Write a new state for the same session: its id and its start are kept."""
+        """Return the metadata of the session with a new state; its id and start are kept."""
         content = pair(data("payload", payload))
         return self._write(lib.sealwax_session_renew, session._session, *content)
 
     def fork(self, session: Session) -> SessionMetadata:
-        """Create a session that begins with the state of another, which goes on beside it."""
+        """Create a session that begins with the state of another; both continue."""
         return self._write(lib.sealwax_session_fork, session._session)
 
     def verify(self, session_id: str) -> SessionId:

@@ -1,4 +1,4 @@
-"""The request that comes in, who sent it, what a text is, and the one answer to what is refused."""
+"""Requests, principals, inspection of texts, and the client's answer to a refusal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._native import call, call_for_text, ffi, lib, pair, status_of, string, tex
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: Which part of the protocol a refused token came by.
+#: The part of the protocol in which a refused token came.
 Profile = Literal[
     "sep-1359",
     "data-layer",
@@ -28,13 +28,13 @@ Profile = Literal[
 def answer(
     profile: Profile, error: BaseException | None = None, *, session_id: str | None = None
 ) -> dict[str, Any]:
-    """Return what to send to the client.
+    """Return the answer to send to the client.
 
     ``{"error": ...}`` holds a JSON-RPC error object, ``{"httpStatus": ...}`` a bare status, and
-    ``{"toolResult": ...}`` the result of a tool call. Every refusal has the profile's one answer,
-    so that nobody can use the server to learn which check failed, and so has no `error` at all;
-    whatever else went wrong is an internal error. `session_id` is what the client sent: it is
-    echoed only where the profile does so, and only if it is well formed.
+    ``{"toolResult": ...}`` the result of a tool call. All refusals of a profile get the same
+    answer, also with no `error` given, so that a client cannot learn which check failed. Any other
+    error is an internal error. `session_id` is the client's: it is echoed only if the profile does
+    so, and only if it is well formed.
 
     >>> import sealwax
     >>> sealwax.answer("cursor")
@@ -57,16 +57,16 @@ def request_context(
     arguments_json: str | None = None,
     only: Sequence[str] | None = None,
 ) -> bytes:
-    """Return the 32 bytes that name a request.
+    """Return the 32 bytes that identify a request.
 
     `target` is the ``name`` of ``tools/call`` and ``prompts/get``, the ``uri`` of
-    ``resources/read``. `arguments` is what JSON can hold, or `arguments_json` their text as it
-    came; ``None`` is not the same as ``{}``. `only` are the names of those that decide what is
-    done; the others may differ from one round to the next, and are not judged.
+    ``resources/read``. `arguments` is any JSON value, or `arguments_json` its text as it came;
+    ``None`` differs from ``{}``. `only` names the arguments that count; the others may differ from
+    one round to the next, and are ignored.
 
-    Raises :class:`InvalidArgument` for arguments that are not the same in every language: a number
-    of magnitude 2^53 or more, NaN, a key twice in an object, a lone surrogate, more than 100
-    levels; and for arguments that have none of the names in `only`.
+    Raises :class:`InvalidArgument` for arguments that languages read differently: a number of
+    magnitude 2^53 or more, NaN, a key twice in an object, a lone surrogate, more than 100 levels;
+    and for arguments with none of the names in `only`.
 
     >>> import sealwax
     >>> asked = sealwax.request_context("tools/call", "delete_note", {"id": 7})
@@ -104,19 +104,19 @@ def _name(name: str) -> bytes:
 
 
 class Carried(NamedTuple):
-    """Where the messages of a method carry a token."""
+    """The places where the messages of a method carry a token."""
 
-    #: What is carried; of a cursor, the method is the label.
+    #: The kind of token; the label of a cursor is the method.
     kind: Literal["request-state", "cursor"]
-    #: The member of ``params`` by which it comes back.
+    #: The member of ``params`` in which it comes back.
     param: str
-    #: The member of the result by which it leaves.
+    #: The member of the result in which it leaves.
     result: str
-    #: Of a ``requestState``: the member of ``params`` that names the request's target.
+    #: The member of ``params`` that names the target of a ``requestState``'s request.
     target: str | None
 
 
-# Methods are what a client sends: only so many are remembered, and none that is long.
+# Clients choose the methods, so the cache is bounded in number and in length.
 _REMEMBERED = 64
 
 
@@ -129,7 +129,7 @@ def _carried(method: bytes) -> Carried | None:
 
 
 def carried(method: str) -> Carried | None:
-    """Return where the requests and results of `method` carry a token. For adapters.
+    """Return the places where the messages of `method` carry a token. For adapters.
 
     >>> import sealwax
     >>> sealwax.carried("tools/list").result
@@ -140,7 +140,7 @@ def carried(method: str) -> Carried | None:
 
 
 class Principal(NamedTuple):
-    """Who is authenticated: at least a subject or a client. :meth:`Codec.view` takes the parts."""
+    """An authenticated caller: a subject, a client, or both. :meth:`Codec.view` takes the parts."""
 
     issuer: str | None = None
     client: str | None = None
@@ -148,14 +148,14 @@ class Principal(NamedTuple):
 
 
 def principal_from_claims(claims: Mapping[str, Any]) -> Principal:
-    """Return the principal of a verified JWT, or of what introspection tells.
+    """Return the principal of the claims of a verified JWT, or of an introspection response.
 
-    It is ``iss`` and ``sub``, which must be there, and ``client_id``, or else ``azp``, if it is
-    (RFC 9068 §2.2, RFC 7662 §2.2, OpenID Connect Core §2). One rule, for the same user must be the
-    same at every replica.
+    Takes ``iss`` and ``sub``, which are required, and ``client_id``, or else ``azp``, if present
+    (RFC 9068 §2.2, RFC 7662 §2.2, OpenID Connect Core §2). Every language uses this rule, so that
+    a user is the same principal at every replica.
 
-    Raises :class:`InvalidArgument` where ``iss`` or ``sub`` is missing, and for a part that is no
-    text, empty or over 1,024 bytes.
+    Raises :class:`InvalidArgument` if ``iss`` or ``sub`` is missing, and for a part that is not a
+    text, is empty or is over 1,024 bytes.
 
     >>> import sealwax
     >>> claims = {"iss": "https://idp.example.com", "sub": "alice", "azp": "cli-7"}
@@ -170,24 +170,24 @@ def principal_from_claims(claims: Mapping[str, Any]) -> Principal:
 
 
 class Inspected(NamedTuple):
-    """What a text claims to be. Nothing of it is verified."""
+    """The claims of a text about itself. None of them is verified."""
 
-    #: What it is.
+    #: The kind of text.
     what: Literal["token", "session-id", "handle", "key"]
-    #: The key that it says made it, or that it is; ``None`` of a handle.
+    #: The id of the key that made it, or that it is; ``None`` for a handle.
     key_id: str | None = None
-    #: Of a token: its kind, such as ``request-state``.
+    #: The kind of a token, such as ``request-state``.
     kind: str | None = None
-    #: Of a token: its id in hex digits, the same as of the token when it opens.
+    #: The id of a token in hex digits: :attr:`Opened.token_id`.
     token_id: str | None = None
-    #: Of a handle: its type.
+    #: The type of a handle.
     handle_type: str | None = None
-    #: When it says it was made, in Unix milliseconds; of a session id or a handle.
+    #: The creation time of a session id or a handle, in Unix milliseconds.
     created_at_ms: int | None = None
 
 
 def inspect(value: str) -> Inspected:
-    """Tell what a text is: a sealed token, a session id, a handle or a key text.
+    """Return what a text is: a sealed token, a session id, a handle or a key text.
 
     >>> import sealwax
     >>> key = sealwax.Key.generate()

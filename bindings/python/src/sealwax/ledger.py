@@ -1,8 +1,8 @@
-"""Ledgers: what remembers that a token was used or ended, and which state is the latest.
+"""Ledgers: record which tokens were used or ended, and which state of a session is the latest.
 
-LEDGER.md says what they keep and what they are asked; the core decides all of it. One of these is
-given to :class:`sealwax.mcp.Guard` as `ledger`. :class:`Memory` is for one process, :class:`SQLite`
-for one machine, :class:`Redis` for a fleet.
+Pass one to :class:`sealwax.mcp.Guard` as `ledger`: :class:`Memory` for one process,
+:class:`SQLite` for one machine, :class:`Redis` for a fleet. LEDGER.md describes the records and
+the commands; the core makes all decisions.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ if TYPE_CHECKING:
 
 __all__ = ["Command", "Ledger", "LedgerUnfit", "Memory", "Redis", "SQLite"]
 
-#: What a ledger is asked: ``script``, ``keys`` and ``args``, all texts.
+#: A command for a ledger: ``script``, ``keys`` and ``args``, all texts.
 Command: TypeAlias = "dict[str, Any]"
 logger = logging.getLogger("sealwax.ledger")
-#: How long a replica may take to confirm, in milliseconds: half of what the guard gives a command.
+#: The time limit for a replica to confirm, in milliseconds: half of a command's time limit.
 _WAIT = 150
 _SCRIPTS = ("open", "admit", "commit", "revoke")
-#: How long to try for a file while other processes open it too, in seconds.
+#: The time limit to open a file that other processes open too, in seconds.
 _OPENING = 5.0
 
 
 class Ledger(Protocol):
-    """Does what a guard asks, in one atomic step, and replies as LEDGER.md says."""
+    """Runs a guard's commands, each in one atomic step, and replies as LEDGER.md says."""
 
     async def run(self, command: Command, /) -> list[str]:
-        """Do a command and return the reply. Whatever is raised refuses the request."""
+        """Run a command and return the reply. Any exception refuses the request."""
         ...
 
 
 class LedgerUnfit(Exception):
-    """The store cannot be a ledger: it would forget. The message says what to change."""
+    """The store cannot be a ledger: it would lose records. The message says what to change."""
 
 
 class Memory(Opaque):
-    """A ledger in the memory of this process: no other replica knows of it, nor this one restarted.
+    """A ledger in the memory of this process: neither shared with replicas nor kept on restart.
 
-    It takes about `room` bytes. It forgets nothing that is alive: where there is no room, whatever
-    is new is refused, and one principal fills at most half. A process that was forked off raises
-    :class:`LedgerUnfit`, for two would know different things.
+    It takes about `room` bytes. It never drops a live record: when it is full it refuses new ones,
+    and one principal fills at most half. A forked process raises :class:`LedgerUnfit`, because the
+    two copies would diverge.
 
     >>> import sealwax.ledger
     >>> ledger = sealwax.ledger.Memory()
@@ -63,17 +63,17 @@ class Memory(Opaque):
 
     __slots__ = ("_lock", "_memory", "_process")
 
-    #: It has the clock of the guard.
+    #: It uses the guard's clock.
     local = True
 
     def __init__(self, *, room: int = 64 << 20) -> None:
         self._memory = own("sealwax_memory", lib.sealwax_memory_new, room, _now())
-        # A reply lies in the memory until the next call, and cffi lets other threads run.
+        # A reply is valid until the next call, and cffi releases the GIL.
         self._lock = threading.Lock()
         self._process = os.getpid()
 
     async def run(self, command: Command, /) -> list[str]:
-        """Do a command."""
+        """Run a command."""
         _expect_process(self._process)
         written = json.dumps(command).encode()
         text, length = ffi.new("const char **"), ffi.new("size_t *")
@@ -88,11 +88,11 @@ class Memory(Opaque):
 
 
 class SQLite:
-    """A ledger in a file: for the processes of one machine, and for what follows a restart.
+    """A ledger in a file: shared by the processes of one machine, and kept on restart.
 
-    What was answered survives a loss of power; if it need not be `durable`, `kill -9` alone, in a
-    fraction of the time. A file on a network is none of this. Raises
-    :class:`LedgerUnfit` for a file that cannot be one, and in a process that was forked off: each
+    A record that was answered survives a power loss; with ``durable=False`` only the end of the
+    process, in a fraction of the time. The file must not be on a network. Raises
+    :class:`LedgerUnfit` for a file that cannot be a ledger, and in a forked process: each process
     opens the file by itself.
 
     >>> import sealwax.ledger, tempfile
@@ -100,13 +100,13 @@ class SQLite:
     >>> ledger = sealwax.ledger.SQLite(f"{folder}/ledger.db")
     """
 
-    #: It has the clock of the guard.
+    #: It uses the guard's clock.
     local = True
 
     def __init__(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
         self._lock = threading.Lock()
         self._process = os.getpid()
-        # No more threads than work at once: the others are the server's.
+        # One thread, so that the others stay free for the server.
         self._thread: CapacityLimiter | None = None
         try:
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -124,7 +124,7 @@ class SQLite:
         self._sql = {name: _text(f"sqlite-{name}") for name in names}
 
     def _is_set_up(self) -> bool:
-        """Set the file up, unless it is locked: one that changes to WAL waits for nobody."""
+        """Set up the file unless it is locked: changing to WAL does not wait for a lock."""
         try:
             for name in ("sqlite-connect", "sqlite-create"):
                 for statement in filter(str.strip, _text(name).split(";")):
@@ -136,12 +136,12 @@ class SQLite:
         return True
 
     async def run(self, command: Command, /) -> list[str]:
-        """Do a command, in a thread: it waits for the disk."""
+        """Run a command, in a thread: it waits for the disk."""
         from anyio import CapacityLimiter, to_thread
 
         _expect_process(self._process)
         self._thread = self._thread or CapacityLimiter(1)
-        # Nobody waits for one that is late: it is asked for once more, by the same attempt.
+        # Nothing waits for a late command: the engine repeats it as the same attempt.
         return await to_thread.run_sync(
             self._run, command, abandon_on_cancel=True, limiter=self._thread
         )
@@ -176,15 +176,15 @@ class SQLite:
 
 
 class Redis:
-    """A ledger in a Redis 6.2 or later, or a Valkey: for a fleet.
+    """A ledger in Redis 6.2 or later, or Valkey: for a fleet.
 
     `client` is a ``Redis`` or ``RedisCluster`` of ``redis.asyncio``, or a ``Valkey`` or
-    ``ValkeyCluster`` of ``valkey.asyncio``, made as you like it: the guard gives each command 0.3
-    seconds, whatever the client's own time limits and retries are. The first command checks the
-    server, and so does each that follows a failure, for another server may answer then.
-    :class:`LedgerUnfit` is raised for one that would forget. One command is a round trip; what
-    ends, and :meth:`sealwax.mcp.Guard.revoke`, take another where there are replicas, for one of
-    them to confirm it.
+    ``ValkeyCluster`` of ``valkey.asyncio``, with any settings: the guard limits each command to 0.3
+    seconds, whatever the client's own time limits and retries. The first command, and each after a
+    failure, checks the server, because another server may answer then. Raises :class:`LedgerUnfit`
+    for a server that would lose records. A command takes one round trip; ending something, and
+    :meth:`sealwax.mcp.Guard.revoke`, take a second one where there are replicas, for one of them
+    to confirm it.
 
     >>> import redis.asyncio, sealwax.ledger
     >>> ledger = sealwax.ledger.Redis(redis.asyncio.Redis(host="ledger.example.com"))
@@ -203,13 +203,13 @@ class Redis:
             for name, text in self._scripts.items()
         }
         self._is_checked = False
-        #: Whether a replica must confirm each command: nothing can tell one server from the next.
+        #: Whether a replica must confirm each command, because a fail-over cannot be detected.
         self._must_confirm = False
-        #: What the server's settings may make it forget, once it was asked.
+        #: Warnings about settings that may lose records, once the server was checked.
         self.warnings: list[str] = []
 
     async def run(self, command: Command, /) -> list[str]:
-        """Do a command."""
+        """Run a command."""
         try:
             if not self._is_checked:
                 await self._check(command["keys"][0])
@@ -219,7 +219,7 @@ class Redis:
             raise
 
     async def check(self) -> list[str]:
-        """Return what the server may forget, or raise :class:`LedgerUnfit`."""
+        """Return warnings about the server's settings, or raise :class:`LedgerUnfit`."""
         return await self._check("")
 
     async def _check(self, key: str) -> list[str]:
@@ -245,7 +245,7 @@ class Redis:
         if not ends and not self._must_confirm:
             reply = await self._evaluated(self._client.execute_command, command)
             self._must_confirm = reply[0] == "ok" and reply[-1] == "2"
-            # The first of those that had to be confirmed was not; it does not count.
+            # This first command was not confirmed, so it does not count.
             needs = self._must_confirm and command["script"] != "open"
             return [*reply, "unconfirmed"] if needs else reply
         async with _connection(self._client, command["keys"][0]) as execute:
@@ -270,12 +270,12 @@ class Redis:
 
 @asynccontextmanager
 async def _connection(client: Any, key: str) -> AsyncIterator[Callable[..., Any]]:
-    """Give what sends commands over one connection: WAIT is about what its own one wrote."""
+    """Yield a function that sends over one connection: WAIT covers its own writes only."""
     if not hasattr(client, "get_node_from_key"):
         async with client.client() as connected:
             yield connected.execute_command
         return
-    # By which the client learns where it is, if it moved.
+    # From the reply the client learns the node, if the slot moved.
     await client.execute_command("EXISTS", key)
     node = client.get_node_from_key(key)
     connection = node.acquire_connection()
@@ -315,7 +315,7 @@ def _text(name: str) -> str:
 
 def _judged(command: Command, now: int, values: list[str | None]) -> Any:
     written, had = json.dumps(command).encode(), json.dumps(values).encode()
-    # What is written is not longer than what was there and what is asked, but for a few numbers.
+    # The reply is at most as long as the stored values and the command, plus a few numbers.
     room = len(written) + len(had) + 4096
     return json.loads(
         call_for_text(

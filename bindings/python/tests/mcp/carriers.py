@@ -156,3 +156,8 @@ CARRIERS: tuple[RequestState | Cursor | Handle, ...] = (
 
 def view(codec: sealwax.Codec, principal: Principal) -> sealwax.View:
     return codec.view(**principal._asdict())
+
+
+def altered(text: str) -> str:
+    middle = len(text) // 2
+    return text[:middle] + ("a" if text[middle] != "a" else "b") + text[middle + 1 :]

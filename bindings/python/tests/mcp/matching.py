@@ -1,4 +1,4 @@
-"""What came of an event, against what a transcript says of it."""
+"""Compares the outcome of an event with its transcript."""
 
 from __future__ import annotations
 

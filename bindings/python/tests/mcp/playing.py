@@ -54,13 +54,13 @@ WAIT = 60
 
 @dataclass
 class Found:
-    """What came of an event."""
+    """The outcome of an event."""
 
     event: dict[str, Any]
     #: The message, for what is echoed.
     sent: dict[str, Any]
     asked: list[str] = field(default_factory=list)
-    #: Of each that was accepted or not, whether it is nobody's in particular.
+    #: Whether each token that `accept` got belongs to no principal.
     anybodys: list[bool] = field(default_factory=list)
     delivered: dict[str, Any] | None = None
     did: list[Any] = field(default_factory=list)
@@ -152,7 +152,7 @@ class Playing:
     # What the server does.
 
     async def _seen(self, ctx: Any, call_next: Any) -> Any:
-        """What is inside of the guard: nothing gets here that was not let through."""
+        """Record a message that the guard delivered."""
         found = self.found
         if ctx.method == found.sent.get("method"):
             params = ctx.params or {}

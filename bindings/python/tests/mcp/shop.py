@@ -45,7 +45,7 @@ def codec(keys: str) -> sealwax.Codec:
 
 @dataclass
 class Shop:
-    """What the tools do. `ran` names the handlers that ran."""
+    """The tools. `ran` names the handlers that ran."""
 
     guard: Guard
     max_age: int = 3600

@@ -38,7 +38,7 @@ def codec(keys: str, **limits: int) -> sealwax.Codec:
 
 
 class Tally:
-    """What the tools do. `ran` names those that ran."""
+    """The tools. `ran` names those that ran."""
 
     def __init__(self, guard: Guard, **options: Any) -> None:
         given = {"initial": lambda _ctx: {"count": 0}, "required": {"tools": ["count"]}, **options}

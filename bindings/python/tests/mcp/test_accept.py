@@ -1,4 +1,4 @@
-"""What `accept` is told."""
+"""The arguments of `accept`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 import wire
 from carriers import CARRIERS, Handle, HandleState, RequestState, view
+from guarded import KEYS, SYSTEMS, served
 from remembering import Remembering
 from shop import codec
-from test_guard import KEYS, SYSTEMS, served
 
 import sealwax
 
@@ -45,7 +45,9 @@ async def test_what_accepts_is_told_when_nothing_opens_any_longer(system: str) -
                 assert ends_at_ms is not None
                 end = -(-ends_at_ms // 1000)
             elif isinstance(carrier, HandleState):
-                end = alice.handle_state("order").open(good).expires_at or 0
+                opened = alice.handle_state("order").open(good)
+                end = opened.issued_at + 3600
+                assert opened.expires_at == end
             elif isinstance(carrier, RequestState):
                 context = sealwax.request_context("tools/call", "ask", {"id": 7})
                 end = alice.request_state(context).open(good).expires_at or 0

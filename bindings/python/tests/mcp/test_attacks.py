@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import json
-import logging
-import threading
-import weakref
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import httpx2
 import mcp_types as types
 import pytest
 import shop
 import tally
 import wire
 from carriers import RequestState, view
+from data_layer import created, meta
+from data_layer import served as served_with_sessions
 from fastmcp.server.middleware import Middleware
+from guarded import KEYS, SYSTEMS, served
 from lone import SYSTEMS as LONE
 from lone import Lone
 from remembering import Remembering
-from test_data_layer import call, carried, created, meta
-from test_data_layer import served as served_with_sessions
-from test_guard import KEYS, SYSTEMS, served
 
 import sealwax
 from sealwax.mcp import SESSION_META_KEY, Guard, principal_from_access_token
 
 if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
-    from mcp import Client
-
-    from sealwax.mcp import Refusal, Session
+    from sealwax.mcp import Refusal
 
 pytestmark = pytest.mark.anyio
+REVISIONS = ("2026-07-28", "2025-11-25")
 FORGED = '{"asked":7,"pad":""}'
 ALONE = pytest.mark.parametrize("system", LONE)
 #: The calls whose handlers may ask back, by what names them.
@@ -55,31 +47,32 @@ def asking(system: str, method: str) -> tuple[dict[str, Any], str]:
 
 
 @SYSTEMS
-@pytest.mark.parametrize("method", ASKING)
-async def test_a_state_under_its_name_in_python_is_refused(system: str, method: str) -> None:
+async def test_a_state_under_its_name_in_python_is_refused(system: str) -> None:
     """FastMCP's models took `request_state` for it, and the boundary had not opened that."""
     async with served(system) as of:
-        params, name = asking(system, method)
-        asked = await wire.raw(of.url, method, params, name=name)
-        sealed = asked["result"]["requestState"]
-        of.shop.ran.clear()
-        for sent in (
-            {"request_state": FORGED},
-            {"request_state": FORGED, "requestState": None},
-            {"request_state": FORGED, "requestState": sealed},
-            {"request_state": {"v": 1}},
-            {"request_state": sealed},
-        ):
-            told = await wire.raw(of.url, method, {**params, **sent}, name=name)
-            assert told["error"] == RequestState.refusal["error"]
-        assert of.codes == ["malformed"] * 5
-        assert of.shop.ran == []
-        told = await wire.raw(of.url, method, {**params, "requestState": sealed}, name=name)
-        assert '\\"asked\\": 7' in json.dumps(told["result"])
-        # Nothing, by either name, is nothing: so a client writes what it has not.
-        nothing = {"request_state": None, "requestState": None, "meta": None}
-        told = await wire.raw(of.url, method, {**params, **nothing}, name=name)
-        assert told["result"]["resultType"] == "input_required"
+        for method in ASKING:
+            of.refusals.clear()
+            params, name = asking(system, method)
+            asked = await wire.raw(of.url, method, params, name=name)
+            sealed = asked["result"]["requestState"]
+            of.shop.ran.clear()
+            for sent in (
+                {"request_state": FORGED},
+                {"request_state": FORGED, "requestState": None},
+                {"request_state": FORGED, "requestState": sealed},
+                {"request_state": {"v": 1}},
+                {"request_state": sealed},
+            ):
+                told = await wire.raw(of.url, method, {**params, **sent}, name=name)
+                assert told["error"] == RequestState.refusal["error"]
+            assert of.codes == ["malformed"] * 5
+            assert of.shop.ran == []
+            told = await wire.raw(of.url, method, {**params, "requestState": sealed}, name=name)
+            assert '\\"asked\\": 7' in json.dumps(told["result"])
+            # Nothing, by either name, is nothing: so a client writes what it has not.
+            nothing = {"request_state": None, "requestState": None, "meta": None}
+            told = await wire.raw(of.url, method, {**params, **nothing}, name=name)
+            assert told["result"]["resultType"] == "input_required"
 
 
 async def test_who_only_sees_a_refused_request_reads_no_state_of_it() -> None:
@@ -117,16 +110,17 @@ async def test_who_only_sees_a_refused_request_reads_no_state_of_it() -> None:
     assert seen == [sealwax.InvalidArgument, sealwax.InvalidArgument, None, "mine"]
 
 
+SPELLINGS = ["RequestState", "requeststate", "request-state", "requestState ", "_requestState"]
+
+
 @SYSTEMS
-@pytest.mark.parametrize(
-    "spelling", ["RequestState", "requeststate", "request-state", "requestState ", "_requestState"]
-)
-async def test_no_other_spelling_is_a_state(system: str, spelling: str) -> None:
+async def test_no_other_spelling_is_a_state(system: str) -> None:
     async with served(system) as of:
-        for more in ({}, {"_meta": {spelling: FORGED, "requestState": FORGED}}):
-            sent = {**ASKING["tools/call"], spelling: FORGED, **more}
-            told = await wire.raw(of.url, "tools/call", sent, name="ask")
-            assert told["result"]["resultType"] == "input_required"
+        for spelling in SPELLINGS:
+            for more in ({}, {"_meta": {spelling: FORGED, "requestState": FORGED}}):
+                sent = {**ASKING["tools/call"], spelling: FORGED, **more}
+                told = await wire.raw(of.url, "tools/call", sent, name="ask")
+                assert told["result"]["resultType"] == "input_required"
 
 
 @SYSTEMS
@@ -155,16 +149,15 @@ async def test_of_a_member_sent_twice_the_boundary_sees_what_the_handler_does(sy
                 f'"arguments":{{"id":7}},"requestState":{one},"_meta":{envelope},'
                 f'"requestState":{other}}}}}'
             )
-            async with httpx2.AsyncClient(headers=headers) as http:
+            async with wire.http(headers=headers) as http:
                 told.append(wire.told((await http.post(of.url, content=body)).text))
         assert told[0]["result"]["structuredContent"]["state"] == {"asked": 7, "pad": ""}
         assert told[1]["error"] == RequestState.refusal["error"]
 
 
 @pytest.mark.parametrize("system", tally.SYSTEMS)
-@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
-async def test_a_session_under_its_name_in_python_is_refused(system: str, revision: str) -> None:
-    async with served_with_sessions(system, revision, guard={"accept": Remembering()}) as of:
+async def test_a_session_under_its_name_in_python_is_refused(system: str) -> None:
+    async with served_with_sessions(system, guard={"accept": Remembering()}) as of:
         session = await created(of.client)
         of.of.ran.clear()
         asked: dict[str, dict[str, Any]] = {
@@ -172,12 +165,12 @@ async def test_a_session_under_its_name_in_python_is_refused(system: str, revisi
             "tools/list": {},
             "sessions/delete": {},
         }
-        for method, params in asked.items():
+        for revision, (method, params) in product(REVISIONS, asked.items()):
             sent = {**params, "meta": meta(session)}
             told = await wire.raw(of.url, method, sent, revision=revision, name=params.get("name"))
             assert told["error"] == sealwax.answer("data-layer")["error"], method
         assert of.of.ran == []
-        assert of.codes == ["malformed"] * 3
+        assert of.codes == ["malformed"] * 6
 
 
 def nested(levels: int) -> Any:
@@ -240,9 +233,8 @@ async def test_a_method_of_the_authors_own_may_have_such_a_member(system: str) -
 
 
 @ALONE
-@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
-async def test_a_method_that_carries_no_state_has_none(system: str, revision: str) -> None:
-    """What a client sent there is not opened, and what is written would not be sealed."""
+async def test_a_method_that_carries_no_state_has_none(system: str) -> None:
+    """There, a client's state is not opened, and a written one would not be sealed."""
     guard = Guard(codec=shop.codec(KEYS), principal=principal_from_access_token)
     said: list[str] = []
 
@@ -258,10 +250,11 @@ async def test_a_method_that_carries_no_state_has_none(system: str, revision: st
 
     app = wire.app(system, None, where=Lone(guard, it, {"example/own": own}))
     with wire.listening(app) as url:
-        for sent in ({}, {"requestState": FORGED}, {"request_state": FORGED}):
+        sents: list[Any] = [{}, {"requestState": FORGED}, {"request_state": FORGED}]
+        for revision, sent in product(REVISIONS, sents):
             told = await wire.raw(url, "example/own", sent, revision=revision)
             assert "error" not in told
-    assert len(said) == 6
+    assert len(said) == 12
     assert all("expected a request that carries a requestState" in one for one in said)
 
 
@@ -312,106 +305,20 @@ async def test_a_list_has_no_state(system: str) -> None:
 
 
 @pytest.mark.parametrize("system", tally.SYSTEMS)
-@pytest.mark.parametrize("name", [["count"], {"count": 1}, 7, None, "no such tool"])
 async def test_a_tool_whose_name_is_no_text_is_no_failure_of_the_server(
-    system: str, name: Any
+    system: str,
 ) -> None:
     async with served_with_sessions(system, "2025-11-25") as of:
-        sent = {"name": name, "arguments": {}}
-        told = await wire.raw(of.url, "tools/call", sent, revision="2025-11-25")
-        if isinstance(name, str):
-            # What each SDK says of it, each in its own way.
-            assert "Unknown tool" in json.dumps(told) or "structuredContent" in told["result"]
-        else:
-            assert told["error"]["code"] == types.INVALID_PARAMS
-            assert "unhashable" not in json.dumps(told)
-
-
-@SYSTEMS
-async def test_arguments_are_no_part_of_reading_a_resource(system: str) -> None:
-    uri = "secret:///a"
-    async with served(system, only={uri: ["id"]}) as of:
-        asked = await wire.raw(
-            of.url, "resources/read", {"uri": uri, "arguments": {"id": 7}}, name=uri
-        )
-        state = {"requestState": asked["result"]["requestState"]}
-        told = await wire.raw(of.url, "resources/read", {"uri": uri, **state}, name=uri)
-        assert '\\"asked\\": 7' in json.dumps(told["result"])
-        context = sealwax.request_context("resources/read", uri)
-        alice = view(shop.codec(KEYS), wire.principal("alice"))
-        replica = {"requestState": alice.request_state(context).seal(FORGED.encode())}
-        for arguments in ({"id": 8}, "none", None, [1]):
-            sent = {"uri": uri, "arguments": arguments, **replica}
-            told = await wire.raw(of.url, "resources/read", sent, name=uri)
-            assert '\\"asked\\": 7' in json.dumps(told["result"])
-
-
-NASTY = "x\n\x1b[31mred\r\u2028\u00e9" + "A" * 300
-
-
-@pytest.mark.parametrize("system", tally.SYSTEMS)
-async def test_no_log_holds_what_a_client_sent_raw(
-    system: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG, "sealwax.mcp")
-    async with served_with_sessions(system, "2025-11-25") as of:
-        session = await created(of.client)
-        for method, params in [
-            (NASTY, {"_meta": meta({"sessionId": NASTY, "state": NASTY})}),
-            ("tools/call", {"name": NASTY, "requestState": NASTY}),
-            ("tools/call", {"name": "peek", "arguments": {NASTY: 2**60}, "requestState": NASTY}),
-            ("tools/call", {"name": "peek", "request_state": NASTY}),
-            ("prompts/get", {"name": {NASTY: 1}, "requestState": NASTY}),
-            ("resources/read", {"uri": NASTY, "requestState": NASTY}),
-            ("resources/read", {"uri": [NASTY], "requestState": "sw1." + NASTY}),
-            ("tools/list", {"cursor": NASTY}),
-            ("tools/list", {"cursor": {NASTY: 1}}),
-            ("tools/list", {"_meta": meta({NASTY: 1, "sessionId": NASTY})}),
-            ("tools/list", {"_meta": meta({**session, "state": {NASTY: NASTY}})}),
-            ("tools/list", {"_meta": meta({**session, "state": NASTY})}),
-            ("tools/list", {"_meta": meta(NASTY)}),
-            ("sessions/create", {"_meta": meta(NASTY)}),
-            ("sessions/delete", {"_meta": meta({"sessionId": NASTY})}),
-            ("sessions/delete", {"meta": NASTY}),
-        ]:
-            told = await wire.raw(of.url, method, params, revision="2025-11-25", identity=7)
-            assert "error" in told
-        ours = [one.getMessage() for one in caplog.records if one.name == "sealwax.mcp"]
-        assert len(ours) == len(of.refusals) >= 13
-        for said in [*ours, *(refusal.message for refusal in of.refusals)]:
-            assert said.isascii()
-            assert said.isprintable()
-            assert len(said) < 200
-
-
-@ALONE
-async def test_no_log_holds_a_handle_raw(system: str, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG, "sealwax.mcp")
-    refusals: list[Refusal] = []
-    guard = Guard(
-        codec=shop.codec(KEYS),
-        principal=principal_from_access_token,
-        on_refused=refusals.append,
-    )
-    rows, held = guard.handles("basket"), guard.held_handles("order")
-    handles = [NASTY, f"basket_{NASTY}", f"{NASTY}_7", "\ud800", "A" * 9_000, {NASTY: 1}, None]
-
-    async def it(ctx: Any) -> Any:
-        for handle in handles:
-            for use in (rows.check, rows.end, held.open, held.end):
-                with pytest.raises(sealwax.mcp.HandleRefused):
-                    await use(ctx, handle)  # type: ignore[arg-type]
-        return {}
-
-    with wire.listening(wire.app(system, None, where=Lone(guard, it))) as url:
-        async with wire.over_http(url, "alice") as client:
-            assert not (await client.call_tool("it", {})).is_error
-    ours = [one.getMessage() for one in caplog.records if one.name == "sealwax.mcp"]
-    assert len(ours) == len(refusals) == 4 * len(handles)
-    for said in [*ours, *(refusal.message for refusal in refusals)]:
-        assert said.isascii()
-        assert said.isprintable()
-        assert len(said) < 200
+        names: list[Any] = [["count"], {"count": 1}, 7, None, "no such tool"]
+        for name in names:
+            sent = {"name": name, "arguments": {}}
+            told = await wire.raw(of.url, "tools/call", sent, revision="2025-11-25")
+            if isinstance(name, str):
+                # What each SDK says of it, each in its own way.
+                assert "Unknown tool" in json.dumps(told) or "structuredContent" in told["result"]
+            else:
+                assert told["error"]["code"] == types.INVALID_PARAMS
+                assert "unhashable" not in json.dumps(told)
 
 
 async def test_a_principal_that_is_a_text_is_refused_and_says_what_to_do() -> None:
@@ -425,123 +332,6 @@ async def test_a_principal_that_is_a_text_is_refused_and_says_what_to_do() -> No
             assert await RequestState().present(of.client, None) == RequestState.internal
             assert 'principal="anonymous" in place of a function' in of.refusals[0].message
             assert of.shop.ran == []
-
-
-class Waiting:
-    """A tool that waits until it is cancelled, and what it leaves behind."""
-
-    def __init__(self) -> None:
-        self.began, self.left, self.told = (threading.Event() for _ in range(3))
-        self.session: weakref.ref[Session] | None = None
-        self.errors: list[BaseException] = []
-
-
-async def until(event: threading.Event) -> None:
-    with anyio.fail_after(60):
-        while not event.is_set():
-            await anyio.sleep(0.01)
-
-
-def cancelling(revision: str, url: str) -> AbstractAsyncContextManager[Client]:
-    mode = "legacy" if revision == "2025-11-25" else revision
-    return wire.over_http(url, "alice", mode=mode)
-
-
-@ALONE
-@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
-async def test_a_cancelled_request_lets_go_of_its_session(system: str, revision: str) -> None:
-    guard = Guard(codec=tally.codec(KEYS), principal=principal_from_access_token)
-    sessions, seen = guard.sessions(initial=lambda _ctx: 0), Waiting()
-
-    async def it(ctx: Any) -> Any:
-        session = sessions.of(ctx)
-        assert session is not None
-        session.write(session.value + 1)
-        seen.session = weakref.ref(session)
-        seen.began.set()
-        try:
-            await anyio.sleep_forever()
-        finally:
-            seen.left.set()
-
-    app = wire.app(system, None, where=Lone(guard, it), stateless=False)
-    with wire.listening(app) as url:
-        async with cancelling(revision, url) as client:
-            session = await created(client)
-            async with anyio.create_task_group() as group:
-                group.start_soon(call, client, "it", session)
-                await until(seen.began)
-                group.cancel_scope.cancel()
-            await until(seen.left)
-            assert seen.session is not None
-            with anyio.fail_after(60):
-                while seen.session() is not None:
-                    gc.collect()
-                    await anyio.sleep(0.01)
-
-
-@ALONE
-@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
-@pytest.mark.parametrize("cancelled", [True, False])
-async def test_what_is_written_after_the_answer_raises(
-    system: str, revision: str, cancelled: bool
-) -> None:
-    """What a tool leaves running has the context of its request, and no request any more."""
-    guard = Guard(codec=tally.codec(KEYS), principal=principal_from_access_token)
-    sessions, seen, later = guard.sessions(initial=lambda _ctx: 0), Waiting(), threading.Event()
-    held, tasks = guard.held_handles("order"), []
-
-    async def after(ctx: Any, session: Session) -> None:
-        await until(later)
-        uses: list[Any] = [
-            lambda: session.write(7),
-            session.fork,
-            lambda: sessions.of(ctx),
-            lambda: guard.read_state(ctx),
-            lambda: guard.write_state(ctx, 7),
-        ]
-        for use in uses:
-            try:
-                use()
-            except sealwax.InvalidArgument as error:
-                seen.errors.append(error)
-        try:
-            await held.seal(ctx, 7)
-        except sealwax.InvalidArgument as error:
-            seen.errors.append(error)
-        seen.told.set()
-
-    async def it(ctx: Any) -> Any:
-        session = sessions.of(ctx)
-        assert session is not None
-        tasks.append(asyncio.create_task(after(ctx, session)))
-        seen.began.set()
-        if cancelled:
-            try:
-                await anyio.sleep_forever()
-            finally:
-                seen.left.set()
-        return {"value": session.value}
-
-    app = wire.app(system, None, where=Lone(guard, it), stateless=False)
-    with wire.listening(app) as url:
-        async with cancelling(revision, url) as client:
-            session = await created(client)
-            if cancelled:
-                async with anyio.create_task_group() as group:
-                    group.start_soon(call, client, "it", session)
-                    await until(seen.began)
-                    group.cancel_scope.cancel()
-                await until(seen.left)
-                # One more, so that what was cancelled is done with.
-                await client.list_tools()
-            else:
-                told = await call(client, "it", session)
-                assert carried(told) == {"sessionId": session["sessionId"]}
-            later.set()
-            await until(seen.told)
-    assert len(seen.errors) == 6
-    assert all("answered or cancelled" in str(error) for error in seen.errors)
 
 
 @pytest.mark.parametrize("system", tally.SYSTEMS)

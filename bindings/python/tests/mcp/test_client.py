@@ -11,12 +11,12 @@ import pytest
 import tally
 import wire
 from carriers import plain, view
+from data_layer import KEYS, MODES, Asked, Raw, ask, call, served
+from http_sessions import Recording
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
 from remembering import Remembering
-from test_data_layer import KEYS, MODES, REVISIONS, SYSTEMS, Asked, Raw, ask, call, served
-from test_http_sessions import Recording
 
 import sealwax
 from sealwax.mcp import SESSION_META_KEY, Guard, principal_from_access_token
@@ -70,7 +70,7 @@ async def visit(client: Client, path: Path) -> None:
         for _ in range(5):
             group.start_soon(value, first)
     assert await value(first, "peek") == 8
-    # It is kept, and goes on for whoever opens it again.
+    # It is saved, and continues when it is opened again.
     again = await ClientSessions(OnDisk(path)).open(client, server="tally", user="alice")
     assert await value(again) == 9
     # The first did not see that, and so its next write takes its place: the last one wins.
@@ -93,15 +93,18 @@ async def visit(client: Client, path: Path) -> None:
     assert await value(begun) == 1
 
 
-@REVISIONS
-@SYSTEMS
+@pytest.mark.parametrize(
+    ("system", "revision"),
+    [*((system, "2026-07-28") for system in tally.SYSTEMS), ("fastmcp", "2025-11-25")],
+)
 async def test_a_host_keeps_sessions_over_http(system: str, revision: str, tmp_path: Path) -> None:
     async with served(system, revision, guard={"accept": Remembering()}) as of:
         await visit(of.client, tmp_path)
 
 
-@REVISIONS
-@SYSTEMS
+@pytest.mark.parametrize(
+    ("system", "revision"), [("mcpserver", "2026-07-28"), ("lowlevel", "2025-11-25")]
+)
 async def test_a_host_keeps_sessions_over_stdio(system: str, revision: str, tmp_path: Path) -> None:
     options: Any = {"program": "tally.py", "mode": MODES[revision]}
     async with wire.over_stdio(system, KEYS, "alice", **options) as client:
@@ -136,12 +139,10 @@ async def test_a_session_that_the_server_does_not_know_is_dropped(tmp_path: Path
         assert await value(session) == 1
 
 
-@REVISIONS
-@SYSTEMS
 async def test_where_nothing_remembers_an_end_it_is_forgotten_here(
-    system: str, revision: str, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    async with served(system, revision) as of:
+    async with served() as of:
         sessions = ClientSessions(OnDisk(tmp_path))
         session = await sessions.open(of.client, server="tally", user="alice")
         kept = session.metadata

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 EXAMPLE = Path(__file__).parents[4] / "examples/sessions.py"
 KEYS = str(sealwax.Key.generate().to_text())
-MODES = pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
 
 
 @contextmanager
@@ -84,16 +83,15 @@ async def visit(client: Client, other: Client) -> None:
     await here.delete()
 
 
-@MODES
-async def test_sessions_at_two_replicas(mode: str) -> None:
+async def test_sessions_at_two_replicas() -> None:
     log: list[str] = []
     with (
         running(log, NOTES_JWT_SECRET=wire.SECRET) as url,
         running(log, NOTES_JWT_SECRET=wire.SECRET) as other,
     ):
         async with (
-            wire.over_http(url, "alice", mode=mode) as client,
-            wire.over_http(other, "alice", mode=mode) as at_other,
+            wire.over_http(url, "alice", mode="2026-07-28") as client,
+            wire.over_http(other, "alice", mode="legacy") as at_other,
         ):
             await visit(client, at_other)
     calls = [line for line in log if ": session " in line]
@@ -104,11 +102,13 @@ async def test_sessions_at_two_replicas(mode: str) -> None:
     assert "sess_" not in "".join(log)
 
 
-@MODES
-async def test_sessions_on_stdio(mode: str) -> None:
+async def test_sessions_on_stdio() -> None:
     environment = {**os.environ, "SEALWAX_KEYS": KEYS}
     command = StdioServerParameters(command=sys.executable, args=[str(EXAMPLE)], env=environment)
-    async with Client(command, mode=mode) as client, Client(command, mode=mode) as other:
+    async with (
+        Client(command, mode="2026-07-28") as client,
+        Client(command, mode="legacy") as other,
+    ):
         await visit(client, other)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import asynccontextmanager
+import time
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
@@ -11,11 +11,23 @@ import mcp_types as types
 import pytest
 import tally
 import wire
-from carriers import outcome, view
-from lone import Lone
-from mcp.server import MCPServer
+from carriers import altered, view
+from data_layer import (
+    INTERNAL,
+    KEYS,
+    MODES,
+    REQUIRED,
+    RETIRED,
+    REVISIONS,
+    SYSTEMS,
+    ask,
+    call,
+    carried,
+    created,
+    served,
+)
+from environment import at
 from mcp.server.lowlevel import Server
-from mcp.server.mcpserver import Context
 from remembering import Remembering
 
 import sealwax
@@ -23,100 +35,12 @@ from sealwax.mcp import (
     SESSION_META_KEY,
     Guard,
     Presented,
-    Refusal,
-    principal_from_access_token,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from mcp import Client
 
 pytestmark = pytest.mark.anyio
-KEYS, RETIRED = (str(sealwax.Key.generate().to_text()) for _ in range(2))
-MODES = {"2026-07-28": "2026-07-28", "2025-11-25": "legacy"}
-SYSTEMS = pytest.mark.parametrize("system", tally.SYSTEMS)
-REVISIONS = pytest.mark.parametrize("revision", MODES)
-REQUIRED = sealwax.answer("data-layer-required")
-INTERNAL = sealwax.answer("data-layer", sealwax.InternalError())
-
-
-class Asked(types.Request[types.RequestParams, Any]):
-    """A request of any method."""
-
-    method: str
-    params: types.RequestParams
-
-
-class Noted(types.Notification[types.NotificationParams, Any]):
-    """A notification of any method."""
-
-    method: str
-    params: types.NotificationParams
-
-
-def meta(session: Any) -> Any:
-    return {SESSION_META_KEY: session}
-
-
-class Raw(types.Result):
-    """A result with all that was sent."""
-
-    model_config = types.Result.model_config | {"extra": "allow"}
-
-
-async def ask(client: Client, method: str, session: Any = None, **params: Any) -> dict[str, Any]:
-    carried = {} if session is None else {"_meta": meta(session)}
-    request: Any = Asked(method=method, params=types.RequestParams.model_validate(carried))
-    if params:
-        request = types.CallToolRequest(
-            params=types.CallToolRequestParams.model_validate({**params, **carried})
-        )
-    return await outcome(client.session.send_request(request, Raw))
-
-
-async def call(client: Client, tool: str, session: Any = None, **arguments: Any) -> dict[str, Any]:
-    return await ask(client, "tools/call", session, name=tool, arguments=arguments)
-
-
-async def created(client: Client) -> dict[str, Any]:
-    session: dict[str, Any] = (await ask(client, "sessions/create"))["session"]
-    assert set(session) == {"sessionId", "expiresAt", "state"}
-    return session
-
-
-def carried(told: dict[str, Any]) -> dict[str, Any]:
-    session: dict[str, Any] = told["_meta"][SESSION_META_KEY]
-    return session
-
-
-class Served:
-    def __init__(self, url: str, of: tally.Tally, refusals: list[Refusal], client: Client) -> None:
-        self.url, self.of, self.refusals, self.client = url, of, refusals, client
-
-    @property
-    def codes(self) -> list[str]:
-        return [refusal.code for refusal in self.refusals]
-
-
-@asynccontextmanager
-async def served(
-    system: str = "mcpserver",
-    revision: str = "2026-07-28",
-    *,
-    guard: dict[str, Any] | None = None,
-    **options: Any,
-) -> AsyncIterator[Served]:
-    refusals: list[Refusal] = []
-    defaults: Any = {
-        "codec": tally.codec(KEYS),
-        "principal": principal_from_access_token,
-        "on_refused": refusals.append,
-    }
-    of = tally.Tally(Guard(**{**defaults, **(guard or {})}), **options)
-    with wire.listening(wire.app(system, of, where=tally)) as url:
-        async with wire.over_http(url, "alice", mode=MODES[revision]) as client:
-            yield Served(url, of, refusals, client)
 
 
 async def visit(client: Client, system: str) -> None:
@@ -175,11 +99,6 @@ async def visit(client: Client, system: str) -> None:
     )
 
 
-def altered(text: str) -> str:
-    middle = len(text) // 2
-    return text[:middle] + ("a" if text[middle] != "a" else "b") + text[middle + 1 :]
-
-
 CODES = {
     "another user's": {"principal_mismatch"},
     "another session's state": {"unauthentic"},
@@ -196,17 +115,18 @@ CODES = {
 }
 
 
-async def judge(client: Client, mallory: Client) -> tuple[list[str], list[dict[str, Any]]]:
+async def judge(client: Client) -> tuple[list[str], list[dict[str, Any]]]:
     """Present all that is not good to every method; return the order and the answers."""
     alice = view(tally.codec(KEYS), wire.principal("alice"))
+    mallory = view(tally.codec(KEYS), wire.principal("mallory"))
     retired = view(tally.codec(RETIRED), wire.principal("alice"))
-    idle = alice.sessions(ttl=1).create(b'{"count":0}')
+    with at((int(time.time()) - 60) * 1000):
+        idle = alice.sessions(ttl=1).create(b'{"count":0}')
     good, other = await created(client), await created(client)
     ended = await created(client)
     assert "error" not in await ask(client, "sessions/delete", ended)
-    await anyio.sleep(1.1)
     bad: dict[str, Any] = {
-        "another user's": await created(mallory),
+        "another user's": mallory.sessions().create(b'{"count":0}'),
         "another session's state": {**good, "state": other["state"]},
         "an altered id": {**good, "sessionId": altered(good["sessionId"])},
         "an altered state": {**good, "state": altered(good["state"])},
@@ -250,12 +170,11 @@ def without_id(answer: dict[str, Any]) -> str:
 async def test_sessions_over_http(system: str, revision: str) -> None:
     async with served(system, revision, guard={"accept": Remembering()}) as of:
         await visit(of.client, system)
-        # A list is made without a session, whoever asks.
+        # The handler of a list gets no session.
         assert {one for one in of.of.ran if one.startswith("list")} <= {"list None"}
         of.refusals.clear()
         of.of.ran.clear()
-        async with wire.over_http(of.url, "mallory", mode=MODES[revision]) as mallory:
-            order, answers = await judge(of.client, mallory)
+        order, answers = await judge(of.client)
         assert len({without_id(answer) for answer in answers}) == 1
         assert [refusal.kind for refusal in of.refusals] == ["session"] * len(order)
         for name, refusal in zip(order, of.refusals, strict=True):
@@ -264,15 +183,15 @@ async def test_sessions_over_http(system: str, revision: str) -> None:
         assert [one for one in of.of.ran if "list" not in one] == ["count", "count"]
 
 
-@REVISIONS
-@SYSTEMS
+@pytest.mark.parametrize(
+    ("system", "revision"),
+    [*((system, "2026-07-28") for system in tally.SYSTEMS), ("lowlevel", "2025-11-25")],
+)
 async def test_sessions_over_stdio(system: str, revision: str) -> None:
-    def user(name: str) -> Any:
-        return wire.over_stdio(system, KEYS, name, program="tally.py", mode=MODES[revision])
-
-    async with user("alice") as alice, user("mallory") as mallory:
+    options: Any = {"program": "tally.py", "mode": MODES[revision]}
+    async with wire.over_stdio(system, KEYS, "alice", **options) as alice:
         await visit(alice, system)
-        _, answers = await judge(alice, mallory)
+        _, answers = await judge(alice)
         assert len({without_id(answer) for answer in answers}) == 1
 
 
@@ -296,41 +215,34 @@ async def test_the_server_says_that_it_has_sessions(system: str, revision: str) 
 
 
 async def test_a_session_ends_by_its_absolute_limit() -> None:
-    limited = {"codec": tally.codec(KEYS, session_max_age=2)}
+    limited = {"codec": tally.codec(KEYS, session_max_age=7200)}
     async with served(guard=limited) as of:
         session = await created(of.client)
         session = carried(await call(of.client, "count", session))
-        await anyio.sleep(2.2)
-        answer = await call(of.client, "count", session)
-        assert answer == sealwax.answer("data-layer", session_id=session["sessionId"])
+        alice = view(tally.codec(KEYS), wire.principal("alice"))
+        with at((int(time.time()) - 7201) * 1000):
+            old = alice.sessions().create(b'{"count":1}')
+        old["state"] = alice.state(old["sessionId"]).seal(b'{"count":1}')
+        assert "error" not in await call(of.client, "count", session)
+        answer = await call(of.client, "count", old)
+        assert answer == sealwax.answer("data-layer", session_id=old["sessionId"])
         assert of.codes == ["expired"]
 
 
-async def test_a_session_is_renewed_when_half_of_its_life_is_over() -> None:
-    async with served(ttl=4) as of:
-        session = await created(of.client)
-        assert set(carried(await call(of.client, "peek", session))) == {"sessionId"}
-        await anyio.sleep(2.1)
-        renewed = carried(await call(of.client, "peek", session))
-        assert set(renewed) == {"sessionId", "state", "expiresAt"}
-        await anyio.sleep(2.1)
-        told = await call(of.client, "peek", renewed)
-        assert told["structuredContent"]["was"] == {"count": 0}
-        assert "error" in await call(of.client, "peek", session)
+async def test_a_session_lives_as_long_as_its_author_said() -> None:
+    now = int(time.time())
+    async with served(ttl=7_200) as of:
+        with at(now * 1000):
+            session = await created(of.client)
+        alice = view(tally.codec(KEYS), wire.principal("alice")).sessions()
+        assert alice.open(session).expires_at == now + 7_200
+    async with served(no_expiry=True) as of:
+        session = (await ask(of.client, "sessions/create"))["session"]
+        assert alice.open(session).expires_at is None
 
 
-async def test_a_session_of_an_older_key_is_sealed_anew() -> None:
-    old = view(tally.codec(RETIRED), wire.principal("alice")).sessions().create(b'{"count":4}')
-    both = {"codec": tally.codec(f"{KEYS} {RETIRED}")}
-    async with served(guard=both) as of:
-        renewed = carried(await call(of.client, "peek", old))
-        assert renewed["sessionId"] == old["sessionId"]
-        assert sealwax.inspect(renewed["state"]).key_id == sealwax.KeyRing.parse(KEYS).ids[0]
-
-
-@SYSTEMS
-async def test_too_large_a_value_is_the_authors_mistake(system: str) -> None:
-    async with served(system) as of:
+async def test_too_large_a_value_is_the_authors_mistake() -> None:
+    async with served() as of:
         session = await created(of.client)
         assert await call(of.client, "fill", session, size=5_000) == INTERNAL
         assert of.codes == ["too_large"]
@@ -356,9 +268,8 @@ async def test_two_writers_at_once() -> None:
             assert (after["generation"], after["was"]) == (1, {"count": 1})
 
 
-@pytest.mark.parametrize("required", [True, {"methods": ["tools/call", "example/x"]}])
-async def test_what_needs_a_session(required: Any) -> None:
-    async with served(required=required) as of:
+async def test_what_needs_a_session() -> None:
+    async with served(required=True) as of:
         assert await call(of.client, "peek") == REQUIRED
         assert await ask(of.client, "example/x") == REQUIRED
         assert "error" not in await ask(of.client, "tools/list")
@@ -397,10 +308,9 @@ def test_sessions_are_asked_for_once_and_before_the_server_is_protected() -> Non
         tally.Tally(guard)
 
 
-@SYSTEMS
-async def test_a_session_whose_value_the_server_holds(system: str) -> None:
+async def test_a_session_whose_value_the_server_holds() -> None:
     options: Any = {"initial": None, "held_by_server": True}
-    async with served(system, guard={"accept": Remembering()}, **options) as of:
+    async with served(guard={"accept": Remembering()}, **options) as of:
         session = (await ask(of.client, "sessions/create"))["session"]
         assert set(session) == {"sessionId", "expiresAt"}
         told = await call(of.client, "peek", session)
@@ -419,29 +329,28 @@ async def test_a_session_whose_value_the_server_holds(system: str) -> None:
             assert answer == sealwax.answer("data-layer", session_id=bad["sessionId"])
 
 
-@SYSTEMS
-async def test_the_first_value_is_the_authors(system: str) -> None:
+async def test_the_first_value_is_the_authors() -> None:
     async def initial(ctx: Any) -> Any:
         assert ctx.method == "sessions/create"
         return {"count": 40}
 
-    async with served(system, initial=initial) as of:
+    async with served(initial=initial) as of:
         told = await call(of.client, "count", await created(of.client))
         assert told["structuredContent"]["value"] == {"count": 41}
 
 
-@pytest.mark.parametrize("gives", ["an error", "no JSON", "too much"])
+@pytest.mark.parametrize("gives", ["an error", "no JSON"])
 async def test_a_first_value_that_is_none(
-    gives: Literal["an error", "no JSON", "too much"],
+    gives: Literal["an error", "no JSON"],
 ) -> None:
     def initial(_ctx: Any) -> Any:
         if gives == "an error":
             raise KeyError("what no client may hear")
-        return object() if gives == "no JSON" else "x" * 5_000
+        return object()
 
     async with served(initial=initial) as of:
         assert await ask(of.client, "sessions/create") == INTERNAL
-        assert of.codes == ["too_large" if gives == "too much" else "invalid_argument"]
+        assert of.codes == ["invalid_argument"]
 
 
 async def test_what_accepts_is_asked_and_told() -> None:
@@ -479,126 +388,3 @@ async def test_what_accepts_is_asked_and_told() -> None:
         assert ends is not None
         assert first.expires_at is not None
         assert 0 <= (first.expires_at - 300) * 1000 - ends < 1000
-
-
-async def test_what_is_refused_for_its_session_uses_up_no_request_state() -> None:
-    guard = Guard(
-        codec=tally.codec(KEYS), principal=principal_from_access_token, accept=Remembering()
-    )
-    guard.sessions(initial=lambda _ctx: {})
-
-    class Asking:
-        @staticmethod
-        def mcpserver(_of: Any, **options: Any) -> Any:
-            server: MCPServer[Any] = MCPServer("asking", **options)
-            guard.protect(server)
-
-            async def ask(ctx: Any) -> types.CallToolResult | types.InputRequiredResult:
-                if guard.read_state(ctx) is None:
-                    return types.InputRequiredResult(request_state=guard.write_state(ctx, "asked"))
-                return types.CallToolResult(content=[])
-
-            ask.__annotations__["ctx"] = Context
-            server.tool()(ask)
-            return server
-
-    with wire.listening(wire.app("mcpserver", None, where=Asking)) as url:
-        async with wire.over_http(url, "alice", mode="2026-07-28") as client:
-            session = await created(client)
-            asked = await call(client, "ask", session)
-            # A question carries its session as any other result.
-            assert carried(asked) == {"sessionId": session["sessionId"]}
-            again = {"name": "ask", "arguments": {}, "requestState": asked["requestState"]}
-            bad = {**session, "state": altered(session["state"])}
-            for sent, told in ((bad, "error"), (session, "content"), (session, "error")):
-                assert told in await ask(client, "tools/call", sent, **again)
-
-
-async def test_nobody_has_no_session() -> None:
-    async def principal(_ctx: Any) -> Any:
-        return None
-
-    async with served(guard={"principal": principal}) as of:
-        assert await ask(of.client, "sessions/create") == INTERNAL
-        alice = view(tally.codec(KEYS), wire.principal("alice")).sessions().create(b"{}")
-        assert await call(of.client, "peek", alice) == INTERNAL
-        assert of.codes == ["invalid_argument", "invalid_argument"]
-
-
-@SYSTEMS
-async def test_a_notification_of_a_bad_session_is_dropped(system: str) -> None:
-    seen: list[Any] = []
-    refusals: list[Refusal] = []
-    guard = Guard(
-        codec=tally.codec(KEYS),
-        principal=principal_from_access_token,
-        on_refused=refusals.append,
-    )
-    of = tally.Tally(guard)
-    served_by = tally.SYSTEMS[system]
-
-    async def noted(ctx: Any, _params: Any) -> None:
-        session = of.sessions.of(ctx)
-        seen.append(session and session.ulid)
-        if session is not None:
-            with pytest.raises(sealwax.InvalidArgument, match="notification"):
-                session.write(1)
-
-    class Noting:
-        mcpserver = staticmethod(served_by)
-        lowlevel = staticmethod(served_by)
-        fastmcp = staticmethod(served_by)
-
-    def build(of: tally.Tally, **options: Any) -> Any:
-        server = served_by(of, **options)
-        low = getattr(server, "_lowlevel_server", getattr(server, "_mcp_server", server))
-        low.add_notification_handler("example/noted", types.NotificationParams, noted)
-        return server
-
-    setattr(Noting, system, staticmethod(build))
-    alice = view(tally.codec(KEYS), wire.principal("alice")).sessions()
-    good, other = alice.create(b"{}"), alice.create(b"{}")
-    bad = {**good, "state": other["state"]}
-    with wire.listening(wire.app(system, of, where=Noting, stateless=False)) as url:
-        async with wire.over_http(url, "alice", mode="legacy") as client:
-            for session in (good, bad, None):
-                params: Any = types.NotificationParams.model_validate(
-                    {} if session is None else {"_meta": meta(session)}
-                )
-                note: Any = Noted(method="example/noted", params=params)
-                await client.session.send_notification(note)
-            with anyio.fail_after(5):
-                while len(seen) < 2 or not refusals:
-                    await anyio.sleep(0.01)
-    assert sorted(map(str, seen)) == sorted([alice.verify(good["sessionId"]).ulid, "None"])
-    assert [refusal.code for refusal in refusals] == ["unauthentic"]
-
-
-async def test_what_a_session_shows_of_itself() -> None:
-    """Neither its id nor its value stands in what a log would print."""
-    guard = Guard(codec=tally.codec(KEYS), principal="anonymous")
-    sessions, seen = guard.sessions(initial=lambda _ctx: "secret"), list[Any]()
-
-    async def it(ctx: Any) -> dict[str, Any]:
-        session = sessions.of(ctx)
-        assert session is not None
-        shown, before = [repr(session), str(session)], session.value
-        session.write("another secret")
-        fork = session.fork()
-        seen.append((shown, session.id, session.ulid, before, session.value, fork))
-        return {}
-
-    core = tally.codec(KEYS).view(anonymous=True).sessions()
-    metadata = core.create(b'"secret"')
-    with wire.listening(wire.app("lowlevel", None, where=Lone(guard, it))) as url:
-        async with wire.over_http(url, "alice", mode="2026-07-28") as client:
-            told = await call(client, "it", metadata)
-    ((shown, identity, ulid, before, after, fork),) = seen
-    assert (before, after, identity) == ("secret", "another secret", metadata["sessionId"])
-    for one in shown:
-        assert "secret" not in one
-        assert identity not in one
-        assert ulid in one
-    assert core.open({**metadata, **carried(told)}).json() == "another secret"
-    assert core.open(fork).json() == "another secret"
-    assert fork["sessionId"] != identity

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx2
 import mcp_types as types
 import pytest
 import wire
@@ -26,6 +25,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 NOTES = Path(__file__).parents[4] / "examples/notes.py"
 KEYS = str(sealwax.Key.generate().to_text())
+
+
+@pytest.fixture(scope="module")
+def without_users() -> Iterator[str]:
+    """The address of one process for the tests that change nothing that another sees."""
+    with running() as url:
+        yield url
 
 
 @contextmanager
@@ -85,18 +91,17 @@ async def visit(client: Client) -> None:
     ],
 )
 async def test_a_note_is_deleted_if_the_user_says_so(
-    action: str, content: dict[str, Any] | None, text: str
+    action: str, content: dict[str, Any] | None, text: str, without_users: str
 ) -> None:
-    with running() as url:
-        async with Client(url, elicitation_callback=answering(action, content)) as client:
-            told = plain(await client.call_tool("delete_note", {"id": 7}))
+    answer = answering(action, content)
+    async with Client(without_users, elicitation_callback=answer) as client:
+        told = plain(await client.call_tool("delete_note", {"id": 7}))
     assert told["content"] == [{"type": "text", "text": text}]
 
 
-async def test_over_http_without_users() -> None:
-    with running() as url:
-        async with Client(url, elicitation_callback=YES) as client:
-            await visit(client)
+async def test_over_http_without_users(without_users: str) -> None:
+    async with Client(without_users, elicitation_callback=YES) as client:
+        await visit(client)
 
 
 async def test_over_http_with_users() -> None:
@@ -116,9 +121,9 @@ async def test_over_http_with_users() -> None:
             assert await outcome(call) == RequestState.refusal
         for more in ({"exp": 1}, {"client_id": None}):
             headers = {"Authorization": f"Bearer {wire.bearer('alice', **more)}"}
-            async with httpx2.AsyncClient(headers=headers) as http:
+            async with wire.http(headers=headers) as http:
                 assert (await http.post(url, json={})).status_code == 401
-        async with httpx2.AsyncClient() as http:
+        async with wire.http() as http:
             assert (await http.post(url, json={})).status_code == 401
 
 
@@ -129,14 +134,13 @@ async def test_on_stdio() -> None:
         await visit(client)
 
 
-async def test_a_server_of_an_older_revision() -> None:
+async def test_a_server_of_an_older_revision(without_users: str) -> None:
     """Elicitation there needs a session, which a stateless server does not have."""
-    with running() as url:
-        async with Client(url, mode="legacy") as client:
-            made = plain(await client.call_tool("new_basket", {}))["structuredContent"]
-            arguments = {"basket": made["basket"], "item": "tea"}
-            told = plain(await client.call_tool("add_to_basket", arguments))
-            assert told["structuredContent"]["items"] == ["tea"]
+    async with Client(without_users, mode="legacy") as client:
+        made = plain(await client.call_tool("new_basket", {}))["structuredContent"]
+        arguments = {"basket": made["basket"], "item": "tea"}
+        told = plain(await client.call_tool("add_to_basket", arguments))
+        assert told["structuredContent"]["items"] == ["tea"]
 
 
 def test_without_keys_it_says_how_to_make_one() -> None:

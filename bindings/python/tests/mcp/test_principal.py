@@ -1,4 +1,4 @@
-"""Who a token is from: the same JWT is the same principal, whichever SDK verified it."""
+"""The principal of a token: a JWT gives the same one on every SDK."""
 
 from __future__ import annotations
 

@@ -1,19 +1,17 @@
-"""What a cache may hand to anybody: pages of lists, and what must not be on them."""
+"""Pages of lists that a cache may give to anyone, and private ones."""
 
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 import shop
-import tally
 import wire
 from carriers import Cursor, view
+from data_layer import ask, carried
+from guarded import KEYS, SYSTEMS
 from mcp.server.caching import CacheHint
-from test_data_layer import ask, carried
-from test_guard import KEYS, SYSTEMS
 
 import sealwax
 from sealwax.mcp import Guard, Presented, Refusal, principal_from_access_token
@@ -115,46 +113,6 @@ async def test_a_cursor_on_a_public_page_is_anybodys(system: str) -> None:
 
 
 @SYSTEMS
-async def test_an_expired_cursor_of_a_public_page_is_refused(system: str) -> None:
-    async with served(system) as of, user(of, "alice") as alice:
-        old = anonymous().cursor(LIST).seal(b"10", ttl=1)
-        await anyio.sleep(1.1)
-        assert await Cursor().present(alice, old) == Cursor.refusal
-        assert [one.code for one in of.refusals] == ["expired"]
-
-
-@SYSTEMS
-async def test_a_cursor_on_a_private_page_is_its_users(system: str) -> None:
-    async with served(system, "private") as of, user(of, "alice") as alice, user(of, "bob") as bob:
-        page = await ask(alice, LIST)
-        assert page["cacheScope"] == "private"
-        assert await Cursor().present(bob, page["nextCursor"]) == Cursor.refusal
-        assert Cursor().taken(await Cursor().present(alice, page["nextCursor"]))
-        assert [one.principal for one in of.asked] == [wire.principal("alice")]
-
-
-@SYSTEMS
-async def test_of_revisions_without_caches_a_cursor_is_its_users(system: str) -> None:
-    async with served(system) as of, wire.over_http(of.url, "alice", mode="legacy") as alice:
-        cursor = await Cursor().good(alice)
-        with pytest.raises(sealwax.PrincipalMismatch):
-            anonymous().cursor(LIST).open(cursor)
-        assert Cursor().taken(await Cursor().present(alice, cursor))
-
-
-@SYSTEMS
-async def test_who_somebody_is_is_not_asked_for_a_page_of_everybody(system: str) -> None:
-    """Nothing of it is theirs; but whoever comes with a cursor is somebody."""
-
-    def principal(_ctx: Any) -> None:
-        return None
-
-    async with served(system, principal=principal) as of, user(of, "alice") as alice:
-        page = await ask(alice, LIST)
-        assert await Cursor().present(alice, page["nextCursor"]) == Cursor.internal
-
-
-@SYSTEMS
 async def test_what_says_something_of_a_session_is_private(system: str) -> None:
     async with served(system) as of, user(of, "alice") as alice, user(of, "bob") as bob:
         session = (await ask(alice, "sessions/create"))["session"]
@@ -177,17 +135,3 @@ async def test_what_says_something_of_a_session_is_private(system: str) -> None:
         if system != "lowlevel":
             assert (read["result"]["cacheScope"], read["result"]["ttlMs"]) == ("private", 0)
         assert carried(read["result"])["sessionId"] == session["sessionId"]
-
-
-@pytest.mark.parametrize("system", tally.SYSTEMS)
-async def test_a_server_for_anybody_has_pages_for_anybody(system: str) -> None:
-    async with (
-        served(system, principal="anonymous") as of,
-        user(of, "alice") as alice,
-        user(of, "bob") as bob,
-    ):
-        cursor = await Cursor().good(alice)
-        assert Cursor().taken(await Cursor().present(bob, cursor))
-        mine = view(shop.codec(KEYS), wire.principal("alice")).cursor(LIST).seal(b"10")
-        assert await Cursor().present(bob, mine) == Cursor.refusal
-        assert [one.code for one in of.refusals] == ["principal_mismatch"]

@@ -1,4 +1,4 @@
-"""The package's own front page: each of its examples runs."""
+"""The package's page on PyPI: each of its examples runs."""
 
 from __future__ import annotations
 
@@ -7,19 +7,49 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import mcp_types as types
 import pytest
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
 
 import sealwax
 
 README = Path(__file__).parents[2] / "README.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+ENVIRONMENT = {**os.environ, "SEALWAX_KEYS": str(sealwax.Key.generate().to_text())}
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_runs(example: str) -> None:
-    environment = {**os.environ, "SEALWAX_KEYS": str(sealwax.Key.generate().to_text())}
-    subprocess.run([sys.executable, "-c", example], env=environment, check=True)
+    command = [sys.executable, "-c", example]
+    subprocess.run(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, check=True)
+
+
+@pytest.mark.anyio
+async def test_the_server_deletes_what_the_user_agreed_to(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(EXAMPLES[0])
+    asked: list[str] = []
+
+    async def answer(context: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        return types.ElicitResult(action="accept" if len(asked) == 1 else "decline", content={})
+
+    server = StdioServerParameters(
+        command=sys.executable, args=[str(tmp_path / "server.py")], env=ENVIRONMENT
+    )
+    async with Client(server, mode="2026-07-28", elicitation_callback=answer) as client:
+        told = [await client.call_tool("delete_note", {"id": id}) for id in (7, 8)]
+        forged = client.session.call_tool("delete_note", {"id": 7}, request_state='{"asked":7}')
+        with pytest.raises(MCPError) as raised:
+            await forged
+    assert asked == ["Delete note 7?", "Delete note 8?"]
+    assert [one.structured_content for one in told] == [
+        {"result": "Note 7 deleted"},
+        {"result": "Note 8 kept"},
+    ]
+    assert "Invalid or expired requestState" in str(raised.value)
 
 
 def test_the_examples_are_typed(tmp_path: Path) -> None:
@@ -33,6 +63,7 @@ def test_the_examples_are_typed(tmp_path: Path) -> None:
 
 def test_there_is_one_for_each_way_in() -> None:
     assert len(EXAMPLES) == 4
-    assert "guard.protect(server)" in EXAMPLES[1]
-    assert "guard.asgi(" in EXAMPLES[2]
-    assert "ledger=Redis(" in EXAMPLES[3]
+    assert "guard.protect(server)" in EXAMPLES[0]
+    assert "guard.asgi(" in EXAMPLES[1]
+    assert "ledger=Redis(" in EXAMPLES[2]
+    assert "codec.view(" in EXAMPLES[3]

@@ -1,4 +1,4 @@
-"""What happens at a guard, as tests/vectors/guard.json has it: on each kind of server."""
+"""The transcripts of tests/vectors/guard.json, on each kind of server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transcript of tests/vectors/guard.json names: people, keys, tokens, sessions, handles."""
+"""The people, keys, tokens, sessions and handles that the transcripts name."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def changed(text: str, change: str | None) -> str:
 
 
 class World:
-    """What a transcript remembers from one event to the next."""
+    """The state that a transcript keeps between its events."""
 
     def __init__(self) -> None:
         self.tokens: dict[str, str] = {}

@@ -1,12 +1,12 @@
 """Sealed ``requestState``, cursors, handles and sessions on the official Python SDK of MCP.
 
-One :class:`Guard` protects an ``MCPServer``, a low-level ``Server`` or a FastMCP: from then on
-what leaves for the client in the members of the protocol that carry a token is sealed, and what
-comes back is opened and checked before any handler runs. ``pip install 'sealwax[mcp]'``.
+One :class:`Guard` protects an ``MCPServer``, a low-level ``Server`` or a FastMCP. It seals the
+members of results that carry a token, and opens and checks the tokens of requests before any
+handler runs. ``pip install 'sealwax[mcp]'``.
 """
 
 try:
-    import mcp.server.request_state as _sdk  # noqa: F401 - what 2.x has and 1.x has not
+    import mcp.server.request_state as _sdk  # noqa: F401 - in 2.x, not in 1.x
 except ImportError as _missing:
     raise ImportError(
         "sealwax.mcp: expected the official MCP SDK, mcp 2.3 or later: pip install 'sealwax[mcp]'"

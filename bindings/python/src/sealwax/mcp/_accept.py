@@ -1,4 +1,4 @@
-"""Whether a token that is good in itself is to be accepted: asked of what remembers."""
+"""The author's own rule: whether to accept a token that was verified."""
 
 from __future__ import annotations
 
@@ -14,29 +14,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """A token that was verified, as `accept` knows it."""
+    """A verified token, as `accept` gets it."""
 
-    #: What it is.
+    #: The kind of token.
     kind: Kind
     #: The token id in hex digits; the ulid of a handle whose state the server keeps.
     id: str
-    #: Whose it is; ``None`` is anonymous, or anybody's: a cursor of a page that is public.
+    #: Its principal; ``None`` for an anonymous one, and for the cursor of a public page.
     principal: Principal | None
-    #: From when on nothing of it opens anywhere, so that nobody needs to remember it: its end in
-    #: Unix seconds, rounded up, plus 300, which is the largest skew. ``None`` where it never ends.
+    #: The time after which no replica opens it, so that its record can be dropped: its end in Unix
+    #: seconds, rounded up, plus 300, the largest skew. ``None`` if it never ends.
     expires_at: int | None
 
 
 class Accept(Protocol):
-    """Asked before a token is accepted, and told when something ends.
+    """Decides whether to accept a verified token, and records what ends.
 
-    What is remembered is remembered until the `expires_at` that it came with, and not shorter.
+    For rules of your own; to record used and ended tokens, use a ledger (:mod:`sealwax.ledger`).
+    Keep each record at least until the token's `expires_at`.
 
-    Both functions may be asynchronous, and those that wait must be. One that raises, or takes
-    longer than the guard's `accept_timeout`, has the request refused as the server's own failure,
-    so that the client keeps its token. It is for rules of the author's own: what remembers that
-    tokens were used, and what ended, is a ledger (:mod:`sealwax.ledger`). It is given nothing that
-    was not verified.
+    Both functions may be asynchronous; those that wait must be. If one raises, or takes longer
+    than the guard's `accept_timeout`, the request is refused as an internal error, so that the
+    client keeps its token.
 
     >>> import sealwax.mcp
     >>> class Revoked:
@@ -50,9 +49,9 @@ class Accept(Protocol):
     """
 
     def accept(self, presented: Presented, /) -> bool | Awaitable[bool]:
-        """Return whether to accept it."""
+        """Return whether to accept the token."""
         ...
 
     def ended(self, presented: Presented, /) -> Awaitable[None] | None:
-        """Remember that it ended: it is not to be accepted again."""
+        """Record that the token ended: do not accept it again."""
         ...

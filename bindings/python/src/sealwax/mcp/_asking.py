@@ -1,4 +1,4 @@
-"""All that a guard asks its author for one request, and tells of it."""
+"""The author's callbacks for one request: principal, accept, ledger and on_refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _YES, _ANONYMOUS = {"answer": "yes"}, {"anonymous": True}
 
 
 class Author(Protocol):
-    """What an author gave a guard, that is asked or told something."""
+    """The callbacks that an author gave a guard."""
 
     principal: PrincipalOf | Anonymous
     accept: Accept | None
@@ -38,22 +38,22 @@ class Author(Protocol):
 
 
 class Asking:
-    """Carries out what the engine wants to know, and asks once who a request is from.
+    """Answers the engine's questions, and resolves the caller at most once per request.
 
-    What a wrapper around the server asked, the guard of its handlers knows.
+    A wrapper around the server shares it with the guard at the handlers.
     """
 
     def __init__(self, author: Author, ctx: ServerRequestContext[Any, Any] | None) -> None:
         self._author = author
         self._ctx = ctx
-        #: Who it is, once that is known; ``None`` is anonymous too.
+        #: The caller, once resolved; ``None`` for an anonymous one too.
         self.principal: Principal | None = None
         self._who: Document | None = _ANONYMOUS if author.principal == "anonymous" else None
         self._finding: anyio.Lock | None = None
 
     @property
     def known(self) -> Document | None:
-        """Who it is, as documents have it, if that was asked."""
+        """The caller as a document, if it was resolved."""
         return None if self._who is None or "failed" in self._who else self._who
 
     async def drive(
@@ -63,7 +63,7 @@ class Asking:
         begin: Callable[[], Awaitable[tuple[Document, bytes | None]]] | None = None,
         update: Callable[[str], tuple[Document, bytes | None]] | None = None,
     ) -> Document:
-        """Answer what the engine asks; return the first step that is no question."""
+        """Answer the engine's questions; return the first step that is not a question."""
         deadline = None
         while True:
             for one in step.get("refused", ()):
@@ -86,11 +86,11 @@ class Asking:
             step = exchange.on(event, value)
 
     async def who(self) -> Document:
-        """Return who it is, or that it failed, as an event has it."""
+        """Return the caller, or the failure to resolve it, as an event."""
         return self._who or await self._find()
 
     async def once(self) -> None:
-        """Find out who it is: what a handler does at once with two handles asks once."""
+        """Resolve the caller once, also for a handler that uses two handles at a time."""
         if self._who is None:
             self._finding = self._finding or anyio.Lock(fast_acquire=True)
             async with self._finding:
@@ -106,7 +106,7 @@ class Asking:
         except InvalidArgument as error:
             self._who = {"failed": str(error)}
         except Exception as error:
-            # Its message is not for the log: it may hold the credential that it is about.
+            # Its message is not logged: it may hold the credential.
             expected = "principal: expected a function that gives one"
             self._who = {"failed": f"{expected}, found {type(error).__name__}"}
         else:
@@ -137,7 +137,7 @@ class Asking:
         except Exception as error:
             found = type(error).__name__
             return {"answer": {"failed": _late(name, timeout, found)}}
-        # What did not let itself be interrupted is late all the same.
+        # A function that cannot be interrupted counts as late too.
         if (over := time.monotonic() - deadline) > 0:
             return {"answer": {"failed": _late(name, timeout, f"{timeout + over:.1f} s")}}
         return answer
@@ -153,7 +153,7 @@ class Asking:
         report(self._author.on_refused, refusal)
 
     def close(self) -> None:
-        """End with the request: what was left behind may hold this for as long as it likes."""
+        """Release the request: a task that the handler left behind may still hold this."""
         self._who = self._who or {"failed": "principal: expected before the answer had left"}
         self._ctx = None
 

@@ -1,4 +1,4 @@
-"""The seam between wire and handlers: what comes in is opened, what goes out is sealed."""
+"""The middleware between wire and handlers: opens what comes in, seals what goes out."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
     Context: TypeAlias = ServerRequestContext[Any, Any]
 
-#: Whose params the SDK's models read; those of the author's own methods may have a ``meta``.
+#: Methods whose params the SDK's models read; the author's own methods may have a ``meta``.
 _OF_SDK_MODELS = SPEC_CLIENT_METHODS | SPEC_CLIENT_NOTIFICATION_METHODS | {CREATE, DELETE}
-#: Where the outermost middleware hears of capabilities, of an SDK whose own models would drop them.
+#: Tells the outermost middleware to declare sessions, if the SDK's models would drop that.
 _outermost: ContextVar[list[bool] | None] = ContextVar("sealwax_outermost", default=None)
 _alias = cache(to_snake)
 
 
 class Boundary:
-    """The SDK's middleware that stands where its own ``RequestStateBoundary`` stood."""
+    """The middleware that replaces the SDK's own ``RequestStateBoundary``."""
 
     def __init__(
         self, author: Author, rules: Rules, handle_refused: type[HandleRefused] = HandleRefused
@@ -62,7 +62,7 @@ class Boundary:
         document = self._document(ctx, rule, params)
         asks = rule is not None and rule.kind == "request-state"
         if asks and "session" not in document and not self._rules.may_need_session:
-            # It will be asked for, so that one crossing is enough.
+            # The engine would ask for it: this saves one call of it.
             await exchange.asking.who()
         document["principal"] = exchange.asking.known
         arguments = params.get("arguments") if asks else None
@@ -87,7 +87,7 @@ class Boundary:
             "modern": ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS,
         }
         if rule is not None:
-            # The name of the field in Python, by which a model would take it unopened.
+            # A model would also take it, unopened, by the field's name in Python.
             alias = _alias(rule.param)
             aliased = alias != rule.param and params.get(alias) is not None
             document["carried"] = True if aliased else sent(params.get(rule.param))
@@ -118,7 +118,7 @@ class Boundary:
         watch = step.get("watch")
         if watch is None or isinstance(result, ErrorData):
             return result
-        # A middleware inside this one may return a model, where the SDK's own chain returns JSON.
+        # A middleware inside this one may return a model; the SDK's own chain returns JSON.
         told = result
         if isinstance(told, BaseModel):
             told = told.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -145,9 +145,9 @@ def _replied(step: Document) -> HandlerResult:
 
 
 def _session(ctx: Context, params: Mapping[str, Any]) -> Document | None:
-    """Return the metadata of the session that a message is of."""
+    """Return the session metadata of a message."""
     if ctx.method in _OF_SDK_MODELS and params.get("meta") is not None:
-        # The name of the field in Python, by which a model would take it unopened.
+        # A model would also take it, unopened, by the field's name in Python.
         return {}
     meta = params.get("_meta")
     metadata = meta.get(SESSION_META_KEY) if isinstance(meta, Mapping) else None
@@ -160,12 +160,12 @@ def _session(ctx: Context, params: Mapping[str, Any]) -> Document | None:
 def _header(ctx: Context) -> str | None:
     if ctx.request is None:
         return None
-    # Several are what they are in one line, and never the one of the message.
+    # Several headers are joined, which never equals the id of the message.
     return ",".join(ctx.request.headers.getlist(MCP_SESSION_ID_HEADER)) or None
 
 
 def _opened(ctx: Context, rule: Carried, step: Document) -> Context:
-    """Return the context with what was opened in place of what came; null is absent."""
+    """Return the context with the opened value in place of the token; null is absent."""
     names = {rule.param, _alias(rule.param)}
     if not ctx.params or ctx.params.keys().isdisjoint(names):
         return ctx
@@ -176,7 +176,7 @@ def _opened(ctx: Context, rule: Carried, step: Document) -> Context:
 
 
 def _changed(told: Mapping[str, Any], rule: Carried | None, step: Document) -> dict[str, Any]:
-    """Return a result with the changes of what leaves."""
+    """Return a result with the sealed token and the session's metadata."""
     result = dict(told)
     if rule is not None and "token" in step:
         result[rule.result] = step["token"]
@@ -200,7 +200,7 @@ def _declared(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def outermost(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Say that the server has sessions, in front of what would not let it pass."""
+    """Declare the sessions capability outside of a middleware that would drop it."""
     heard: list[bool] = []
     before = _outermost.set(heard)
     try:

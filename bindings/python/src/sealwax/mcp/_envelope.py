@@ -1,4 +1,4 @@
-"""For those who keep the SDK's own boundary."""
+"""A codec for servers that keep the SDK's own boundary."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ _LABEL = "mcp-request-state-envelope"
 class EnvelopeCodec:
     """Seals the envelope of the SDK's boundary, for its ``RequestStateSecurity(codec=...)``.
 
-    A :class:`Guard` is the better way. To this the SDK tells nothing of a request: tokens are
-    bound to the codec's audience and keys, and to a `principal` that is the same for all requests.
-    That they are of this request and this user, and when they expire, the SDK writes into its
-    envelope and checks, in its own way, so that no replica in another language reads them; and
-    cursors and handles are not its business. What it adds is the keys of ``SEALWAX_KEYS``, their
-    rotation, and a limit on the size.
+    Prefer a :class:`Guard`. This codec adds the keys of ``SEALWAX_KEYS``, their rotation, and a
+    limit on the size. It binds tokens to the codec's audience and keys, and to one `principal` for
+    all requests. The SDK writes the request, the user and the expiry into its envelope and checks
+    them in its own format, so replicas in other languages cannot read it. Cursors and handles are
+    not sealed.
 
-    Not for FastMCP: ``ctx.request_state`` of FastMCP 4.1 is whatever a client sends under the name
-    ``request_state``, which the SDK's boundary does not open, so that anybody can forge it. Behind
-    a :class:`Guard` such a request is refused.
+    Not for FastMCP: ``ctx.request_state`` of FastMCP 4.1 also takes a client's ``request_state``,
+    which the SDK's boundary does not open, so that anyone can forge it. A :class:`Guard` refuses
+    such a request.
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -53,7 +52,7 @@ class EnvelopeCodec:
         return self._sealer.seal(payload, no_expiry=True)
 
     def unseal(self, token: str) -> bytes:
-        """Open what came back, or raise the SDK's ``InvalidRequestState`` with our code."""
+        """Open an envelope, or raise the SDK's ``InvalidRequestState`` with our code."""
         try:
             return self._sealer.open(token).payload
         except SealwaxError as error:

@@ -19,13 +19,13 @@ class Events:
     """Reads and rewrites the messages of a body as it comes."""
 
     def __init__(self, *, streams: bool) -> None:
-        #: Whether it is of events.
+        #: Whether the body is server-sent events.
         self.streams = streams
         self._rest = b""
 
     @classmethod
     def of(cls, start: Any) -> Events:
-        """Return what reads the response that begins so."""
+        """Return the reader for a response, by its ``http.response.start``."""
         headers = {name.lower(): value for name, value in (start or {}).get("headers", ())}
         return cls(streams=headers.get(b"content-type", b"").startswith(b"text/event-stream"))
 
@@ -41,7 +41,7 @@ class Events:
     def feed(
         self, part: bytes, change: Callable[[dict[str, Any]], None], *, last: bool = False
     ) -> bytes:
-        """Return what is complete, with its messages changed; keep the rest."""
+        """Return the complete events of the body so far, changed; keep the rest."""
         self._rest += part
         if not self.streams:
             return _changed(self._rest, change) if last else b""

@@ -1,4 +1,4 @@
-"""The request that is being served: what handlers reach of it by their context."""
+"""The request that is being served, which handlers reach by their context."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._negotiated import Negotiated
     from ._session import Session
 
-#: Where the scope of an HTTP request holds what the wrapper around the server knows of it.
+#: The key in the scope of an HTTP request under which the wrapper stores its :class:`Outer`.
 SCOPE_KEY = "sealwax.session"
 ResultT = TypeVar("ResultT")
 _current: ContextVar[Exchange | None] = ContextVar("sealwax_exchange", default=None)
@@ -29,21 +29,20 @@ _current: ContextVar[Exchange | None] = ContextVar("sealwax_exchange", default=N
 
 @dataclass(frozen=True, slots=True)
 class Outer:
-    """What a wrapper around a server knows of a request."""
+    """A wrapper's knowledge of a request."""
 
     author: Author
     asking: Asking
-    #: What its session negotiated, where the SDK does not know.
+    #: The negotiated session, if the SDK does not know it.
     negotiated: Negotiated | None = None
 
 
-#: The same, where there is no scope to hold it: the SDK serves a message in the context that it
-#: was read in.
+#: The same without a scope: the SDK serves a message in the context that it was read in.
 around: ContextVar[Outer | None] = ContextVar("sealwax_around", default=None)
 
 
 class Exchange:
-    """What a guard knows of the request that is being served."""
+    """A guard's knowledge of the request that is being served."""
 
     def __init__(
         self,
@@ -56,7 +55,7 @@ class Exchange:
         self.asking = Asking(author, ctx) if outer is None else outer.asking
         self.negotiated = None if outer is None else outer.negotiated
         self.session: Session | None = None
-        #: What a method of the guard's own gives, as JSON.
+        #: The result of a method of the guard's own, as JSON.
         self.own: str | None = None
         self._engine: Engine | None = None
         self._state: str | None = None
@@ -66,15 +65,15 @@ class Exchange:
         self._handle_refused = handle_refused
 
     def begun(self, engine: Engine) -> None:
-        """Take what is to end with the request."""
+        """Take ownership of the engine's exchange, which ends with the request."""
         self._engine = engine
 
     def opened_state(self, state: str | None) -> None:
-        """Take what was opened of the request's ``requestState``, for its method carries one."""
+        """Store the opened ``requestState`` of a request whose method carries one."""
         self._carries_state, self._state = True, state
 
     def state(self) -> str | None:
-        """Return the ``requestState`` that was opened: never what the SDK has of it."""
+        """Return the ``requestState`` that this guard opened, never the SDK's copy of it."""
         if not self._carries_state:
             raise InvalidArgument(
                 "ctx: expected a request that carries a requestState, as those of tools/call, "
@@ -83,7 +82,7 @@ class Exchange:
         return self._state
 
     async def act(self, act: Document, value: bytes | None = None) -> Document:
-        """Do something with a handle, or raise :class:`HandleRefused`."""
+        """Run an operation on a handle, or raise :class:`HandleRefused`."""
         assert self._engine is not None
         await self.asking.once()
         self._expect_served()
@@ -98,8 +97,8 @@ class Exchange:
         return step
 
     async def serve(self, handler: Awaitable[ResultT]) -> ResultT:
-        """Be the exchange of what a handler runs within."""
-        # What a handler asks of another server is not of this message.
+        """Run a handler within this exchange."""
+        # A handler's own requests to other servers are not part of this message.
         before, outer = _current.set(self), around.set(None)
         try:
             return await handler
@@ -108,12 +107,12 @@ class Exchange:
             around.reset(outer)
 
     def close(self) -> None:
-        """End with the request, answered or cancelled: nothing is opened or sealed for it later."""
+        """End the request, answered or cancelled: nothing is opened or sealed for it later."""
         if self._engine is not None:
             self._engine.free()
         if self._owns:
             self.asking.close()
-        # What a handler left behind may hold the context, and so this, for as long as it likes.
+        # A task that the handler left behind may hold the context, and so this object.
         self._over, self._ctx = True, None
         self.session = self._state = self.own = None
 
@@ -126,17 +125,17 @@ class Exchange:
 
 
 def _outer(author: Author, ctx: ServerRequestContext[Any, Any]) -> Outer | None:
-    """Return what the wrapper of a guard knows of a request."""
+    """Return a wrapper's knowledge of a request, if it is of the same guard."""
     scope = getattr(ctx.request, "scope", None) or {}
     outer: Outer | None = scope.get(SCOPE_KEY) or around.get()
     return outer if outer is not None and outer.author is author else None
 
 
 def exchange_of(author: Author, ctx: Any) -> Exchange:
-    """Return the exchange that a handler's context is part of.
+    """Return the exchange of a handler's context.
 
-    Every handler's context has the session of its request. To compare it keeps a server that a
-    handler calls in its own process from being taken for a protected one.
+    Every handler's context has the session of its request. Comparing it detects an unprotected
+    server that a handler calls within its process.
     """
     exchange = _current.get()
     if exchange is not None and exchange.author is author:
@@ -158,5 +157,5 @@ def _session(ctx: Any) -> object:
     try:
         return getattr(getattr(ctx, "request_context", ctx), "session", None)
     except ValueError:
-        # A context of no request, as MCPServer makes for calls from the author's own code.
+        # A context without a request, which MCPServer makes for calls from the author's own code.
         return None

@@ -1,4 +1,4 @@
-"""What FastMCP needs: it takes every exception for a tool's own, but for those it knows."""
+"""The exceptions for FastMCP, which takes any unknown exception for the tool's own."""
 
 from fastmcp.exceptions import ToolError
 
@@ -6,4 +6,4 @@ from ._refusal import HandleRefused
 
 
 class FastMCPHandleRefused(HandleRefused, ToolError):
-    """A refused handle that FastMCP turns into a tool result of its text and nothing else."""
+    """A refused handle, which FastMCP turns into a tool result of its text alone."""

@@ -1,4 +1,4 @@
-"""What an author makes one of."""
+"""The guard of a server."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 
 class LedgerOptions(TypedDict, total=False):
-    """How a ledger is used."""
+    """Settings of a ledger."""
 
-    #: Tells apart two ledgers of one audience in one store.
+    #: Separates two ledgers of one audience in one store.
     label: str
-    #: How far clocks may differ, in seconds: 5 unless set, and 0 for a ledger of the same machine.
+    #: The largest difference between clocks, in seconds: 5 by default, 0 for a local ledger.
     allowance: int
-    #: Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds:
-    #: for the day when the ledger is introduced. What ended or was used since is let in too.
+    #: Accepts tokens older than the ledger if they were made after this time, in Unix seconds: for
+    #: the day when the ledger is introduced. Those used or ended in between are accepted too.
     adopt: int
-    #: A ``requestState`` may come back any number of times.
+    #: Accepts a ``requestState`` any number of times.
     reusable_request_state: bool
 
 
@@ -61,15 +61,17 @@ def _options(ledger: Ledger | None, options: LedgerOptions | None) -> Document |
 class Guard:
     """Seals what leaves an MCP server for its clients, and opens and checks what comes back.
 
-    One serves a whole server, and several. `codec` has the keys and the service's name.
-    `principal` is asked who a request is from, or is ``"anonymous"`` for a server without
-    authentication; there is no default. `on_refused` is told of what was refused, and why, which
-    the client is not; so is the logger ``sealwax.mcp``. `accept` is asked before a token is
-    accepted, and has `accept_timeout` seconds to answer. `ledger` remembers what was used, what
-    ended and which state of a session is the latest (:mod:`sealwax.ledger`); without it a token
-    can be used as often as anybody likes until it expires. `request_state_ttl` is how many seconds
-    a ``requestState`` lives, 600 unless set. `only` names, for a tool or a prompt, the arguments
-    that its ``requestState`` is bound to, where the others may differ when the client comes back.
+    One guard can protect several servers.
+
+    `codec` holds the keys and the name of the service. `principal` resolves the caller of a
+    request; a server without authentication passes ``"anonymous"``. There is no default.
+    `on_refused` is called with each refusal and its reason, which the logger ``sealwax.mcp`` gets
+    too, and the client never. `accept` decides whether to accept a verified token, within
+    `accept_timeout` seconds. `ledger` records used and ended tokens and the latest state of each
+    session (:mod:`sealwax.ledger`); without it a token can be used any number of times until it
+    expires. `request_state_ttl` is the lifetime of a ``requestState`` in seconds, 600 by default.
+    `only` maps a tool or a prompt to the arguments that its ``requestState`` is bound to; the
+    others may differ when the client comes back.
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -117,25 +119,24 @@ class Guard:
         self._protects = False
 
     def protect(self, server: Any) -> None:
-        """Put this guard between a server and its clients, before it serves.
+        """Install this guard in a server, before the server serves.
 
-        `server` is an ``MCPServer``, the SDK's low-level ``Server``, or a ``FastMCP``. The SDK's
-        own ``RequestStateBoundary`` makes room for it, and so what it was told: a server that was
-        made with a `request_state_security` of its own raises :class:`InvalidArgument`. (Of an
-        ``MCPServer`` it cannot be told from the SDK's default if it is but one key.)
+        `server` is an ``MCPServer``, the SDK's low-level ``Server``, or a ``FastMCP``. The guard
+        replaces the SDK's own ``RequestStateBoundary``. Raises :class:`InvalidArgument` for a
+        server that was made with `request_state_security`. (An ``MCPServer``'s cannot be told from
+        the SDK's default if it is a single key.)
         """
         install(self, self._rules, server)
         self._protects = True
 
     async def revoke(self, principal: Principal | Anonymous, *, lives: int | None = None) -> None:
-        """Sign a principal out everywhere: whatever of theirs began until now is refused.
+        """Sign a principal out everywhere: refuse all tokens and sessions that began until now.
 
-        The ledger keeps that for `lives` seconds, the longest life of anything that the service
-        gives out; for ever unless set. Whoever signs in within the ledger's allowance after it has
-        to do it again. `on_refused` and the log hear of ``ledger_unconfirmed`` where no replica of
-        the store has it, so that a fail-over would forget it. Raises :class:`InvalidArgument`
-        without a ledger, and :class:`AcceptUnavailable` where it is not known that anybody was
-        signed out.
+        The ledger keeps this for `lives` seconds, the longest lifetime of anything that the service
+        issues; forever by default. A principal who signs in again within the ledger's allowance has
+        to repeat it. `on_refused` and the log get ``ledger_unconfirmed`` if no replica of the store
+        confirmed it, so that a fail-over could lose it. Raises :class:`InvalidArgument` without a
+        ledger, and :class:`AcceptUnavailable` if the store may not have recorded it.
         """
         asking = Asking(self, None)
         if principal == "anonymous":
@@ -148,28 +149,28 @@ class Guard:
             raise AcceptUnavailable(step["refused"][-1]["message"])
 
     def read_state(self, ctx: Any) -> Any:
-        """Return what :meth:`write_state` was given in the round before; ``None`` in the first.
+        """Return the value of :meth:`write_state` from the round before; ``None`` in the first.
 
-        `ctx` is the context that the handler was given: of ``MCPServer``, of FastMCP, or of the
-        low-level server. A state of plain text is in the SDK's own ``ctx.request_state``. Raises
-        :class:`InvalidArgument` in a request that carries no ``requestState``, such as a list.
+        `ctx` is the handler's context, of ``MCPServer``, of FastMCP, or of the low-level server. A
+        state of plain text is in the SDK's own ``ctx.request_state``. Raises
+        :class:`InvalidArgument` in a request that cannot carry a ``requestState``, such as a list.
         """
         state = exchange_of(self, ctx).state()
         return None if state is None else _json.loads(state.encode())
 
     def write_state(self, ctx: Any, value: Any) -> str:
-        """Return a value of JSON as the `request_state` of an ``InputRequiredResult``.
+        """Return a JSON value as the `request_state` of an ``InputRequiredResult``.
 
-        It is sealed when the result leaves. Raises :class:`InvalidArgument` where nothing would
-        seal it: the server is not protected, or the request carries no ``requestState``.
+        The guard seals it when the result leaves. Raises :class:`InvalidArgument` if nothing would
+        seal it: the server is not protected, or the request cannot carry a ``requestState``.
         """
         exchange_of(self, ctx).state()
         return _json.dumps("state", value).decode()
 
     def handles(self, handle_type: str, *, max_age: int | None = None) -> ServerHandles:
-        """Return the handles of a type: keys of rows that the server keeps.
+        """Return the handles of a type whose state the server keeps, by the handle's ulid.
 
-        They live for `max_age` seconds, or as long as their key is in the ring.
+        They expire after `max_age` seconds, or when their key is removed from the ring.
         """
         check_handle_type(handle_type)
         return ServerHandles(self, handle_type, max_age=max_age)
@@ -179,8 +180,8 @@ class Guard:
     ) -> HeldHandles:
         """Return the handles of a type that hold their state themselves.
 
-        They live for `ttl` seconds, 24 hours unless set. With `single_use` a handle is used up when
-        it is renewed, which takes a ledger: to open it uses up nothing.
+        They expire after `ttl` seconds, 24 hours by default. With `single_use`, which needs a
+        ledger, renewing a handle ends it; opening it does not.
         """
         check_handle_type(handle_type)
         if ttl is not None:
@@ -198,20 +199,19 @@ class Guard:
         required: Required | Literal[True] | None = None,
         held_by_server: bool = False,
     ) -> Sessions:
-        """Serve data-layer sessions: of one value of JSON, which the client keeps.
+        """Serve data-layer sessions: one JSON value each, which the client keeps.
 
-        Called once, before :meth:`protect`. `initial` is given the context of the request that
-        creates a session, and gives its first value; it may be asynchronous. A session ends after
-        `ttl` seconds without a write, 24 hours unless set, or with `no_expiry` only at the codec's
-        `session_max_age`. `required` names what needs a session, as
-        ``{"methods": [...], "tools": [...]}``; ``True`` is every request but ``initialize``,
-        ``ping``, ``server/discover``, lists, and ``sessions/create``. With `held_by_server` the
-        session is its id alone, and what it stands for is in the server's own rows, by ulid.
+        Call it once, before :meth:`protect`. `initial` takes the context of the request that
+        creates a session and returns its first value; it may be asynchronous. A session ends after
+        `ttl` seconds without a write, 24 hours by default, or with `no_expiry` only at the codec's
+        `session_max_age`. `required` names the requests that need a session, as
+        ``{"methods": [...], "tools": [...]}``; ``True`` means all but ``initialize``, ``ping``,
+        ``server/discover``, lists, and ``sessions/create``. With `held_by_server` a session is its
+        id alone, and the server keeps its value, by ulid.
 
-        A session that ended is refused from then on, for the ledger or `accept` remembers it;
-        without both none can be ended, and ``sessions/delete`` is a method that the server does not
-        know. With a ledger, whoever sends another state than the latest one is answered with that
-        (LEDGER.md), and nothing ran.
+        Ending a session needs a ledger or `accept` to record it; without them ``sessions/delete``
+        is an unknown method. With a ledger, a request with an older state is answered with the
+        latest one (LEDGER.md), and no handler runs.
         """
         if self._protects:
             raise InvalidArgument("sessions: expected to be called before guard.protect(server)")
@@ -236,25 +236,26 @@ class Guard:
         sep1359: bool = False,
         max_request_body_size: int = 4 * 1024 * 1024,
     ) -> Any:
-        """Give the clients of a stateless server their sessions, of revisions to 2025-11-25.
+        """Wrap a stateless server, to give clients of revisions up to 2025-11-25 their sessions.
 
-        `app` is what ``streamable_http_app(stateless_http=True)`` of an ``MCPServer`` or
-        ``http_app(stateless_http=True)`` of a FastMCP gives, whose endpoint is wrapped inside of
-        what authenticates; or an ASGI application of your own, wrapped as it is. The answer to
-        ``initialize`` has a header ``Mcp-Session-Id``, a token that carries what was negotiated,
-        for `ttl` seconds, 30 days unless set; later requests are verified before the server sees
-        them. With `required` one without the header is answered 400; one whose session is not
-        good is answered 404, whatever the reason. ``DELETE`` ends a session, for as long as
-        the ledger or `accept` remembers. With `idle`, which takes a ledger, a session ends too when
-        it was not seen for so many seconds. Requests of revision 2026-07-28 pass untouched.
+        `app` is the result of ``streamable_http_app(stateless_http=True)`` of an ``MCPServer`` or
+        ``http_app(stateless_http=True)`` of a FastMCP, whose endpoint is wrapped inside of its
+        authentication; or an ASGI application of your own, wrapped as it is.
 
-        With `sep1359` the session is in the messages too, for a client that puts it there, as
-        SEP-1359 has it. Then whoever presents another's session ends it, if there is a ledger or an
-        `accept`: so it is specified, and so who stole a token can end the session.
+        The answer to ``initialize`` has a header ``Mcp-Session-Id``: a token that holds the
+        negotiated session, for `ttl` seconds, 30 days by default. Later requests are verified
+        before the server sees them. With `required` a request without the header gets 400; one
+        whose session is refused gets 404. ``DELETE`` ends a session, if a ledger or `accept`
+        records it. With `idle`, which needs a ledger, a session also ends after that many seconds
+        without a request. Requests of revision 2026-07-28 pass unchanged.
 
-        `principal` is asked with a context that has the HTTP request and the message, and no
-        `session`. A stateless server of these revisions cannot ask its client back: there is no
-        elicitation, no sampling and no roots.
+        With `sep1359` messages carry the session too, for clients of SEP-1359. As it specifies, a
+        session that another principal presents ends, if a ledger or `accept` records it: a thief
+        of the token can end the session.
+
+        `principal` gets a context with the HTTP request and the message, and no `session`. A
+        stateless server of these revisions cannot ask its client: it has no elicitation, sampling
+        or roots.
 
         >>> import sealwax, sealwax.mcp
         >>> from mcp.server import MCPServer
@@ -275,10 +276,10 @@ class Guard:
     ) -> None:
         """Serve stdio with the sessions of SEP-1359, which outlive the process.
 
-        `server` is as for :meth:`protect`, which has to be called too. A client that sends
-        ``sessionId`` finds its session after a restart: what it negotiated is in the token. `idle`
-        is as for :meth:`asgi`. A :class:`sealwax.ledger.Memory` does not outlive the process:
-        whatever is older than it is refused.
+        `server` is as for :meth:`protect`; call that first. A client that sends ``sessionId``
+        continues its session after a restart, because the token holds what was negotiated. `ttl`
+        and `idle` are as for :meth:`asgi`. A :class:`sealwax.ledger.Memory` does not outlive the
+        process: it refuses all sessions older than itself.
         """
         transport = Transport(self, self._rules, required=False, ttl=ttl, idle=idle, sep1359=True)
         await _stdio.run(low_level(server), transport)
@@ -286,7 +287,7 @@ class Guard:
     def negotiated(self, ctx: Any) -> Negotiated | None:
         """Return what was negotiated when the session of a request began; see :meth:`asgi`.
 
-        ``None`` where the request has no such session, and on stdio, where the SDK knows.
+        ``None`` if the request has no such session, and on stdio, where the SDK knows it.
         """
         return exchange_of(self, ctx).negotiated
 

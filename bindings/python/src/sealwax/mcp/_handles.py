@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServerHandle:
-    """A handle whose state the server keeps: the ulid is the key of its row."""
+    """A handle whose state the server keeps, by the handle's ulid."""
 
-    #: The text, for the model.
+    #: The text for the model.
     handle: str = field(repr=False)
     #: 32 hex digits, the same for as long as the handle lives.
     ulid: str
-    #: When it ends, such as ``2026-11-21T12:00:00Z``, for the model to see; ``None`` is never.
+    #: Its end, such as ``2026-11-21T12:00:00Z``, to show the model; ``None`` for never.
     expires_at: str | None
 
 
@@ -29,46 +29,45 @@ class ServerHandle:
 class HeldHandle:
     """A handle that holds its state."""
 
-    #: The text, for the model.
+    #: The text for the model.
     handle: str = field(repr=False)
-    #: When it ends, for the model to see; ``None`` is never.
+    #: Its end, such as ``2026-11-21T12:00:00Z``, to show the model; ``None`` for never.
     expires_at: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a handle that holds its state comes from."""
+    """The origin of a handle that holds its state."""
 
-    #: The token id in hex digits, as `accept` knows it.
+    #: The token id in hex digits, as `accept` gets it.
     token_id: str
-    #: When the first of its chain was made, in Unix seconds.
+    #: The time at which the first handle of its chain was made, in Unix seconds.
     started_at: int
-    #: How many came before.
+    #: The number of handles before it in the chain.
     generation: int
-    #: When it was made, in Unix seconds.
+    #: The time at which it was made, in Unix seconds.
     issued_at: int
-    #: From when on nothing of it opens anywhere, in Unix seconds; ``None`` where it never ends.
+    #: The time after which no replica opens it, in Unix seconds; ``None`` if it never ends.
     until: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedHandle:
-    """A handle that holds its state, and came back."""
+    """An opened handle that holds its state."""
 
     #: The state, as it was sealed.
     value: Any = field(repr=False)
-    #: When it ends; ``None`` is never.
+    #: Its end, such as ``2026-11-21T12:00:00Z``; ``None`` for never.
     expires_at: str | None
-    #: What else opening tells, such as when it was first made.
+    #: Its origin, such as the time at which its chain began.
     opened: Origin
 
 
 class ServerHandles:
-    """Handles of one type, bound to the user; what they stand for is in the server's own store.
+    """Handles of one type, bound to the user; the server keeps their state in its own store.
 
-    All agents of one user share what they have handles of; who wants it apart makes another. Ids
-    of rows are safe in them: a handle that was misremembered, expired, ended or another user's is
-    refused, with a tool result that tells the model to make a new one. In a tool:
+    A handle that is altered, expired, ended or another user's is refused, with a tool result that
+    tells the model to make a new one. All agents of a user can use the user's handles. In a tool:
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -85,23 +84,23 @@ class ServerHandles:
     """
 
     def __init__(self, author: Author, handle_type: str, *, max_age: int | None) -> None:
-        """Be made by a guard."""
+        """Set the type and the maximum age; a guard makes these."""
         self._author = author
         self._acts = {"type": handle_type, "maxAge": seconds("max_age", max_age)}
 
     async def mint(self, ctx: Any) -> ServerHandle:
-        """Make one. `ctx` is the context that the tool was given."""
+        """Make a handle. `ctx` is the tool's context."""
         made = await exchange_of(self._author, ctx).act({"do": "mint", **self._acts})
         return ServerHandle(made["handle"], made["id"], made.get("expiresAt"))
 
     async def check(self, ctx: Any, handle: str) -> ServerHandle:
-        """Verify one that came back, or raise :class:`HandleRefused`."""
+        """Verify a handle that came back, or raise :class:`HandleRefused`."""
         act = {"do": "check", "handle": sent(handle), **self._acts}
         found = await exchange_of(self._author, ctx).act(act)
         return ServerHandle(found["handle"], found["id"], found.get("expiresAt"))
 
     async def end(self, ctx: Any, handle: str) -> None:
-        """Verify one and end it, which takes a ledger or `accept`; its row is yours to delete."""
+        """Verify a handle and end it, which needs a ledger or `accept`; delete its row yourself."""
         act = {"do": "end", "handle": sent(handle), **self._acts}
         await exchange_of(self._author, ctx).act(act)
 
@@ -109,9 +108,8 @@ class ServerHandles:
 class HeldHandles:
     """Handles of one type that hold their state, bound to the user; the server keeps nothing.
 
-    A state never changes: what changes it makes the next handle, and the older ones go on to hold
-    what they held, for as long as they live; with `single_use` the one that was renewed is refused
-    from then on. In a tool:
+    A handle's state never changes: :meth:`renew` makes the next handle. The older one keeps its
+    state until it expires; with `single_use` it is refused once it was renewed. In a tool:
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -129,20 +127,19 @@ class HeldHandles:
     def __init__(
         self, author: Author, handle_type: str, *, ttl: int | None, single_use: bool
     ) -> None:
-        """Be made by a guard."""
+        """Set the type and the lifetime; a guard makes these."""
         self._author = author
         self._acts = {"type": handle_type, "once": single_use}
         self._ttl = seconds("ttl", ttl)
 
     async def seal(self, ctx: Any, value: Any) -> HeldHandle:
-        """Make one that holds a value of JSON. `ctx` is the context that the tool was given."""
+        """Make a handle that holds a JSON value. `ctx` is the tool's context."""
         return await self._sealed(ctx, value, None)
 
     async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> HeldHandle:
-        """Make the next one: it tells when the first was made, and how many came before.
+        """Make the next handle of a chain, which keeps its start and counts its generation.
 
-        With `single_use`, of two that renew the same one the second raises
-        :class:`HandleRefused`.
+        With `single_use` a second renewal of the same handle raises :class:`HandleRefused`.
         """
         origin = before.opened
         told = {
@@ -155,7 +152,7 @@ class HeldHandles:
         return await self._sealed(ctx, value, told)
 
     async def open(self, ctx: Any, handle: str) -> OpenedHandle:
-        """Open one that came back, or raise :class:`HandleRefused`."""
+        """Open a handle that came back, or raise :class:`HandleRefused`."""
         act = {"do": "open", "handle": sent(handle), **self._acts}
         found = await exchange_of(self._author, ctx).act(act)
         before = found["before"]
@@ -170,7 +167,7 @@ class HeldHandles:
         return OpenedHandle(value, found.get("expiresAt"), origin)
 
     async def end(self, ctx: Any, handle: str) -> None:
-        """Open one and end it, which takes a ledger or `accept`."""
+        """Open a handle and end it, which needs a ledger or `accept`."""
         act = {"do": "end", "handle": sent(handle), "held": True, **self._acts}
         await exchange_of(self._author, ctx).act(act)
 

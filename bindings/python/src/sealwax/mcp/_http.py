@@ -1,4 +1,4 @@
-"""Sessions of revisions to 2025-11-25 around a stateless server: ``Mcp-Session-Id``, SEP-1359."""
+"""Sessions of revisions up to 2025-11-25 over HTTP: ``Mcp-Session-Id`` and SEP-1359."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HEADER = MCP_SESSION_ID_HEADER
 
 
 def install(app: Any, transport: Transport, *, limit: int) -> Any:
-    """Put the wrapper around an endpoint: inside of what authenticates, if an SDK made the app."""
+    """Wrap an endpoint: inside of the authentication, if an SDK made the app."""
     if not isinstance(app, Starlette):
         return SessionsOverHttp(app, transport, limit)
     wrapped = 0
@@ -56,7 +56,7 @@ def install(app: Any, transport: Transport, *, limit: int) -> Any:
 
 
 class SessionsOverHttp:
-    """The ASGI application that stands in front of a stateless server's endpoint."""
+    """The ASGI application in front of a stateless server's endpoint."""
 
     def __init__(self, app: ASGIApp, transport: Transport, limit: int) -> None:
         self._app, self._transport, self._limit = app, transport, limit
@@ -68,7 +68,7 @@ class SessionsOverHttp:
             return
         headers = Headers(scope=scope)
         version, sessions = headers.get(MCP_PROTOCOL_VERSION_HEADER), headers.getlist(_HEADER)
-        # The SDK's own rule, by which it routes.
+        # The SDK's own rule for routing.
         modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
         message, inside = None, ABSENT
         if scope["method"] == "POST" and not modern:
@@ -125,7 +125,7 @@ class SessionsOverHttp:
         async def hold(part: Message) -> None:
             held.append(part)
 
-        # Its answer ends with the result: nothing is gained by sending it piece by piece.
+        # Its answer ends with the result, so it is held back whole.
         await self._app(scope, receive, hold)
         start = next((one for one in held if one["type"] == "http.response.start"), None)
         body = b"".join(one.get("body", b"") for one in held)
@@ -181,7 +181,7 @@ class SessionsOverHttp:
 
 
 def _stamped(send: Send, stamp: str) -> Send:
-    """Put the session on what leaves, event by event."""
+    """Put the session on what leaves, one event at a time."""
     events: Events | None = None
     start: Message = {}
 

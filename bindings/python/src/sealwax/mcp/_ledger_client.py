@@ -1,4 +1,4 @@
-"""The guard's side of its ledger: asked in time, and never taken for a yes."""
+"""The guard's side of its ledger: time limits, and failures as refusals."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from .._engine import Document
     from ..ledger import Ledger
 
-#: How long one command may take, in seconds. The engine tries it once more.
+#: The time limit of one command, in seconds. The engine repeats it once.
 _COMMAND_TIMEOUT = 0.3
 
 
 class LedgerClient:
-    """Has a ledger do what the engine asks."""
+    """Runs the engine's commands on a ledger."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     async def record(self, step: Document, deadline: float) -> Document:
-        """Do a command, and return the reply as an event has it."""
+        """Run a command, and return the reply, or the failure, as an event."""
         try:
             with anyio.fail_after(min(deadline - time.monotonic(), _COMMAND_TIMEOUT)):
                 command = {name: step[name] for name in ("script", "keys", "args")}
@@ -32,6 +32,6 @@ class LedgerClient:
         except LedgerUnfit as error:
             why = str(error)
         except Exception as error:
-            # Its message is not for the log: it may hold the store's credentials.
+            # Its message is not logged: it may hold the store's credentials.
             why = f"expected an answer in {_COMMAND_TIMEOUT} s, found {type(error).__name__}"
         return {"ledger": {"failed": f"ledger: {why}"}}

@@ -1,4 +1,4 @@
-"""What a session of the transport holds."""
+"""The content of a transport session's token."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Negotiated:
-    """What client and server agreed on when the session began."""
+    """The negotiation of client and server when the session began."""
 
     protocol_version: str
     client_capabilities: dict[str, Any]
     #: ``name`` and ``version``.
     client_info: dict[str, str]
     server_capabilities: dict[str, Any]
-    #: The id of the session's token: for logs.
+    #: The id of the session's token, for logs.
     id: str
-    #: When the session ends, in Unix seconds.
+    #: The session's end, in Unix seconds.
     expires_at: int | None
 
 
 def negotiated(step: Document) -> Negotiated | None:
-    """Return what the session of a message settled, if it has one."""
+    """Return the negotiation of a message's session, if it has one."""
     if "negotiated" not in step:
         return None
     settled = json.loads(step["negotiated"])

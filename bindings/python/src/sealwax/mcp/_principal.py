@@ -1,4 +1,4 @@
-"""Who a request is from: what an author gives the guard, and the ready-made rules."""
+"""The caller of a request: the author's function, and a ready-made one."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from mcp.server.context import ServerRequestContext
 from .. import InvalidArgument, Principal, principal_from_claims
 from .._engine import sent
 
-#: Asked once for a request; what it returns is who may use the request's tokens. Whatever waits
-#: for something is asynchronous: other requests stand still while a plain function runs.
+#: Resolves the caller, at most once per request; returning ``None`` refuses the request. A function
+#: that waits must be asynchronous: a plain one blocks the other requests.
 PrincipalOf: TypeAlias = Callable[
     [ServerRequestContext[Any, Any]], Principal | Awaitable[Principal | None] | None
 ]
 
-#: A server without authentication says so: then whoever holds a token can use it.
+#: For a server without authentication: anyone who holds a token can use it.
 Anonymous: TypeAlias = Literal["anonymous"]
 
 
 def principal_from_access_token(_ctx: ServerRequestContext[Any, Any]) -> Principal | None:
-    """Return the principal of the SDK's access token. Of ``MCPServer`` and FastMCP both.
+    """Return the principal of the SDK's access token, on ``MCPServer`` and FastMCP.
 
-    Where the token's claims have ``iss`` and ``sub``, as those of a JWT do, they alone decide, so
-    that the same JWT is the same principal at a replica in another language. Else the token's
-    `subject` and `client_id` stand in for what the claims leave out. The issuer must be in the
-    claims: a subject is unique within its issuer only (RFC 7519 §4.1.2).
+    If the token's claims have ``iss`` and ``sub``, as a JWT's do, only the claims count, so that a
+    JWT is the same principal at replicas in other languages. Otherwise the token's `subject` and
+    `client_id` replace missing claims. The issuer must be in the claims: a subject is unique only
+    within its issuer (RFC 7519 §4.1.2).
 
     >>> import sealwax, sealwax.mcp
     >>> keys = sealwax.KeyRing([sealwax.Key.generate()])
@@ -41,13 +41,13 @@ def principal_from_access_token(_ctx: ServerRequestContext[Any, Any]) -> Princip
     if not {"iss", "sub"} <= claims.keys():
         client = {} if "azp" in claims else {"client_id": token.client_id}
         claims = {"sub": token.subject, **client, **claims}
-    # What else a token claims need not be JSON, and is nobody's business.
+    # The other claims do not count, and need not be JSON.
     said = {"iss", "sub", "client_id", "azp"} & claims.keys()
     return principal_from_claims({name: claims[name] for name in said})
 
 
 def checked(found: object) -> Principal:
-    """Return what an author's function gave, if it names anybody."""
+    """Return the result of an author's function, if it is a principal."""
     if isinstance(found, str):
         raise InvalidArgument(
             "principal: expected the function to return a Principal, found a text: name a user as "

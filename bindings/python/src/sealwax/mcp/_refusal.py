@@ -1,4 +1,4 @@
-"""What is refused: told to the server's author in full, and to the client not at all."""
+"""Refusals: reported in full to the server's author, and never to the client."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("sealwax.mcp")
 
-#: What a guard handles: a token of the protocol, a handle that a model carries, or a session.
+#: The kinds of things that a guard checks.
 Kind: TypeAlias = Literal["request-state", "cursor", "handle-state", "handle", "session"]
 
 
 class NotAccepted(Refused):
-    """Verified, and then not accepted: used before, or ended.
+    """Verified, but not accepted: used before, or ended.
 
-    What the ledger said of it is the code of the :class:`Refusal`.
+    The code of the :class:`Refusal` has the ledger's reason.
     """
 
     code = "not_accepted"
 
 
 class AcceptUnavailable(SealwaxError):
-    """The server could not find out whether to accept it: its own trouble, not the client's."""
+    """`accept` or the ledger failed to answer: an internal error, not a refusal."""
 
     code = "accept_unavailable"
 
@@ -44,34 +44,34 @@ _VERDICTS: dict[str, type[SealwaxError]] = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What `on_refused` is told. It holds no token, no payload and no key.
+    """The argument of `on_refused`. It holds no token, no payload and no key.
 
     >>> from sealwax.mcp import Refusal
     >>> Refusal(code="expired", kind="cursor", message="expired at 1780000000").code
     'expired'
     """
 
-    #: As in :class:`sealwax.SealwaxError`, or ``not_accepted`` or ``accept_unavailable``; of a
-    #: ledger ``used``, ``ended``, ``revoked``, ``unknown``, ``stale`` or ``ledger_unavailable``.
-    #: ``ledger_unconfirmed`` refuses nothing: what ended may be forgotten at a fail-over.
+    #: A code of :class:`sealwax.SealwaxError`, or ``not_accepted`` or ``accept_unavailable``; from
+    #: a ledger ``used``, ``ended``, ``revoked``, ``unknown``, ``stale`` or ``ledger_unavailable``.
+    #: ``ledger_unconfirmed`` is only a warning: a fail-over may lose the record of an end.
     code: str
-    #: What was refused.
+    #: The kind of what was refused.
     kind: Kind
-    #: Why, for the operator.
+    #: The reason, for the operator.
     message: str
-    #: Of a sealed token, if it was one; unverified unless the code is ``not_accepted`` or
-    #: ``accept_unavailable``. Of a handle or a data-layer session, its ulid, once verified.
+    #: The id of a sealed token; unverified unless the code is ``not_accepted`` or
+    #: ``accept_unavailable``. The ulid of a handle or a data-layer session, once verified.
     token_id: str | None = None
-    #: Who presented it; ``None`` where that is not known, or anonymous.
+    #: The caller; ``None`` if not resolved, or anonymous.
     principal: Principal | None = None
 
 
-#: Told of every refusal, at once: a plain function that does not wait.
+#: Called at once with every refusal: a plain function that does not wait.
 OnRefused: TypeAlias = Callable[[Refusal], None]
 
 
 def report(hook: OnRefused | None, refusal: Refusal) -> None:
-    """Tell the log and the author's hook, whose failure is its own."""
+    """Log a refusal, and call the author's hook; a failure of the hook is logged."""
     known = f" (token id {refusal.token_id})" if refusal.token_id else ""
     logger.warning("%s: %s: %s%s", refusal.kind, refusal.code, refusal.message, known)
     if hook is None:
@@ -83,7 +83,7 @@ def report(hook: OnRefused | None, refusal: Refusal) -> None:
 
 
 def why(step: Mapping[str, Any]) -> SealwaxError | None:
-    """Return what was refused last on the way to a step, as an exception."""
+    """Return the last refusal of a step as an exception."""
     refused = step.get("refused")
     if not refused:
         return None
@@ -92,16 +92,16 @@ def why(step: Mapping[str, Any]) -> SealwaxError | None:
 
 
 def protocol_error(error: Mapping[str, Any]) -> MCPError:
-    """Return a JSON-RPC error as the SDK has it."""
+    """Return a JSON-RPC error as the SDK's exception."""
     return MCPError(error["code"], error["message"], error.get("data"))
 
 
 class HandleRefused(MCPError):
-    """A handle was refused: let it pass, and the tool's result is the fixed answer.
+    """A handle was refused. Uncaught, it makes the fixed answer the tool's result.
 
-    A tool that catches it can do otherwise, such as make a new one. Its ``__cause__`` is the
-    :class:`sealwax.SealwaxError`, for the log. Raised elsewhere than in a tool it is a protocol
-    error with the same text. Made by a guard.
+    A tool may catch it, for example to make a new handle. Its ``__cause__`` is the
+    :class:`sealwax.SealwaxError`, for the log. Outside of a tool it becomes a protocol error with
+    the same text.
 
     >>> from sealwax.mcp import HandleRefused
     >>> async def basket(baskets, ctx, handle):
@@ -111,7 +111,7 @@ class HandleRefused(MCPError):
     ...         return await baskets.mint(ctx)
     """
 
-    #: Nothing but the profile's answer, as it stands on the wire.
+    #: The profile's fixed answer, as sent.
     tool_result: dict[str, Any]
 
     def __init__(self, reply: Mapping[str, Any]) -> None:

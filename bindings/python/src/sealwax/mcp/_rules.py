@@ -1,4 +1,4 @@
-"""What an author said of a guard, as the engine is told it."""
+"""An author's settings of a guard, in the engine's form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Rules:
-    """A codec and settings, of which each place that asks has an engine."""
+    """A codec and settings, from which each part of a guard makes its engine."""
 
     def __init__(
         self,
@@ -36,16 +36,16 @@ class Rules:
             "only": {target: _names(target, names) for target, names in (only or {}).items()},
         }
         self.sessions: Sessions | None = None
-        # What is wrong is said now.
+        # Raises now for wrong settings.
         self.engine()
 
     def engine(self, transport: Document | None = None) -> Engine:
-        """Return the engine; `transport` is of a wrapper around HTTP or stdio."""
+        """Return an engine; `transport` has the settings of a wrapper around HTTP or stdio."""
         sessions = None if self.sessions is None else self.sessions.settings
         return Engine(self._codec, {**self._settings, "sessions": sessions, "transport": transport})
 
     def take(self, sessions: Sessions) -> None:
-        """Have data-layer sessions."""
+        """Add data-layer sessions."""
         if self.sessions is not None:
             raise InvalidArgument("sessions: expected to be called once, found a second time")
         self.sessions = sessions
@@ -53,11 +53,11 @@ class Rules:
 
     @property
     def may_need_session(self) -> bool:
-        """Whether a request without a session may be refused for that alone."""
+        """Whether a request may be refused for having no session."""
         return self.sessions is not None and self.sessions.settings["required"] is not None
 
     async def first(self, ctx: Any) -> tuple[Document, bytes | None]:
-        """Return the first value of a session, as an event has it."""
+        """Return the first value of a session as an event."""
         assert self.sessions is not None
         return await self.sessions.first(ctx)
 

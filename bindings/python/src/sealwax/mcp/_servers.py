@@ -1,4 +1,4 @@
-"""Where each kind of server has its boundary, and how ours comes to stand there."""
+"""Installs a guard's boundary in each kind of server."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Place:
-    """A server, whichever its kind."""
+    """The parts of a server that differ by its kind."""
 
     low_level: Server[Any]
-    #: Whether the SDK put a boundary of its own there.
+    #: Whether the SDK installed a boundary of its own.
     has_boundary: bool
-    #: What tools raise of a handle, so that their server lets it through.
+    #: The exception of a refused handle that this kind of server passes through.
     handle_refused: type[HandleRefused] = HandleRefused
-    #: Whether its own models drop capabilities that they do not know.
+    #: Whether its models drop unknown capabilities.
     drops: bool = False
 
 
 def install(author: Author, rules: Rules, server: Any) -> None:
-    """Put a guard's boundary where the SDK's stands."""
+    """Install a guard's boundary in place of the SDK's."""
     place = _place(server)
     middleware = place.low_level.middleware
     if any(isinstance(one, Boundary) for one in middleware):
@@ -60,7 +60,7 @@ def install(author: Author, rules: Rules, server: Any) -> None:
         _expect_default(theirs[0]._security)
         middleware[middleware.index(theirs[0])] = boundary
     else:
-        # As the SDK orders them: inside of what traces, for spans hold what is on the wire.
+        # In the SDK's order: inside of the tracing, so that spans hold sealed tokens only.
         tracing = bool(middleware) and isinstance(middleware[0], OpenTelemetryMiddleware)
         middleware.insert(int(tracing), boundary)
     _answer_for_handles(place.low_level)
@@ -78,7 +78,7 @@ def low_level(server: Any) -> Server[Any]:
 def _place(server: Any) -> _Place:
     if isinstance(server, MCPServer):
         return _Place(server._lowlevel_server, has_boundary=True)
-    # Who passes a FastMCP has imported it; who has not need not have it.
+    # FastMCP is optional: a FastMCP server exists only if its package was imported.
     fastmcp = sys.modules.get("fastmcp")
     if fastmcp is not None and isinstance(server, fastmcp.FastMCP):
         from ._fastmcp import FastMCPHandleRefused
@@ -92,9 +92,9 @@ def _place(server: Any) -> _Place:
 
 
 def _expect_default(security: RequestStateSecurity) -> None:
-    """Raise for a policy of the author's, which would be taken out in silence.
+    """Raise for an author's own policy, which would be replaced silently.
 
-    Of what the SDK makes when it is given none, only the key is not known.
+    Of the SDK's default policy, only the key is not known.
     """
     codec = security.codec
     told = (security.ttl, security.audience, security.bind_principal, type(codec))
@@ -112,9 +112,9 @@ def _not_beside() -> InvalidArgument:
 
 
 def _answer_for_handles(server: Server[Any]) -> None:
-    """Have a tool's refused handle be its result.
+    """Turn a refused handle into the tool's result.
 
-    Done at the handler, within the SDK's chain, so that the result gets its envelope as any other.
+    This is done at the handler, within the SDK's chain, so that the result gets its usual envelope.
     """
     entry = server.get_request_handler("tools/call")
     if entry is None:

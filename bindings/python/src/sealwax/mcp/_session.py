@@ -1,4 +1,4 @@
-"""The data-layer session of one request, as its handler has it."""
+"""The data-layer session of one request, for its handler."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """The session of the request that is being served. Made by a guard.
+    """The session of the request that is being served.
 
-    Two requests at once may write it: then the client keeps what it is answered last, and both
-    are of the same generation. With a ledger only one of them can :meth:`write`, and the other's
-    result is discarded; what they :meth:`update` they all keep.
+    Without a ledger, the last of two concurrent writes wins, and both have the same generation.
+    With a ledger only one of two concurrent requests can :meth:`write`; the other's result is
+    discarded. Concurrent calls of :meth:`update` all take effect.
     """
 
     def __init__(self, exchange: Exchange, opened: Document) -> None:
@@ -30,38 +30,38 @@ class Session:
 
     @property
     def id(self) -> str:
-        """The session id. Not for logs: whoever has it may delete the session; log the ulid."""
+        """The session id. Log the ulid instead: with the id, its user can delete the session."""
         identity: str = self._opened["id"]
         return identity
 
     @property
     def ulid(self) -> str:
-        """The same for as long as the session lives: for logs, and for the key of a row."""
+        """The session's ulid, stable for its lifetime: for logs, and as a key in a store."""
         ulid: str = self._opened["ulid"]
         return ulid
 
     @property
     def generation(self) -> int | None:
-        """How often the value was written before; ``None`` where the server holds it."""
+        """The number of writes before this request; ``None`` if the server holds the value."""
         return None if self._opened["value"] is None else self._opened["generation"]
 
     @property
     def value(self) -> Any:
-        """The value, as it was written last; ``None`` where the server holds it."""
+        """The value, as it was written last; ``None`` if the server holds it."""
         return self._value
 
     def write(self, value: Any) -> None:
-        """Have a value of JSON leave with the response, if that is no JSON-RPC error."""
+        """Send a new JSON value with the response, unless that is a JSON-RPC error."""
         self._exchange.write(_json.dumps("value", value))
         self._value = value
 
     def update(self, function: Callable[[Any], Any]) -> Any:
-        """Write what a function makes of the value, and return it.
+        """Replace the value by ``function(value)``, and return the new value.
 
-        With a ledger, if somebody else wrote meanwhile, the function is called again with their
-        value when the result leaves, at most 32 times: what it does beside is done again too, and
-        what the result tells of the value is of the first time. Other than :meth:`write`, it loses
-        nobody's write; after a :meth:`write` in the same request nothing is called again.
+        With a ledger no concurrent write is lost: if another request wrote meanwhile, the function
+        is called again with the newer value when the result leaves, at most 32 times. It should
+        have no side effects. The result still holds the value of the first call. After a
+        :meth:`write` in the same request the function is not called again.
         """
         value = function(self._value)
         self._exchange.update(_json.dumps("value", value))
@@ -70,21 +70,21 @@ class Session:
         return value
 
     def again(self, text: str) -> tuple[Document, bytes | None]:
-        """Apply the functions to what somebody else wrote, as an event has it."""
+        """Apply the functions to the value of another request; return an event."""
         try:
             value = _json.loads(text.encode())
             for function in self._updates:
                 value = function(value)
             return {"updated": {}}, _json.dumps("value", value)
         except Exception as error:
-            # Its message is not for the log: it may hold what the session does.
+            # Its message is not logged: it may hold the session's value.
             found = type(error).__name__
             return {"updated": {"failed": f"update: expected a value, found {found}"}}, None
 
     def fork(self) -> SessionMetadata:
         """Return the metadata of a new session that begins with this one's value.
 
-        It is for the client to send with requests of that session: hand it out in a result.
+        Return it to the client in a result, to send with the requests of that session.
         """
         metadata: Any = self._exchange.fork()
         return metadata  # type: ignore[no-any-return]

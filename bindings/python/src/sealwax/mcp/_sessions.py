@@ -1,4 +1,4 @@
-"""Data-layer sessions: one value for each, which the client keeps and only the server reads."""
+"""Data-layer sessions: one value each, which the client keeps and only the server reads."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from ._asking import Author
     from ._session import Session
 
-#: Where a message carries the metadata of its session, in ``_meta``.
+#: The member of ``_meta`` that carries the metadata of a session.
 SESSION_META_KEY = "io.modelcontextprotocol/session"
 CREATE, DELETE = "sessions/create", "sessions/delete"
 
-#: Gives the first value of a new session, from the context of the request that creates it.
+#: Returns the first value of a new session, from the context of the request that creates it.
 Initial: TypeAlias = Callable[[Any], Any]
 
 
 class Required(TypedDict, total=False):
-    """What needs a session."""
+    """The requests that need a session."""
 
     #: Methods, such as ``resources/read``.
     methods: Sequence[str]
@@ -39,12 +39,12 @@ class Required(TypedDict, total=False):
 
 
 class Sessions:
-    """The data-layer sessions of a guard, as the draft of that name has them. Made by a guard.
+    """The data-layer sessions of a guard.
 
-    Clients create them with ``sessions/create``, and delete them with ``sessions/delete`` where the
-    guard has an `accept` to remember it. Whatever request says that it is of a session is refused
-    unless it is good, whether or not its handler looks at it. Lists never depend on a session: in a
-    ``*/list`` method there is none.
+    Clients create them with ``sessions/create``, and delete them with ``sessions/delete`` if the
+    guard has a ledger or an `accept` to record it. A request whose session is not valid is refused,
+    also if its handler does not use the session. Lists never depend on a session: the handler of a
+    ``*/list`` method gets none.
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -86,15 +86,12 @@ class Sessions:
         }
 
     def of(self, ctx: Any) -> Session | None:
-        """Return the session of a handler's request, if it has one.
-
-        `ctx` is the context that the handler was given.
-        """
+        """Return the session of a request, if it has one. `ctx` is the handler's context."""
         return exchange_of(self._author, ctx).session
 
     @property
     def settings(self) -> Document:
-        """What the engine is told."""
+        """The settings in the engine's form."""
         return self._settings
 
     def install(self, server: Server[Any]) -> None:
@@ -105,12 +102,12 @@ class Sessions:
             server.add_request_handler(method, RequestParams, self._own)
 
     async def _own(self, ctx: Any, _params: Any) -> dict[str, Any]:
-        """Give what the engine gave, so that the SDK adds its envelope."""
+        """Return the engine's result, so that the SDK adds its envelope."""
         result: dict[str, Any] = json.loads(exchange_of(self._author, ctx).own or "{}")
         return result
 
     async def first(self, ctx: Any) -> tuple[Document, bytes | None]:
-        """Return the first value of a session, or that it failed, as an event has it."""
+        """Return the first value of a session, or the failure, as an event."""
         assert self._initial is not None
         try:
             value = self._initial(ctx)

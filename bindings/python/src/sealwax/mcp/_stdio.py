@@ -1,4 +1,4 @@
-"""SEP-1359 on stdio: a session is in its messages, and so outlives the process."""
+"""SEP-1359 on stdio: messages carry the session, so it outlives the process."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ _INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """The message that something is done for."""
+    """The message for which the server works."""
 
-    #: The session of what leaves for it.
+    #: The session for the messages that leave for it.
     stamp: str | None = None
-    #: What was asked, if it was an ``initialize``.
+    #: Its exchange, if it was an ``initialize``.
     initialize: TransportExchange | None = None
-    #: Whether the SDK was told what a client had said to another process.
+    #: Whether it replays an ``initialize`` that another process had answered.
     replayed: bool = False
 
 
-# The SDK serves each message in the context that it was read in. So whatever leaves is known by
-# what it was made for, and not by an id that a client chooses and may use twice.
+# The SDK serves each message in the context that it was read in, which gives what leaves its
+# origin. An id would not do: a client chooses it and may use it twice.
 _origin: ContextVar[_Origin | None] = ContextVar("sealwax_origin", default=None)
 
 
@@ -77,9 +77,9 @@ async def serve(server: Server[Any], transport: Transport, stdin: Any, stdout: A
 
 
 class _Conversation:
-    """What a client says, line by line, and the stream that the SDK writes to."""
+    """The client's lines, and the stream that the SDK writes to."""
 
-    #: Where messages leave.
+    #: The stream of messages to the client.
     writes: WriteStream[SessionMessage]
 
     def __init__(self, transport: Transport) -> None:
@@ -89,7 +89,7 @@ class _Conversation:
         self._last: str | None = None
 
     async def lines(self, stdin: Any) -> AsyncGenerator[str, None]:
-        """Give the lines that the SDK is to see."""
+        """Yield the lines for the SDK."""
         while line := await stdin.readline():
             _origin.set(_Origin())
             around.set(None)
@@ -123,24 +123,24 @@ class _Conversation:
             else:
                 self._last = step.get("stamp", self._last)
                 _origin.set(_Origin(step.get("stamp")))
-            # Not the line: the SDK is to read what was judged.
+            # Not the line, so that the SDK reads the message that was checked.
             yield json.dumps(message)
 
     def _initialize(self, session: Negotiated) -> str:
-        """Return what tells an SDK that was not there what was negotiated."""
+        """Return an ``initialize`` that tells a new SDK what was negotiated."""
         params = {
             "protocolVersion": session.protocol_version,
             "capabilities": session.client_capabilities,
             "clientInfo": session.client_info,
         }
         self._replayed = anyio.Event()
-        # Of an id that no client can cancel.
+        # A random id, so that no client can cancel it.
         identity = secrets.token_hex(16)
         asked = {"jsonrpc": "2.0", "id": identity, "method": "initialize", "params": params}
         return json.dumps(asked)
 
     async def send(self, item: SessionMessage) -> None:
-        """Send what the SDK says, with its session."""
+        """Send a message of the SDK, with its session."""
         origin, message = _origin.get(), item.message
         answers = isinstance(message, JSONRPCResponse | JSONRPCError)
         if origin is not None and origin.replayed and answers:
@@ -150,7 +150,7 @@ class _Conversation:
         if origin is not None and origin.initialize and isinstance(message, JSONRPCResponse):
             message = await _begun(origin.initialize, message)
         else:
-            # What a server says by itself is of the session that it was last spoken to in.
+            # A message that answers none gets the session of the last message.
             stamp = self._last if origin is None else origin.stamp
             message = message if stamp is None else _of_session(message, stamp)
         await self.writes.send(SessionMessage(message, item.metadata))
@@ -160,7 +160,7 @@ class _Conversation:
         await self.writes.send(SessionMessage(answer))
 
     async def aclose(self) -> None:
-        """Close where messages leave."""
+        """Close the stream to the client."""
         await self.writes.aclose()
 
     async def __aenter__(self) -> _Conversation:
@@ -187,7 +187,7 @@ class _Notification(JSONRPCNotification):
 
 
 def _of_session(message: JSONRPCMessage, session_id: str) -> JSONRPCMessage:
-    """Return a message with its session: in its result, or at the top of what has a method."""
+    """Return a message with its session: in its result, or beside its method."""
     if isinstance(message, JSONRPCResponse):
         return message.model_copy(update={"result": {**message.result, "sessionId": session_id}})
     sent = {**message.model_dump(exclude_unset=True), "sessionId": session_id}
@@ -199,12 +199,12 @@ def _of_session(message: JSONRPCMessage, session_id: str) -> JSONRPCMessage:
 
 
 def _plain(message: dict[str, Any]) -> bool:
-    """Return whether its id is one; of what is not, the SDK tells the client."""
+    """Return whether its id is valid; the SDK refuses the others."""
     return isinstance(message.get("id", ""), str | int)
 
 
 def _of_today(message: dict[str, Any]) -> bool:
-    """Return whether it is of revision 2026-07-28, which has no such sessions."""
+    """Return whether it is of revision 2026-07-28, which has no transport sessions."""
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     return isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
@@ -212,13 +212,13 @@ def _of_today(message: dict[str, Any]) -> bool:
 
 @contextmanager
 def _standard_streams() -> Iterator[tuple[TextIO, TextIO]]:
-    """Take stdin and stdout for the wire alone: what a tool prints goes to stderr."""
+    """Reserve stdin and stdout for the protocol: a tool's prints go to stderr."""
     reads, writes, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     os.close(nothing)
     try:
-        # Not closed: a thread may still wait to read.
+        # Not closed: a thread may still be reading.
         yield (
             open(reads, encoding="utf-8", errors="replace", closefd=False),  # noqa: SIM115
             open(writes, "w", encoding="utf-8", closefd=False),  # noqa: SIM115

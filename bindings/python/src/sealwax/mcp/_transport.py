@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from ._asking import Author
     from ._rules import Rules
 
-#: Where a message has no session: JSON's null is another thing.
+#: The session of a message that has none, as opposed to JSON's null.
 ABSENT: Any = object()
 
 
 class Transport:
-    """A guard's rules for the sessions of the transport."""
+    """A guard's rules for transport sessions."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Transport:
 
 
 class TransportExchange:
-    """One message on its way to the SDK and back."""
+    """One message on its way to the SDK, and its answer."""
 
     def __init__(
         self, transport: Transport, message: Any, document: Document, request: Any = None
@@ -55,7 +55,7 @@ class TransportExchange:
             known = isinstance(method, str) and sent(method) is method
             document["method"] = method if known else ""
             document["notification"] = said.get("id") is None
-        #: The id of what asks for an answer.
+        #: The id of a request.
         self.identity = None if method is None else said.get("id")
         nobodys: Any = None
         ctx = ServerRequestContext[Any, Any](
@@ -73,34 +73,34 @@ class TransportExchange:
         self._engine, self._step = transport.engine.transport(document, initialize)
 
     async def entered(self) -> Document:
-        """Return what becomes of the message."""
+        """Return the engine's decision on the message."""
         return await self.asking.drive(self._engine, self._step)
 
     async def left(self, result: Any) -> Document:
-        """Return what becomes of the result of an ``initialize``."""
+        """Return the engine's decision on the result of an ``initialize``."""
         step = self._engine.on({"left": {}}, json_text(result))
         return await self.asking.drive(self._engine, step)
 
     async def refused_again(self) -> Document:
-        """Return what a session is answered that the SDK does not begin again."""
+        """Return the answer to a session that the SDK failed to begin again."""
         step = self._engine.on({"begun": {"failed": "initialize: refused"}})
         return await self.asking.drive(self._engine, step)
 
     def replied(self, step: Document) -> dict[str, Any] | None:
-        """Return the message that a reply consists of, if it does."""
+        """Return the message of a reply, if it has one."""
         told = {"error": step["error"]} if "error" in step else {"result": {}}
         if "error" not in step and not step.get("done"):
             return None
         return {"jsonrpc": "2.0", "id": self.identity, **told}
 
     def close(self) -> None:
-        """End with the message."""
+        """Release the message."""
         self._engine.free()
         self.asking.close()
 
 
 def take_session(message: Any) -> Any:
-    """Take the session id off a message, for the SDK has no place for it."""
+    """Remove and return the session id of a message, which the SDK's models do not have."""
     if not isinstance(message, dict):
         return ABSENT
     if "sessionId" in message:
@@ -110,7 +110,7 @@ def take_session(message: Any) -> Any:
 
 
 def put_session(message: Any, session_id: str) -> None:
-    """Put the session id on a message: into its result, or at the top of what has a method."""
+    """Put the session id on a message: in its result, or beside its method."""
     if "method" in message:
         message["sessionId"] = session_id
     elif isinstance(message.get("result"), dict):

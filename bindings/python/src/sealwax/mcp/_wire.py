@@ -1,4 +1,4 @@
-"""JSON as it came, and as the SDK reads it."""
+"""JSON as the SDK reads it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pydantic_core
 
 
 def json_text(value: Any) -> bytes:
-    """Return a value that a client sent as JSON; what is none stays none."""
+    """Return a client's value as JSON; a value that JSON cannot hold becomes invalid JSON."""
     try:
         return pydantic_core.to_json(value, inf_nan_mode="constants")
     except ValueError:
@@ -16,7 +16,7 @@ def json_text(value: Any) -> bytes:
 
 
 def read_message(text: str | bytes) -> Any:
-    """Read JSON as the SDK will, so that both see the same; ``None`` where it is none."""
+    """Read JSON with the SDK's parser, so that both see the same; ``None`` if it is invalid."""
     try:
         return pydantic_core.from_json(text)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Data-layer sessions for the official client: what a host keeps of them, and sends.
+"""Data-layer sessions for the official client: keeps and sends their metadata.
 
-The server decides what a session holds; of this nothing is sealed or opened here.
+Only the server seals and opens a session; here its metadata is opaque.
 """
 
 from __future__ import annotations
@@ -27,68 +27,68 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
-#: The error of a session that the server does not know, or no longer.
+#: The error code for a session that is unknown, or has ended.
 SESSION_NOT_FOUND = -32043
-#: The session's state was not the latest: nothing ran; or the handler ran, and was discarded.
+#: The error codes for an older state: no handler ran; or its result was discarded.
 _STALE, _STALE_AND_RAN = -32044, -32045
-#: Where a tool's result says the same.
+#: The member of a tool's ``_meta`` that says the same.
 _STALE_META_KEY = "io.github.sealwax/stale"
-#: How often a request goes out, whose session others write at the same time.
+#: The number of tries for a request whose session is written concurrently.
 _STALE_TRIES = 4
 _ANYTHING: Any = TypeAdapter(dict[str, Any])
 
 
 class Key(NamedTuple):
-    """Whose session it is."""
+    """The name of a session in a store."""
 
-    #: The server that made it: no other may see it.
+    #: The server that made it; never send it to another.
     server: str
     #: The user of the host.
     user: str
-    #: Which of the user's, such as the conversation.
+    #: The session among the user's, such as a conversation.
     name: str
 
 
 class SessionStore(Protocol):
-    """Keeps the metadata of sessions. Each function may be asynchronous.
+    """Stores the metadata of sessions. Each function may be asynchronous.
 
-    What it keeps is JSON, and lets who reads it continue the session: keep it as a credential.
+    The metadata is JSON. Protect it as a credential: a reader can continue the session.
     """
 
     def load(self, key: Key, /) -> SessionMetadata | Awaitable[SessionMetadata | None] | None:
-        """Return what was saved."""
+        """Return the saved metadata."""
         ...
 
     def save(self, key: Key, metadata: SessionMetadata, /) -> Awaitable[None] | None:
-        """Save it, in place of what was."""
+        """Save the metadata, in place of the previous."""
         ...
 
     def remove(self, key: Key, /) -> Awaitable[None] | None:
-        """Forget it."""
+        """Remove the metadata."""
         ...
 
 
 class InMemory:
-    """Keeps sessions for as long as the process lives."""
+    """Stores sessions in the memory of the process."""
 
     def __init__(self) -> None:
         self._kept: dict[Key, SessionMetadata] = {}
 
     def load(self, key: Key, /) -> SessionMetadata | None:
-        """Return what was saved."""
+        """Return the saved metadata."""
         return self._kept.get(key)
 
     def save(self, key: Key, metadata: SessionMetadata, /) -> None:
-        """Save it, in place of what was."""
+        """Save the metadata, in place of the previous."""
         self._kept[key] = metadata
 
     def remove(self, key: Key, /) -> None:
-        """Forget it."""
+        """Remove the metadata."""
         self._kept.pop(key, None)
 
 
 class ClientSessions:
-    """The sessions of a host: opened by server, user and name, and kept in a store.
+    """The sessions of a host: opened by server, user and name, and saved in a store.
 
     >>> import anyio, sealwax, sealwax.mcp
     >>> from mcp import Client
@@ -123,7 +123,7 @@ class ClientSessions:
     async def open(
         self, client: Client, *, server: str, user: str, name: str = ""
     ) -> ClientSession:
-        """Continue a session that is kept, or have the server create one."""
+        """Continue a saved session, or have the server create one."""
         key = Key(server, user, name)
         held = self._held.setdefault(key, _Held(key, self._store))
         async with held.lock:
@@ -137,7 +137,7 @@ class ClientSessions:
 
 
 class _Held:
-    """What is kept of one session, whoever uses it."""
+    """The metadata of one session, shared by its users."""
 
     def __init__(self, key: Key, store: SessionStore) -> None:
         self.key, self.store = key, store
@@ -154,15 +154,15 @@ class _Held:
 
 
 class ClientSession:
-    """A session, for one client to make requests of. Made by :class:`ClientSessions`.
+    """A session for one client's requests; :meth:`ClientSessions.open` returns it.
 
-    One request goes after another, for each may change what the next must send. A session that the
-    server does not know, or no longer, is dropped: the request fails with ``-32043``, and so does
-    what comes after it; open another.
+    Requests are serialized, because each may change the metadata for the next. A session that the
+    server does not know, or that has ended, is removed: the request and all later ones fail with
+    ``-32043``; open a new one.
 
-    If the server has a ledger and the session's state was not the latest, it answers with that,
-    which is kept. A request of which nothing ran goes out again; one that ran, and was discarded,
-    is the caller's to decide: a tool's result with `isError`, or the error ``-32045``.
+    A server with a ledger answers an older state with the latest one, which is saved. If no handler
+    ran, the request is sent again. If a handler ran and its result was discarded, the caller
+    decides: it gets a tool's result with `isError`, or the error ``-32045``.
     """
 
     def __init__(self, client: Client, held: _Held) -> None:
@@ -170,11 +170,11 @@ class ClientSession:
 
     @property
     def metadata(self) -> SessionMetadata | None:
-        """What is kept of it; ``None`` once it was deleted or dropped."""
+        """The session's metadata; ``None`` once it was deleted or removed."""
         return self._held.metadata
 
     async def request(self, request: Any, result_type: type[ResultT]) -> ResultT:
-        """Send a request of the session. As ``client.session.send_request``."""
+        """Send a request in the session, as ``client.session.send_request`` does."""
         async with self._held.lock:
             sent = request.model_dump(by_alias=True, mode="json", exclude_none=True)
             params = sent.setdefault("params", {})
@@ -191,7 +191,7 @@ class ClientSession:
     async def call_tool(
         self, name: str, arguments: dict[str, Any] | None = None, **options: Any
     ) -> types.CallToolResult:
-        """Call a tool within the session, and answer what it asks. As ``client.call_tool``."""
+        """Call a tool in the session, and answer its questions, as ``client.call_tool`` does."""
         meta = options.pop("meta", None) or {}
 
         async def round_trip(responses: Any, state: Any) -> Any:
@@ -209,7 +209,7 @@ class ClientSession:
             )
 
         async with self._held.lock:
-            # Each round has a state of its own to keep, which Client.call_tool would not show.
+            # Client.call_tool would not show the session's state of each round.
             first = await round_trip(None, None)
             result: types.CallToolResult = await self._client._drive_input_required(
                 first, round_trip
@@ -217,7 +217,7 @@ class ClientSession:
             return result
 
     async def delete(self) -> None:
-        """Tell the server that the session is no longer needed, and forget it."""
+        """Delete the session at the server, and remove its metadata."""
         async with self._held.lock:
             if self._held.metadata is None:
                 return
@@ -227,7 +227,7 @@ class ClientSession:
             try:
                 await self._client.session.send_request(request, _ANYTHING)
             except MCPError as error:
-                # Where nothing would remember the end, servers do not know the method.
+                # A server that cannot record the end does not have the method.
                 if error.error.code not in (SESSION_NOT_FOUND, types.METHOD_NOT_FOUND):
                     raise
             await self._held.remove()
@@ -235,12 +235,12 @@ class ClientSession:
     def _meta(self) -> Any:
         if self._held.metadata is None:
             raise MCPError(SESSION_NOT_FOUND, "the session has ended: open another")
-        # `expiresAt` is for the host to see.
+        # `expiresAt` is for the host only.
         kept = {name: self._held.metadata.get(name) for name in ("sessionId", "state")}
         return {SESSION_META_KEY: {name: value for name, value in kept.items() if value}}
 
     async def _sent(self, send: Callable[[], Awaitable[ResultT]]) -> ResultT:
-        """Send a request, and again where nothing ran for want of the session's latest state."""
+        """Send a request; repeat it if no handler ran because the state was not the latest."""
         for _ in range(_STALE_TRIES):
             late: MCPError | None = None
             try:
@@ -263,7 +263,7 @@ class ClientSession:
         return result
 
     async def _keep(self, metadata: Any) -> None:
-        """Keep what the server says of the session."""
+        """Save the server's metadata of the session."""
         before = self._held.metadata
         if before is None or not isinstance(metadata, dict):
             return
@@ -277,16 +277,16 @@ class ClientSession:
 
 
 async def session_id_header(request: httpx2.Request) -> None:
-    """Repeat the session's id as the header ``Mcp-Session-Id``, for proxies (SEP-2243).
+    """Add the session's id as the header ``Mcp-Session-Id``, for proxies (SEP-2243).
 
-    The official client has no way to do so for a request; its HTTP client has:
+    A hook for the HTTP client, because the official client cannot set a request's headers:
 
     >>> import httpx2, sealwax.mcp.client
     >>> hooks = {"request": [sealwax.mcp.client.session_id_header]}
     >>> http = httpx2.AsyncClient(event_hooks=hooks)  # streamable_http_client(http_client=http)
     """
     version = request.headers.get("mcp-protocol-version")
-    # Before 2026-07-28 that header is the transport's.
+    # Before 2026-07-28 the header belongs to the transport.
     if request.method != "POST" or version is None or version in HANDSHAKE_PROTOCOL_VERSIONS:
         return
     try:

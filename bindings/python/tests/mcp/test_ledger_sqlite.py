@@ -1,0 +1,115 @@
+"""A ledger in a file: locked, full, closed, forked, or no ledger."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import TYPE_CHECKING
+
+import pytest
+import shop
+from ledgers import age, keys
+from stores import NO_ANSWER, PATIENT, STATE, failed, served, works
+
+from sealwax.ledger import LedgerUnfit, SQLite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+pytestmark = [pytest.mark.anyio, PATIENT]
+
+
+def test_what_survives_no_loss_of_power_is_chosen(tmp_path: Path) -> None:
+    for durable, level in ((True, 2), (False, 1)):
+        ledger = SQLite(tmp_path / "ledger.db", durable=durable)
+        assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (level,)
+        ledger.close()
+
+
+def test_a_file_is_opened_by_many_at_once(tmp_path: Path) -> None:
+    def opened(path: Path) -> None:
+        barrier.wait()
+        SQLite(path).close()
+
+    with ThreadPoolExecutor(16) as threads:
+        for number in range(5):
+            barrier = Barrier(16)
+            list(threads.map(opened, [tmp_path / f"{number}.db"] * 16))
+
+
+def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
+    garbage, other = tmp_path / "garbage.db", tmp_path / "other.db"
+    garbage.write_bytes(b"\x00 this is no database \xff" * 100)
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE sealwax_ledger (id INTEGER)")
+    for path in (garbage, other, tmp_path / "no folder" / "ledger.db", tmp_path):
+        with pytest.raises(LedgerUnfit, match="expected a file of SQLite"):
+            SQLite(path)
+
+
+async def test_a_file_that_another_process_keeps_locked(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    ledger = SQLite(path)
+    age(ledger, keys(shop.AUDIENCE), path=path)
+    async with served(ledger=ledger) as of:
+        await works(of)
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        assert await failed(of) == f"{NO_ANSWER}OperationalError"
+        other.execute("COMMIT")
+        await works(of)
+
+
+async def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    ledger = SQLite(path)
+    age(ledger, keys(shop.AUDIENCE), path=path)
+    ((pages,),) = ledger._connection.execute("PRAGMA page_count")
+    ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
+    async with served(ledger=ledger) as of:
+        told = []
+        while STATE.internal not in told:
+            told.append(await STATE.present(of.client, await STATE.good(of.client)))
+            assert len(told) < 500
+        assert of.refusals[-1].message == f"{NO_ANSWER}OperationalError"
+        ledger._connection.execute("PRAGMA max_page_count = 100000")
+        await works(of)
+
+
+FORKED = """
+import os, sys
+import anyio
+from sealwax.ledger import LedgerUnfit, Memory, SQLite
+
+ledgers = Memory(), SQLite(sys.argv[1])
+command = {"script": "revoke", "keys": ["swl1:{}:p:0"], "args": ["0"]}
+if child := os.fork():
+    assert os.waitpid(child, 0)[1] == 0
+    for ledger in ledgers:
+        assert anyio.run(ledger.run, command) == ["ok", "0"]
+else:
+    refused = 0
+    for ledger in ledgers:
+        try:
+            anyio.run(ledger.run, command)
+        except LedgerUnfit:
+            refused += 1
+    os._exit(refused != 2)
+"""
+
+
+def test_a_process_that_was_forked_off(tmp_path: Path) -> None:
+    """It would not know what the others know, or break the file's locks."""
+    arguments = [sys.executable, "-c", FORKED, str(tmp_path / "ledger.db")]
+    subprocess.run(arguments, check=True)
+
+
+async def test_a_file_that_was_closed(tmp_path: Path) -> None:
+    ledger = SQLite(tmp_path / "ledger.db")
+    ledger.close()
+    async with served(ledger=ledger) as of:
+        assert await failed(of) == f"{NO_ANSWER}ProgrammingError"
