@@ -16,12 +16,6 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give a ledger more time, for what is not about its time."""
-    monkeypatch.setattr("sealwax.mcp._ledger_client._COMMAND_TIMEOUT", 8)
-
-
 @pytest.fixture(scope="session")
 def valkey() -> Iterator[int]:
     """The port of a Valkey."""

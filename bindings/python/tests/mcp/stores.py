@@ -17,22 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractAsyncContextManager
 MODULES = pytest.mark.parametrize("module", ["redis", "valkey"])
-#: Most tests are not about time, and the machine may be busy.
-PATIENT = pytest.mark.usefixtures("patient")
 SECRET = "hunter2"
 #: Why a store that answers nothing is refused, of a patient guard and of one that is not.
-NO_ANSWER = "ledger: expected an answer in 8 s, found "
+NO_ANSWER = "ledger: expected an answer in 6 s, found "
 TOO_LATE = "ledger: expected an answer in 0.3 s, found "
 STATE = RequestState()
 
 
 def served(**options: Any) -> AbstractAsyncContextManager[guarded.Served]:
+    """Serve a guard that waits long: most tests are not about time, and the machine may be busy."""
     return guarded.served(**{"accept_timeout": 20, **options})
-
-
-def hurry(patch: pytest.MonkeyPatch) -> None:
-    """Give a command the time that it has."""
-    patch.setattr("sealwax.mcp._ledger_client._COMMAND_TIMEOUT", 0.3)
 
 
 @contextmanager

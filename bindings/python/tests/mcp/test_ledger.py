@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ledgers import Store
 
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("patient")]
+pytestmark = pytest.mark.anyio
 SYSTEMS = pytest.mark.parametrize("system", shop.SYSTEMS)
 
 

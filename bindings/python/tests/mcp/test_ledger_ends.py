@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from sealwax.mcp import Session
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("patient")]
+pytestmark = pytest.mark.anyio
 SYSTEMS = pytest.mark.parametrize("system", shop.SYSTEMS)
 
 

@@ -13,7 +13,7 @@ import pytest
 import redis
 import shop
 from ledgers import Deaf, age, client, keys, server, valkey
-from stores import MODULES, PATIENT, STATE, ended, failed, pid, served, stopped, works
+from stores import MODULES, STATE, ended, failed, pid, served, stopped, works
 
 from sealwax.ledger import Redis
 from sealwax.mcp import Guard
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sealwax.ledger import Command
 
-pytestmark = [pytest.mark.anyio, PATIENT]
+pytestmark = pytest.mark.anyio
 
 
 @contextmanager

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sealwax.mcp import Session
     from sealwax.mcp.client import ClientSession
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("patient")]
+pytestmark = pytest.mark.anyio
 SYSTEMS = pytest.mark.parametrize("system", shop.SYSTEMS)
 
 

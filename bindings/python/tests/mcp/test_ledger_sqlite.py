@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import shop
 from ledgers import age, keys
-from stores import NO_ANSWER, PATIENT, STATE, failed, served, works
+from stores import NO_ANSWER, STATE, failed, served, works
 
 from sealwax.ledger import LedgerUnfit, SQLite
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-pytestmark = [pytest.mark.anyio, PATIENT]
+pytestmark = pytest.mark.anyio
 
 
 def test_what_survives_no_loss_of_power_is_chosen(tmp_path: Path) -> None:

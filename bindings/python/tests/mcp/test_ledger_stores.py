@@ -19,13 +19,11 @@ from ledgers import age, client, keys, server, valkey
 from stores import (
     MODULES,
     NO_ANSWER,
-    PATIENT,
     SECRET,
     STATE,
     TOO_LATE,
     ended,
     failed,
-    hurry,
     pid,
     served,
     stopped,
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
     from ledgers import Store
 
 
-pytestmark = [pytest.mark.anyio, PATIENT]
+pytestmark = pytest.mark.anyio
 
 
 def url(port: int) -> str:
@@ -85,7 +83,7 @@ async def test_slow_and_what_comes_late_is_nobody_elses(
             await works(of)
             states = [await STATE.good(of.client) for _ in range(3)]
             with stopped(pid(made.port)), monkeypatch.context() as patch:
-                hurry(patch)
+                patch.setattr(of.shop.guard.ledger, "timeout", 0.3)
                 for state in states:
                     assert await failed(of, state) == f"{TOO_LATE}TimeoutError"
             for _ in range(5):
@@ -297,13 +295,10 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("answer", OTHERS)
-async def test_what_is_no_store_is_refused(
-    answer: bytes, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hurry(monkeypatch)
+async def test_what_is_no_store_is_refused(answer: bytes, caplog: pytest.LogCaptureFixture) -> None:
     async with saying(answer) as number:
         ledger = Redis(client("redis", number, protocol=2))
-        async with served(ledger=ledger) as of:
+        async with served(ledger=ledger, accept_timeout=1) as of:
             assert (await failed(of)).startswith(OTHERS[answer])
     assert SECRET not in caplog.text
 

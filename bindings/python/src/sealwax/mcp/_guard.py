@@ -115,7 +115,7 @@ class Guard:
             only=only,
             ledger=_options(ledger, ledger_options),
         )
-        self.ledger = None if ledger is None else LedgerClient(ledger)
+        self.ledger = None if ledger is None else LedgerClient(ledger, accept_timeout)
         self._protects = False
 
     def protect(self, server: Any) -> None:

@@ -13,25 +13,26 @@ if TYPE_CHECKING:
     from .._engine import Document
     from ..ledger import Ledger
 
-#: The time limit of one command, in seconds. The engine repeats it once.
-_COMMAND_TIMEOUT = 0.3
-
 
 class LedgerClient:
-    """Runs the engine's commands on a ledger."""
+    """Runs the engine's commands on a ledger.
 
-    def __init__(self, ledger: Ledger) -> None:
+    One command may take three tenths of `limit`, in seconds, so that the engine can repeat it once.
+    """
+
+    def __init__(self, ledger: Ledger, limit: float) -> None:
         self._ledger = ledger
+        self.timeout = 0.3 * limit
 
     async def record(self, step: Document, deadline: float) -> Document:
         """Run a command, and return the reply, or the failure, as an event."""
         try:
-            with anyio.fail_after(min(deadline - time.monotonic(), _COMMAND_TIMEOUT)):
+            with anyio.fail_after(min(deadline - time.monotonic(), self.timeout)):
                 command = {name: step[name] for name in ("script", "keys", "args")}
                 return {"ledger": await self._ledger.run(command)}
         except LedgerUnfit as error:
             why = str(error)
         except Exception as error:
             # Its message is not logged: it may hold the store's credentials.
-            why = f"expected an answer in {_COMMAND_TIMEOUT} s, found {type(error).__name__}"
+            why = f"expected an answer in {self.timeout:g} s, found {type(error).__name__}"
         return {"ledger": {"failed": f"ledger: {why}"}}
