@@ -52,10 +52,12 @@ fn notes() -> &'static PathBuf {
     NOTES.get_or_init(|| built("notes"))
 }
 
-/// Builds an example, because `cargo test --tests` does not, and returns its path.
+/// Builds an example, because `cargo test --tests` does not, and returns its path. The packages and features are those
+/// of `make test-rust`, so that nothing is compiled twice.
 pub fn built(example: &str) -> PathBuf {
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "--package", "sealwax-rmcp"])
+        .args(["build", "--quiet", "--offline", "--all-features"])
+        .args(["--package", "sealwax", "--package", "sealwax-rmcp"])
         .args(["--example", example, "--message-format", "json"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
