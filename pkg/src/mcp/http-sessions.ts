@@ -19,7 +19,7 @@ import { rewritten, whole } from './rewrite.js';
 export type FetchHandler = (
   request: Request,
   options?: {
-    readonly authInfo?: AuthInfo | undefined;
+    readonly authInfo?: AuthInfo;
     readonly parsedBody?: unknown;
   },
 ) => Promise<Response>;
