@@ -1,10 +1,10 @@
 /**
- * Notes: a tool that asks before it deletes, a basket in a handle, and a list in pages. It keeps
- * nothing between requests but the notes, so the next request may go to another replica.
+ * Notes: a tool that asks before it deletes, a basket in a handle, and a list in pages. It stores
+ * nothing between requests except the notes, so the next request may go to another replica.
  *
  * `SEALWAX_KEYS="$(sealwax keygen)" node notes.js` serves stdio, with `PORT` HTTP; with
- * `NOTES_JWT_SECRET`, who asks over HTTP needs a token. With `SEALWAX_LEDGER`, the URL of a Redis or Valkey
- * that all replicas share, the answer to a question is taken once.
+ * `NOTES_JWT_SECRET`, a caller over HTTP needs a token. With `SEALWAX_LEDGER`, the URL of a Redis or Valkey
+ * that all replicas share, the answer to a question is accepted once.
  */
 
 import { createServer } from 'node:http';
@@ -115,7 +115,7 @@ function notesServer(): McpServer {
   return server;
 }
 
-/** Verifies a JWT, and keeps the claims by which the guard knows the user. */
+/** Verifies a JWT and keeps the claims from which the guard reads the principal. */
 async function verifyAccessToken(token: string) {
   try {
     const key = new TextEncoder().encode(secret);

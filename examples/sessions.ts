@@ -1,10 +1,10 @@
 /**
- * Counter: one counter and one transaction to each session of a client. The client keeps the state,
- * sealed; this server keeps nothing, so the next request may go to another replica.
+ * Counter: one counter and one transaction for each session of a client. The client keeps the state
+ * sealed; this server stores nothing, so the next request may go to another replica.
  *
  * `SEALWAX_KEYS="$(sealwax keygen)" node sessions.js` serves stdio, with `PORT` HTTP; with
- * `NOTES_JWT_SECRET`, who asks over HTTP needs a token. With `SEALWAX_LEDGER`, the URL of a Redis or Valkey
- * that all replicas share, sessions can be deleted, and calls at once all count.
+ * `NOTES_JWT_SECRET`, a caller over HTTP needs a token. With `SEALWAX_LEDGER`, the URL of a Redis or Valkey
+ * that all replicas share, sessions can be deleted, and concurrent calls all count.
  */
 
 import { createServer } from 'node:http';
@@ -37,7 +37,7 @@ const guard = new Guard({
   ledger: redis ? new RedisLedger(redis) : undefined,
 });
 
-/** What a session holds; a draft is there from `begin` to `end`. */
+/** The state of a session; it has a draft from `begin` to `end`. */
 interface Counter {
   readonly count: number;
   readonly draft?: string;
@@ -54,7 +54,7 @@ const outside = { ...said('no transaction: call begin first'), isError: true };
 function counterServer(): McpServer {
   const server = guard.protect(new McpServer({ name: 'counter', version: '1.0.0' }));
 
-  /** The session of a call: required, so it is there. The log knows it by its ulid. */
+  /** Returns the session of a call, which is required. The log has its ulid. */
   const sessionOf = (tool: string, ctx: ServerContext): Session<Counter> => {
     const session = sessions.of(ctx);
     if (session === undefined) throw new Error('expected a session');
@@ -97,7 +97,7 @@ function counterServer(): McpServer {
   return server;
 }
 
-/** Verifies a JWT, and keeps the claims by which the guard knows the user. */
+/** Verifies a JWT and keeps the claims from which the guard reads the principal. */
 async function verifyAccessToken(token: string) {
   try {
     const key = new TextEncoder().encode(secret);

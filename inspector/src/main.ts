@@ -1,4 +1,4 @@
-/** The page: what is pasted is inspected at once, and opened when asked to. */
+/** The page: it inspects a pasted text at once, and opens it on request. */
 
 import { Codec, type Inspected, inspect, Key, requestContext, SealwaxError } from 'sealwax';
 
@@ -11,9 +11,9 @@ const form = find<HTMLFormElement>('#bindings');
 const seenCard = find('#seen');
 const outcomeCard = find('#outcome');
 
-/** What is shown of a part or a payload at most, in characters. */
+/** The most characters that are shown of a part or a payload. */
 const SHOWN = 20_000;
-/** Of the characters of one part in the coloured text. */
+/** The most characters of one part in the coloured text. */
 const SHOWN_OF_PART = 240;
 
 text.addEventListener('input', look);
@@ -21,13 +21,13 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   tryOpening();
 });
-// What was opened with other values than those on view must not stand beside them.
+// A result that was opened with other values must not stay beside the new ones.
 form.addEventListener('input', () => show(outcomeCard));
 find('#clear').addEventListener('click', () => {
   clear();
   text.focus();
 });
-// A browser may keep a page that was left, with its keys.
+// A browser may cache a page that the user left, with its keys.
 window.addEventListener('pagehide', clear);
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-example]')) {
   button.addEventListener('click', () => fill(button.dataset.example as Inspected['what']));
@@ -130,7 +130,7 @@ function range([first, end]: readonly [number, number]): string {
   return end - first === 1 ? `byte ${first}` : `bytes ${first}–${end - 1}`;
 }
 
-/** Shows the fields that this text is bound by. */
+/** Shows the fields for the bindings of this text. */
 function ask(seen: Inspected): void {
   if (seen.what === 'key') return;
   const token = seen.what === 'token';
@@ -223,7 +223,7 @@ function failure(error: unknown, detail = ''): Node[] {
   ];
 }
 
-/** A text of each kind under a key that is made here and now. */
+/** Creates a text of each kind, with a new key. */
 function fill(what: Inspected['what']): void {
   form.reset();
   using key = Key.generate();
@@ -263,7 +263,7 @@ function show(card: HTMLElement, ...nodes: Node[]): void {
   card.hidden = nodes.length === 0;
 }
 
-/** Never by HTML: what was pasted may be anything. */
+/** Sets text, never HTML: a pasted text may contain anything. */
 function element(
   name: string,
   attributes: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Opens what was pasted, by the package's public API. */
+/** Opens a pasted text with the package's public API. */
 
 import {
   Codec,
@@ -15,7 +15,7 @@ import {
 
 import { ago, moment } from './time.js';
 
-/** What the form's fields hold, as text; an empty one is absent. */
+/** The values of the form's fields; an empty field is absent. */
 export type Fields = Readonly<Record<string, string>>;
 
 export interface Result {
@@ -24,7 +24,7 @@ export interface Result {
   readonly payload?: Uint8Array;
 }
 
-/** Which bindings each kind of token has. */
+/** The bindings of each kind of token. */
 export const NEEDS: Readonly<Record<Kind, readonly ('label' | 'session' | 'request')[]>> = {
   state: ['session'],
   'request-state': ['request'],
@@ -35,12 +35,12 @@ export const NEEDS: Readonly<Record<Kind, readonly ('label' | 'session' | 'reque
 };
 
 /**
- * @throws {@link SealwaxError}, and `TypeError` for what is missing
+ * @throws {@link SealwaxError}, and `TypeError` for a missing value
  */
 export function open(text: string, seen: Inspected, fields: Fields): Result {
   const { audience = '', maxAge: age } = fields;
   const maxAge = { maxAge: whole(age) };
-  // Wiped as soon as it has been used.
+  // Wiped directly after use.
   using ring = KeyRing.parse(fields.keys ?? '');
   using codec = new Codec({
     keys: ring,
@@ -61,7 +61,7 @@ export function open(text: string, seen: Inspected, fields: Fields): Result {
   }
 }
 
-/** Whom the form names, in words. */
+/** Describes the principal in the form. */
 export function principalTold(fields: Fields): string {
   if (fields.anonymous) return 'the anonymous principal';
   const { subject, client, issuer } = fields;
@@ -69,7 +69,7 @@ export function principalTold(fields: Fields): string {
   return named.map(([part, value]) => `${part} ${value}`).join(', ');
 }
 
-/** Both somebody and nobody is for the package to refuse. */
+/** Returns the principal in the form; the package refuses a contradictory or empty one. */
 function principal({ subject, client, issuer, anonymous }: Fields): Principal {
   const parts = { subject, client, issuer };
   return (anonymous ? { ...parts, anonymous: true } : parts) as Principal;

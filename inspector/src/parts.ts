@@ -1,10 +1,10 @@
-/** What the characters of a text stand for: SPEC.md, sections 3 and 5 to 7, as tables. */
+/** The meaning of a text's characters: SPEC.md, sections 3 and 5 to 7, as tables. */
 
 import type { Inspected } from 'sealwax';
 
 import { ago, moment } from './time.js';
 
-/** What a part is to a reader, and its colour. */
+/** The role of a part, which decides its colour. */
 export type Role = 'prefix' | 'kind' | 'key' | 'time' | 'random' | 'sealed' | 'tag';
 
 export interface Part {
@@ -127,7 +127,7 @@ function runsOf(body: string, bits: number, rows: readonly Row[]): Run[] {
   return runs;
 }
 
-/** That the text is well formed, `inspect` has found. */
+/** Decodes a text that `inspect` has found well formed. */
 function decode(body: string, bits: number): Uint8Array {
   const alphabet = bits === 5 ? BASE32 : BASE64;
   const bytes = new Uint8Array(Math.floor((body.length * bits) / 8));

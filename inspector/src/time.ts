@@ -1,4 +1,4 @@
-/** Times as the `sealwax` command tells them. */
+/** Times in the format of the `sealwax` command. */
 
 /** The two largest units of a duration in seconds, such as `3d 4h`, `5m 12s` or `0s`. */
 export function duration(seconds: number): string {
@@ -21,7 +21,7 @@ export function moment(ms: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000', '');
 }
 
-/** How far a moment is from now. */
+/** Returns the distance of a time from now, in words. */
 export function ago(ms: number): string {
   const seconds = Math.floor(Date.now() / 1000) - Math.floor(ms / 1000);
   return seconds >= 0 ? `${duration(seconds)} ago` : `in ${duration(-seconds)}`;

@@ -1,4 +1,4 @@
-/** What each code of the package means to whoever looks at a token. */
+/** The meaning of each error code for a person who inspects a token. */
 
 import type { SealwaxErrorCode } from 'sealwax';
 

@@ -2,7 +2,7 @@ import { SealwaxError } from './error.js';
 import { optional, options, wireText } from './input.js';
 import { core } from './module.js';
 
-/** Which part of the protocol a refused token came by. */
+/** The part of the protocol that carried a refused token. */
 export type Profile =
   | 'sep-1359'
   | 'data-layer'
@@ -12,7 +12,7 @@ export type Profile =
   | 'mcp-session-id'
   | 'handle';
 
-/** What to send: a JSON-RPC error object, a bare HTTP status, or the result of a `tools/call`. */
+/** The response to send: a JSON-RPC error object, an HTTP status, or the result of a `tools/call`. */
 export type Answer =
   | {
       readonly error: {
@@ -30,15 +30,14 @@ export type Answer =
     };
 
 /**
- * The one fixed answer that a client gets, so that nobody can use the server to learn which check
- * failed.
+ * Returns the fixed answer of a profile. It is the same for every refusal, so that a client cannot
+ * learn which check failed.
  *
- * Without `error` it is the profile's refusal. With whatever was caught as `error`, it is that for
- * a refusal, and an internal error for anything else, which must not make a client throw its
- * session away. `sessionId` is what the client sent; it is echoed only where the profile does so,
- * and only if it is well formed.
+ * Without `error` it returns the refusal. With a caught `error` it returns the refusal if a token was
+ * refused, and an internal error otherwise, so that the client keeps its session. `sessionId` is the
+ * one that the client sent; it is echoed only if the profile does so and it is well formed.
  *
- * @throws {@link SealwaxError} `invalid_argument` for a profile that is none
+ * @throws {@link SealwaxError} `invalid_argument` for an unknown profile
  *
  * @example
  * ```js

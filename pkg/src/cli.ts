@@ -2,8 +2,8 @@
 /// <reference types="node" />
 
 /**
- * `npx sealwax`: makes keys, and says what a text is. In words, manners and exit status it is the `sealwax` command of
- * the Rust crate, which can do more; tests/inspect.json has the words of both.
+ * `npx sealwax`: generates keys and inspects texts. Output, options and exit status are those of the Rust crate's
+ * `sealwax` command, which has more commands; tests/inspect.json holds the output of both.
  */
 
 import { readFileSync } from 'node:fs';
@@ -48,7 +48,7 @@ const COMMON = {
   version: { type: 'boolean', short: 'V' },
 } as const;
 
-/** Longer input is cut here, and refused for its length by what reads it. */
+/** Longer input is cut here; `inspect` then refuses it as too large. */
 const MAX_INPUT = 4 << 20;
 
 class Usage extends Error {}
@@ -84,7 +84,7 @@ async function run(given: readonly string[]): Promise<string> {
   return `${words(seen, length, now, inRing).join('\n')}\n`;
 }
 
-/** Whether a key is in the ring that is given; `null` where none is. */
+/** Returns whether a key is in the given ring; `null` without a ring. */
 type InRing = (keyId: string) => boolean | null;
 
 function ringOf(file: string | undefined): InRing {
@@ -111,7 +111,7 @@ function words(seen: Inspected, length: number, now: number, inRing: InRing): st
   const characters = `length: ${length} characters`;
   switch (seen.what) {
     case 'token': {
-      // Without `sw1.`, and the 65 bytes that a token has beside its payload at least (SPEC.md, "Opening").
+      // Less `sw1.` and the 65 bytes of a token that are not payload (SPEC.md, "Opening").
       const payload = Math.floor(((length - 4) * 3) / 4) - 65;
       return [
         `sealed token of kind ${seen.kind}`,
@@ -171,7 +171,7 @@ function moment(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000', '');
 }
 
-/** By the names that the `sealwax` command of every package has for them. */
+/** The JSON output, with the same names in every package's `sealwax` command. */
 function facts(seen: Inspected, length: number, inRing: InRing): object {
   switch (seen.what) {
     case 'token': {
@@ -201,7 +201,7 @@ function number(flag: string, text: string, least: number, most: number): number
   return found;
 }
 
-/** Without one line ending at its end, which is the shell's. */
+/** Reads stdin and removes one final line ending, which the shell adds. */
 async function stdinText(): Promise<string> {
   if (process.stdin.isTTY) process.stderr.write('sealwax: type the text to inspect, then Ctrl-D\n');
   const chunks: Buffer[] = [];
@@ -233,7 +233,7 @@ function fail(error: unknown): void {
   process.exitCode = 2;
 }
 
-// A reader that has seen enough, such as `head`, is no failure; and where nobody reads stderr, the status says it.
+// A reader that closes the pipe early, such as `head`, is no failure. If stderr is closed, the exit status still tells.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') fail(error);
 });

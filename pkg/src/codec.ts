@@ -10,21 +10,21 @@ import { Views } from './views.js';
 /** @internal */
 export let rawCodec: (codec: Codec) => raw.Codec;
 
-/** What a codec may be given beside its keys and its audience. */
+/** Optional limits of a {@link Codec}. */
 export interface Limits {
-  /** The most bytes of a payload: 4,096 unless set, 1 MiB at most. */
+  /** The largest payload in bytes: 4,096 by default, at most 1 MiB. */
   readonly payloadLimit?: number | undefined;
-  /** How many seconds another replica's clock may be ahead: 60 unless set, 300 at most. */
+  /** How many seconds another replica's clock may be ahead: 60 by default, at most 300. */
   readonly skew?: number | undefined;
-  /** How many seconds old a data-layer session may become: 30 days unless set. */
+  /** The maximum age of a data-layer session, in seconds: 30 days by default. */
   readonly sessionMaxAge?: number | undefined;
 }
 
 /**
  * Seals and opens the tokens of one service: a key ring, an audience and limits.
  *
- * The audience names the service, best by its public address: tokens of one service never open at
- * another, even under shared keys. Every replica must be given the same.
+ * The audience names the service; its public URL is a good choice. Tokens of one service never open at
+ * another, even under shared keys. Every replica needs the same audience.
  *
  * @example
  * ```js
@@ -45,11 +45,11 @@ export class Codec {
   readonly #views = new Views();
 
   /**
-   * Takes the keys' texts as they stand in `process.env.SEALWAX_KEYS`. The type allows `undefined` so that this compiles;
-   * the constructor refuses it.
+   * Creates a codec. `keys` may be the text of `process.env.SEALWAX_KEYS`; its type allows `undefined` so that this
+   * compiles, and the constructor refuses it.
    *
-   * @throws {@link SealwaxError} `invalid_key`, also for keys that are `undefined`, and `invalid_argument` for an
-   * audience that is empty or over 1,024 bytes, or a limit out of its range
+   * @throws {@link SealwaxError} `invalid_key`, also for `undefined`; `invalid_argument` for an audience that is empty
+   * or over 1,024 bytes, or a limit out of range
    */
   constructor(
     given: { readonly keys: string | KeyRing | undefined; readonly audience: string } & Limits,
@@ -83,8 +83,8 @@ export class Codec {
   /**
    * Scopes the codec to one principal; reuse it for the whole request.
    *
-   * @throws {@link SealwaxError} `invalid_argument` for a principal that is nobody, or has an
-   * empty or too long part
+   * @throws {@link SealwaxError} `invalid_argument` for a principal without parts, or with a part that
+   * is empty or too long
    */
   view(principal: Principal): View {
     const parts = partsOf(principal ?? {});
@@ -98,7 +98,7 @@ export class Codec {
     rawCodec = (codec) => codec.#raw.get();
   }
 
-  /** Frees the codec. Its views live on until they are freed too, and the keys with them. */
+  /** Frees the codec. Its views, and the keys that they use, stay until the views are freed. */
   free(): void {
     this.#views.clear();
     this.#raw.free();

@@ -4,16 +4,16 @@ import { core } from './module.js';
 import * as shared from './shared.js';
 
 /**
- * The request that a `requestState` belongs to, as 32 bytes that are the same from every language.
+ * Returns the 32 bytes that bind a `requestState` to its request, the same in every language.
  *
  * @param method such as `tools/call`
  * @param target the `name` of `tools/call` and `prompts/get`, the `uri` of `resources/read`
  * @param args the request's arguments; absent or `null` is not the same as `{}`
- * @param binding `only`: the names of the arguments that decide what is done. The others may differ
- * from one round to the next, and are not judged.
- * @throws {@link SealwaxError} `invalid_argument` for arguments that are not the same in every
- * language: `NaN`, an infinity, a number of magnitude 2⁵³ or more, a lone surrogate, more than 100
- * levels; and for arguments that have none of the names in `only`
+ * @param binding `only`: the names of the arguments to bind to. The others may differ from one round
+ * to the next.
+ * @throws {@link SealwaxError} `invalid_argument` for arguments that languages represent differently:
+ * `NaN`, an infinity, a number of magnitude 2⁵³ or more, a lone surrogate, more than 100 levels; and
+ * for arguments that have none of the names in `only`
  *
  * @example
  * ```js
@@ -35,22 +35,21 @@ export function requestContext(
 }
 
 /**
- * An object with its keys in order, where they are not: the core reads such a text in a third of the time. What it
- * says is the same, and in which order the core takes them is its own affair.
+ * Sorts an object's keys: the core reads sorted keys in a third of the time. The result does not depend on their order.
  */
 function inOrder(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const keys = Object.keys(value);
   if (keys.every((key, at) => at === 0 || (keys[at - 1] as string) < key)) return value;
-  // Not by assignment, which makes no member of `__proto__`.
+  // Assigning to `__proto__` would not create a member.
   return Object.fromEntries(
     keys.sort().map((key) => [key, (value as Record<string, unknown>)[key]]),
   );
 }
 
 /**
- * The same from the arguments' JSON text, as it came: what parsing would hide is refused as well,
- * such as a key twice in an object.
+ * As {@link requestContext}, from the JSON text of the arguments as received. It also refuses what
+ * parsing would hide, such as a duplicate key in an object.
  *
  * @throws {@link SealwaxError} `invalid_argument`
  */
@@ -66,8 +65,8 @@ export function requestContextFromJson(
 }
 
 /**
- * Where the requests and results of a method carry a token, one that the client brings back and
- * one that leaves for it; `undefined` for a method that carries none. For adapters.
+ * Returns the members of a method's request and result that carry a token; `undefined` for a method
+ * that carries none. For adapters.
  *
  * @example
  * ```js

@@ -1,7 +1,7 @@
 /**
- * Why something failed, the same in every language and every release.
+ * The code of an error, the same in every language and every release.
  *
- * The first three are the server's own trouble; each of the others refuses what a client sent.
+ * The first three are errors of the server; each of the others refuses a token that a client sent.
  */
 export type SealwaxErrorCode =
   | 'invalid_argument'
@@ -18,11 +18,11 @@ export type SealwaxErrorCode =
   | 'expired';
 
 /**
- * What every function of this package throws, but for a value of the wrong type, which is a
- * `TypeError`.
+ * The error that every function of this package throws. A value of the wrong type is a `TypeError`
+ * instead.
  *
- * The code and the message are for the server's log, never for the client: what the client hears
- * is {@link answer}. No message holds a key, a token or a payload.
+ * The code and the message are for the server's log. Send the client {@link answer} instead. No message
+ * contains a key, a token or a payload.
  *
  * @example
  * ```js
@@ -36,11 +36,10 @@ export type SealwaxErrorCode =
  * ```
  */
 export class SealwaxError extends Error {
-  /** The code. */
+  /** The code of the error. */
   readonly code: SealwaxErrorCode;
   /**
-   * Whether something that a client sent was refused, as opposed to a mistake or a failure on the
-   * server's side.
+   * Whether a token that a client sent was refused. Otherwise it is a mistake or a failure of the server.
    */
   readonly isRefusal: boolean;
 
@@ -53,7 +52,7 @@ export class SealwaxError extends Error {
   }
 }
 
-/** The caller's own mistake, where the module cannot be asked. */
+/** Returns an `invalid_argument` error for a check made outside of the module. */
 export function invalidArgument(message: string): SealwaxError {
   return new SealwaxError('invalid_argument', message, false);
 }

@@ -1,4 +1,4 @@
-/** What the module tells, as plain objects: it calls these functions to make them. */
+/** Plain objects for the module's results. The module calls these functions to create them. */
 
 import type { Answer } from './answer.js';
 import type * as raw from './raw.js';
@@ -11,21 +11,21 @@ export interface OpenedFacts {
   readonly expiresAt: number | undefined;
   readonly startedAt: number;
   readonly generation: number;
-  /** 32 hex digits, or what to spell so: words of 32 bits. */
+  /** 32 hex digits, or the four 32-bit words to write so. */
   readonly tokenId: string | readonly number[];
   readonly needsReseal: boolean;
   readonly needsRenewal: boolean;
 }
 
-/** What a verified session id or handle tells. */
+/** The contents of a verified session id or handle. */
 export interface IdentifierFacts {
-  /** When it was made, in Unix milliseconds. */
+  /** The time of its creation, in Unix milliseconds. */
   readonly createdAtMs: number;
-  /** When it ends under the `maxAge` it was verified with, in Unix milliseconds. */
+  /** The end of its life under the given `maxAge`, in Unix milliseconds. */
   readonly endsAtMs: number | undefined;
-  /** 32 hex digits that make it unique: what logs and a store may know it by. */
+  /** 32 hex digits that are unique to it: its name in logs and in stores. */
   readonly ulid: string;
-  /** Whether an older key made it, so that the key is still needed. */
+  /** Whether an older key made it, so that this key is still needed. */
   readonly needsReseal: boolean;
 }
 
@@ -38,7 +38,7 @@ export function identifierFacts(
   return { createdAtMs, endsAtMs, ulid, needsReseal };
 }
 
-/** `state` is missing where the server holds it. */
+/** Without `state` if the server holds it. */
 export function sessionMetadata(
   sessionId: string,
   expiresAt: string | undefined,
@@ -51,15 +51,15 @@ export function sessionMetadata(
   } as SessionMetadata;
 }
 
-/** Where the messages of a method carry a token. */
+/** The members of a method's messages that carry a token. */
 export interface Carried {
-  /** What is carried; of a cursor, the method is the label. */
+  /** The kind of the token; the label of a cursor is the method. */
   readonly kind: 'request-state' | 'cursor';
-  /** The member of `params` by which it comes back. */
+  /** The member of `params` that carries it. */
   readonly param: string;
-  /** The member of the result by which it leaves. */
+  /** The member of the result that carries it. */
   readonly result: string;
-  /** Of a `requestState`: the member of `params` that names the request's target. */
+  /** For a `requestState`: the member of `params` that names the request's target. */
   readonly target: string | undefined;
 }
 
@@ -72,7 +72,7 @@ export function carriedMembers(
   return { kind, param, result, target };
 }
 
-/** A principal that came of claims. */
+/** A principal read from claims. */
 export interface PrincipalParts {
   readonly issuer: string;
   readonly client: string | undefined;
@@ -106,13 +106,13 @@ export function toolAnswer(text: string): Answer {
   return { toolResult: { content: [{ type: 'text', text }], isError: true } };
 }
 
-/** What a text claims to be. Nothing of it is verified. */
+/** The readable parts of a text. None of them is verified. */
 export type Inspected =
   | {
       readonly what: 'token';
       readonly kind: Kind;
       readonly keyId: string;
-      /** 32 hex digits, the same as of the token when it opens. */
+      /** 32 hex digits, the same as {@link Opened.tokenId} of the token. */
       readonly tokenId: string;
     }
   | { readonly what: 'session-id'; readonly keyId: string; readonly createdAtMs: number }
@@ -136,7 +136,7 @@ export function inspectedKey(keyId: string): Inspected {
 }
 
 /**
- * An exchange of the guard's engine, and its first step as a JSON document.
+ * An exchange of the guard's engine and its first step, as a JSON document.
  *
  * @internal
  */

@@ -1,6 +1,6 @@
 /**
- * For Node, browsers and bundlers: the module is embedded, so it is ready at import. A page with a
- * Content-Security-Policy allows `'wasm-unsafe-eval'` in its `script-src`.
+ * For Node, browsers and bundlers: the module is embedded, so that it is ready at import. In a page with a
+ * Content-Security-Policy, `script-src` needs `'wasm-unsafe-eval'`.
  */
 
 import { embedded } from './embedded.js';
@@ -10,7 +10,7 @@ start(new WebAssembly.Module(decode(embedded)));
 
 export * from './main.js';
 
-/** In Node a `Buffer` takes a twentieth of the time of `atob`, most of what loading the package took. */
+/** In Node, `Buffer` decodes in a twentieth of the time of `atob`, which was most of the time to load. */
 function decode(base64: string): Uint8Array<ArrayBuffer> {
   if (globalThis.Buffer !== undefined) return globalThis.Buffer.from(base64, 'base64');
   const text = atob(base64);

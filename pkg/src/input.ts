@@ -1,19 +1,19 @@
 /**
- * What callers pass, checked for its type before it reaches the module. A value of the wrong type
- * is a `TypeError`; what it may say is the core's to judge.
+ * Type checks of arguments before they reach the module. A value of the wrong type is a `TypeError`;
+ * the core checks its contents.
  */
 
 import { invalidArgument } from './error.js';
 
-/** A text off the wire: whatever it holds, the core refuses it by the right code. */
+/** A text from a client. It may have any contents: the core refuses it with the right code. */
 export function wireText(name: string, value: unknown): string {
   if (typeof value !== 'string') throw wrongType(name, 'a string', value);
   return value;
 }
 
 /**
- * A text field. A lone surrogate is refused here, for in UTF-8 all of them become the same
- * character, and two names would be one.
+ * A text field. A lone surrogate is refused here: in UTF-8 all of them become the same character, so
+ * that two names would be equal.
  */
 export function text(name: string, value: unknown): string {
   const checked = wireText(name, value);
@@ -28,7 +28,7 @@ export function bytes(name: string, value: unknown): Uint8Array {
   return value;
 }
 
-/** Names, as the module takes several texts: with a NUL between, which none of them may hold. */
+/** A list of names, joined by NUL for the module. No name may contain NUL. */
 export function names(name: string, value: unknown): string {
   if (!Array.isArray(value)) throw wrongType(name, 'an array of strings', value);
   const checked = value.map((item) => text(name, item));
@@ -38,7 +38,7 @@ export function names(name: string, value: unknown): string {
   return checked.join('\0');
 }
 
-/** Seconds or bytes. */
+/** A number of seconds or bytes. */
 export function count(name: string, value: unknown): number {
   if (typeof value !== 'number') throw wrongType(name, 'a number', value);
   if (!Number.isSafeInteger(value) || value < 0) {
@@ -52,7 +52,7 @@ export function flag(name: string, value: unknown): boolean {
   return value;
 }
 
-/** A check of what may be left out. */
+/** Checks a value unless it is `undefined`. */
 export function optional<T>(
   check: (name: string, value: unknown) => T,
   name: string,
@@ -63,19 +63,19 @@ export function optional<T>(
 
 const encoder = new TextEncoder();
 
-/** Called by the module: writes what fits of a text's UTF-8, and tells how many units it took. */
+/** Called by the module: writes a text as UTF-8 as far as it fits, and returns how many units were read. */
 export function encodeInto(text: string, memory: Uint8Array): number {
   return encoder.encodeInto(text, memory).read;
 }
 
-/** Called by the module: fills its memory from the beginning of an array. */
+/** Called by the module: copies the beginning of an array into its memory. */
 export function copyInto(array: Uint8Array, memory: Uint8Array): void {
   memory.set(array.length > memory.length ? array.subarray(0, memory.length) : array);
 }
 
 /**
- * An object of named options. An unknown name is refused, for a misspelt `noExpiry` or `sessionId`
- * must not be taken for its absence.
+ * Checks the names of options. An unknown name is refused: a misspelt `noExpiry` or `sessionId` must
+ * not be ignored.
  */
 export function options<K extends string>(
   given: unknown,
@@ -91,8 +91,8 @@ export function options<K extends string>(
 }
 
 /**
- * The JSON of a value, strictly: what JSON would turn into `null` on the way is refused. `spelt` may give
- * another spelling of an object.
+ * Returns the JSON of a value. Numbers that JSON would turn into `null` are refused. `spelt` may
+ * replace each member before it is written.
  */
 export function json(
   name: string,
@@ -111,7 +111,7 @@ export function json(
   return written;
 }
 
-/** The same of one of our classes, which may come of another copy of the package. */
+/** Returns the error for an object of another class, or of another copy of the package. */
 export function wrongClass(name: string, expected: string, found: unknown): TypeError {
   if (Object(found).constructor?.name !== expected) return wrongType(name, `a ${expected}`, found);
   return new TypeError(

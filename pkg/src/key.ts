@@ -10,10 +10,10 @@ let shared: (key: Key) => raw.Key;
 export let rawRing: (ring: KeyRing) => raw.KeyRing;
 
 /**
- * A secret, and what is derived from it.
+ * A secret key and the keys derived from it.
  *
- * It lives in the module's memory, is wiped when freed or collected, and never prints. Texts and
- * bytes that pass through JavaScript cannot be wiped, so keep them short-lived.
+ * It is held in the module's memory, is wiped when freed or collected, and is never printed. Texts and
+ * bytes that pass through JavaScript cannot be wiped: keep them short-lived.
  *
  * @example
  * ```js
@@ -22,7 +22,7 @@ export let rawRing: (ring: KeyRing) => raw.KeyRing;
  * const key = Key.generate();
  * const ring = new KeyRing([key]);
  * console.log(ring.ids[0] === key.id); // true
- * key.free(); // at once, where a collector would come later
+ * key.free(); // now, not when it is collected
  * ```
  */
 export class Key {
@@ -33,7 +33,7 @@ export class Key {
   }
 
   /**
-   * A new key from the system's randomness.
+   * Generates a key from the system's randomness.
    *
    * @throws {@link SealwaxError} `entropy_unavailable`
    */
@@ -42,7 +42,7 @@ export class Key {
   }
 
   /**
-   * Reads a key text; its checksum tells a mistyped key from a wrong one.
+   * Reads a key text. Its checksum detects a mistyped key.
    *
    * @throws {@link SealwaxError} `invalid_key`
    */
@@ -51,7 +51,7 @@ export class Key {
   }
 
   /**
-   * A key from a secret that already exists: 32 random bytes or more, never a passphrase.
+   * Creates a key from an existing secret: 32 random bytes or more, never a passphrase.
    *
    * @throws {@link SealwaxError} `invalid_key` for fewer than 32 bytes
    */
@@ -59,21 +59,20 @@ export class Key {
     return new Key(core().Key.fromSecret(bytes('secret', secret)));
   }
 
-  /** The key's public name: 8 hex digits, readable in every sealed token and session id. */
+  /** The public id of the key: 8 hex digits, readable in every sealed token and session id. */
   get id(): string {
     return this.#raw.get().id();
   }
 
   /**
-   * The text to keep in `SEALWAX_KEYS`: as secret as the key itself.
-   *
-   * `undefined` for an imported secret of more than 32 bytes, which has no text form.
+   * Returns the text for `SEALWAX_KEYS`, as secret as the key itself; `undefined` for an imported secret
+   * of more than 32 bytes, which has no text form.
    */
   toText(): string | undefined {
     return this.#raw.get().toText();
   }
 
-  /** Wipes the key. Rings that were made of it keep it until they are freed too. */
+  /** Wipes the key. Rings that contain it keep their copy until they are freed. */
   free(): void {
     this.#raw.free();
   }
@@ -89,18 +88,18 @@ export class Key {
 }
 
 /**
- * 1 to 16 keys in order: the first seals, every one opens.
+ * A key ring of 1 to 16 keys: the first seals, each opens.
  *
- * To rotate, let every replica know a key before it seals, and keep it until what it made has
- * expired: `[old, new]` everywhere, then `[new, old]`, then `[new]`.
+ * To rotate, give the new key to every replica before it seals, and keep the old one until its tokens
+ * have expired: `[old, new]` everywhere, then `[new, old]`, then `[new]`.
  */
 export class KeyRing {
   readonly #raw: Owned<raw.KeyRing>;
 
   /**
-   * A ring of keys, the sealing one first; or of their texts, as {@link KeyRing.parse} reads them.
+   * Creates a ring of keys, the sealing key first, or of key texts, as {@link KeyRing.parse} does.
    *
-   * @throws {@link SealwaxError} `invalid_key` for no key, for more than 16, or for two of one id
+   * @throws {@link SealwaxError} `invalid_key` for no key, more than 16, or two with one id
    */
   constructor(keys: string | readonly Key[]) {
     const { KeyRing } = core();
@@ -109,9 +108,9 @@ export class KeyRing {
   }
 
   /**
-   * Reads key texts separated by commas or white space, as they stand in `SEALWAX_KEYS`.
+   * Reads key texts separated by commas or white space, as in `SEALWAX_KEYS`.
    *
-   * @throws {@link SealwaxError} `invalid_key`, also for `undefined`: a variable that is not set
+   * @throws {@link SealwaxError} `invalid_key`, also for `undefined` from a variable that is not set
    *
    * @example
    * ```js
@@ -134,7 +133,7 @@ export class KeyRing {
     return this.#raw.get().ids();
   }
 
-  /** Wipes the ring. Codecs that were made of it keep its keys until they are freed too. */
+  /** Wipes the ring. Codecs that use its keys keep their copy until they are freed. */
   free(): void {
     this.#raw.free();
   }
@@ -149,7 +148,7 @@ export class KeyRing {
   }
 }
 
-/** The module takes the keys of a ring for itself. */
+/** Copies the keys: the module takes ownership of those that it is given. */
 function copies(keys: readonly Key[]): raw.Key[] {
   if (keys === undefined || keys === null) throw noKeys();
   if (!Array.isArray(keys)) throw wrongType('keys', 'a text or an array of keys', keys);
@@ -158,7 +157,7 @@ function copies(keys: readonly Key[]): raw.Key[] {
   return keys.map(shared);
 }
 
-/** What is most likely when there are none: the environment has none. */
+/** The error for missing keys: most likely the variable is not set. */
 export function noKeys(): SealwaxError {
   const message =
     'keys: expected key texts or a KeyRing, found none: is SEALWAX_KEYS set? `sealwax keygen` makes a ' +

@@ -3,9 +3,9 @@ import { count, flag, optional, options } from './input.js';
 import { core } from './module.js';
 
 /**
- * How long what is sealed lives: the kind's own time unless one of the two is given.
+ * The lifetime of a token: by default that of its kind.
  *
- * `ttl` is in whole seconds, 1 or more. `noExpiry: true` seals what opens as long as its key is in
+ * `ttl` is in whole seconds, 1 or more. With `noExpiry: true` the token opens as long as its key is in
  * the ring.
  */
 export type Lifetime =
@@ -13,7 +13,7 @@ export type Lifetime =
   | { readonly ttl?: undefined; readonly noExpiry: true };
 
 /**
- * Checks the seconds of a lifetime, as sealing will.
+ * Checks the seconds of a lifetime, as sealing does.
  *
  * @throws {@link SealwaxError} `invalid_argument`
  * @internal

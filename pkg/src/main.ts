@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-/** All that the package offers, but for how the module is loaded. */
+/** The exports of `sealwax` and `sealwax/slim`. */
 
 export { type Answer, answer, type Profile } from './answer.js';
 export { Codec, type Limits } from './codec.js';

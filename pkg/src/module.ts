@@ -1,21 +1,47 @@
 /** The one instance of the WebAssembly module, however it was loaded. */
 
+import { isNode } from './nonce.js';
 import * as raw from './raw.js';
 
 let started: raw.InitOutput | undefined;
 
-/** Instantiates the module; again is the same as once. */
+/**
+ * Instantiates the module. Call it once before anything else of `sealwax/slim`; a second call has no further
+ * effect.
+ *
+ * @param module the compiled `sealwax/sealwax.wasm`
+ * @throws an `Error` in Node before version 20
+ */
 export function start(module: WebAssembly.Module): void {
+  checkNode();
   started = raw.initSync({ module });
 }
 
-/** The module's exports. */
+/** Node 18 has no `crypto`: the first error would be about randomness. */
+function checkNode(): void {
+  if (!isNode()) return;
+  const { process } = globalThis as unknown as { process: { versions: { node: string } } };
+  const { node } = process.versions;
+  if (Number.parseInt(node, 10) < 20) {
+    throw new Error(`sealwax needs Node 20 or later, found ${node}`);
+  }
+}
+
+/**
+ * The module's exports.
+ *
+ * @internal
+ */
 export function core(): typeof raw {
   instance();
   return raw;
 }
 
-/** The module's memory: another array whenever it has grown. */
+/**
+ * The module's memory: a new buffer whenever it has grown.
+ *
+ * @internal
+ */
 export function memory(): ArrayBuffer {
   return instance().memory.buffer as ArrayBuffer;
 }

@@ -1,12 +1,12 @@
 /**
- * Nonces that are drawn in bursts, in Node alone: there a draw is OpenSSL's generator, and 39 % of
- * sealing 64 bytes. Elsewhere the module asks the host for each token.
+ * Nonces drawn in bursts, in Node only: there each draw calls OpenSSL's generator, which takes 39 % of the
+ * time to seal 64 bytes. Elsewhere the module draws a nonce for each token.
  */
 
-/** The bytes of a nonce. */
+/** The length of a nonce in bytes. */
 export const NONCE = 24;
 
-/** So many are drawn at once. */
+/** The number of nonces drawn at once. */
 const BURST = 128;
 
 const pool = new Uint8Array(BURST * NONCE);
@@ -16,11 +16,11 @@ let moment = 0;
 const inNode = isNode();
 
 /**
- * Writes a nonce into the memory, and returns its length: 0 for none, and the module draws its own.
+ * Writes a nonce into the memory and returns its length; returns 0 if the module is to draw its own.
  *
- * The first token of a millisecond draws its own. A second one says that more will follow, and a burst
- * is drawn. What is left of it when the clock ticks is thrown away, so that little is kept that a
- * snapshot of the process or the machine could repeat. What is given away is wiped.
+ * The first token of a millisecond draws its own. After a second one more are likely, so a burst is
+ * drawn. The rest of it is wiped at the next millisecond, so that a snapshot of the process or the
+ * machine can repeat few nonces. A nonce is wiped when it is used.
  */
 export function drawNonce(memory: Uint8Array, at: number): number {
   if (!inNode) return 0;
@@ -42,8 +42,8 @@ export function drawNonce(memory: Uint8Array, at: number): number {
   return NONCE;
 }
 
-/** Others say that they are Node, too. */
-function isNode(): boolean {
+/** Whether this is Node: other runtimes also report themselves as Node. */
+export function isNode(): boolean {
   const { process, navigator } = globalThis as {
     process?: { release?: { name?: string }; versions?: Record<string, string | undefined> };
     navigator?: { userAgent?: string };

@@ -7,8 +7,8 @@ import type { Kind } from './sealer.js';
 export let lifeOf: (opened: unknown, kind: Kind) => OpenedFacts;
 
 /**
- * What an authentic token of kind `K` held, every check passed. Only opening makes one, or sealing
- * what it would open to, so what is renewed is authentic. It logs as an empty object: a payload is nobody's business.
+ * The contents of an authentic token of kind `K`, after every check. Only opening and sealing create one, so
+ * that only authentic tokens are renewed. It is logged as an empty object, so that no log holds its payload.
  */
 export class Opened<K extends Kind = Kind> {
   readonly #kind: K;
@@ -25,15 +25,15 @@ export class Opened<K extends Kind = Kind> {
     return this.#kind;
   }
 
-  /** The payload: the caller's own copy. */
+  /** The payload, as a copy of its own. */
   get payload(): Uint8Array {
     return this.#facts.payload;
   }
 
   /**
-   * The payload as JSON.
+   * Returns the payload parsed as JSON.
    *
-   * @throws {@link SealwaxError} `malformed` where it is none
+   * @throws {@link SealwaxError} `malformed` if it is not JSON
    */
   json<T = unknown>(): T {
     try {
@@ -43,42 +43,42 @@ export class Opened<K extends Kind = Kind> {
     }
   }
 
-  /** When it was sealed, in Unix seconds. */
+  /** The time of sealing, in Unix seconds. */
   get issuedAt(): number {
     return this.#facts.issuedAt;
   }
 
-  /** When its own lifetime ends, in Unix seconds; `undefined` for no expiry. */
+  /** The end of its lifetime, in Unix seconds; `undefined` without expiry. */
   get expiresAt(): number | undefined {
     return this.#facts.expiresAt;
   }
 
-  /** When its session began, in Unix seconds: kept across renewals. */
+  /** The start of its session, in Unix seconds: kept by renewals. */
   get startedAt(): number {
     return this.#facts.startedAt;
   }
 
-  /** How often it was renewed; stops at its maximum. */
+  /** The number of renewals; stops at its maximum. */
   get generation(): number {
     return this.#facts.generation;
   }
 
-  /** What a ledger of spent tokens counts by: 32 hex digits. */
+  /** The token id, by which a ledger records use: 32 hex digits. */
   get tokenId(): string {
-    // Spelled out for those who ask: not every handler does, and it costs a tenth of opening.
+    // Written on demand: not every handler reads it, and it takes a tenth of the time to open.
     const { tokenId } = this.#facts;
     if (typeof tokenId === 'string') return tokenId;
     return tokenId.map((word) => word.toString(16).padStart(8, '0')).join('');
   }
 
-  /** Whether an older key made it, so that it should be sealed anew before that key goes. */
+  /** Whether an older key sealed it, so that it should be sealed again before that key is removed. */
   get needsReseal(): boolean {
     return this.#facts.needsReseal;
   }
 
   /**
-   * Whether it is time to seal it anew though nothing was written: half of its life is over, or an
-   * older key made it.
+   * Whether to seal it again even without a change: half of its lifetime is over, or an older key
+   * sealed it.
    */
   get needsRenewal(): boolean {
     return this.#facts.needsRenewal;

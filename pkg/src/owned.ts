@@ -1,4 +1,4 @@
-/** Something in the module's memory, until it is freed. */
+/** An object in the module's memory, until it is freed. */
 
 import { invalidArgument } from './error.js';
 

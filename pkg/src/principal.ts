@@ -4,11 +4,11 @@ import { optional, options, text, wrongType } from './input.js';
 import { core } from './module.js';
 
 /**
- * Who is authenticated, or expressly nobody.
+ * The authenticated user, or {@link anonymous}.
  *
- * Take the parts from a verified credential, by one rule in every replica: of a JWT, as
- * {@link principalFromClaims} does. A server without authentication says {@link anonymous}, and then
- * whoever holds a token can use it. A text is no principal, for a user may be called anything.
+ * Take the parts from a verified credential, by the same rule in every replica; for a JWT use
+ * {@link principalFromClaims}. A server without authentication uses {@link anonymous}: then anyone who
+ * holds a token can use it. A string is not a principal, because a user may have any name.
  */
 export type Principal =
   | { readonly anonymous: true }
@@ -25,13 +25,13 @@ export type Principal =
       readonly issuer?: string | undefined;
     };
 
-/** Expressly nobody: the {@link Principal} of a server without authentication. */
+/** The {@link Principal} of a server without authentication. */
 export const anonymous: { readonly anonymous: true } = Object.freeze({ anonymous: true });
 
 /**
- * Issuer, client and subject, or `anonymous`. What the parts may be is the core's to judge.
+ * Returns issuer, client and subject, or `anonymous`. The core checks the parts.
  *
- * @throws `TypeError` for what is no principal; {@link SealwaxError} `invalid_argument`
+ * @throws `TypeError` for a value that is not a principal; {@link SealwaxError} `invalid_argument`
  */
 export function partsOf(principal: unknown): typeof anonymous | readonly (string | undefined)[] {
   if (typeof principal !== 'object' || principal === null) {
@@ -42,18 +42,18 @@ export function partsOf(principal: unknown): typeof anonymous | readonly (string
   const named = PARTS.map((name) => optional(text, name, parts[name]));
   if (nobody === undefined) return named;
   if (nobody === true && named.every((part) => part === undefined)) return anonymous;
-  throw invalidArgument('principal: expected { anonymous: true } alone, or somebody');
+  throw invalidArgument('principal: expected { anonymous: true } without other members');
 }
 
 const PARTS = ['issuer', 'client', 'subject'] as const;
 
 /**
- * The principal of a verified JWT, or of what introspection tells: `iss` and `sub`, which must be
- * there, and `client_id`, or else `azp`, if it is (RFC 9068 §2.2, RFC 7662 §2.2, OpenID Connect
- * Core §2). One rule, for the same user must be the same at every replica.
+ * Returns the principal of a verified JWT or introspection response: the required claims `iss` and
+ * `sub`, and `client_id`, or else `azp`, if present (RFC 9068 §2.2, RFC 7662 §2.2, OpenID Connect
+ * Core §2).
  *
- * @throws {@link SealwaxError} `invalid_argument` where `iss` or `sub` is missing, and for a part
- * that is no text, empty or over 1,024 bytes
+ * @throws {@link SealwaxError} `invalid_argument` if `iss` or `sub` is missing, and for a claim that is
+ * not a string, is empty or over 1,024 bytes
  *
  * @example
  * ```js
@@ -71,7 +71,7 @@ export function principalFromClaims(claims: Readonly<Record<string, unknown>>): 
   return core().principalFromClaims(iss, sub, clientId, azp);
 }
 
-/** Whatever a credential may hold is for the core to refuse, and not a mistake of the caller's. */
+/** A claim may have any type, which is an error of the credential and not a `TypeError`. */
 function claim(name: string, value: unknown): string | undefined {
   if (value !== undefined && typeof value !== 'string') {
     throw invalidArgument(`claims: expected ${name} to be a text, found ${typeof value}`);

@@ -8,7 +8,7 @@ import * as shared from './shared.js';
 /** The kinds of sealed tokens. */
 export type Kind = 'state' | 'request-state' | 'session' | 'cursor' | 'handle-state' | 'custom';
 
-/** What a token is for, and what it is bound to. */
+/** The kind of a token and its bindings. */
 export interface Purpose<K extends Kind = Kind> {
   readonly kind: K;
   readonly label?: string;
@@ -17,9 +17,9 @@ export interface Purpose<K extends Kind = Kind> {
 }
 
 /**
- * Seals and opens tokens of one kind, for one principal, with the kind's bindings.
+ * Seals and opens tokens of one kind, for one principal, with the bindings of the kind.
  *
- * The two sides must be given the same bindings; what differs in any is refused.
+ * A token opens only with the bindings that it was sealed with.
  */
 export class Sealer<K extends Kind = Kind> {
   readonly #view: Owned<raw.View>;
@@ -35,7 +35,7 @@ export class Sealer<K extends Kind = Kind> {
   }
 
   /**
-   * Seals a payload: a new life, of generation 0. The token is ASCII, fit for JSON, headers and
+   * Seals a payload into a new token of generation 0. The token is ASCII, fit for JSON, headers and
    * URLs.
    *
    * @throws {@link SealwaxError} `invalid_argument`, `too_large`, `entropy_unavailable`
@@ -49,17 +49,16 @@ export class Sealer<K extends Kind = Kind> {
    * Seals a value as JSON.
    *
    * @throws {@link SealwaxError} as {@link Sealer.seal}, and `invalid_argument` for `NaN`,
-   * infinities and whatever else JSON has no value for
+   * infinities and other values that JSON cannot hold
    */
   sealJson(value: unknown, life?: Lifetime): string {
     return this.seal(new TextEncoder().encode(json('payload', value)), life);
   }
 
   /**
-   * Opens a token that came back.
+   * Opens a token that a client sent back.
    *
-   * @param options `maxAge`: how many seconds old it may be since its session began, however often
-   * it was renewed
+   * @param options `maxAge`: the maximum age of its session in seconds, across all renewals
    * @throws {@link SealwaxError} for every refusal
    */
   open(token: string, options?: { readonly maxAge?: number | undefined }): Opened<K> {
@@ -69,8 +68,8 @@ export class Sealer<K extends Kind = Kind> {
   }
 
   /**
-   * Seals a payload in place of what was opened: the start is kept, so that a maximum age holds,
-   * and the generation is one more, so that a stale token can be told.
+   * Seals the successor of an opened token: the start is kept, so that a maximum age holds, and the
+   * generation increases by one, so that a stale token can be recognized.
    *
    * @throws {@link SealwaxError} as {@link Sealer.seal}
    */
@@ -82,14 +81,14 @@ export class Sealer<K extends Kind = Kind> {
   }
 }
 
-/** As a number: `NaN` for the kind's own time, infinite for none. */
+/** Returns the lifetime as a number: `NaN` for that of the kind, infinite for no expiry. */
 function seconds(life: Lifetime | undefined): number {
   if (life === undefined) return Number.NaN;
   const { ttl, noExpiry } = lifetime(life);
   return noExpiry ? Number.POSITIVE_INFINITY : (ttl ?? Number.NaN);
 }
 
-/** The `maxAge` among options that have nothing else. */
+/** Reads the only option, `maxAge`. */
 export function maxAge(given: unknown): number | undefined {
   if (given === undefined) return undefined;
   return optional(count, 'maxAge', options(given, 'maxAge').maxAge);

@@ -13,7 +13,7 @@ import { readOpened } from './shared.js';
 export interface SessionMetadata {
   /** The session id. */
   readonly sessionId: string;
-  /** When the session ends unless it is renewed, in RFC 3339. */
+  /** The end of the session unless it is renewed, in RFC 3339. */
   readonly expiresAt?: string;
   /** The sealed state. */
   readonly state: string;
@@ -23,10 +23,9 @@ export interface SessionMetadata {
 export let rawSession: (session: unknown) => raw.Session;
 
 /**
- * A data-layer session that was opened: its id and its state, every check passed.
+ * An opened data-layer session: its id and its state, after every check.
  *
- * It holds a little of the module's memory, which goes with it when it is collected, or at once
- * by {@link Session.free}.
+ * It uses a little of the module's memory, until it is collected or freed by {@link Session.free}.
  */
 export class Session extends Opened<'state'> {
   readonly #id: string;
@@ -44,7 +43,7 @@ export class Session extends Opened<'state'> {
     return this.#id;
   }
 
-  /** Frees the module's memory; what was read of the session remains. */
+  /** Frees the module's memory. Values already read stay valid. */
   free(): void {
     this.#raw.free();
   }
@@ -63,10 +62,9 @@ export class Session extends Opened<'state'> {
 }
 
 /**
- * Data-layer sessions of one principal, with no store.
+ * Data-layer sessions of one principal, without a store.
  *
- * A session ends once it was idle for its lifetime, or is as old as the codec's `sessionMaxAge`
- * says, whichever comes first.
+ * A session ends when it was idle for its lifetime, or when it reaches the codec's `sessionMaxAge`.
  *
  * @example
  * ```js
@@ -93,7 +91,7 @@ export class Sessions {
   }
 
   /**
-   * A new session with a first state.
+   * Creates a session with a first state.
    *
    * @throws {@link SealwaxError} `too_large`, `entropy_unavailable`, `invalid_argument`
    */
@@ -102,9 +100,9 @@ export class Sessions {
   }
 
   /**
-   * Opens what a client sent, as it was parsed: whatever it is, it is opened or refused.
+   * Opens the metadata that a client sent, of any type: it is opened or refused.
    *
-   * @throws {@link SealwaxError} for every refusal; `malformed` where the state is missing, for
+   * @throws {@link SealwaxError} for every refusal; `malformed` if the state is missing, because
    * leaving it out must not reset a session
    */
   open(metadata: unknown): Session {
@@ -116,7 +114,8 @@ export class Sessions {
   }
 
   /**
-   * A new state for the same session: the id and the start are kept, the generation is one more.
+   * Seals a new state of the same session: the id and the start are kept, and the generation increases
+   * by one.
    *
    * @throws {@link SealwaxError} as {@link Sessions.create}
    */
@@ -127,7 +126,7 @@ export class Sessions {
   }
 
   /**
-   * A new session that begins with the state of another, which goes on beside it.
+   * Creates a session with the state of another. Both continue independently.
    *
    * @throws {@link SealwaxError} as {@link Sessions.create}
    */
@@ -136,7 +135,7 @@ export class Sessions {
   }
 
   /**
-   * Verifies an id alone, as `sessions/delete` sends it.
+   * Verifies an id without its state, as in `sessions/delete`.
    *
    * @throws {@link SealwaxError} for every refusal
    */
@@ -146,7 +145,7 @@ export class Sessions {
   }
 }
 
-/** What is no text is no id and no token either, and the core refuses the empty one for it. */
+/** Replaces a value that is not a string by the empty string, which the core refuses. */
 function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,5 +1,5 @@
 /**
- * Memory of the module that both sides read and write, so that a call takes numbers and gives one.
+ * Memory of the module that both sides read and write, so that a call takes and returns only numbers.
  * `bindings/wasm/src/shared.rs` is the other side.
  */
 
@@ -8,7 +8,7 @@ import { core, memory as wholeMemory } from './module.js';
 import { drawNonce, NONCE } from './nonce.js';
 import type * as raw from './raw.js';
 
-/** What a token is for, as bytes, and their lengths: negative for what is absent. */
+/** The kind and the bindings of a token as bytes, and their lengths: negative if absent. */
 export interface Fields {
   readonly bytes: Uint8Array;
   readonly kind: number;
@@ -20,19 +20,19 @@ export interface Fields {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What `toString` and `write` of a `Buffer` call. */
+/** The functions behind `toString` and `write` of a `Buffer`. */
 interface Fast {
   latin1Slice(start: number, end: number): string;
   utf8Write(text: string, at: number, room: number): number;
 }
 
-/** All of the module's memory. It is detached when that grows. */
+/** The whole memory of the module. It is detached when the memory grows. */
 let memory = new Uint8Array();
 let numbers: DataView;
-/** The same where there is a `Buffer`, which reads and writes short texts much faster. */
+/** The same memory as a `Buffer`, if there is one: it reads and writes short texts much faster. */
 let buffer: (Buffer & Fast) | undefined;
 
-/** The place of the shared memory, with room for so many bytes. */
+/** Returns the address of the shared memory, with room for the given number of bytes. */
 function place(room: number): number {
   const at = core().shared(room);
   if (memory.byteLength === 0) {
@@ -44,26 +44,26 @@ function place(room: number): number {
   return at;
 }
 
-/** A text longer than this is encoded first: three bytes a unit would be too much room. */
+/** A longer text is encoded first: reserving three bytes for each unit would take too much memory. */
 const LONG = 1 << 14;
 
-/** As much of a text as the core looks at: this memory never shrinks again. */
+/** Cuts a text to the length that the core reads, because this memory never shrinks. */
 function cut(text: string): string {
   const most = core().most();
   return text.length > most ? text.slice(0, most) : text;
 }
 
-/** What is written of a text: bytes where it is long. */
+/** Returns a text as it is written: as bytes if it is long. */
 function piece(text: string): string | Uint8Array {
   return text.length > LONG ? encoder.encode(text) : text;
 }
 
-/** The most bytes that a piece takes. */
+/** Returns the number of bytes that a piece takes at most. */
 function roomFor(piece: string | Uint8Array): number {
   return typeof piece === 'string' ? 3 * piece.length : piece.length;
 }
 
-/** Writes a piece at a place, and returns its length. */
+/** Writes a piece at an address and returns its length. */
 function write(piece: string | Uint8Array, at: number): number {
   if (typeof piece !== 'string') {
     memory.set(piece, at);
@@ -74,7 +74,7 @@ function write(piece: string | Uint8Array, at: number): number {
   return encoder.encodeInto(piece, memory.subarray(at, at + room)).written;
 }
 
-/** The length of what a call left, unless it failed. */
+/** Returns the length of a call's result; throws if the call failed. */
 function left(length: number): number {
   if (length < 0) core().failure();
   return length;
@@ -106,8 +106,8 @@ export function fieldsOf(
   };
 }
 
-/** @param ttl `NaN` for the kind's own, infinite for none
- * @param startedAt `NaN` for a new life */
+/** @param ttl `NaN` for that of the kind, infinite for no expiry
+ * @param startedAt `NaN` for a new token */
 export function seal(
   view: raw.View,
   fields: Fields,
@@ -195,10 +195,10 @@ function readText(length: number): string {
   return decoder.decode(memory.subarray(at, at + length));
 }
 
-/** Where the payload begins, behind what is told of the token. */
+/** The offset of the payload, after the other facts. */
 const PAYLOAD = 48;
 
-/** Reads what `bindings/wasm/src/opened.rs` leaves, and wipes it. */
+/** Reads the result that `bindings/wasm/src/opened.rs` writes, and wipes it. */
 export function readOpened(length: number): OpenedFacts {
   const at = place(0);
   const expiresAt = numbers.getFloat64(at + 8, true);

@@ -7,11 +7,11 @@ import { type Kind, maxAge, type Purpose, Sealer } from './sealer.js';
 import { Sessions } from './sessions.js';
 
 /**
- * A {@link Codec} for one principal: computed once, it serves a whole request.
+ * A {@link Codec} for one principal; reuse it for the whole request.
  *
- * Its methods give a sealer for each kind of token, which asks for the bindings that the kind
- * requires. It holds a little of the module's memory, which goes with it when it is collected or freed
- * by {@link View.free}; the codec keeps that of the last 64 principals for their next requests.
+ * Its methods return a sealer for each kind of token and take the bindings that the kind requires. It uses
+ * a little of the module's memory, until it is collected or freed by {@link View.free}. The codec caches
+ * the views of the last 64 principals.
  */
 export class View {
   readonly #raw: Owned<raw.View>;
@@ -21,32 +21,32 @@ export class View {
     this.#raw = raw;
   }
 
-  /** `state` of the data-layer session of this id. {@link View.sessions} does all of it. */
+  /** Returns a sealer for the `state` of a data-layer session. {@link View.sessions} handles ids and states. */
   state(sessionId: string): Sealer<'state'> {
     return this.#sealer({ kind: 'state', sessionId: text('sessionId', sessionId) });
   }
 
-  /** `requestState` for the request that {@link requestContext} names. */
+  /** Returns a sealer for the `requestState` of a request; `context` is its {@link requestContext}. */
   requestState(context: Uint8Array): Sealer<'request-state'> {
     return this.#sealer({ kind: 'request-state', context: copy(context) });
   }
 
-  /** A self-contained session: what was negotiated, for a header that cannot be renewed. */
+  /** Returns a sealer for self-contained sessions, such as an `Mcp-Session-Id`, which cannot be renewed. */
   session(): Sealer<'session'> {
     return this.#sealer({ kind: 'session' });
   }
 
-  /** A cursor of a list method, such as `tools/list`. */
+  /** Returns a sealer for the cursors of a list method, such as `tools/list`. */
   cursor(method: string): Sealer<'cursor'> {
     return this.#sealer({ kind: 'cursor', label: text('method', method) });
   }
 
-  /** State that the holder of a handle of this type keeps: the token is the handle. */
+  /** Returns a sealer for handles of a type that hold their state: the token is the handle. */
   handleState(type: string): Sealer<'handle-state'> {
     return this.#sealer({ kind: 'handle-state', label: text('type', type) });
   }
 
-  /** The application's own, by name; bound to a session or a request if it says so. */
+  /** Returns a sealer for tokens of the application's own, by label; optionally bound to a session or a request. */
   custom(
     label: string,
     bindings: {
@@ -63,13 +63,13 @@ export class View {
     });
   }
 
-  /** Data-layer sessions that live as long without a write as `idle` says. */
+  /** Returns the data-layer sessions. Each ends when it was not written for the `idle` lifetime. */
   sessions(idle: Lifetime = {}): Sessions {
     return new Sessions(this.#raw, lifetime(idle));
   }
 
   /**
-   * A new session id: 64 characters, fit for an HTTP header.
+   * Creates a session id: 64 characters, fit for an HTTP header.
    *
    * @throws {@link SealwaxError} `entropy_unavailable`
    */
@@ -78,8 +78,7 @@ export class View {
   }
 
   /**
-   * Verifies a session id that came back. With `maxAge`, in seconds, one that was made longer ago
-   * has expired.
+   * Verifies a session id that a client sent back. One that is older than `maxAge` seconds has expired.
    *
    * @throws {@link SealwaxError} for every refusal
    */
@@ -92,7 +91,7 @@ export class View {
   }
 
   /**
-   * A new handle of a type: a small letter, then up to 31 small letters or digits.
+   * Creates a handle. Its type is a lowercase letter, then up to 31 lowercase letters or digits.
    *
    * @throws {@link SealwaxError} `invalid_argument`, `entropy_unavailable`
    */
@@ -101,8 +100,8 @@ export class View {
   }
 
   /**
-   * Verifies a handle of a type that came back. With `maxAge`, in seconds, one that was made
-   * longer ago has expired.
+   * Verifies a handle of a type that a client sent back. One that is older than `maxAge` seconds has
+   * expired.
    *
    * @throws {@link SealwaxError} for every refusal
    */
@@ -115,7 +114,7 @@ export class View {
     return { handle, ...this.#raw.get().verifyHandle(checkedType, checked, maxAge(options)) };
   }
 
-  /** Frees the module's memory; the view, its sealers and sessions are of no use any more. */
+  /** Frees the module's memory. The view, its sealers and its sessions cannot be used afterwards. */
   free(): void {
     this.#raw.free();
   }
@@ -130,7 +129,7 @@ export class View {
   }
 }
 
-/** What the caller does to its own array later must not change a binding. */
+/** Copies a context: a later change of the caller's array must not change a binding. */
 function copy(context: unknown): Uint8Array {
   return new Uint8Array(bytes('context', context));
 }

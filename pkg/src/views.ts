@@ -1,24 +1,24 @@
-/** The views of a codec that were asked for last, so that a user's next request computes no tags again. */
+/** A cache of a codec's most recent views, so that the next request of a user computes no tags. */
 
 import { Owned } from './owned.js';
 import type * as raw from './raw.js';
 
-/** Of so many principals. */
+/** The number of principals. */
 const ROOM = 64;
 
 interface Kept {
   readonly view: raw.View;
-  /** How many have it and did not free it. */
+  /** The number of users that have not freed it. */
   users: number;
 }
 
 export class Views {
-  /** By the parts of a principal; the one that was asked for last is the last. */
+  /** By the parts of a principal, the most recent last. */
   readonly #kept = new Map<string, Kept>();
 
-  /** The view of a principal. `make` makes it where none is kept. */
+  /** Returns the view of a principal; `make` creates it if it is not cached. */
   take(parts: readonly (string | undefined)[], make: () => raw.View): Owned<raw.View> {
-    // The lengths tell where a part ends, and `undefined` is none.
+    // The lengths mark where each part ends, and `undefined` an absent one.
     const name = `${parts.map((part) => part?.length)}:${parts.join('')}`;
     const kept = this.#kept.get(name) ?? { view: make(), users: 0 };
     this.#kept.delete(name);
@@ -31,7 +31,7 @@ export class Views {
     });
   }
 
-  /** Keeps none. What somebody has goes when it is freed, or collected. */
+  /** Empties the cache. A view in use is freed by its user, or when it is collected. */
   clear(): void {
     for (const name of [...this.#kept.keys()]) this.#forget(name);
   }

@@ -9,7 +9,12 @@ import { build } from 'vite';
 
 import { CONSUMER, expectedCount } from './consumer.mjs';
 
-const TYPES = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.json': 'application/json' };
+const TYPES = {
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.json': 'application/json',
+  '.wasm': 'application/wasm',
+};
 
 /** Pages by path; everything else is a file of the consumer. */
 const PAGES = {
@@ -20,6 +25,12 @@ const PAGES = {
     <script type="module" src="/page.mjs"></script>`,
   '/bundled': `<!doctype html>
     <script type="module" src="/bundle/page.js"></script>`,
+  '/policy': `<!doctype html>
+    <script type="module" src="/policy.mjs"></script>`,
+};
+const POLICIES = {
+  '/policy?eval': "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'",
+  '/policy': "default-src 'self'",
 };
 
 let server;
@@ -27,10 +38,12 @@ let browser;
 
 before(async () => {
   server = createServer(async ({ url }, response) => {
-    const type = PAGES[url] ? 'text/html' : TYPES[extname(url)];
+    const [path] = url.split('?');
+    const policy = POLICIES[url] && { 'content-security-policy': POLICIES[url] };
+    const type = PAGES[path] ? 'text/html' : TYPES[extname(path)];
     try {
-      const body = PAGES[url] ?? (await readFile(join(CONSUMER, url)));
-      response.writeHead(200, { 'content-type': type }).end(body);
+      const body = PAGES[path] ?? (await readFile(join(CONSUMER, path)));
+      response.writeHead(200, { 'content-type': type, ...policy }).end(body);
     } catch {
       response.writeHead(404).end();
     }
@@ -63,6 +76,11 @@ test('a bundle by Vite passes every vector', async () => {
     },
   });
   assert.deepEqual(await outcome('/bundled'), expectedCount);
+});
+
+test("a page whose policy has 'wasm-unsafe-eval' runs both entry points, and no other page does", async () => {
+  assert.deepEqual(await outcome('/policy?eval'), { whole: 8, slim: 8 });
+  assert.deepEqual(await outcome('/policy'), { whole: 'CompileError', slim: 'CompileError' });
 });
 
 async function outcome(path) {

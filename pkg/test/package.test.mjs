@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
-import { CONSUMER, INSTALLED, manifest } from './consumer.mjs';
+import { CONSUMER, INSTALLED, MCP, manifest } from './consumer.mjs';
 
 const MODULES = [
   ...['answer', 'codec', 'context', 'error', 'facts', 'index', 'input', 'inspect', 'key'],
@@ -69,6 +69,27 @@ test('it depends on nothing at run time', () => {
     readdirSync(`${CONSUMER}node_modules`).filter((name) => !/^\./.test(name)),
     ['sealwax'],
   );
+});
+
+test('the SDK that the tests have is the least that is allowed', () => {
+  const tested = (name) =>
+    JSON.parse(readFileSync(`${MCP}node_modules/${name}/package.json`, 'utf8')).version;
+  for (const [name, range] of Object.entries(manifest.peerDependencies)) {
+    assert.equal(range, `^${tested(name)}`, name);
+  }
+});
+
+test('Node 18 is told that it is too old', () => {
+  const old = new URL('../node_modules/old-node/bin/node', import.meta.url).pathname;
+  const told = (...args) => {
+    const { status, stderr } = spawnSync(old, args, { cwd: CONSUMER, encoding: 'utf8' });
+    assert.notEqual(status, 0);
+    return stderr;
+  };
+  const expected = /sealwax needs Node 20 or later, found 18\.20\.8/;
+  assert.match(told('--input-type=module', '--eval', "import 'sealwax'"), expected);
+  assert.match(told('--eval', "require('sealwax')"), expected);
+  assert.match(told(`${INSTALLED}dist/esm/cli.js`, 'keygen'), expected);
 });
 
 test('nothing of it imports the SDK at run time, and sealwax/mcp starts no module', () => {

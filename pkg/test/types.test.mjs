@@ -1,27 +1,50 @@
+// The declarations, compiled in a user's project: by the TypeScript of this package, and by the least one supported.
+
 import { execFileSync } from 'node:child_process';
-import { copyFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { CONSUMER } from './consumer.mjs';
+import { CONSUMER, MCP } from './consumer.mjs';
 
-const TSC = fileURLToPath(new URL('../node_modules/.bin/tsc', import.meta.url));
+const LEAST = 'typescript-5.4';
 
 /** Fails where something does not compile, or compiles against its `@ts-expect-error`. */
-function compile(...options) {
-  const strict = ['--ignoreConfig', '--strict', '--exactOptionalPropertyTypes', '--noEmit'];
-  const bare = ['--target', 'es2022', '--lib', 'es2022', '--types', ''];
-  execFileSync(TSC, [...strict, ...bare, ...options], {
-    cwd: `${CONSUMER}types`,
-    stdio: 'inherit',
+function compile(compiler, folder, options, ...files) {
+  const config = `${folder}types/tsconfig.test.json`;
+  const strict = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2022' };
+  const compilerOptions = { ...strict, lib: ['es2022'], types: [], ...options };
+  writeFileSync(config, JSON.stringify({ compilerOptions, files }));
+  const tsc = fileURLToPath(new URL(`../node_modules/${compiler}/bin/tsc`, import.meta.url));
+  execFileSync(process.execPath, [tsc, '--project', config], { stdio: 'inherit' });
+}
+
+for (const compiler of ['typescript', LEAST]) {
+  test(`${compiler}: the types hold for both module systems`, () => {
+    cpSync(`${CONSUMER}types/use.mts`, `${CONSUMER}types/use.cts`);
+    compile(compiler, CONSUMER, { module: 'nodenext' }, 'use.mts', 'use.cts');
+    const lib = ['es2022', 'dom'];
+    compile(compiler, CONSUMER, { module: 'nodenext', lib }, 'slim.mts');
+  });
+
+  test(`${compiler}: the types hold for a bundler`, () => {
+    const bundler = { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'] };
+    compile(compiler, CONSUMER, bundler, 'use.mts', 'slim.mts');
   });
 }
 
-test('the types hold for both module systems', () => {
-  copyFileSync(`${CONSUMER}types/use.mts`, `${CONSUMER}types/use.cts`);
-  compile('--module', 'nodenext', 'use.mts', 'use.cts');
+// What TypeScript 7 compiles of it while it is built.
+test(`${LEAST}: the types hold against the SDK's own`, () => {
+  const options = { module: 'nodenext', lib: ['es2022', 'dom'], types: ['node'] };
+  compile(LEAST, MCP, options, 'use.mts');
 });
 
-test('the types hold for a bundler', () => {
-  compile('--module', 'esnext', '--moduleResolution', 'bundler', 'use.mts');
+// Only versions before 7 resolve modules so: by the main file's folder, without exports.
+test(`${LEAST}: CommonJS with the resolution of Node 10 finds every entry point`, () => {
+  const options = { module: 'commonjs', moduleResolution: 'node10', lib: ['es2022', 'dom'] };
+  cpSync(`${CONSUMER}types/slim.mts`, `${CONSUMER}types/slim.ts`);
+  compile(LEAST, CONSUMER, options, 'slim.ts');
+  cpSync(`${MCP}types/entries.mts`, `${MCP}types/entries.ts`);
+  // Of the SDK, this resolution finds no types.
+  compile(LEAST, MCP, { ...options, types: ['node'], skipLibCheck: true }, 'entries.ts');
 });

@@ -1,28 +1,28 @@
 import type { Principal } from '../principal.js';
 
-/** What a {@link Accept} is asked for. */
+/** A token that an {@link Accept} decides on. */
 export interface Accepted {
-  /** What it is: `handle` is a server-held one, `handle-state` one that holds its state. */
+  /** The kind: `handle` is a server-held handle, `handle-state` one that holds its state. */
   readonly kind: 'request-state' | 'cursor' | 'handle-state' | 'handle' | 'session';
   /** The token id, or the ulid of a server-held handle or a data-layer session: 32 hex digits. */
   readonly id: string;
-  /** Whose it is. */
+  /** The principal that it belongs to. */
   readonly principal: Principal;
   /**
-   * From when on nothing of it opens anywhere, in whole Unix seconds: its end rounded up, and 300
-   * more, which is the most that another replica's clock may be behind. `null` if it never ends.
+   * The time from which no replica opens it, in whole Unix seconds: the end of its life, rounded up, plus
+   * 300 seconds, the most that a replica's clock may be behind. `null` if it never ends.
    */
   readonly expiresAt: number | null;
 }
 
 /**
- * Asked before a token is accepted, and told when something ends. It is asked only for what is
- * authentic, of this user and in its time.
+ * Decides whether a token is accepted, and learns when one ends. The guard asks only about tokens that are
+ * authentic, of this caller and not expired.
  *
- * `false` refuses the token. What throws, or takes longer than the guard's `acceptTimeout`, fails
- * closed too, but as the server's own trouble, so that the client keeps its token.
+ * Returning `false` refuses the token. If `accept` throws, or takes longer than the guard's `acceptTimeout`,
+ * the request fails with an error of the server, so that the client keeps its token.
  *
- * It is for a rule of the author's own. What was used, and what ended, a {@link Ledger} remembers.
+ * Use it for a rule of the application. To record used and ended tokens, use a {@link Ledger}.
  */
 export interface Accept {
   accept(token: Accepted): boolean | PromiseLike<boolean>;

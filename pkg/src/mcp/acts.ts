@@ -5,14 +5,13 @@ import { HandleRefused } from './handle-refused.js';
 import { TimeLimit } from './later.js';
 import type { HandlerContext } from './sdk.js';
 
-/** Knows the protected request that a handler's context belongs to. */
+/** Returns the protected request that a handler's context belongs to. */
 export type CallOf = (context: HandlerContext) => Call;
 
 /**
- * Does something with a handle, for whoever asks. What a model passes may be anything, whatever a schema
- * says.
+ * Performs an action on a handle for the caller. A model may pass a value of any type, despite a schema.
  *
- * @throws {@link HandleRefused} unless it is good
+ * @throws {@link HandleRefused} unless it is accepted
  */
 export async function acted(call: Call, act: Act, value?: string): Promise<Done> {
   const exchange = call.act(act, value);

@@ -22,13 +22,13 @@ import type { Arrived, Entered, Leaving, Passing } from './transport.js';
 
 type Result = Readonly<Record<string, unknown>>;
 
-/** One message at the handlers of a protected server, until its answer leaves. */
+/** One message to a protected server's handlers, until its response is sent. */
 export class Call implements Passing {
   readonly policy: Policy;
   readonly caller: Caller;
   readonly #message: Arrived;
   readonly #context: RequestContext;
-  /** Where it carries a token, if it does. */
+  /** The members that carry a token, if its method has any. */
   readonly #carried: Carried | undefined;
   #exchange: Exchange | undefined;
   #delivered: Deliver | undefined;
@@ -43,7 +43,7 @@ export class Call implements Passing {
     this.#carried = 'id' in message ? carried(message.method) : undefined;
   }
 
-  /** Whether nothing comes of it any more. */
+  /** Whether it was answered or dropped. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -59,14 +59,14 @@ export class Call implements Passing {
     });
   }
 
-  /** Whether the engine can have nothing to say of it, until its handler has done something. */
+  /** Whether the engine is not needed before the handler runs. */
   #bringsNothing(): boolean {
     const { param, target } = this.#carried ?? {};
     const came = param === undefined ? undefined : this.#param(param);
     return !this.policy.sessions && target === undefined && came === undefined;
   }
 
-  /** The exchange, begun no earlier than it is needed. */
+  /** Returns the exchange; begins it on first use. */
   #live(): Exchange {
     if (this.#exchange !== undefined) return this.#exchange;
     this.#exchange = this.#begun();
@@ -82,7 +82,7 @@ export class Call implements Passing {
     const target = carries?.target && this.#param(carries.target);
     const args = carries?.target && this.#param('arguments');
     const came = metadata !== undefined && this.#cameWith(metadata);
-    // It will be needed, and nothing is refused before: so it saves the engine to ask.
+    // The engine will need the principal, and refuses nothing before: passing it now saves a step.
     const known =
       carries?.target !== undefined &&
       (came ? came.header === undefined : policy.sessions !== 'required');
@@ -103,13 +103,13 @@ export class Call implements Passing {
     return { header, session: { id: sent(sessionId), state: sent(state) } };
   }
 
-  /** A member of the message's parameters; `null` is none. */
+  /** Returns a member of the parameters; `undefined` for `null` too. */
   #param(name: string): unknown {
     const params: Result = this.#message.params ?? {};
     return Object.hasOwn(params, name) ? (params[name] ?? undefined) : undefined;
   }
 
-  /** The message as its handler shall see it: of a state it is told by {@link Call.state} alone. */
+  /** Returns the message for the handler, without its sealed state, which {@link Call.state} provides. */
   #opened(text: string | undefined): Arrived {
     const { params } = this.#message;
     const { param, kind } = this.#carried ?? {};
@@ -155,14 +155,14 @@ export class Call implements Passing {
     return leave.metadata === undefined ? result : withMetadata(result, leave.metadata);
   }
 
-  /** What answers it in the handler's stead, or in place of what it gave. */
+  /** Returns the response that replaces the handler's. */
   #replied(step: Step): JSONRPCResponse {
     if (step.step === 'reply' && step.error !== undefined) {
       return { jsonrpc: '2.0', error: step.error };
     }
     if (step.step === 'reply' && step.tool !== undefined) {
       const { _meta, ...result } = step.tool;
-      // Where messages pass, it gets the client's id.
+      // The transport replaces the id by the client's.
       return {
         jsonrpc: '2.0',
         id: 0,
@@ -177,15 +177,15 @@ export class Call implements Passing {
     this.#exchange?.free();
   }
 
-  /** What a method of the engine's own gives. */
+  /** The result of a method that the engine implements. */
   get own(): Record<string, unknown> {
     return JSON.parse(this.#delivered?.own ?? '{}');
   }
 
   /**
-   * The text of the state that came with it and was opened, and of no other.
+   * Returns the text of the opened state that came with this message.
    *
-   * @throws {@link SealwaxError} `invalid_argument` for a method that carries none
+   * @throws {@link SealwaxError} `invalid_argument` for a method that carries no state
    */
   state(): string | undefined {
     this.assertState();
@@ -200,7 +200,7 @@ export class Call implements Passing {
     );
   }
 
-  /** Its data-layer session, if its handler may see one. */
+  /** The data-layer session, if there is one and the handler may see it. */
   get session(): Session | undefined {
     const facts = this.#delivered?.session;
     if (facts === undefined || this.#exchange === undefined) return undefined;
@@ -212,7 +212,7 @@ export class Call implements Passing {
     return this.#session;
   }
 
-  /** Begins what its handler does with a handle, for which the value is JSON. */
+  /** Begins an action on a handle. `value` is JSON. */
   act(act: Act, value?: string): Exchange {
     return this.#live().act(act, value);
   }

@@ -8,24 +8,24 @@ import type { Known, Policy } from './policy.js';
 import { tell } from './refused.js';
 import type { RequestContext } from './request-context.js';
 
-/** What one of the author's functions gave, for the engine. */
+/** The result of one of the application's functions, for the engine. */
 export interface Told {
   readonly event: Event;
   readonly value?: string;
-  /** What it threw. */
+  /** The value that it threw. */
   readonly cause?: unknown;
 }
 
 type Verdict = 'yes' | { readonly no: number };
 
-/** Of a message, what the author's functions and the log are told. */
+/** The parts of a message that the application's functions and the log receive. */
 interface Sender {
   readonly id?: unknown;
   readonly method?: unknown;
   readonly params?: unknown;
 }
 
-/** Whoever sent one message, and what the author says of it. */
+/** The caller of one message, and the application's functions that decide on it. */
 export class Caller {
   readonly policy: Policy;
   readonly limit: TimeLimit;
@@ -33,7 +33,7 @@ export class Caller {
   readonly #message: Sender;
   #principal: Principal | undefined;
   #identified: Told | Promise<Told> | undefined;
-  /** Applies a handler's functions to a session that somebody else wrote. */
+  /** Applies the handler's update functions to a session that another request wrote. */
   #again: ((value: string) => Told) | undefined;
 
   constructor(policy: Policy, context: RequestContext, message: Sender) {
@@ -45,25 +45,25 @@ export class Caller {
     this.#principal = known?.principal;
   }
 
-  /** Takes what is applied to a session that somebody else writes meanwhile. */
+  /** Sets the function that is applied if another request writes the session meanwhile. */
   onUpdate(again: (value: string) => Told): void {
     this.#again = again;
   }
 
-  /** Who it is, if that was asked for and is there. */
+  /** The principal, once it is resolved. */
   get principal(): Principal | undefined {
     return this.#principal;
   }
 
-  /** Who it is, if the author's function tells at once. Whatever else it gives, the engine asks for. */
+  /** The principal, if the application's function returns it without a promise. The engine asks for any other. */
   get principalAtOnce(): Principal | undefined {
     if (this.#principal === undefined) this.#identify();
     return this.#principal;
   }
 
   /**
-   * Does what the engine wants of the author, until a step is for the SDK. It waits only for what
-   * the author's functions give later. What was freed meanwhile is dropped.
+   * Runs the application's functions as the engine asks, and returns the first step for the SDK. It waits
+   * only for promises of these functions. An exchange that is freed meanwhile is dropped.
    */
   drive(
     exchange: Exchange,
@@ -90,7 +90,7 @@ export class Caller {
     }
   }
 
-  /** What the author says to a step; `undefined` where it is not for the author. */
+  /** Returns the application's answer to a step; `undefined` for a step of the SDK. */
   #answer(step: Step, limit: TimeLimit): Told | Promise<Told> | undefined {
     switch (step.step) {
       case 'identify':
@@ -108,7 +108,7 @@ export class Caller {
     }
   }
 
-  /** Asks who it is, once. */
+  /** Resolves the principal, once. */
   #identify(): Told | Promise<Told> {
     this.#identified ??= attempt(
       () => this.#principal ?? this.policy.principalOf(this.#context),
@@ -118,7 +118,7 @@ export class Caller {
     return this.#identified;
   }
 
-  /** What the function told may be anything, and it is all its author's mistake. */
+  /** Checks the principal that the function returned. Any error is the application's. */
   #checked(principal: Principal | undefined): Told {
     try {
       if (principal === undefined || principal === null) {
@@ -155,7 +155,7 @@ export class Caller {
     );
   }
 
-  /** Asks of one after another, until one is not accepted. */
+  /** Asks about one token after another, until one is not accepted. */
   #accepted(
     accept: Accept,
     tokens: readonly Presented[],
@@ -180,14 +180,14 @@ export class Caller {
     return isPromiseLike(done) ? limit.wait(done).then(() => 'yes') : 'yes';
   }
 
-  /** Whoever presents it; nobody in particular where it is anybody's. */
+  /** Returns the token for `accept`; the principal of a public one is anonymous. */
   #told({ kind, id, until, public: isPublic }: Presented): Accepted {
     const principal = isPublic || this.#principal === undefined ? anonymous : this.#principal;
     return { kind, id, principal, expiresAt: until };
   }
 }
 
-/** What a wrapper has found out of it already. */
+/** Returns what a wrapper already knows of the request. */
 function knownOf(policy: Policy, context: RequestContext, { id }: Sender): Known | undefined {
   const { req } = context.http ?? {};
   if (req !== undefined) return policy.known.get(req);
@@ -201,7 +201,7 @@ function yes(said: unknown): boolean {
   return said;
 }
 
-/** Ours says what was expected, and holds no secret; of another's nothing is known. */
+/** Uses the message of our own errors only: that of another error may contain a secret. */
 function failed(name: string, cause: unknown): { readonly failed: string } {
   return { failed: cause instanceof SealwaxError ? cause.message : `${name}: the function threw` };
 }

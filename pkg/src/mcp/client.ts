@@ -1,6 +1,6 @@
 /**
- * Data-layer sessions at the client, on the official SDK, `@modelcontextprotocol/client`. It holds
- * what servers sealed and needs no key, and it starts no module.
+ * Data-layer sessions for clients on the official SDK, `@modelcontextprotocol/client`. It stores sealed
+ * metadata, needs no key and does not load the module.
  */
 
 import {
@@ -11,34 +11,34 @@ import {
   withMetadata,
 } from './metadata.js';
 
-/** A session as a client has it. Whoever has it and is this user goes on with it: a secret. */
+/** The metadata of a session at the client. It is a secret: with it, anyone signed in as this user has the session. */
 export interface HeldMetadata {
   readonly sessionId: string;
   readonly state?: string;
   readonly expiresAt?: string;
 }
 
-/** Where sessions are kept, by a key that says whose they are. */
+/** A store of sessions, by a key for each owner. */
 export interface SessionStore {
   load(key: string): HeldMetadata | undefined | PromiseLike<HeldMetadata | undefined>;
   save(key: string, metadata: HeldMetadata): void | PromiseLike<void>;
   remove(key: string): void | PromiseLike<void>;
 }
 
-/** Whose session it is. */
+/** The owner of a session. */
 export interface SessionOwner {
-  /** The server that made it, best by its address: it is sent to no other. */
+  /** The server that created it, such as its URL. It is sent to no other. */
   readonly server: string;
-  /** The user that it was made for. */
+  /** The user that it was created for. */
   readonly user: string;
-  /** Which of the user's conversations it is; one without a name unless set. */
+  /** The name of the user's conversation, if there are several. */
   readonly name?: string | undefined;
 }
 
 type Params = Readonly<Record<string, unknown>>;
 type Result = Readonly<Record<string, unknown>>;
 
-/** What of the SDK's `Client` is used. */
+/** The used members of the SDK's `Client`. */
 export interface AnyClient<Tool extends Params, Options, Told> {
   callTool(params: Tool, options?: Options): Promise<Told>;
 }
@@ -50,22 +50,22 @@ interface Requests {
   ): Promise<Result>;
 }
 
-/** For the client, the session is over. */
+/** The error code for a session that ended. */
 const SESSION_NOT_FOUND = -32043;
 const METHOD_NOT_FOUND = -32601;
-/** The session's state was not the latest: nothing ran; or the handler ran, and was discarded. */
+/** The error codes for an outdated state: nothing ran; or the handler ran and its result was discarded. */
 const [STALE, STALE_AND_RAN] = [-32044, -32045];
-/** Where a tool's result says the same. */
+/** The member of `_meta` by which a tool's result tells the same. */
 const STALE_META = 'io.github.sealwax/stale';
-/** How often a request goes out, whose session others write at the same time. */
+/** How often a request is sent at most while other requests write its session. */
 const TRIES = 4;
 
-/** The parts of the draft that no schema of the SDK knows. */
+/** A schema for results of the draft, which the SDK has no schema for. */
 const ANYTHING = {
   '~standard': { version: 1, vendor: 'sealwax', validate: (value: unknown) => ({ value }) },
 } as const;
 
-/** One session's metadata, and who waits for it. */
+/** The metadata of one session, and the queue of its requests. */
 interface Slot {
   metadata: HeldMetadata | undefined;
   tail: Promise<unknown>;
@@ -90,12 +90,12 @@ export class ClientSessions {
   readonly #store: SessionStore;
   readonly #slots = new Map<string, Slot>();
 
-  /** @param store where they are kept: in memory unless given */
+  /** @param store in memory by default */
   constructor(store: SessionStore = inMemory()) {
     this.#store = store;
   }
 
-  /** The session that is kept for its owner, or a new one. */
+  /** Returns the stored session of an owner, or creates one. */
   async open<Tool extends Params, Options, Told>(
     client: AnyClient<Tool, Options, Told>,
     owner: SessionOwner,
@@ -117,12 +117,12 @@ export class ClientSessions {
 }
 
 /**
- * One session with a server. Its requests go one after another, so that each has the state that the
- * one before left. Made by {@link ClientSessions.open}.
+ * A session with one server. It serializes its requests, so that each sends the state that the previous
+ * one returned. Created by {@link ClientSessions.open}.
  *
- * If the server has a ledger and the session's state was not the latest, it answers with that, which is
- * kept. A request of which nothing ran goes out again, up to three times. One that ran and was discarded
- * is the caller's to decide: a tool's result with `isError`, or the error -32045.
+ * A server with a ledger answers an outdated state with the latest one, which is stored. If the handler did
+ * not run, the request is sent again, up to three times. If it ran and its result was discarded, the program
+ * decides: it receives a tool's result with `isError`, or the error -32045.
  */
 export class ClientSession<Tool extends Params = Params, Options = unknown, Told = unknown> {
   readonly #client: AnyClient<Tool, Options, Told>;
@@ -143,17 +143,17 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
     this.#store = store;
   }
 
-  /** When it ends unless it is used, as the server last said, such as `2026-07-28T12:00:00Z`. */
+  /** The end of the session unless it is used, as the server last sent it, such as `2026-07-28T12:00:00Z`. */
   get expiresAt(): string | undefined {
     return this.#slot.metadata?.expiresAt;
   }
 
   /**
-   * A request with the session.
+   * Sends a request with the session.
    *
-   * @param rest what the client's own `request` takes after the request
-   * @throws what the client throws; once the server does not know the session, it is dropped, and
-   * {@link ClientSessions.open} makes a new one
+   * @param rest the further arguments of the client's `request`
+   * @throws the client's errors; if the session ended at the server it is dropped, and
+   * {@link ClientSessions.open} creates a new one
    */
   request(
     request: { readonly method: string; readonly params?: Params },
@@ -167,8 +167,8 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
   }
 
   /**
-   * A tool called with the session. Where the SDK asks the user in between and calls again by
-   * itself, both calls have the same state: what the first wrote is kept only of the last.
+   * Calls a tool with the session. If the SDK asks the user for input and calls again by itself, both calls
+   * send the same state, and only the state of the last result is stored.
    *
    * @throws as {@link ClientSession.request}
    */
@@ -177,8 +177,8 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
   }
 
   /**
-   * Ends it here, and at the server, if that remembers such an end. That the server knows the
-   * session no more is no error.
+   * Ends the session here, and at the server if that records ended sessions. It is no error if the session
+   * ended at the server before.
    */
   async delete(): Promise<void> {
     const client = this.#client as unknown as Requests;
@@ -190,7 +190,7 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
         await client.request(request, ANYTHING);
       } catch (error) {
         const { code } = jsonRpcError(error);
-        // Nothing there remembers that a session ends, or the session itself.
+        // The server does not record ended sessions, or the session ended before.
         if (code !== SESSION_NOT_FOUND && code !== METHOD_NOT_FOUND) throw error;
       }
       await this.#drop();
@@ -201,7 +201,7 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
     return inTurn(this.#slot, async () => {
       for (let left = TRIES - 1; ; left -= 1) {
         const { metadata } = this.#slot;
-        if (metadata === undefined) throw new Error('session: expected one not over; open it anew');
+        if (metadata === undefined) throw new Error('session: it has ended; open a new one');
         const { sessionId, state } = metadata;
         try {
           const result = await work(state === undefined ? { sessionId } : { sessionId, state });
@@ -219,7 +219,7 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
     });
   }
 
-  /** Keeps what came; of another session than the one that was asked for, nothing. */
+  /** Stores the received metadata, unless it is of another session. */
   async #keep(metadata: HeldMetadata, came: unknown): Promise<void> {
     const { sessionId, state, expiresAt } = Object(came);
     if (sessionId !== metadata.sessionId) return;
@@ -239,9 +239,9 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
 }
 
 /**
- * A `fetch` for the SDK's `StreamableHTTPClientTransport`, which puts a session's id in the header
- * `Mcp-Session-Id` too: the transport itself lets no request set that one. A header that is there
- * already stays, for in earlier revisions it is the transport's own.
+ * Returns a `fetch` for the SDK's `StreamableHTTPClientTransport` that also sends the session id in the
+ * header `Mcp-Session-Id`, which the transport lets no request set. It keeps a header that is already
+ * present: in earlier revisions the transport sets it.
  */
 export function sessionFetch(fetch: typeof globalThis.fetch = globalThis.fetch): typeof fetch {
   return (input, init) => {
@@ -259,14 +259,14 @@ function idIn(body: unknown): string | undefined {
   return typeof sessionId === 'string' ? sessionId : undefined;
 }
 
-/** One after another, whatever became of the one before. */
+/** Serializes work, also after a failure. */
 function inTurn<R>(slot: Slot, work: () => Promise<R>): Promise<R> {
   const turn = slot.tail.then(work, work);
   slot.tail = turn.catch(() => {});
   return turn;
 }
 
-/** The server's error. Over HTTP, the SDK throws some as the response that they came by. */
+/** Returns the server's error. Over HTTP, the SDK throws some as the HTTP response. */
 function jsonRpcError(error: unknown): { readonly code?: unknown; readonly data?: unknown } {
   const { data } = Object(error);
   try {
@@ -276,7 +276,7 @@ function jsonRpcError(error: unknown): { readonly code?: unknown; readonly data?
   }
 }
 
-/** Whether a tool says that nothing was done, for want of the session's latest state. */
+/** Whether a tool's result tells that nothing ran, because the session's state was outdated. */
 function isNotRun(result: unknown): boolean {
   return Object(Object(Object(result)._meta)[STALE_META]).ran === false;
 }

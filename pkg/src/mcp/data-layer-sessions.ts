@@ -7,35 +7,34 @@ import type { Beginning, Policy } from './policy.js';
 import type { HandlerContext } from './sdk.js';
 import type { Session } from './session.js';
 
-/** What data-layer sessions are told. */
+/** Settings of data-layer sessions. */
 export interface SessionsOptions<T> {
-  /** Gives the first value of a new session: JSON. */
+  /** Returns the first value of a new session, as JSON. */
   readonly initial?: ((beginning: Beginning) => T | PromiseLike<T>) | undefined;
-  /** How many seconds a session lives without a write: 24 hours unless set. */
+  /** The lifetime without a write, in seconds: 24 hours by default. */
   readonly ttl?: number | undefined;
-  /** It lives until it is as old as the codec's `sessionMaxAge` says. */
+  /** Whether a session ends only at the codec's `sessionMaxAge`. */
   readonly noExpiry?: boolean | undefined;
   /**
-   * What needs a session: nothing unless set. `true` is every method but the handshake, `ping` and
-   * the lists, which never depend on a session.
+   * The requests that need a session: none by default. `true` means every method except the handshake,
+   * `ping` and the lists, which never depend on a session.
    */
   readonly required?: Required | undefined;
   /**
-   * The server holds what belongs to a session, by its `ulid`: then the id alone is verified, and
-   * nothing is sealed. Otherwise an id without its state is refused, for leaving it out would reset
-   * a session.
+   * Whether the server stores the state, by the session's `ulid`: then only the id is verified, and nothing
+   * is sealed. Otherwise an id without its state is refused, because leaving it out would reset a session.
    */
   readonly heldByServer?: boolean | undefined;
 }
 
 /**
- * Data-layer sessions of the servers that a guard protects: `sessions/create`, `sessions/delete`,
- * and one value to each session, which the client keeps, sealed.
+ * Data-layer sessions of the servers that a guard protects: `sessions/create`, `sessions/delete`, and one
+ * value for each session, which the client keeps sealed.
  *
- * A client's requests may come to any replica, and two at once: see {@link Session.write} and
+ * A client may send requests to any replica, also several at once: see {@link Session.write} and
  * {@link Session.update}.
  *
- * Made by {@link Guard.sessions}.
+ * Created by {@link Guard.sessions}.
  */
 export class DataLayerSessions<T = unknown> {
   readonly #callOf: CallOf;
@@ -46,8 +45,8 @@ export class DataLayerSessions<T = unknown> {
   }
 
   /**
-   * The session of the request that a handler serves, if it has one. The handler of a list sees
-   * none: a list is the same for every session, though one that is sent with it must be good.
+   * Returns the session of a handler's request, if there is one. The handler of a list gets none: a list is
+   * the same for every session, though a session sent with it is verified.
    *
    * @throws {@link SealwaxError} `invalid_argument` outside of a protected server
    */
@@ -57,9 +56,9 @@ export class DataLayerSessions<T = unknown> {
 }
 
 /**
- * What the author said of sessions; what of it contradicts itself, the engine says.
+ * Checks the types of the settings. The engine checks their values.
  *
- * @throws `TypeError` for what is of the wrong type; {@link SealwaxError} `invalid_argument`
+ * @throws `TypeError` for a value of the wrong type; {@link SealwaxError} `invalid_argument`
  */
 export function sessionsOf(given: unknown): {
   readonly initial: Policy['initial'];

@@ -1,6 +1,6 @@
 /**
- * The guard's engine, by its documents: `docs/engine.md` says what each of them means. Whoever begins an
- * exchange frees it, whatever comes of it.
+ * The guard's engine and its JSON documents, which `docs/engine.md` defines. The code that begins an
+ * exchange must free it.
  */
 
 import { type Codec, rawCodec } from '../codec.js';
@@ -20,27 +20,27 @@ export interface Settings {
   readonly asks: boolean;
 }
 
-/** How a ledger is used. */
+/** The ledger settings of the engine. */
 export interface LedgerSettings extends LedgerOptions {
-  /** Whether it is on this machine, so that there is one clock. */
+  /** Whether it is on this machine, and so shares its clock. */
   readonly local?: boolean | undefined;
 }
 
-/** How an author has a ledger used. */
+/** Settings of a guard's ledger. */
 export interface LedgerOptions {
-  /** Tells apart two ledgers of one audience in one store. */
+  /** Separates two ledgers of one audience in one store. */
   readonly label?: string | undefined;
   /**
-   * How far the clocks of the replicas and of the store may differ, in seconds: 5 unless set, and 0 where
-   * the ledger is on this machine.
+   * How far the clocks of the replicas and of the store may differ, in seconds: 5 by default, and 0 if the
+   * ledger is on this machine.
    */
   readonly allowance?: number | undefined;
   /**
-   * Lets in what is older than the ledger, if it was made from this moment on, in Unix seconds: for
-   * the day when a ledger is introduced. What ended or was used since is let in too.
+   * Accepts tokens that are older than the ledger if they were made at this time or later, in Unix seconds:
+   * for the introduction of a ledger. This includes tokens that were used or ended before it.
    */
   readonly adopt?: number | undefined;
-  /** Whether a `requestState` may come back any number of times. */
+  /** Whether a `requestState` may be used more than once. */
   readonly reusableRequestState?: boolean | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface SessionSettings {
   readonly required?: Required | undefined;
 }
 
-/** What needs a session. */
+/** The requests that need a session. */
 export type Required =
   | true
   | {
@@ -68,7 +68,7 @@ export interface TransportSettings {
   readonly sep1359?: boolean | undefined;
 }
 
-/** What a client sent where a text is expected: `true` is something else. */
+/** A value from a client that should be a text: `true` stands for any other type. */
 export type Sent = string | true | undefined;
 
 export interface Message {
@@ -92,7 +92,7 @@ export interface Transport {
   readonly inside?: Sent;
 }
 
-/** Why something of the author's gave nothing, in our own words. */
+/** The failure of one of the application's functions, in our own words. */
 export interface Failed {
   readonly failed: string;
 }
@@ -105,7 +105,7 @@ export type Event =
   | { readonly begun: Record<string, never> | Failed }
   | { readonly left: Head };
 
-/** Of a result that is about to leave, what the engine has to see. */
+/** The parts of a handler's result that the engine needs. */
 export interface Head {
   readonly outcome?: 'input_required' | undefined;
   readonly token?: Sent;
@@ -126,14 +126,14 @@ export type Step = { readonly refused?: readonly Refusal[] } & (
   | { readonly step: 'drop' }
 );
 
-/** What a ledger is asked: one atomic step, whose reply LEDGER.md has. */
+/** A command to a ledger: one atomic step. LEDGER.md defines its reply. */
 export interface Command {
   readonly script: 'open' | 'admit' | 'commit' | 'revoke';
   readonly keys: readonly string[];
   readonly args: readonly string[];
 }
 
-/** One of the two. */
+/** A question to {@link Accept}: exactly one of the two members. */
 export interface Question {
   readonly accept?: readonly Presented[];
   readonly end?: Presented;
@@ -157,7 +157,7 @@ export interface Deliver {
   readonly watch?: true | string;
 }
 
-/** A data-layer session as it came; where the server holds what belongs to it, there is no value. */
+/** An opened data-layer session; `value` is `null` if the server stores the state. */
 export interface SessionFacts {
   readonly id: string;
   readonly ulid: string;
@@ -184,7 +184,7 @@ export interface Reply {
   readonly tool?: ToolResult;
 }
 
-/** The result of a tool whose handle was refused, or whose session is not the latest. */
+/** The result of a tool call that was refused for its handle or its outdated session. */
 export interface ToolResult {
   readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
   readonly isError: true;
@@ -202,7 +202,7 @@ export interface Done {
   readonly life?: Life;
 }
 
-/** What the next handle of a chain is made from. */
+/** The facts of an opened handle that its successor continues. */
 export interface Before {
   readonly startedAt: number;
   readonly generation: number;
@@ -211,7 +211,7 @@ export interface Before {
   readonly until: number | null;
 }
 
-/** What a handle that holds its state tells of its time, in Unix seconds. */
+/** The lifetime of a handle that holds its state, in Unix seconds. */
 export interface Life {
   readonly issuedAt: number;
   readonly expiresAt: number | null;
@@ -237,35 +237,35 @@ export interface Act {
   readonly once?: boolean;
 }
 
-/** The rules of a guard, by its settings. */
+/** The rules of a guard, for its settings. */
 export class Engine {
   readonly #raw: raw.Guard;
 
-  /** @throws {@link SealwaxError} `invalid_argument` for settings that cannot be */
+  /** @throws {@link SealwaxError} `invalid_argument` for invalid settings */
   constructor(codec: Codec, settings: Settings) {
     const { Guard } = core();
     this.#raw = new Guard(rawCodec(codec), JSON.stringify(settings));
   }
 
-  /** The exchange of a message at the SDK's handlers, with the request's arguments as JSON. */
+  /** Begins the exchange of a message to the SDK's handlers; `args` are its arguments as JSON. */
   message(message: Message, args?: string): Exchange {
     return new Exchange(this.#raw.message(JSON.stringify(message), args));
   }
 
-  /** The exchange that refuses whatever of a principal began until now. */
+  /** Begins the exchange that revokes every token a principal has until now. */
   revoke(principal: Principal, lives?: number): Exchange {
     return new Exchange(this.#raw.revoke(JSON.stringify(principal), lives));
   }
 
-  /** The exchange of a message around HTTP or stdio, with the parameters of `initialize` as JSON. */
+  /** Begins the exchange of a message on HTTP or stdio; `initialize` are its parameters as JSON. */
   transport(transport: Transport, initialize?: string): Exchange {
     return new Exchange(this.#raw.transport(JSON.stringify(transport), initialize));
   }
 }
 
-/** One message, and all that comes of it. */
+/** The exchange of one message: steps and events, until its response. */
 export class Exchange {
-  /** What is to be done first. */
+  /** The first step. */
   readonly first: Step;
   #raw: raw.Exchange | undefined;
 
@@ -279,27 +279,27 @@ export class Exchange {
     return this.#raw === undefined;
   }
 
-  /** Tells what came of a step, and gives the next. `value` goes with it, as JSON. */
+  /** Reports the result of a step and returns the next step. `value` is JSON. */
   on(event: Event, value?: string): Step {
     return JSON.parse(this.#live().on(JSON.stringify(event), value));
   }
 
-  /** An exchange of its own for what a handler does with a handle. `value` is what it shall hold, as JSON. */
+  /** Begins a separate exchange for an action on a handle. `value` is its state as JSON. */
   act(act: Act, value?: string): Exchange {
     return new Exchange(this.#live().act(JSON.stringify(act), value));
   }
 
-  /** Writes what functions made of the session's value, as JSON. */
+  /** Writes the value that update functions returned, as JSON. */
   update(value: string): void {
     this.#live().update(value);
   }
 
-  /** Writes the session, as JSON. */
+  /** Writes the session's value, as JSON. */
   write(value: string): void {
     this.#live().write(value);
   }
 
-  /** The metadata of a session that begins with this one's value. */
+  /** Returns the metadata of a new session with this session's value. */
   fork(): SessionMetadata {
     return JSON.parse(this.#live().fork());
   }
@@ -315,7 +315,7 @@ export class Exchange {
   }
 }
 
-/** What a client sent. JSON's `null` is nothing. */
+/** Converts a value from a client. `null` counts as absent. */
 export function sent(value: unknown): Sent {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' && value.isWellFormed() ? value : true;

@@ -27,40 +27,40 @@ import type { RequestContext } from './request-context.js';
 import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
 import type { Arrived } from './transport.js';
 
-/** What a {@link Guard} is told. */
+/** Settings of a {@link Guard}. */
 export interface GuardOptions {
-  /** What seals and opens: keys, and the name of the service. */
+  /** The codec that seals and opens, with the keys and the audience of the service. */
   readonly codec: Codec;
   /**
-   * Tells who asks, by what is known of a request, at most once for each: of the SDK's own
-   * `AuthInfo` {@link principalFromAuthInfo} does. Whoever gives nobody refuses the request. A
-   * server without authentication says `'anonymous'`, and then whoever holds a token can use it.
+   * Resolves the caller, at most once per request; {@link principalFromAuthInfo} reads the SDK's `AuthInfo`.
+   * Returning nothing refuses the request. A server without authentication sets `'anonymous'`: then anyone
+   * who holds a token can use it.
    */
   readonly principal: PrincipalOf | 'anonymous';
-  /** Is told of everything refused, and of what could not be sealed. */
+  /** Receives every refusal, and every failure to seal. */
   readonly onRefused?: ((event: Refused) => void | PromiseLike<void>) | undefined;
-  /** Gets a line of the same: `console` unless set. */
+  /** Receives a line for each: `console` by default. */
   readonly logger?: { warn(message: string): void } | undefined;
-  /** Is asked before a token is accepted, and told when one ends. */
+  /** Decides whether a token is accepted, and learns when one ends. */
   readonly accept?: Accept | undefined;
   /**
-   * How many seconds `accept` and the `ledger` may take, of each request: 1 unless set. One command of the ledger may
-   * take three tenths of it.
+   * How many seconds `accept` and the `ledger` may take per request: 1 by default. One command of the ledger may take
+   * three tenths of it.
    */
   readonly acceptTimeout?: number | undefined;
   /**
-   * Remembers what was used, what ended, and which state of a session is the latest. With it a
-   * `requestState` is good once, whatever ends has ended, and of two writes of a session at once one
-   * wins and the other hears it.
+   * Records used tokens, ended sessions and the latest state of each session. With it a `requestState` is
+   * accepted once, ended sessions and handles are refused, and of two concurrent writes of a session one
+   * succeeds and the other is told so.
    */
   readonly ledger?: Ledger | undefined;
-  /** How the ledger is used. */
+  /** Settings of the ledger. */
   readonly ledgerOptions?: LedgerOptions | undefined;
-  /** How many seconds a `requestState` lives: 600 unless set. */
+  /** The lifetime of a `requestState`, in seconds: 600 by default. */
   readonly requestStateTtl?: number | undefined;
   /**
-   * Which arguments of a tool or a prompt its `requestState` is bound to, by name: all of them
-   * unless set. A request that has none of them cannot be bound.
+   * The arguments that a `requestState` is bound to, by the name of the tool or prompt: all by default. A
+   * request that has none of them cannot be bound.
    */
   readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
 }
@@ -82,16 +82,16 @@ const OPTIONS = [
 export let policyOf: (guard: unknown) => Policy;
 
 /**
- * Stands between a server's handlers and its clients: what leaves in `requestState` and in
- * `nextCursor` is sealed, and what comes back is opened and checked before a handler runs.
+ * Protects a server: it seals each `requestState` and `nextCursor` that the handlers return, and opens and
+ * checks those that clients send back, before a handler runs.
  *
- * A `requestState` belongs to its request: the method, the target, the arguments as they came, and
- * the user. A cursor belongs to its list and the user, or to everybody if its page is public, as
- * `cacheScope` says: caches hand that to anybody. What is not good is answered at once, with the one
- * answer of its kind, and the handler does not run.
+ * A `requestState` is bound to its request: the method, the target, the arguments and the caller. A cursor
+ * is bound to its list and the caller, or to its list only if `cacheScope` makes the page public, because
+ * caches serve such a page to every user. A refused token gets the fixed answer of its kind, and the handler
+ * does not run.
  *
- * A token is good as often as it comes back in its time, unless there is a `ledger`, which remembers: with
- * {@link MemoryLedger} for one process, {@link SqliteLedger} for one machine, {@link RedisLedger} for a fleet.
+ * Without a `ledger` a token can be used any number of times until it expires. {@link MemoryLedger} is for
+ * one process, {@link SqliteLedger} for one machine, {@link RedisLedger} for several.
  *
  * @example
  * ```js
@@ -136,7 +136,7 @@ export class Guard {
     );
   };
 
-  /** @throws `TypeError` for what is missing or of the wrong type; {@link SealwaxError} */
+  /** @throws `TypeError` for a missing option or one of the wrong type; {@link SealwaxError} */
   constructor(given: GuardOptions) {
     const known = options(given, ...OPTIONS);
     const { codec } = known;
@@ -179,11 +179,11 @@ export class Guard {
   }
 
   /**
-   * Protects a server, before it connects, and returns it. A factory that makes one for each
-   * request protects each.
+   * Protects a server and returns it. Call it before the server connects; a factory that creates a server for
+   * each request protects each of them.
    *
-   * @throws {@link SealwaxError} `invalid_argument` for what cannot be protected: a server with a
-   * `requestState.verify` of its own, one that is connected, or one of an SDK that has changed
+   * @throws {@link SealwaxError} `invalid_argument` for a server with a `requestState.verify` of its own,
+   * one that is connected, or one of an unsupported SDK
    */
   protect<S extends AnyServer>(server: S): S {
     if (!this.#servers.has(server)) {
@@ -198,13 +198,13 @@ export class Guard {
   }
 
   /**
-   * Signs a principal out everywhere: whatever of theirs began until now is refused. Whoever signs in
-   * within the ledger's allowance after it, 5 seconds unless set, has to do it again. Where a replica of
-   * the store should have it and none confirmed it, the log is told `ledger_unconfirmed`.
+   * Revokes every token that a principal has until now. A user who signs in within the ledger's allowance
+   * after it (5 seconds by default) has to sign in again. `ledger_unconfirmed` is logged if no replica of the
+   * store confirmed it.
    *
-   * @param lives for how many seconds the ledger keeps that: the longest life of anything that the
-   * service gives out; for ever unless set
-   * @throws {@link SealwaxError} `invalid_argument` without a ledger; an `Error` where it did not take it
+   * @param lives how many seconds the ledger keeps the record: at least the longest lifetime of the
+   * service's tokens; for ever by default
+   * @throws {@link SealwaxError} `invalid_argument` without a ledger; an `Error` if the ledger did not record it
    */
   async revoke(principal: Principal, lives?: number): Promise<void> {
     partsOf(principal);
@@ -229,13 +229,12 @@ export class Guard {
   }
 
   /**
-   * A value as `requestState`, for `inputRequired` in a handler of a protected server: it is
-   * sealed when the result leaves. What comes back is read by the SDK's own
-   * `ctx.mcpReq.requestState<T>()`, which gives what the guard opened and nothing else: in a method
-   * that carries none, it throws as this does.
+   * Returns a value as the `requestState` of `inputRequired`, in a handler of a protected server. It is sealed
+   * when the result is sent. In the next request the SDK's `ctx.mcpReq.requestState<T>()` returns the value
+   * that the guard opened; in a method that carries none it throws, as this does.
    *
-   * @throws {@link SealwaxError} `invalid_argument` outside of a protected server, in a method
-   * that carries none, and for what is no JSON
+   * @throws {@link SealwaxError} `invalid_argument` outside of a protected server, in a method that carries
+   * no `requestState`, and for a value that JSON cannot hold
    */
   state(context: HandlerContext, value: unknown): string {
     this.#callOf(context).assertState();
@@ -243,11 +242,11 @@ export class Guard {
   }
 
   /**
-   * Data-layer sessions, for every server that is protected from then on: the capability, the
-   * method `sessions/create`, and one value to each session. `sessions/delete` needs a `ledger` or an
-   * `accept` that remembers it; without one it is no method.
+   * Adds data-layer sessions to every server that is protected afterwards: the capability, the method
+   * `sessions/create`, and one value for each session. `sessions/delete` needs a `ledger` or an `accept` that
+   * records it; without either the method does not exist.
    *
-   * @throws {@link SealwaxError} `invalid_argument` where it is said twice, or after `protect`
+   * @throws {@link SealwaxError} `invalid_argument` for a second call, or one after `protect`
    */
   sessions<T = unknown>(given: SessionsOptions<T>): DataLayerSessions<T> {
     const { initial, settings } = sessionsOf(given);
@@ -263,17 +262,16 @@ export class Guard {
   }
 
   /**
-   * Puts sessions of the revisions to 2025-11-25 around a stateless handler, such as `fetch` of
-   * `createMcpHandler`: `initialize` is answered with an `Mcp-Session-Id` that holds what was
-   * negotiated, and every later request brings it back, to whichever replica. Requests of revision
-   * 2026-07-28 pass as they are.
+   * Adds sessions of the revisions up to 2025-11-25 to a stateless handler, such as `fetch` of
+   * `createMcpHandler`. The response to `initialize` carries an `Mcp-Session-Id` that holds the negotiated
+   * values, and each later request sends it, to any replica. Requests of revision 2026-07-28 pass unchanged.
    *
-   * Without it: 400. Refused: 404, so that the client begins anew. `DELETE` ends it, if there is a
-   * `ledger` or an `accept` to remember that: otherwise 405.
+   * A request without it gets 400. A refused one gets 404, so that the client starts a new session. `DELETE`
+   * ends the session if there is a `ledger` or an `accept` to record that; otherwise it gets 405.
    *
-   * No replica holds a connection to the client. So a tool that asks it back while it runs, by
-   * elicitation, sampling or roots, fails in these revisions; in 2026-07-28 it returns
-   * `inputRequired` instead. Nor can a notification come outside of an answer.
+   * No replica holds a connection to the client. In these revisions a tool therefore cannot call the client
+   * while it runs (elicitation, sampling, roots); in 2026-07-28 it returns `inputRequired` instead. The server
+   * can send notifications only within a response.
    */
   fetch(handler: FetchHandler, given: HttpSessionsOptions = {}): FetchHandler {
     const known = options(given, 'required', 'ttl', 'idle', 'sep1359');
@@ -287,8 +285,8 @@ export class Guard {
   }
 
   /**
-   * What the session of a request settled at `initialize`, in a handler behind
-   * {@link Guard.fetch}; `undefined` where there is no such session.
+   * Returns the values negotiated at `initialize`, in a handler behind {@link Guard.fetch}; `undefined` for a
+   * request without such a session.
    */
   negotiated(context: RequestContext): Negotiated | undefined {
     const { req } = context.http ?? {};
@@ -296,9 +294,10 @@ export class Guard {
   }
 
   /**
-   * Server-held handles of a type: a small letter, then up to 31 small letters or digits.
+   * Returns the server-held handles of a type, which is a lowercase letter, then up to 31 lowercase letters or
+   * digits.
    *
-   * @param given `maxAge`: how many seconds a handle is good; as long as its key unless set
+   * @param given `maxAge`: the lifetime of a handle in seconds; by default that of its key
    */
   handles(type: string, given: { readonly maxAge?: number | undefined } = {}): Handles {
     const maxAge = optional(maxAgeOf, 'maxAge', options(given, 'maxAge').maxAge);
@@ -306,11 +305,10 @@ export class Guard {
   }
 
   /**
-   * Handles of a type that hold their state.
+   * Returns the handles of a type that hold their state.
    *
-   * @param given `ttl`: how many seconds each is good, 24 hours unless set; `maxAge`: how many
-   * seconds the first and all that were renewed of it are; `singleUse`: renewing one uses it up, which
-   * takes a `ledger`
+   * @param given `ttl`: the lifetime of each handle in seconds, 24 hours by default; `maxAge`: the maximum age
+   * of the first and all its successors; `singleUse`: a handle can be renewed once, which needs a `ledger`
    */
   heldHandles<T = unknown>(
     type: string,
@@ -359,19 +357,19 @@ function method(name: string, given: unknown, expected = 'a function'): unknown 
 function seconds(name: string, given: unknown): number | undefined {
   if (given === undefined) return undefined;
   if (typeof given !== 'number') throw wrongType(name, 'a number', given);
-  // What a timer cannot hold, it takes for no time at all.
+  // A timer treats a number that is too large as zero.
   if (given > 0 && given <= 60) return given;
   throw invalidArgument(`${name}: expected more than 0 and at most 60 seconds, found ${given}`);
 }
 
-/** The most seconds since something was made: a mistake is told now, not to the first who asks. */
+/** Checks a maximum age in seconds now, and not at the first request. */
 function maxAgeOf(name: string, given: unknown): number {
   const seconds = count(name, given);
   if (seconds === 0) throw invalidArgument(`${name}: expected 1 second or more, found 0`);
   return seconds;
 }
 
-/** A type of handles. */
+/** Checks a type of handles. */
 function handleType(given: unknown): string {
   const type = text('type', given);
   core().checkHandleType(type);

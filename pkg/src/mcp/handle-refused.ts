@@ -1,17 +1,16 @@
 import type { Reply, ToolResult } from './engine.js';
 
 /**
- * A handle that is not good, or could not be made. Why is told to the guard's `onRefused`, not
- * here.
+ * A handle was refused or could not be created. Only the guard's `onRefused` learns the reason.
  *
- * Let it through from a tool of an `McpServer`, and the SDK makes of it the one fixed result that
- * tells the model what to do next; elsewhere, an error. A handler of `tools/call` of a low-level
- * `Server` catches it and returns {@link HandleRefused.toolResult}, which is the same.
+ * In a tool of an `McpServer`, do not catch it: the SDK turns it into the fixed result that tells the model
+ * what to do next; elsewhere, into an error. A `tools/call` handler of a low-level `Server` catches it and
+ * returns {@link HandleRefused.toolResult}, which is the same result.
  */
 export class HandleRefused extends Error {
   /** The result of the `tools/call`. */
   readonly toolResult: ToolResult;
-  /** Of the error elsewhere than in a tool. */
+  /** The code of the JSON-RPC error outside of tools. */
   readonly code: number | undefined;
 
   /** @internal */

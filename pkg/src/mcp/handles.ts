@@ -2,22 +2,22 @@ import { acted, type CallOf } from './acts.js';
 import { type Done, sent } from './engine.js';
 import type { HandlerContext } from './sdk.js';
 
-/** A handle that is good: the key of a row of yours. */
+/** An accepted handle: the key of a row in your store. */
 export interface Handle {
-  /** What the model carries. */
+  /** The text for the model. */
   readonly handle: string;
-  /** What your store knows it by: 32 hex digits, the same whenever it is checked. */
+  /** The key for your store: 32 hex digits, the same at every check. */
   readonly ulid: string;
-  /** When it ends, as the model may read it, such as `2026-07-28T12:00:00Z`. */
+  /** The end of its life, for the model, such as `2026-07-28T12:00:00Z`. */
   readonly expiresAt?: string;
 }
 
 /**
- * Handles of one type: short, each the key of a row in the server's own store, and of use to
- * nobody but the user it was made for. Several live at once. Agents of one user share one by
- * passing it on, and are kept apart by each making its own.
+ * Handles of one type: short texts, each the key of a row in the server's store, and usable only by the user
+ * it was created for. A user may have several. Agents of one user share a handle by passing it on, and stay
+ * separate by creating their own.
  *
- * Made by {@link Guard.handles}.
+ * Created by {@link Guard.handles}.
  */
 export class Handles {
   readonly #callOf: CallOf;
@@ -32,9 +32,9 @@ export class Handles {
   }
 
   /**
-   * A new handle for whoever asks.
+   * Creates a handle for the caller.
    *
-   * @throws {@link HandleRefused} where it cannot be made
+   * @throws {@link HandleRefused} if it cannot be created
    */
   async mint(context: HandlerContext): Promise<Handle> {
     return handleOf(await this.#acted(context, 'mint'));
@@ -43,17 +43,17 @@ export class Handles {
   /**
    * Checks a handle that a model passed.
    *
-   * @throws {@link HandleRefused} unless it is good
+   * @throws {@link HandleRefused} unless it is accepted
    */
   async check(context: HandlerContext, handle: unknown): Promise<Handle> {
     return handleOf(await this.#acted(context, 'check', handle));
   }
 
   /**
-   * Ends a handle before its time: the guard's `ledger` remembers that, and its `accept` is told.
-   * Without either nothing would remember it, so then it is an error.
+   * Ends a handle before it expires: the guard's `ledger` records it, and its `accept` is told. Without
+   * either it is an error, because nothing would record it.
    *
-   * @throws {@link HandleRefused} unless it is good, and where they failed
+   * @throws {@link HandleRefused} unless it is accepted and its end is recorded
    */
   async end(context: HandlerContext, handle: unknown): Promise<void> {
     await this.#acted(context, 'end', handle);

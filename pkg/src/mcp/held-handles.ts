@@ -4,27 +4,27 @@ import { acted, type CallOf } from './acts.js';
 import { type Act, type Before, type Done, sent } from './engine.js';
 import type { HandlerContext } from './sdk.js';
 
-/** A handle that holds its state, as it was made or opened. */
+/** A created or opened handle that holds its state. */
 export interface Held<T> {
-  /** What the model carries. */
+  /** The text for the model. */
   readonly handle: string;
-  /** What it holds. */
+  /** The state. */
   readonly value: T;
-  /** When it ends, as the model may read it, such as `2026-07-28T12:00:00Z`. */
+  /** The end of its life, for the model, such as `2026-07-28T12:00:00Z`. */
   readonly expiresAt?: string;
-  /** What opening tells beside: when it began, how often it was renewed, its token id. */
+  /** The other facts of the token: its start, the number of renewals, its token id. */
   readonly opened: Opened<'handle-state'>;
 }
 
 /**
- * Handles of one type that hold their state, so that the server keeps none.
+ * Handles of one type that hold their state, so that the server stores nothing.
  *
- * A change of the state makes the next handle. The one before stays good, with what it held, until
- * it expires or is ended. Where that must not be, a guard with a ledger makes them `singleUse`: then
- * {@link HeldHandles.renew} uses up the one before, and opening does not. Without a ledger, keep the
- * state in the server, by {@link Guard.handles}.
+ * A change of the state creates a new handle. The previous one stays valid, with its old state, until it
+ * expires or is ended. If that is not acceptable, set `singleUse`, which needs a ledger: then
+ * {@link HeldHandles.renew} uses up the previous handle; opening does not. Without a ledger, store the state
+ * in the server and use {@link Guard.handles}.
  *
- * Made by {@link Guard.heldHandles}.
+ * Created by {@link Guard.heldHandles}.
  */
 export class HeldHandles<T = unknown> {
   readonly #callOf: CallOf;
@@ -51,9 +51,9 @@ export class HeldHandles<T = unknown> {
   }
 
   /**
-   * A new handle for whoever asks, which holds a value as JSON.
+   * Creates a handle for the caller that holds a value as JSON.
    *
-   * @throws {@link HandleRefused} where it cannot be sealed: it is too large, or no JSON
+   * @throws {@link HandleRefused} if the value is too large, or JSON cannot hold it
    */
   seal(context: HandlerContext, value: T): Promise<Held<T>> {
     return this.#sealed(context, value);
@@ -62,7 +62,7 @@ export class HeldHandles<T = unknown> {
   /**
    * Opens a handle that a model passed.
    *
-   * @throws {@link HandleRefused} unless it is good
+   * @throws {@link HandleRefused} unless it is accepted
    */
   async open(context: HandlerContext, handle: unknown): Promise<Held<T>> {
     const done = await this.#acted(context, {
@@ -72,11 +72,10 @@ export class HeldHandles<T = unknown> {
   }
 
   /**
-   * The next handle, in place of one that was opened: its beginning is kept, so that a `maxAge`
-   * holds, and its generation is one more. Where they are `singleUse`, the one before is used up by
-   * it.
+   * Creates the successor of an opened handle. The start is kept, so that a `maxAge` holds, and the
+   * generation increases by one. With `singleUse` it uses up the previous handle.
    *
-   * @throws {@link HandleRefused} as {@link HeldHandles.seal}, and where it was used up already
+   * @throws {@link HandleRefused} as {@link HeldHandles.seal}, and if the previous handle was already used
    */
   async renew(context: HandlerContext, held: Held<T>, value: T): Promise<Held<T>> {
     const before = befores.get(held.opened);
@@ -84,7 +83,7 @@ export class HeldHandles<T = unknown> {
     return this.#sealed(context, value, before);
   }
 
-  /** Ends a handle before its time, as {@link Handles.end} does. */
+  /** Ends a handle before it expires, as {@link Handles.end} does. */
   async end(context: HandlerContext, handle: unknown): Promise<void> {
     await this.#acted(context, { do: 'end', handle: sent(handle), held: true });
   }
@@ -102,10 +101,10 @@ export class HeldHandles<T = unknown> {
   }
 }
 
-/** What the next one is made from. */
+/** The facts that a successor continues, by the opened handle. */
 const befores = new WeakMap<object, Before>();
 
-/** What is no JSON, the engine refuses. */
+/** Returns a value as JSON; the engine refuses the text of a value that JSON cannot hold. */
 function written(value: unknown): string {
   try {
     return json('value', value);

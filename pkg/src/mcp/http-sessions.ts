@@ -1,4 +1,4 @@
-/** `Mcp-Session-Id` of the revisions to 2025-11-25 without a store: the header is the session. */
+/** `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store: the header holds the session. */
 
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import { Caller } from './caller.js';
@@ -15,34 +15,34 @@ import {
 import type { Policy } from './policy.js';
 import { rewritten, whole } from './rewrite.js';
 
-/** A handler of web-standard requests, such as that of `createMcpHandler`. */
+/** A handler of web-standard requests, such as `fetch` of `createMcpHandler`. */
 export type FetchHandler = (
   request: Request,
   options?: {
-    readonly authInfo?: AuthInfo | undefined;
+    readonly authInfo?: AuthInfo;
     readonly parsedBody?: unknown;
   },
 ) => Promise<Response>;
 
-/** What {@link Guard.fetch} is told. */
+/** Settings of {@link Guard.fetch}. */
 export interface HttpSessionsOptions {
-  /** Whether a request needs its session: true unless set. */
+  /** Whether a request needs its session: true by default. */
   readonly required?: boolean | undefined;
-  /** How many seconds a session lives: 30 days unless set, for a header cannot be renewed. */
+  /** The lifetime of a session in seconds: 30 days by default, because a header cannot be renewed. */
   readonly ttl?: number | undefined;
   /**
-   * How many seconds a session may be idle, if the guard has a `ledger` to know that: for ever, up to its
-   * `ttl`, unless set. The ledger is told at most ten times in that time, so it may be a tenth less.
+   * How many seconds a session may be idle, which needs a `ledger`: up to its `ttl` by default. Use is recorded
+   * at most ten times in that time, so that a session may end up to a tenth earlier.
    */
   readonly idle?: number | undefined;
   /**
-   * Serves SEP-1359 too: `initialize` is answered with `sessionId` and `sessionTimeout`, messages
-   * carry a `sessionId` both ways for a peer that sends one, and `session/terminate` ends it, if
-   * there is a `ledger` or an `accept` to remember that.
+   * Serves SEP-1359 too: the response to `initialize` has `sessionId` and `sessionTimeout`, messages carry a
+   * `sessionId` in both directions if the client sends one, and `session/terminate` ends the session if there
+   * is a `ledger` or an `accept` to record that.
    *
-   * As the SEP has it, a session ends once another principal sends its token, if there is a `ledger`
-   * or an `accept` to remember that: so whoever stole a token can end a session, though not use it. A
-   * refreshed credential of the same principal goes on.
+   * As the SEP requires, a session ends when another principal sends its token, if there is a `ledger` or an
+   * `accept` to record that: someone who stole a token can end the session but not use it. A refreshed
+   * credential of the same principal keeps the session.
    */
   readonly sep1359?: boolean | undefined;
 }
@@ -51,7 +51,7 @@ const HEADER = 'mcp-session-id';
 const VERSION = 'mcp-protocol-version';
 const MODERN = '2026-07-28';
 
-/** A handler that has sessions, of one that has none. */
+/** Wraps a stateless handler into one with sessions. */
 export function withSessions(
   handler: FetchHandler,
   policy: Policy,
@@ -96,7 +96,7 @@ export function withSessions(
   };
 }
 
-/** The request as the SDK shall see it. */
+/** Returns the request for the SDK. */
 function changed(request: Request, message: unknown, version: string | undefined): Request {
   const headers = new Headers(request.headers);
   if (version !== undefined) headers.set(VERSION, version);
@@ -104,7 +104,7 @@ function changed(request: Request, message: unknown, version: string | undefined
   return new Request(request, { headers, ...body });
 }
 
-/** Answers `initialize`, and with it the session. */
+/** Adds the session to the response to `initialize`. */
 async function begun(
   caller: Caller,
   exchange: Exchange,
@@ -112,7 +112,7 @@ async function begun(
   response: Response,
 ): Promise<Response> {
   const { messages, again } = await whole(response);
-  // Whatever else there is has a method.
+  // Any other message is a notification or a request.
   const result = messages.find(({ result }) => result !== undefined)?.result;
   if (result === undefined) return again();
   const step = await caller.drive(exchange, exchange.on({ left: {} }, JSON.stringify(result)));
@@ -133,8 +133,8 @@ function replied({ status = 200, allow, error, done }: Reply, message: unknown):
 }
 
 /**
- * Whether a request is of revision 2026-07-28 or later, as the SDK tells them apart: by what its
- * message claims, or by its header. Whatever else there is needs a session.
+ * Whether a request is of revision 2026-07-28 or later, by the SDK's rule: by its message, or by its
+ * header. Any other request needs a session.
  */
 function isModern(request: Request, message: unknown): boolean {
   if (request.method !== 'POST' || !isMessage(message)) return false;
@@ -145,10 +145,10 @@ function isModern(request: Request, message: unknown): boolean {
   return version !== null && version >= MODERN;
 }
 
-/** As much as the SDK reads of a body. */
+/** The largest body that the SDK reads, in bytes. */
 const MOST = 4 * 1024 * 1024;
 
-/** The body, as JSON. What is none, or too much, the handler refuses. */
+/** Parses the body as JSON; `undefined` if it is not JSON or too large, which the handler refuses. */
 async function bodyOf(request: Request): Promise<unknown> {
   const reader = request.clone().body?.getReader();
   if (reader === undefined) return undefined;
@@ -157,7 +157,7 @@ async function bodyOf(request: Request): Promise<unknown> {
   let size = 0;
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
     size += read.value.length;
-    // Not waited for: the other half of the stream is not read yet.
+    // Not awaited: the other branch of the stream is not read yet.
     if (size > MOST) return void reader.cancel().catch(() => {});
     text += decoder.decode(read.value, { stream: true });
   }

@@ -1,8 +1,7 @@
 /**
  * Guards for servers on the official SDK, `@modelcontextprotocol/server`: see {@link Guard}.
  *
- * It starts no module of its own: the codec that a guard is given comes from `sealwax`, however
- * that was loaded.
+ * It does not load the WebAssembly module: the guard's codec comes from `sealwax` or `sealwax/slim`.
  */
 
 export { anonymous } from '../principal.js';

@@ -1,9 +1,9 @@
 /**
- * What the author's functions give at once, or later. What is there at once waits for nothing: the SDK
- * finds an HTTP status for an error only while it delivers.
+ * Results that are available now or as a promise. A result available now is not deferred: the SDK sets the
+ * HTTP status of an error only during delivery.
  */
 
-/** Goes on with a value as soon as it is there. */
+/** Continues with a value, now or when its promise resolves. */
 export function after<T, R>(
   value: T | Promise<T>,
   next: (value: T) => R | Promise<R>,
@@ -11,7 +11,7 @@ export function after<T, R>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** The same of what a function of the author's gives, or throws. */
+/** Continues with the result of an application's function, or with the value that it throws. */
 export function attempt<T, R>(
   work: () => T | PromiseLike<T>,
   next: (value: T) => R,
@@ -25,10 +25,10 @@ export function attempt<T, R>(
   }
 }
 
-/** Nobody answered in time. */
+/** No answer came in time. */
 export class Late extends Error {}
 
-/** How long all asking of one request may take. */
+/** The time limit for all questions of one request together. */
 export class TimeLimit {
   #left: number;
 
@@ -37,16 +37,16 @@ export class TimeLimit {
   }
 
   /**
-   * Waits for what was asked.
+   * Waits for an answer.
    *
-   * @throws whatever that throws, and {@link Late} once the time is over
+   * @throws the answer's error; {@link Late} when the time is over
    */
   async wait<T>(asked: PromiseLike<T>): Promise<T> {
     const from = performance.now();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       const give = () => reject(new Late('expected an answer in time'));
-      // What came while this process was busy is read before the second one.
+      // An answer that arrived while this process was busy is read before the second timer.
       const read = () => {
         timer = setTimeout(give, 0);
       };

@@ -5,7 +5,7 @@ import { type Ledger, LedgerUnfit } from './ledger.js';
 
 type Reply = readonly string[];
 
-/** The guard's side of its ledger: asked in time, and never taken for a yes. */
+/** The guard's client of its ledger: a failure or a late reply never accepts a token. */
 export class LedgerClient {
   readonly #ledger: Ledger;
   readonly #seconds: number;
@@ -19,7 +19,7 @@ export class LedgerClient {
     this.#warn = warn;
   }
 
-  /** Has the ledger do a command, and gives the reply as an event has it. */
+  /** Runs a command on the ledger and returns its reply as an event. */
   record({ script, keys, args }: Command, limit: TimeLimit): Told | Promise<Told> {
     return attempt<Reply, Told>(
       () => this.#asked({ script, keys, args }, limit),
@@ -44,20 +44,20 @@ export class LedgerClient {
   }
 }
 
-/** A ledger's author may give anything. */
+/** Converts the reply of a ledger, which may be of any type. */
 function texts(reply: unknown): Reply {
   return Array.isArray(reply) ? reply.map(String) : [];
 }
 
 /**
- * Why there was no reply, in words of ours: what the client of a store says may hold its credentials, so of
- * that there is only a code.
+ * Describes why there was no reply. A store client's message may contain credentials, so only its code is
+ * used.
  */
 function why(cause: unknown): string {
   if (cause instanceof LedgerUnfit) return cause.message;
   if (cause instanceof Late) return 'expected an answer in time, found none';
   const { errstr, code, message, constructor: made } = Object(cause);
-  // As Redis has it, such as OOM, if it was in a script too; ERR says nothing.
+  // The error code of Redis, such as OOM, also from within a script; ERR has no meaning.
   const [, word] = /(?:^|: )(?!ERR )([A-Z]{3,}) /.exec(message) ?? [];
   const names = [errstr, word, code, made?.name];
   const found = names.find((name) => typeof name === 'string' && /^[\w -]{1,60}$/.test(name));

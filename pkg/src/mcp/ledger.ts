@@ -4,30 +4,29 @@ import type * as raw from '../raw.js';
 import type { Command } from './engine.js';
 
 /**
- * Remembers that a token was used, that a session ended, and which of its states is the latest: LEDGER.md
- * says what it is asked and what it replies. {@link MemoryLedger} is for one process,
- * {@link SqliteLedger} for one machine, {@link RedisLedger} for a fleet.
+ * Records used tokens, ended sessions and the latest state of each session. LEDGER.md defines the commands
+ * and replies. {@link MemoryLedger} is for one process, {@link SqliteLedger} for one machine,
+ * {@link RedisLedger} for several.
  */
 export interface Ledger {
-  /** Does a command in one atomic step. What throws, or is late, refuses the request. */
+  /** Runs a command as one atomic step. The request is refused if it throws or is late. */
   run(command: Command): readonly string[] | PromiseLike<readonly string[]>;
-  /** Whether it is on this machine, so that there is one clock. */
+  /** Whether it is on this machine, and so shares its clock. */
   readonly local?: boolean | undefined;
-  /** What its store may forget, once that is known: the guard logs it. */
+  /** Warnings about a store that may lose records, once they are known. The guard logs them. */
   readonly warnings?: readonly string[] | undefined;
 }
 
-/** The store cannot be a ledger: it would forget. The message says what to change. */
+/** The store cannot be a ledger, because it would lose records. The message tells what to change. */
 export class LedgerUnfit extends Error {
   override readonly name = 'LedgerUnfit';
 }
 
 /**
- * A ledger in the memory of this process: no other replica knows of it, nor this one restarted. It
- * forgets nothing that is alive: where there is no room, whatever is new is refused, and one principal
- * fills at most half.
+ * A ledger in the memory of this process. Other replicas do not share it, and a restart loses it. It never
+ * drops a record in use: when it is full, new ones are refused. One principal can fill at most half of it.
  *
- * It remembers from when it was made: what is older is refused where it is good once.
+ * A single-use token that is older than the ledger is refused.
  *
  * @example
  * ```js
@@ -44,11 +43,11 @@ export class MemoryLedger implements Ledger {
   readonly #room: number;
   #memory: raw.Memory | undefined;
 
-  /** @param given `room`: about how many bytes it takes, 64 MiB unless set */
+  /** @param given `room`: its approximate size in bytes, 64 MiB by default */
   constructor(given: { readonly room?: number | undefined } = {}) {
     const { room } = options(given, 'room');
     this.#room = optional(count, 'room', room) ?? 64 << 20;
-    // At their global scope, Workers have no clock: it would remember since 1970.
+    // Workers have no clock in their global scope: it would record since 1970.
     if (now() > 0) this.#memory = this.#made();
   }
 
@@ -63,7 +62,7 @@ export class MemoryLedger implements Ledger {
   }
 }
 
-/** A text that stores need, by its name: a script, or a statement of SQLite. */
+/** Returns a text for stores by name: a script, or a statement of SQLite. */
 export function storeText(name: string): string {
   return core().ledgerText(name);
 }

@@ -10,20 +10,20 @@ export function isMessage(value: unknown): value is Message {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What the SDK takes for a request, and answers. */
+/** Whether the SDK treats a message as a request, and answers it. */
 export function isRequest(message: Message): message is Message & { readonly id: RequestId } {
   const { id, method } = message;
   return method !== undefined && (typeof id === 'string' || Number.isInteger(id));
 }
 
-/** Whether a message claims to be of revision 2026-07-28 or later, as the SDK tells them apart. */
+/** Whether a message claims revision 2026-07-28 or later, by the SDK's rule. */
 export function claimsModern({ method, params }: Message): boolean {
   if (typeof method !== 'string' || method === 'initialize') return false;
   const { _meta } = Object(params);
   return isMessage(_meta) && PROTOCOL_VERSION in _meta;
 }
 
-/** What the engine has to know of a message; of none, nothing. */
+/** Returns the facts of a message that the engine needs. */
 export function facts(message: unknown) {
   const { method, params } = Object(message);
   return {
@@ -34,8 +34,8 @@ export function facts(message: unknown) {
 }
 
 /**
- * A message as the SDK's schemas take it, and SEP-1359's `sessionId` that it came with: beside what it
- * says, or in the result of a client's answer.
+ * Removes SEP-1359's `sessionId` from a message, which the SDK's schemas do not allow: from its top level, or
+ * from the result of a client's response.
  */
 export function takenOff(came: Message): { readonly message: Message; readonly inside: Sent } {
   const { sessionId, ...message } = came;
@@ -47,17 +47,17 @@ export function takenOff(came: Message): { readonly message: Message; readonly i
   return { message: { ...message, result: rest }, inside: inMessage(inside) };
 }
 
-/** A member that is there is a session, whatever it is. */
+/** A member that is present counts as a session, of any type. */
 function inMessage(sessionId: unknown): Sent {
   return sent(sessionId) ?? true;
 }
 
-/** A message for a peer that has sent the member itself. An error has no place for it. */
+/** Adds the session to a message for a client that sent one. An error has no member for it. */
 export function carrying(message: Message, sessionId: string): Message {
   return 'method' in message ? { ...message, sessionId } : withResult(message, { sessionId });
 }
 
-/** An answer whose result has more in it. */
+/** Adds members to the result of a response. */
 export function withResult(message: Message, more: Message): Message {
   const { result } = message;
   return isMessage(result) ? { ...message, result: { ...result, ...more } } : message;

@@ -1,20 +1,20 @@
-/** The draft of data-layer sessions: its names, the same at the server and at the client. */
+/** Names from the draft of data-layer sessions, for server and client. */
 
-/** The member of `_meta` by which a request has a session, and its result. */
+/** The member of `_meta` that carries a session, in requests and results. */
 export const SESSION_META = 'io.modelcontextprotocol/session';
 
-/** The member of `_meta` that every request of revision 2026-07-28 has, and none before. */
+/** The member of `_meta` that every request has since revision 2026-07-28. */
 export const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 export const SESSIONS_CREATE = 'sessions/create';
 export const SESSIONS_DELETE = 'sessions/delete';
 
-/** What is at {@link SESSION_META} in parameters or a result, whatever it is. */
+/** Returns the value of {@link SESSION_META} in parameters or a result, of any type. */
 export function metadataOf(carrier: unknown): unknown {
   return Object(Object(carrier)._meta)[SESSION_META];
 }
 
-/** The same carrier with other metadata; whatever else its `_meta` has stays. */
+/** Returns a copy of the carrier with other metadata. The rest of its `_meta` is kept. */
 export function withMetadata<T extends object>(carrier: T, metadata: object): T {
   return { ...carrier, _meta: { ...Object(carrier)._meta, [SESSION_META]: metadata } };
 }

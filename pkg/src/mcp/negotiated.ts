@@ -1,4 +1,4 @@
-/** What `initialize` settled, for every request of the session. */
+/** The values negotiated at `initialize`, for every request of the session. */
 export interface Negotiated {
   readonly protocolVersion: string;
   readonly clientCapabilities: Readonly<Record<string, unknown>>;

@@ -1,22 +1,22 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 
-/** A request under an id of ours. */
+/** A request with an id of ours. */
 export interface Numbered {
-  /** The client's. */
+  /** The client's id. */
   readonly id: RequestId;
   readonly ownId: string;
 }
 
-/** What may be a cancellation. */
+/** A message that may be a cancellation. */
 interface Cancelling {
   readonly method?: unknown;
   readonly params?: unknown;
 }
 
-/** Requests until they are answered or dropped. */
+/** The requests that are not answered or dropped yet. */
 export class Pending<T extends Numbered> {
   readonly #all = new Map<unknown, T>();
-  /** Of requests with one id, the last: as the SDK has it, a cancellation means that one. */
+  /** The last request of each client's id: the SDK applies a cancellation to that one. */
   readonly #last = new Map<unknown, T>();
 
   add(one: T): T {
@@ -42,20 +42,20 @@ export class Pending<T extends Numbered> {
     if (this.#last.get(one.id) === one) this.#last.delete(one.id);
   }
 
-  /** The one that a message cancels, if it names any. */
+  /** Returns the request that a message cancels, if it names one. */
   meantBy({ method, params }: Cancelling): T | undefined {
     if (method !== 'notifications/cancelled') return undefined;
     return this.#last.get(Object(params).requestId);
   }
 }
 
-/** Whether the SDK takes a cancellation for one, and then never answers. */
+/** Whether the SDK accepts a cancellation; it then never answers the request. */
 export function cancels({ params }: Cancelling): boolean {
   const { reason } = Object(params);
   return reason === undefined || typeof reason === 'string';
 }
 
-/** A cancellation as the SDK knows the request. */
+/** Returns a cancellation with our id of the request. */
 export function cancelling<M extends Cancelling>(message: M, { ownId }: Numbered): M {
   return { ...message, params: { ...Object(message.params), requestId: ownId } };
 }

@@ -8,25 +8,25 @@ import type { Negotiated } from './negotiated.js';
 import type { Listener } from './refused.js';
 import type { RequestContext } from './request-context.js';
 
-/** Tells who asks, by what is known of a request. */
+/** Resolves the caller of a request. */
 export type PrincipalOf = (
   context: RequestContext,
 ) => Principal | undefined | PromiseLike<Principal | undefined>;
 
-/** What is known where a session begins. */
+/** The context in which a session begins. */
 export interface Beginning extends RequestContext {
   /** The parameters of `sessions/create`. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** What is known of a request that passed a wrapper. */
+/** The facts of a request that passed a wrapper. */
 export interface Known {
   readonly principal: Principal | undefined;
   readonly limit: TimeLimit;
   readonly negotiated?: Negotiated;
 }
 
-/** What a guard was told, checked. */
+/** The checked settings of a guard. */
 export interface Policy extends Listener {
   readonly codec: Codec;
   readonly principalOf: PrincipalOf;
@@ -34,14 +34,14 @@ export interface Policy extends Listener {
   readonly acceptTimeout: number;
   readonly ledgerClient: LedgerClient | undefined;
   readonly known: WeakMap<Request, Known>;
-  /** By ids of ours, of requests on stdio, until they come to the handlers. */
+  /** Requests on stdio by our ids, until they reach the handlers. */
   readonly knownById: Map<unknown, Known>;
-  /** The rules for what comes to the handlers. */
+  /** The engine for messages to the handlers. */
   engine: Engine;
-  /** The rules for what comes to a wrapper around them. */
+  /** Returns the engine for messages to a wrapper around the handlers. */
   readonly transportOf: (settings: TransportSettings) => Engine;
-  /** Gives the first value of a data-layer session. */
+  /** Returns the first value of a data-layer session. */
   initial: ((beginning: Beginning) => unknown) | undefined;
-  /** Whether there are data-layer sessions; `required` where some request needs one. */
+  /** Whether there are data-layer sessions; `required` if some request needs one. */
   sessions: boolean | 'required';
 }

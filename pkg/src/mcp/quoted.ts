@@ -1,13 +1,12 @@
 /**
- * What a client sent, as it may stand in a log or in a message: a JSON string of ASCII, of its first
- * 64 characters.
+ * Quotes a client's text for logs and messages: its first 64 characters, as an ASCII JSON string.
  */
 export function quoted(text: string): string {
   const cut = Array.from(text.slice(0, 128)).slice(0, 64).join('');
   return JSON.stringify(cut).replace(/[^ -~]/g, escaped);
 }
 
-/** The same of a whole message, which may hold what others wrote. */
+/** Escapes a message that may contain text of others. */
 export function printable(message: string): string {
   return message.slice(0, 500).replace(/[^ -~]/g, escaped);
 }

@@ -5,7 +5,7 @@ import type { Command } from './engine.js';
 import { type Ledger, LedgerUnfit, storeText } from './ledger.js';
 
 /**
- * What {@link RedisLedger} needs of a client: `Redis` or `Cluster` of `ioredis`, `createClient` or
+ * A client for {@link RedisLedger}: `Redis` or `Cluster` of `ioredis`, `createClient` or
  * `createCluster` of `redis`, or `Redis` of `@upstash/redis`.
  */
 export type RedisClient =
@@ -19,30 +19,30 @@ export type RedisClient =
 
 type Send = (...command: [string, ...string[]]) => PromiseLike<unknown>;
 
-/** One store, by whichever client. */
+/** One store, through any of the clients. */
 interface Store {
-  /** Sends a command to the server that has a key. */
+  /** Sends a command to the server that holds a key. */
   send(key: string, ...command: [string, ...string[]]): PromiseLike<unknown>;
-  /** Every server that takes writes. */
+  /** Returns every server that accepts writes. */
   servers(): PromiseLike<readonly Send[]> | readonly Send[];
-  /** Whether each command goes over the one connection, and is told of another one. */
+  /** Whether every command uses one connection, and a reconnection is reported. */
   readonly isOne: boolean;
 }
 
-/** How long a replica may take to confirm, in milliseconds: less than a command may take in all. */
+/** The time limit for a confirmation by a replica, in milliseconds: less than that of the whole command. */
 const CONFIRMED_IN = '200';
 
 /**
- * A ledger in a Redis 6.2 or later, or a Valkey: for a fleet. The first command checks the server, and so
- * does the first on another connection and after an error: one that would forget is {@link LedgerUnfit}.
+ * A ledger in Redis 6.2 or later, or Valkey, for several machines. It checks the server at the first command,
+ * and again after a reconnection or an error; a server that would lose records is {@link LedgerUnfit}.
  *
- * Give it a client of its own, for `WAIT` holds up whatever else goes over the connection. What the client
- * sends again by itself is no second use, but a guard waits three tenths of its `acceptTimeout` at most: with `ioredis` set
- * `enableOfflineQueue: false` and `maxRetriesPerRequest: 1`, with `redis` `disableOfflineQueue: true`, so
- * that it hears at once that the server is gone. Both need a listener for `error`.
+ * Give it a client of its own, because `WAIT` blocks every other command of the connection. A command that
+ * the client resends does not count as a second use, but the guard waits at most three tenths of its `acceptTimeout`. To
+ * learn at once that the server is down, set `enableOfflineQueue: false` and `maxRetriesPerRequest: 1` for `ioredis`,
+ * `disableOfflineQueue: true` for `redis`. Both need an `error` listener.
  *
- * Whether a replica has what ended or was revoked is known only of one server: of a Cluster, and of
- * `@upstash/redis`, which needs `automaticDeserialization: false`, it is told as `ledger_unconfirmed`.
+ * Confirmation by a replica is known only with a single server. With a Cluster, and with `@upstash/redis`
+ * (which needs `automaticDeserialization: false`), ends and revocations are logged as `ledger_unconfirmed`.
  *
  * @example
  * ```js
@@ -62,16 +62,16 @@ export class RedisLedger implements Ledger {
   readonly #digests = new Map<string, Promise<string>>();
   #warnings: readonly string[] | undefined;
   #checked: Promise<unknown> | undefined;
-  /** Whether a replica must confirm each command, for nothing tells one server from the next. */
+  /** Whether a replica must confirm each command, because servers cannot be told apart. */
   #mustConfirm = false;
-  /** How many connections there were. */
+  /** The number of connections so far. */
   #connections = 0;
 
   /** @throws `TypeError` for another client; {@link SealwaxError} `invalid_argument` for a `keyPrefix` */
   constructor(client: RedisClient) {
     this.#store = storeOf(client);
     const { on, options } = Object(client);
-    // Other languages' replicas would keep a ledger of their own.
+    // Replicas in other languages would use another ledger.
     if (options?.keyPrefix || options?.redisOptions?.keyPrefix) {
       throw invalidArgument('client: expected one without a keyPrefix');
     }
@@ -82,7 +82,7 @@ export class RedisLedger implements Ledger {
     });
   }
 
-  /** What the server's settings may make it forget, once it was asked. */
+  /** Warnings about server settings that may lose records, after the first check. */
   get warnings(): readonly string[] | undefined {
     return this.#warnings;
   }
@@ -94,16 +94,16 @@ export class RedisLedger implements Ledger {
       const from = this.#connections;
       return await this.#confirmed(command, await this.#evaluate(command), from);
     } catch (error) {
-      // Whoever answers next may be another server.
+      // The next reply may come from another server.
       this.#checked = undefined;
       throw error;
     }
   }
 
   /**
-   * Asks what the server may forget, for whoever wants to know before it serves.
+   * Checks the server's settings, for a check before the first request, and returns the warnings.
    *
-   * @throws {@link LedgerUnfit} for one that must not serve; what the client throws
+   * @throws {@link LedgerUnfit} for an unsuitable server; the client's errors
    */
   async check(): Promise<readonly string[]> {
     const refused: string[] = [];
@@ -135,7 +135,7 @@ export class RedisLedger implements Ledger {
     return reply.map(String);
   }
 
-  /** Has a replica confirm what should, or must, outlive its master. */
+  /** Waits for a replica to confirm a command that should, or must, survive a failover. */
   async #confirmed(
     { script, keys: [key = ''] }: Command,
     reply: readonly string[],
@@ -151,7 +151,7 @@ export class RedisLedger implements Ledger {
       );
     }
     if (verdict !== 'ok' || script === 'open' || (confirm !== '1' && confirm !== '2')) return reply;
-    // It is about what its own connection has written.
+    // WAIT covers only the writes of its own connection.
     const count = isOne ? await attempted(() => send(key, 'WAIT', '1', CONFIRMED_IN)) : 0;
     const confirmed = Number(count) > 0 && this.#connections === from;
     return confirmed ? reply : [...reply, 'unconfirmed'];
@@ -210,7 +210,7 @@ function storeOf(client: unknown): Store {
   throw wrongType('client', 'a client of ioredis, redis or @upstash/redis', client);
 }
 
-/** By the small name ioredis finds the keys of a command. */
+/** Lowers the command's name, by which ioredis finds its keys. */
 function lowered([name = '', ...args]: string[]): string[] {
   return [name.toLowerCase(), ...args];
 }
@@ -223,7 +223,7 @@ async function attempted(work: () => PromiseLike<unknown>): Promise<unknown> {
   }
 }
 
-/** What a server knows a script by. */
+/** Returns the digest by which a server knows a script. */
 async function digestOf(script: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(script));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -4,11 +4,11 @@ import type { Accepted } from './accept.js';
 import type { Refusal } from './engine.js';
 import { printable, quoted } from './quoted.js';
 
-/** What was refused, or could not be sealed, for the author's eyes only. */
+/** A refusal or a failure to seal, for the server's log only. */
 export interface Refused {
   /**
-   * Why: a code of {@link SealwaxError}, or what {@link Accept} or the {@link Ledger} said, or that it said
-   * nothing. `ledger_unconfirmed` is no refusal: no replica of the store has what ended.
+   * The reason: a code of {@link SealwaxError}, or a verdict or failure of {@link Accept} or the {@link Ledger}.
+   * `ledger_unconfirmed` is not a refusal: no replica of the store confirmed an end or a revocation.
    */
   readonly code:
     | SealwaxErrorCode
@@ -21,25 +21,25 @@ export interface Refused {
     | 'stale'
     | 'ledger_unavailable'
     | 'ledger_unconfirmed';
-  /** What it was. */
+  /** The kind of the token. */
   readonly kind: Accepted['kind'];
-  /** The token id, or the ulid of a handle or a session, where it can be told. Verified only if it opened. */
+  /** The token id, or the ulid of a handle or session, if it is readable. It is verified only if the token opened. */
   readonly tokenId?: string;
-  /** Who presented it, where that is known. */
+  /** The caller, if known. */
   readonly principal?: Principal;
-  /** What was expected and what was found. It holds no token, no key and no payload. */
+  /** The expected and the found value. It contains no token, key or payload. */
   readonly message: string;
-  /** What a function of the author's threw, if it was that. */
+  /** The value that one of the application's functions threw, if that is the reason. */
   readonly cause?: unknown;
 }
 
-/** Where refusals are told. */
+/** The receivers of refusals. */
 export interface Listener {
   readonly onRefused: ((event: Refused) => unknown) | undefined;
   readonly logger: { warn(message: string): void };
 }
 
-/** What the adapter knows beside. */
+/** The facts of a refusal that the engine does not know. */
 export interface Circumstances {
   readonly method: unknown;
   readonly principal: Principal | undefined;
@@ -50,7 +50,7 @@ export function tell(listener: Listener, refusal: Refusal, known: Circumstances)
   const { kind, tokenId } = refusal;
   const { method, principal, cause } = known;
   const code = refusal.code as Refused['code'];
-  // The author's own mistakes are in no method.
+  // A mistake of the application belongs to no method.
   const where =
     typeof method === 'string' && code !== 'invalid_argument' ? `${quoted(method)}: ` : '';
   const message = where + printable(refusal.message);
@@ -66,11 +66,11 @@ export function tell(listener: Listener, refusal: Refusal, known: Circumstances)
   );
 }
 
-/** Runs what must not change the answer, whatever it throws, and whenever. */
+/** Runs a function and ignores its errors, which must not change the answer. */
 export async function quietly(work: () => unknown): Promise<void> {
   try {
     await work();
   } catch {
-    // There is nobody left to tell.
+    // The logger itself failed.
   }
 }

@@ -1,13 +1,13 @@
 import type { AuthInfo } from '@modelcontextprotocol/server';
 
 /**
- * What is known of a request before its handler runs: of the SDK's `ServerContext` these two
- * members, so that a function written for a handler's context serves here as well.
+ * The context of a request before its handler runs: two members of the SDK's `ServerContext`, so that a
+ * function for a handler's context can be used here too.
  */
 export interface RequestContext {
-  /** The transport's session, where it has one. */
+  /** The session of the transport, if it has one. */
   readonly sessionId?: string | undefined;
-  /** What came by HTTP: who was authenticated, and the request with its headers. */
+  /** The authentication and the HTTP request with its headers. */
   readonly http?: {
     readonly authInfo?: AuthInfo | undefined;
     readonly req?: Request | undefined;

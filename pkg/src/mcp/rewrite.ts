@@ -1,4 +1,4 @@
-/** The messages of an HTTP response, as JSON or as an event stream, each changed on its way. */
+/** Changes the messages of an HTTP response, as JSON or as an event stream. */
 
 import type { Message } from './messages.js';
 
@@ -8,7 +8,7 @@ function isStream(response: Response): boolean {
   return response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 }
 
-/** A response whose messages are changed as they pass; one of no messages stays as it is. */
+/** Returns a response whose messages are edited as they pass. A response without messages is unchanged. */
 export function rewritten(response: Response, edit: Edit): Response {
   const { body } = response;
   if (body === null) return response;
@@ -30,7 +30,7 @@ export function rewritten(response: Response, edit: Edit): Response {
   return sameBut(response, text.pipeThrough(new TextEncoderStream()));
 }
 
-/** All of a response that ends by itself: its messages, and a response that has them as edited. */
+/** Reads a whole response and returns its messages, and a response with the edited messages. */
 export async function whole(
   response: Response,
   edit: Edit = (message) => message,
@@ -46,15 +46,15 @@ export async function whole(
 
 function editedText(text: string, stream: boolean, edit: Edit): string {
   if (!stream) return editedJson(text, edit);
-  // The SDK's events have one line of data each. Lines end by CR and LF alone, and whatever else
-  // there is passes to the letter: ids, names of events, times to retry, comments.
+  // Each event of the SDK has one data line. Only CR and LF end lines. Every other line passes
+  // unchanged: ids, event names, retry times, comments.
   return text.replace(/(^|[\r\n])data:([^\r\n]*)/g, (line, before: string, data: string) => {
     const edited = editedJson(data, edit);
     return edited === data ? line : `${before}data: ${edited}`;
   });
 }
 
-/** What is no message is none of ours. */
+/** Edits a text if it is a message; returns any other text unchanged. */
 function editedJson(text: string, edit: Edit): string {
   const parsed = parsedJson(text);
   if (typeof parsed !== 'object' || parsed === null) return text;

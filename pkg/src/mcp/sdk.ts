@@ -1,9 +1,8 @@
 /**
- * Where the official SDK is held by its insides: all that is known of them is in this file.
+ * The hooks into the official SDK. Only this file uses members that are not public.
  *
- * Beside what is public, two members of a server, each looked for before anything is protected:
- * `buildContext` makes the context of a handler, and `_requestStateVerify` holds the option
- * `requestState.verify`.
+ * There are two of them, and `protect` checks that both exist: `buildContext` creates the context of a
+ * handler, and `_requestStateVerify` holds the option `requestState.verify`.
  */
 
 import type {
@@ -16,18 +15,18 @@ import type {
 import { invalidArgument } from '../error.js';
 import { type Boundary, type Delivery, type Passing, type Receiver, stand } from './transport.js';
 
-/** A server of the SDK: `McpServer`, or the low-level `Server`. */
+/** A server of the SDK: `McpServer` or the low-level `Server`. */
 export interface AnyServer {
   connect(transport: Transport): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A handler's context, by which its request is known again. Every `ServerContext` is one. */
+/** A handler's context, which identifies its request. Every `ServerContext` is one. */
 export interface HandlerContext {
   readonly mcpReq: { readonly signal: AbortSignal };
 }
 
-/** What a context is made of, as far as the guard has a say in it. */
+/** The members of a context that the guard sets. */
 interface Base {
   readonly mcpReq: { readonly id: RequestId; readonly requestState: () => unknown };
 }
@@ -48,32 +47,32 @@ interface Inside {
   ): void;
 }
 
-/** Parameters of a method of ours have passed the boundary, which is stricter than a schema. */
+/** A schema for our own methods: the engine has checked their parameters already. */
 const ANYTHING: StandardSchemaV1 = {
   '~standard': { version: 1, vendor: 'sealwax', validate: (value) => ({ value }) },
 };
 
-/** Calls by what the SDK carries from the message to the handler's context, copies included. */
+/** Calls by their signal, which the SDK passes to the handler's context and to its copies. */
 const callsBySignal = new WeakMap<AbortSignal, unknown>();
 
-/** A call as the SDK's hooks need it. */
+/** The members of a call that the hooks use. */
 interface Served extends Passing {
   state(): string | undefined;
   readonly own: Record<string, unknown>;
 }
 
-/** The call that a handler serves, if its server is protected. */
+/** Returns the call of a handler's context, if its server is protected. */
 export function callOf(context: HandlerContext): unknown {
   const signal = context?.mcpReq?.signal;
   return signal === undefined ? undefined : callsBySignal.get(signal);
 }
 
 /**
- * Puts a boundary between a server and whatever transport it connects to, and serves the methods that
- * are the engine's own.
+ * Installs a boundary between a server and its transport, and registers the methods that the engine
+ * implements.
  *
- * @throws {@link SealwaxError} `invalid_argument` where the server has a `requestState.verify` of
- * its own, or is none of the SDK's, or the SDK has changed inside
+ * @throws {@link SealwaxError} `invalid_argument` for a server with a `requestState.verify` of its own, or
+ * one of an unsupported SDK
  */
 export function intercept<Call extends Served>(
   server: AnyServer,
@@ -88,11 +87,11 @@ export function intercept<Call extends Served>(
     expect: (extra, delivery) => deliveries.set(extra, delivery),
   };
 
-  // The text is that of `requestState` below, or, where the SDK asks the user back by itself, what
-  // the handler has just returned, which never left the server.
+  // The text comes from `requestState` below. If the SDK asks for input by itself, it is the one that the
+  // handler has just returned, which never left the server.
   inside._requestStateVerify = (state, context) => {
-    // Not by way of a protected transport: then it was not opened either.
-    if (!isProtected(context)) throw invalidArgument('requestState: did not pass the guard');
+    // Without a protected transport, the guard has not opened it.
+    if (!isProtected(context)) throw invalidArgument('requestState: the guard has not opened it');
     return parsed(state);
   };
   inside.buildContext = function (context, extra) {
@@ -106,7 +105,7 @@ export function intercept<Call extends Served>(
     return built;
   };
   inside.connect = async function (transport) {
-    // Of a server that is connected already, the SDK's own error tells.
+    // If the server is already connected, the SDK throws.
     if (this.transport === undefined) stand(transport, boundary, receiver);
     return connect.call(this, transport);
   };
@@ -117,7 +116,7 @@ export function intercept<Call extends Served>(
   }
 }
 
-/** The SDK hands this one handler the whole message, which has an id of ours. */
+/** Restores the client's id for the fallback handler, to which the SDK passes the whole message. */
 function showClientsId(inside: Inside): void {
   let given = inside.fallbackRequestHandler;
   const handler: Fallback = (request, context) =>
@@ -144,7 +143,7 @@ function isProtected(context: HandlerContext): boolean {
   return callOf(context) !== undefined;
 }
 
-/** What the guard wrote is JSON; another's text is handed over as it is. */
+/** Parses a state that the guard wrote; `undefined` for any other text. */
 function parsed(state: string): unknown {
   try {
     return JSON.parse(state);

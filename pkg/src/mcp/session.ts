@@ -5,10 +5,9 @@ import type { Exchange, SessionFacts } from './engine.js';
 import { isPromiseLike } from './later.js';
 
 /**
- * The session of a request, as its handler has it. It logs as an empty object: what logs know a
- * session by is its {@link Session.ulid}.
+ * The session of a handler's request. It is logged as an empty object; use {@link Session.ulid} in logs.
  *
- * Reached by {@link DataLayerSessions.of}.
+ * Returned by {@link DataLayerSessions.of}.
  */
 export class Session<T = unknown> {
   readonly #exchange: Exchange;
@@ -23,35 +22,35 @@ export class Session<T = unknown> {
     this.#value = facts.value === null ? undefined : JSON.parse(facts.value);
   }
 
-  /** The session id, with which whoever has it and is this user goes on: no log should have it. */
+  /** The session id. Keep it out of logs: with it, anyone signed in as this user has the session. */
   get id(): string {
     return this.#facts.id;
   }
 
-  /** What logs and a store of yours know it by: 32 hex digits, the same for all its life. */
+  /** The name of the session for logs and your store: 32 hex digits that never change. */
   get ulid(): string {
     return this.#facts.ulid;
   }
 
-  /** How often it was sealed anew before this request; 0 where the server holds the state. */
+  /** The number of renewals before this request; 0 if the server stores the state. */
   get generation(): number {
     return this.#facts.generation;
   }
 
-  /** The value, as it was last written; a change of it in place is none until it is written. */
+  /** The value, as last written. A change in place has no effect until it is written. */
   get value(): T {
     return this.#value;
   }
 
   /**
-   * Writes a new value, which leaves with the result. An error in place of a result discards it; a
-   * tool's result with `isError` does not.
+   * Writes a new value, which is sent with the result. An error response discards it; a tool's result with
+   * `isError` does not.
    *
-   * Of two requests at once that write, the client keeps whatever came last. With a ledger the first one
-   * wins: the other's result is discarded, and its client is told the latest state.
+   * If two concurrent requests write, the client keeps the value that it receives last. With a ledger the
+   * first write succeeds: the other result is discarded, and its client receives the latest state.
    *
-   * @throws {@link SealwaxError} `invalid_argument` for what is no JSON, once the request is
-   * answered, and where the server holds the state
+   * @throws {@link SealwaxError} `invalid_argument` for a value that JSON cannot hold, after the request was
+   * answered, and if the server stores the state
    */
   write(value: T): void {
     this.#exchange.write(json('value', value));
@@ -59,9 +58,9 @@ export class Session<T = unknown> {
   }
 
   /**
-   * Writes what a function makes of the value, and gives it. With a ledger, if somebody else wrote
-   * meanwhile, the function is called again with their value, so that parallel calls all succeed: what it
-   * does beside is done again too. It gives the value at once, not a promise.
+   * Writes the value that a function returns for the current one, and returns it. With a ledger, the function
+   * is called again with the latest value if another request wrote meanwhile, so that all concurrent calls
+   * succeed; its side effects are repeated too. It must not return a promise.
    *
    * @throws {@link SealwaxError} as {@link Session.write}; `TypeError` for a promise
    */
@@ -73,7 +72,7 @@ export class Session<T = unknown> {
     return value;
   }
 
-  /** @internal Applies the functions to what somebody else wrote. */
+  /** @internal Applies the functions to the value of another request. */
   again(written: string): Told {
     try {
       const value = this.#updates.reduce(
@@ -87,8 +86,8 @@ export class Session<T = unknown> {
   }
 
   /**
-   * A new session that begins with this one's value, while this one goes on: hand its metadata to
-   * the client in a result.
+   * Creates a session with this session's value and returns its metadata, to send to the client in a result.
+   * Both sessions continue independently.
    *
    * @throws {@link SealwaxError} as {@link Session.write}; `too_large`, `entropy_unavailable`
    */
@@ -100,7 +99,7 @@ export class Session<T = unknown> {
 /** A promise would be written as an empty object. */
 function atOnce<T>(value: T): T {
   if (isPromiseLike(value)) {
-    throw new TypeError('update: expected a function that gives a value, found a promise of one');
+    throw new TypeError('update: expected a function that returns a value, found a promise');
   }
   return value;
 }

@@ -3,28 +3,35 @@ import { core } from '../module.js';
 import type { Command } from './engine.js';
 import { type Ledger, storeText } from './ledger.js';
 
-/** What {@link SqliteLedger} needs of a database: `node:sqlite` and `better-sqlite3` have it. */
+/** A database for {@link SqliteLedger}, as of `node:sqlite` and `better-sqlite3`. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
 }
 
-/** A statement of one. */
+/**
+ * A text, a number or `null`. As that union, TypeScript before 5.5 refuses `better-sqlite3`, whose statements may also
+ * take one object.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: it is told above
+type SqliteValue = any;
+
+/** A prepared statement. */
 export interface SqliteStatement {
-  get(...values: (string | number | null)[]): unknown;
-  run(...values: (string | number | null)[]): unknown;
+  get(...values: SqliteValue[]): unknown;
+  run(...values: SqliteValue[]): unknown;
 }
 
-/** How long to try for a file while other processes open it too, in milliseconds. */
+/** How long to retry while other processes open the file too, in milliseconds. */
 const OPENING = 5_000;
 
 /**
- * A ledger in a SQLite file: for the processes of one machine, and for what follows a restart. What was
- * answered survives a loss of power. A file on a network is none of this.
+ * A ledger in a SQLite file, for the processes of one machine. It survives a restart, and what it has recorded
+ * survives a power failure. Do not use a file on a network.
  *
- * Its database is a connection of its own, to a file that may have other tables. It waits for the disk, and
- * up to 250 ms for a lock that another process holds, and the event loop with it: on most disks a few
- * milliseconds a request that uses something up or writes.
+ * Give it a database connection of its own; the file may have other tables. It blocks the event loop while it
+ * waits for the disk, and up to 250 ms for the lock of another process: on most disks a few milliseconds for
+ * each request that uses a token or writes.
  *
  * @example
  * ```js
@@ -46,9 +53,9 @@ export class SqliteLedger implements Ledger {
   readonly #sweep: SqliteStatement;
 
   /**
-   * @param given `durable`: true unless set; if it is false, what was answered survives `kill -9`, and no loss
-   * of power, and takes a fraction of the time
-   * @throws what the database throws where it cannot be written
+   * @param given `durable`: true by default. With false, records survive `kill -9` but not a power failure,
+   * and a request takes a fraction of the time
+   * @throws the database's errors if it cannot be written
    */
   constructor(database: SqliteDatabase, given: { readonly durable?: boolean | undefined } = {}) {
     const { durable } = options(given, 'durable');
@@ -88,17 +95,17 @@ export class SqliteLedger implements Ledger {
     return reply;
   }
 
-  /** Some errors, such as a full disk, have done so already. */
+  /** Rolls back, unless an error such as a full disk has done so already. */
   #rollBack(): void {
     try {
       this.#database.exec('ROLLBACK');
     } catch {
-      // The error before it is the one to tell of.
+      // The first error is the one to throw.
     }
   }
 }
 
-/** Sets the file up, as soon as it is not locked: one that changes to WAL waits for nobody. */
+/** Creates the tables, and retries while the file is locked: SQLite does not wait to change to WAL. */
 function setUp(database: SqliteDatabase): void {
   const until = Date.now() + OPENING;
   for (;;) {
@@ -112,7 +119,7 @@ function setUp(database: SqliteDatabase): void {
   }
 }
 
-/** The one column of a row, if there is a row. */
+/** Returns the only column of a row, if there is a row. */
 function first(row: unknown): unknown {
   return Object.values(Object(row))[0];
 }

@@ -1,6 +1,6 @@
 /// <reference types="node" />
 
-/** SEP-1359 over stdio: for Node, apart from what runs everywhere. */
+/** SEP-1359 over stdio. Only for Node, so it is a separate entry point. */
 
 import { Buffer } from 'node:buffer';
 import process from 'node:process';
@@ -26,20 +26,20 @@ import type { Negotiated } from './negotiated.js';
 import { cancelling, cancels, type Numbered, Pending } from './pending.js';
 import type { Policy } from './policy.js';
 
-/** As much as the SDK's own transport holds of a line. */
+/** The longest line that the SDK's own transport accepts. */
 const MOST = 10 * 1024 * 1024;
 
 /**
- * Streams for the SDK's `StdioServerTransport`, which carry the sessions of SEP-1359: `sessionId`
- * and `sessionTimeout` in the answer to `initialize`, `sessionId` in messages both ways for a peer
- * that sends one, and `session/terminate`, if the guard has a `ledger` or an `accept` to remember that.
+ * Returns streams for the SDK's `StdioServerTransport` that carry the sessions of SEP-1359: `sessionId` and
+ * `sessionTimeout` in the response to `initialize`, `sessionId` in messages in both directions if the client
+ * sends one, and `session/terminate` if the guard has a `ledger` or an `accept` to record that.
  *
- * A session outlives the process: a request with a good `sessionId` is served though this process
- * saw no `initialize`. What was negotiated comes of the token, and is told to the SDK as an
- * `initialize` whose answer goes nowhere. What else the process held is gone.
+ * A session survives a restart of the process: a request with a valid `sessionId` is served without a new
+ * `initialize`. The negotiated values are read from the token and replayed to the SDK; the response is
+ * discarded. Other state of the process is lost.
  *
- * @param given `ttl`: how many seconds a session lives, 30 days unless set; `idle`: how many it may be idle,
- * if the guard has a `ledger` to know that
+ * @param given `ttl`: the lifetime of a session in seconds, 30 days by default; `idle`: how many seconds it may
+ * be idle, which needs a `ledger`
  *
  * @example
  * ```js
@@ -79,24 +79,24 @@ export function sessionStreams(
   return [Readable.from(incoming(stdin, line)), outward];
 }
 
-/** A request at the SDK, and what its answer needs. */
+/** A request in the SDK, until its response. */
 interface Waiting extends Numbered {
-  /** What it came by. */
+  /** The caller that sent it. */
   readonly caller: Caller;
   readonly exchange: Exchange;
-  /** Whether the engine has to see its result. */
+  /** Whether the engine needs its result. */
   readonly watched: boolean;
-  /** The session that it came with. */
+  /** The session of the request. */
   readonly stamp: string | undefined;
 }
 
-/** One client on one process. */
+/** The connection of one client. */
 class Line {
   readonly #policy: Policy;
   readonly #engine: Engine;
   readonly #send: (message: Message) => void;
   readonly #pending = new Pending<Waiting>();
-  /** What a peer last sent: what the server says of itself is of that session. */
+  /** The session that the client sent last: the server's own messages belong to it. */
   #session: string | undefined;
   #isInitialized = false;
   #replayed: { readonly id: string; readonly done: (answer: Message) => void } | undefined;
@@ -107,7 +107,7 @@ class Line {
     this.#send = send;
   }
 
-  /** What the SDK shall read of a message that came. */
+  /** Yields the messages for the SDK, for one that came. */
   async *enter(came: Message): AsyncGenerator<Message> {
     const { message, inside } = takenOff(came);
     const caller = new Caller(this.#policy, {}, message);
@@ -144,9 +144,9 @@ class Line {
     else if (done) this.#send({ jsonrpc: '2.0', id, result: {} });
   }
 
-  /** A request under an id of ours, until its answer comes; whatever else as it is. */
+  /** Registers a request under an id of ours; returns any other message unchanged. */
   #awaited(message: Message, what: Omit<Waiting, keyof Numbered>): Message {
-    // The id of this one is the name of what it subscribes to.
+    // The id of this request is the name of its subscription.
     if (!isRequest(message) || message.method === 'subscriptions/listen') {
       what.exchange.free();
       return message;
@@ -158,7 +158,7 @@ class Line {
     return { ...message, id: own };
   }
 
-  /** A cancellation, of the request that it means; whatever else as it is. */
+  /** Returns a cancellation with our id of the request; returns any other message unchanged. */
   #meant(message: Message): Message {
     const waiting = this.#pending.meantBy(message);
     if (waiting === undefined) return message;
@@ -172,7 +172,7 @@ class Line {
     waiting.exchange.free();
   }
 
-  /** The handshake that another process had, for this one's SDK; whether that takes it. */
+  /** Replays the handshake of another process to the SDK; returns whether the SDK accepts it. */
   async *#replay(negotiated: Negotiated): AsyncGenerator<Message, boolean> {
     const { protocolVersion, clientCapabilities: capabilities, clientInfo } = negotiated;
     const id = ownId('initialize');
@@ -187,7 +187,7 @@ class Line {
     return true;
   }
 
-  /** Sends what the SDK says, with the session that it belongs to. */
+  /** Sends a message of the SDK, with its session. */
   async leave(message: Message): Promise<void> {
     const { id, method } = message;
     if (method !== undefined) {
@@ -196,7 +196,7 @@ class Line {
     if (!isOwn(id)) return this.#send(message);
     if (id === this.#replayed?.id) return this.#replayed.done(message);
     const waiting = this.#pending.get(id);
-    // An answer to what was cancelled: nobody waits for it.
+    // The response to a cancelled request.
     if (waiting === undefined) return;
     const answer: Message = { ...message, id: waiting.id };
     try {
@@ -234,7 +234,7 @@ async function* incoming(stdin: Readable, line: Line): AsyncGenerator<Buffer> {
   }
 }
 
-/** A stream that hands over one line after another. */
+/** Returns a stream that processes one line after another. */
 function linesOf(each: (json: string) => Promise<void>): Writable {
   let rest = '';
   return new Writable({
@@ -250,7 +250,7 @@ function linesOf(each: (json: string) => Promise<void>): Writable {
   });
 }
 
-/** What is no message, the SDK refuses as it is. */
+/** Parses a message; the SDK refuses any other line. */
 function parsed(json: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(json);

@@ -1,6 +1,6 @@
 /**
- * Where messages pass: all of it public interface of the SDK, which says that a transport's
- * callbacks are set before it starts, and that all that leaves is sent by it.
+ * Intercepts the messages of a transport, through public interfaces of the SDK only: the SDK guarantees that
+ * the callbacks are set before a transport starts, and that every message is sent through it.
  */
 
 import type {
@@ -22,16 +22,16 @@ import type { RequestContext } from './request-context.js';
 /** One message between the wire and the handlers of a protected server. */
 export interface Passing {
   /**
-   * Before the handler: the message that it shall see, or what answers in its stead, or nothing at all.
-   * What is given without a promise is delivered at once, as the SDK's transports deliver.
+   * Runs before the handler. Returns the message for it, or a response in its place, or nothing. Without a
+   * promise the message is delivered synchronously, as the SDK's transports do.
    */
   enter(): Entered | Promise<Entered>;
   /**
-   * After the handler: what goes to the client. The SDK finds an HTTP status for an error only
-   * while it delivers: so an error is given without a promise, and whatever else can be.
+   * Runs after the handler. Returns the response for the client. The SDK sets the HTTP status of an error only
+   * during delivery, so an error is returned without a promise, and any other response if possible.
    */
   leave(response: JSONRPCResponse): Leaving | Promise<Leaving>;
-  /** Nothing comes of it any more: it was answered, or dropped. */
+  /** Runs when the message was answered or dropped. */
   end(): void;
 }
 
@@ -40,39 +40,39 @@ export type Entered =
   | { readonly answer: JSONRPCResponse }
   | undefined;
 
-/** What goes to the client; nothing where it was dropped. */
+/** The response for the client; `undefined` if it was dropped. */
 export type Leaving = JSONRPCResponse | undefined;
 
-/** What comes to a server's handlers. */
+/** A message for a server's handlers. */
 export type Arrived = JSONRPCRequest | JSONRPCNotification;
 
-/** Makes of each message one that passes. */
+/** Creates the {@link Passing} of a message. */
 export type Boundary<Call extends Passing> = (message: Arrived, context: RequestContext) => Call;
 
-/** One request at the SDK: between the message delivered and the context that it makes of it. */
+/** A request in the SDK, between its delivery and the creation of its context. */
 export interface Delivery<Call> {
   readonly call: Call;
-  /** The client's own id. */
+  /** The client's id. */
   readonly id: RequestId;
-  /** The SDK has taken it, and answers it unless this aborts. */
+  /** Called when the SDK has accepted it; it answers unless the signal aborts. */
   taken(signal: AbortSignal): void;
 }
 
-/** The SDK's side of a boundary. */
+/** The server's side of a boundary. */
 export interface Receiver<Call> {
-  /** Whether it has a handler for a method. */
+  /** Whether there is a handler for a method. */
   serves(method: string): boolean;
-  /** Is told what a message's `extra` belongs to, before it is delivered. */
+  /** Registers the delivery of a message's `extra`, before the message is delivered. */
   expect(extra: MessageExtraInfo, delivery: Delivery<Call>): void;
 }
 
-/** A request until it is answered or dropped. */
+/** A request, until it is answered or dropped. */
 interface Exchange<Call> extends Numbered {
   readonly call: Call;
   isDelivered: boolean;
 }
 
-/** Stands in a transport's way, from when it starts. */
+/** Intercepts a transport from its start on. */
 export function stand<Call extends Passing>(
   transport: Transport,
   boundary: Boundary<Call>,
@@ -100,14 +100,14 @@ export function stand<Call extends Passing>(
       const { id } = message;
       const exchange = exchanges.add({ call, id, ownId: ownId(id), isDelivered: false });
       const pass = (entered: Entered) => {
-        // Dropped while it waited, and what it has come to meanwhile.
+        // The request was dropped while it waited.
         if (!exchanges.has(exchange)) return call.end();
         if (entered === undefined) return end(exchange);
         if ('answer' in entered) return answer(exchange, entered.answer);
         const linked = { ...extra };
         const taken = (signal: AbortSignal) => {
           exchange.isDelivered = true;
-          // The SDK says nothing of what it drops, such as what was cancelled.
+          // The SDK does not report a request that it drops, such as a cancelled one.
           signal.addEventListener('abort', () => end(exchange), { once: true });
         };
         receiver.expect(linked, { call, id: meantBy(exchange.id), taken });
@@ -117,7 +117,7 @@ export function stand<Call extends Passing>(
           if (!exchange.isDelivered) end(exchange);
         }
       };
-      // What nothing serves, the SDK refuses by its name, and it needs to be at once.
+      // The SDK refuses an unknown method; for its HTTP status that must be synchronous.
       if (!receiver.serves(message.method)) return pass({ deliver: bare(message) });
       attempt(
         () => call.enter(),
@@ -159,7 +159,7 @@ export function stand<Call extends Passing>(
   transport.send = async (message, options) => {
     if (!isResponse(message)) return send(message, related(options));
     const exchange = exchanges.get(message.id);
-    // An answer to what was dropped: nobody waits for it, and nothing could seal it.
+    // The response to a dropped request, which could not be sealed any more.
     if (exchange === undefined) return;
     return after(exchange.call.leave(message), async (left) => {
       if (left === undefined || !exchanges.has(exchange)) return;
@@ -175,7 +175,7 @@ function contextOf(transport: Transport, extra: MessageExtraInfo | undefined): R
   return { sessionId: transport.sessionId, ...http };
 }
 
-/** What belongs to a request of ours belongs to the client's, at the transport. */
+/** Replaces our id of the related request by the client's, for the transport. */
 function related(options: TransportSendOptions | undefined): TransportSendOptions | undefined {
   const { relatedRequestId } = options ?? {};
   if (relatedRequestId === undefined) return options;

@@ -58,7 +58,8 @@ test('what passes between JavaScript and the module is wiped', async () => {
   assert.ok(!shared().includes('payload') && !shared().includes(token.slice(-9)));
 });
 
-test('a hundred thousand requests leave it as it is', () => {
+// A leak of one allocation, 16 bytes at least, would be five pages.
+test('twenty thousand requests leave it as it is', () => {
   const requests = (count) => {
     for (let at = 0; at < count; at++) {
       const view = codec.view({ subject: `user-${at}` });
@@ -69,14 +70,15 @@ test('a hundred thousand requests leave it as it is', () => {
     }
     return memory.buffer.byteLength;
   };
-  assert.equal(requests(1_000), requests(100_000));
+  assert.equal(requests(1_000), requests(20_000));
 });
 
 test('what nobody frees is collected', async () => {
   const ring = new KeyRing(Array.from({ length: 16 }, Key.generate));
   const service = new Codec({ keys: ring, audience: 'https://mcp.example.com' });
   const before = memory.buffer.byteLength;
-  for (let at = 0; at < 100; at++) {
+  // A view has a tag for each key: none collected, these take 15 megabytes.
+  for (let at = 0; at < 30; at++) {
     for (let view = 0; view < 1_000; view++) service.view({ subject: `${at}-${view}` });
     globalThis.gc();
     // Finalisers run between turns of the event loop.

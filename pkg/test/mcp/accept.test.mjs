@@ -159,7 +159,7 @@ for (const transport of ['http', 'stdio']) {
       assert.equal(kept.size, 1);
       await session.delete();
       assert.equal(kept.size, 0);
-      await assert.rejects(session.callTool({ name: 'count' }), /open it anew/);
+      await assert.rejects(session.callTool({ name: 'count' }), /open a new one/);
     });
   }
 }

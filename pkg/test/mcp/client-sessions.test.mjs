@@ -90,7 +90,7 @@ for (const transport of ['http', 'stdio']) {
         await session.delete();
         await session.delete();
         assert.deepEqual(kept.told, ['save', 'save', 'remove']);
-        await assert.rejects(session.callTool(count), /open it anew/);
+        await assert.rejects(session.callTool(count), /open a new one/);
         const anew = await sessions.open(client, owner);
         assert.equal(counted(await anew.callTool(count)), 1);
 

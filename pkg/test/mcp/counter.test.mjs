@@ -11,7 +11,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { SignJWT } from 'jose';
 import { answer, Key } from 'sealwax';
-import { connected, LEGACY, MODERN, sleep } from './client.mjs';
+import { compiled, connected, LEGACY, MODERN, sleep } from './client.mjs';
 
 const META = 'io.modelcontextprotocol/session';
 const COUNTER = fileURLToPath(new URL('sessions.js', import.meta.url));
@@ -22,7 +22,7 @@ after(() => children.map((child) => child.kill()));
 
 async function listening(log = [], env = {}) {
   const child = spawn(process.execPath, [COUNTER], {
-    env: { SEALWAX_KEYS, PORT: '0', ...env },
+    env: { ...compiled, SEALWAX_KEYS, PORT: '0', ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   children.push(child);
@@ -53,7 +53,7 @@ for (const era of [MODERN, LEGACY]) {
       else {
         const command = process.execPath;
         wire = new StdioClientTransport({
-          ...{ command, args: [COUNTER], env: { SEALWAX_KEYS }, stderr: 'pipe' },
+          ...{ command, args: [COUNTER], env: { ...compiled, SEALWAX_KEYS }, stderr: 'pipe' },
         });
         createInterface(wire.stderr).on('line', (line) => log.push(line));
       }

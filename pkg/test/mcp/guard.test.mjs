@@ -51,16 +51,6 @@ test('the arguments are bound as they came, whatever a schema makes of them', as
   assert.equal(told(await retry({ id: '7' })).asked, 7);
 });
 
-test('only the arguments that the author names are bound', async () => {
-  const alice = await (await serve({ only: { some: ['id'] } })).connect('alice');
-  const { retry } = await asked(alice, 'some', { id: 7, why: 'first' });
-  assert.equal(told(await retry({ id: 7, why: 'second' })).asked, 7);
-  assert.deepEqual(await retry({ id: 8, why: 'first' }), refused);
-  // Of a tool that is not named, all are.
-  const whole = await asked(alice, 'ask', { id: 7, why: 'first' });
-  assert.deepEqual(await whole.retry({ id: 7, why: 'second' }), refused);
-});
-
 test('each round has a seal of its own', async () => {
   const alice = await (await serve()).connect('alice');
   const [one, two] = [await asked(alice), await asked(alice)];
@@ -74,38 +64,7 @@ test('a text that is no JSON comes back to the letter', async () => {
   assert.equal(told(await retry({})), 'not JSON');
 });
 
-test('a request without a token reaches its handler as it came', async () => {
-  const server = await serve();
-  const alice = await server.connect('alice');
-  const { result } = await alice.send('resources/list', {});
-  assert.equal(result.resources[0].name, 'doc 0');
-  assert.deepEqual(server.events, [{ ran: 'resources/list', cursor: undefined }]);
-});
-
 // ---- who asks ----
-
-test('whoever cannot be told is refused, before any handler', async () => {
-  for (const transport of ['http', 'stdio']) {
-    const server = await serve({}, transport);
-    const nobody = await server.connect('nobody');
-    const { result, events } = await during(server.events, () => nobody.call('ask', { id: 7 }));
-    assert.deepEqual(result, internal);
-    assert.deepEqual(
-      events.map(({ code, kind }) => ({ code, kind })).filter(({ code }) => code),
-      [{ code: 'invalid_argument', kind: 'request-state' }],
-    );
-    assert.equal(
-      events.some(({ ran }) => ran),
-      false,
-    );
-    // The core says which claim it misses.
-    const missing = transport === 'http' ? /sub/ : /found nobody/;
-    assert.match(events.find(({ code }) => code).message, missing);
-    // Of a list, somebody must be told when a cursor leaves.
-    const listed = await nobody.send('resources/list', {});
-    assert.deepEqual(listed.error, answer('cursor', { error: null }).error);
-  }
-});
 
 test('a function that fails, or tells nobody, refuses', async () => {
   const failing = [
@@ -245,25 +204,6 @@ test('a failing accept is our trouble: nobody is told that a token is no good', 
   }
 });
 
-test('what is not verified is not asked for', async () => {
-  const server = await serve({ accept: 'throws' });
-  const alice = await server.connect('alice');
-  assert.deepEqual(await alice.call('ask', { id: 7 }, { requestState: 'sw1.x' }), refused);
-  assert.deepEqual(
-    content(await alice.call('check', { handle: 'x' })),
-    answer('handle').toolResult,
-  );
-});
-
-test('nothing can be ended where nothing remembers', async () => {
-  const server = await serve();
-  const alice = await server.connect('alice');
-  const { handle } = told(await alice.call('mint'));
-  const { result, events } = await during(server.events, () => alice.call('end', { handle }));
-  assert.deepEqual(content(result), answer('handle', { error: null }).toolResult);
-  assert.match(events[1].message, /^end: expected a guard with a ledger or `accept`/);
-});
-
 // ---- telling ----
 
 test('a broken hook changes nothing', async () => {
@@ -272,109 +212,6 @@ test('a broken hook changes nothing', async () => {
     assert.deepEqual(await alice.call('ask', { id: 7 }, { requestState: 'x' }), refused);
     const { retry } = await asked(alice);
     assert.equal(told(await retry({ id: 7 })).asked, 7);
-  }
-});
-
-// ---- sealing ----
-
-test('what cannot be sealed does not leave', async () => {
-  for (const transport of ['http', 'stdio']) {
-    const server = await serve({}, transport);
-    const alice = await server.connect('alice');
-    const { result, events } = await during(server.events, () => alice.call('huge', {}));
-    assert.deepEqual(result, internal);
-    const event = events.find(({ code }) => code);
-    assert.deepEqual([event.code, event.kind], ['too_large', 'request-state']);
-    assert.ok(!JSON.stringify(events).includes('xxx'));
-    const held = await alice.call('hold', { value: 'x'.repeat(10_000) });
-    assert.deepEqual(content(held), answer('handle', { error: null }).toolResult);
-  }
-});
-
-test('a renewed handle holds the next state, and the one before still its own', async () => {
-  const alice = await (await serve()).connect('alice');
-  const first = told(await alice.call('hold', { value: ['a'] }));
-  const next = told(await alice.call('renew', { handle: first.handle }));
-  assert.deepEqual([next.value, next.generation], [['a', 'more'], 1]);
-  assert.deepEqual(told(await alice.call('open', { handle: first.handle })).value, ['a']);
-  assert.deepEqual(told(await alice.call('open', { handle: next.handle })).value, ['a', 'more']);
-});
-
-// ---- setting up ----
-
-test('who forgot to protect is told so, and nothing leaves', async () => {
-  const guard = new Guard({ codec, principal: 'anonymous' });
-  const other = new Guard({ codec, principal: 'anonymous' });
-  for (const protect of [(server) => server, (server) => other.protect(server)]) {
-    const server = protect(new McpServer({ name: 'x', version: '1' }));
-    const rows = guard.handles('row');
-    server.registerTool('state', {}, (ctx) => ({ requestState: guard.state(ctx, 'secret') }));
-    server.registerTool('mint', {}, (ctx) => rows.mint(ctx));
-    const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    await server.connect(ours);
-    const client = await connected(theirs, LEGACY);
-    for (const tool of ['state', 'mint']) {
-      const { result } = await client.call(tool, {});
-      assert.equal(result.isError, true);
-      assert.match(result.content[0].text, /call guard\.protect\(server\)/);
-    }
-    await client.client.close();
-  }
-  assert.throws(() => guard.state({}, 'x'), { code: 'invalid_argument' });
-});
-
-test('what cannot be protected is refused at once', async () => {
-  const guard = new Guard({ codec, principal: 'anonymous' });
-  const info = { name: 'x', version: '1' };
-  const verify = async () => {};
-  assert.throws(
-    () => guard.protect(new McpServer(info, { requestState: { verify } })),
-    /without requestState\.verify/,
-  );
-  for (const none of [{}, null, undefined, 'server', { connect() {} }]) {
-    assert.throws(() => guard.protect(none), { code: 'invalid_argument' });
-  }
-  const server = new McpServer(info);
-  assert.equal(guard.protect(guard.protect(server)), server);
-  const other = new Guard({ codec, principal: 'anonymous' });
-  assert.throws(() => other.protect(server), /without requestState\.verify/);
-  const late = new McpServer(info);
-  await late.connect(InMemoryTransport.createLinkedPair()[0]);
-  assert.throws(() => guard.protect(late), /before connect/);
-});
-
-test('options are what they should be', () => {
-  const good = { codec, principal: 'anonymous' };
-  const bad = [
-    {},
-    { codec },
-    { codec, principal: 'alice' },
-    { codec, principal: undefined },
-    { codec: { view() {} }, principal: 'anonymous' },
-    { ...good, onrefused() {} },
-    { ...good, onRefused: 'log' },
-    { ...good, accept: {} },
-    { ...good, accept: { accept() {} } },
-    { ...good, acceptTimeout: '1' },
-    { ...good, requestStateTtl: '1' },
-    { ...good, only: { delete_note: 'id' } },
-    { ...good, logger: {} },
-  ];
-  for (const options of bad) assert.throws(() => new Guard(options), TypeError);
-  for (const acceptTimeout of [0, -1, Number.NaN, 61, Number.POSITIVE_INFINITY]) {
-    assert.throws(() => new Guard({ ...good, acceptTimeout }), { code: 'invalid_argument' });
-  }
-  const guard = new Guard(good);
-  assert.throws(() => guard.handles('row', { ttl: 1 }), TypeError);
-  assert.throws(() => guard.heldHandles(7), TypeError);
-  for (const make of [
-    () => guard.handles('No Type'),
-    () => guard.heldHandles('sw1'),
-    () => guard.handles('row', { maxAge: 0 }),
-    () => guard.heldHandles('row', { ttl: 0 }),
-    () => new Guard({ ...good, requestStateTtl: 0 }),
-  ]) {
-    assert.throws(make, { code: 'invalid_argument' });
   }
 });
 
@@ -479,34 +316,6 @@ test('elsewhere than in a tool a refused handle is an error', async () => {
   const { error } = await client.send('prompts/get', { name: 'row' });
   assert.deepEqual(error, { code: -32602, message: answer('handle').toolResult.content[0].text });
   await client.client.close();
-});
-
-test('a complete result keeps a member of that name, which is its own', async () => {
-  const { answers, send } = await rawServer(() => ({ content: [], requestState: 'mine' }));
-  await send(1, {});
-  await sleep(20);
-  assert.equal(answers[0].result.requestState, 'mine');
-});
-
-test('what was cancelled before its handler ran is not run', async () => {
-  let ran = 0;
-  const principal = async () => {
-    await sleep(20);
-    return anonymous;
-  };
-  const handler = () => {
-    ran += 1;
-    return { content: [] };
-  };
-  const { answers, send, theirs } = await rawServer(handler, { principal });
-  await send(1, {});
-  const params = { requestId: 1 };
-  await theirs.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
-  await sleep(50);
-  assert.deepEqual([ran, answers], [0, []]);
-  await send(1, {});
-  await sleep(50);
-  assert.equal(ran, 1);
 });
 
 test('arguments that cannot be bound are no matter until a state is', async () => {

@@ -10,7 +10,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { jwtVerify, SignJWT } from 'jose';
 import { answer, Key } from 'sealwax';
-import { connected, LEGACY, MODERN } from './client.mjs';
+import { compiled, connected, LEGACY, MODERN } from './client.mjs';
 
 const NOTES = fileURLToPath(new URL('notes.js', import.meta.url));
 const SEALWAX_KEYS = Key.generate().toText();
@@ -21,7 +21,7 @@ after(() => children.map((child) => child.kill()));
 /** Starts it on a port of its own choice. */
 async function listening(env) {
   const child = spawn(process.execPath, [NOTES], {
-    env: { SEALWAX_KEYS, PORT: '0', ...env },
+    env: { ...compiled, SEALWAX_KEYS, PORT: '0', ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   children.push(child);
@@ -40,10 +40,13 @@ async function bearer(claims, expires = '1h') {
 }
 
 const overStdio = () =>
-  new StdioClientTransport({ command: process.execPath, args: [NOTES], env: { SEALWAX_KEYS } });
+  new StdioClientTransport({
+    ...{ command: process.execPath, args: [NOTES] },
+    env: { ...compiled, SEALWAX_KEYS },
+  });
 
-/** A user's client, which answers what it is asked. */
-async function user(transport, era, confirm) {
+/** A user's client, which answers what it is asked by what `confirms` gives. */
+async function user(transport, era, confirms) {
   const asked = [];
   const client = new Client(
     { name: 'user', version: '1.0.0' },
@@ -54,6 +57,7 @@ async function user(transport, era, confirm) {
   );
   client.setRequestHandler('elicitation/create', ({ params }) => {
     asked.push(params.message);
+    const confirm = confirms();
     return confirm === undefined
       ? { action: 'decline' }
       : { action: 'accept', content: { confirm } };
@@ -71,18 +75,20 @@ for (const [transport, era] of [
   ['stdio', LEGACY], // the server keeps the state, and asks by itself
 ]) {
   test(`${transport}, ${era}: a note is deleted once the user agreed`, async () => {
-    const url = transport === 'http' ? await listening() : undefined;
-    const open = () => (url ? new StreamableHTTPClientTransport(url) : overStdio());
-    for (const [confirm, outcome] of [
+    const open =
+      transport === 'http' ? new StreamableHTTPClientTransport(await listening()) : overStdio();
+    let confirm;
+    const { client, asked } = await user(open, era, () => confirm);
+    for (const [answered, outcome] of [
       [true, 'note 7 deleted'],
       [false, 'note 7 kept'],
       [undefined, 'note 7 kept'],
     ]) {
-      const { client, asked } = await user(open(), era, confirm);
+      confirm = answered;
       assert.equal(text(await deleting(client, 7)), outcome);
-      assert.deepEqual(asked, ['Delete note 7?']);
-      await client.close();
+      assert.deepEqual(asked.splice(0), ['Delete note 7?']);
     }
+    await client.close();
   });
 }
 

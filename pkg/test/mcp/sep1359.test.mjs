@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { answer, Codec, Key } from 'sealwax';
-import { bearer, connected, during, LEGACY, sleep, told, transports } from './client.mjs';
+import { bearer, compiled, connected, during, LEGACY, sleep, told, transports } from './client.mjs';
 import { ISSUER } from './server.mjs';
 
 const SERVER = fileURLToPath(new URL('server.mjs', import.meta.url));
@@ -90,9 +90,10 @@ const ways = {
       events,
       async connect(user, peer = { seen: [], wire: [] }) {
         const TEST_CONFIG = JSON.stringify({ keys, ...config, user, sep1359: config.life ?? {} });
+        const env = { ...compiled, TEST_CONFIG };
         const transport = shimmed(
           new StdioClientTransport({
-            ...{ command: process.execPath, args: [SERVER], env: { TEST_CONFIG }, stderr: 'pipe' },
+            ...{ command: process.execPath, args: [SERVER], env, stderr: 'pipe' },
           }),
           peer,
         );
@@ -276,7 +277,8 @@ test('stdio: a session outlives the process', async () => {
   // Another process: no initialize, but plain messages.
   const TEST_CONFIG = JSON.stringify({ keys, user: 'alice', sep1359: {} });
   const transport = new StdioClientTransport({
-    ...{ command: process.execPath, args: [SERVER], env: { TEST_CONFIG }, stderr: 'ignore' },
+    ...{ command: process.execPath, args: [SERVER], stderr: 'ignore' },
+    env: { ...compiled, TEST_CONFIG },
   });
   closing.push(transport);
   // The SDK's reader refuses the member, so the lines are read as they are.

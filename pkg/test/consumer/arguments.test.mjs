@@ -1,0 +1,225 @@
+// Arguments that the API refuses, and texts that it must not confuse.
+
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+
+import {
+  answer,
+  Codec,
+  inspect,
+  Key,
+  KeyRing,
+  requestContext,
+  requestContextFromJson,
+} from 'sealwax';
+import { alice, codec, key, keys, payload, refused } from './api.mjs';
+
+test('whatever a client sends for a session is refused as malformed', () => {
+  const sessions = alice.sessions();
+  const { sessionId, state } = sessions.create(payload);
+  const wrong = [undefined, null, 1, 'text', [], {}, { sessionId }, { state }];
+  const wrongMembers = [
+    { sessionId: 1, state },
+    { sessionId, state: null },
+    { sessionId, state: [state] },
+    { sessionId: '\ud800', state },
+    { sessionId, state: `${state}\udc00` },
+  ];
+  for (const metadata of [...wrong, ...wrongMembers]) {
+    refused('malformed', () => sessions.open(metadata));
+  }
+});
+
+test('a value of the wrong type is a TypeError', () => {
+  const sealer = alice.session();
+  for (const act of [
+    () => new Codec(),
+    () => new Codec({ keys: 7, audience: 'a' }),
+    () => new Codec({ keys: [key], audience: 'a' }),
+    () => new Codec({ keys, audience: 1 }),
+    () => new Codec({ keys, audience: 'a', skew: '60' }),
+    () => new KeyRing([keys]),
+    () => new KeyRing(key),
+    () => Key.parse(1),
+    () => Key.fromSecret('x'.repeat(32)),
+    () => codec.view('alice'),
+    () => codec.view({ subject: 1 }),
+    () => codec.view({ subject: null }),
+    () => sealer.seal('text'),
+    () => sealer.seal(new ArrayBuffer(8)),
+    () => sealer.seal(payload, { ttl: '60' }),
+    () => sealer.seal(payload, { noExpiry: 1 }),
+    () => sealer.seal(payload, null),
+    () => sealer.sealJson(1n),
+    () => sealer.open(payload),
+    () => sealer.open('x', 60),
+    () => alice.state(1),
+    () => alice.requestState('x'.repeat(32)),
+    () => alice.custom(),
+    () => alice.sessions(60),
+    () => alice.sessions().renew({}, payload),
+    () => alice.verifyHandle('tx', 1),
+    () => requestContext('tools/call', 1),
+    () => requestContextFromJson('tools/call', 'x', {}),
+    () => inspect(1),
+    () => answer(1),
+    () => answer('cursor', { sessionId: 1 }),
+  ]) {
+    assert.throws(act, TypeError, `${act}`);
+  }
+});
+
+test('where there are no keys, it is said how to make one', () => {
+  const message = /SEALWAX_KEYS.*sealwax keygen/;
+  for (const keys of [undefined, null, '']) {
+    refused('invalid_key', () => new Codec({ keys, audience: 'a' }), message);
+    refused('invalid_key', () => KeyRing.parse(keys), message);
+    refused('invalid_key', () => new KeyRing(keys), message);
+  }
+});
+
+test('an object of another copy of the package is told as such', () => {
+  const other = createRequire(import.meta.url)('sealwax');
+  const message = /of another: load sealwax by import everywhere, or by require everywhere/;
+  const theirs = new other.KeyRing([other.Key.generate()]);
+  assert.throws(() => new Codec({ keys: theirs, audience: 'a' }), { name: 'TypeError', message });
+  assert.throws(() => new other.Codec({ keys, audience: 'a' }), { name: 'TypeError', message });
+  assert.throws(() => new KeyRing([other.Key.generate()]), { name: 'TypeError', message });
+});
+
+test('arguments of a request are no text of JSON', () => {
+  for (const args of ['{"id":7}', 7, true]) {
+    refused(
+      'invalid_argument',
+      () => requestContext('tools/call', 'x', args),
+      /not as JSON within/,
+    );
+  }
+  const text = JSON.stringify('{"id":7}');
+  refused('invalid_argument', () => requestContextFromJson('tools/call', 'x', text));
+  assert.deepEqual(requestContext('tools/call', 'x', null), requestContext('tools/call', 'x'));
+});
+
+test('a misspelt option is a TypeError', () => {
+  const sealer = alice.session();
+  for (const act of [
+    () => new Codec({ keys, audience: 'a', payloadlimit: 1 }),
+    () => codec.view({ subject: 'alice', iss: 'x' }),
+    () => sealer.seal(payload, { noexpiry: true }),
+    () => sealer.open('x', { maxage: 60 }),
+    () => alice.custom('x', { sessionID: 'x' }),
+    () => alice.sessions({ TTL: 60 }),
+    () => answer('cursor', { sessionid: 'x' }),
+  ]) {
+    assert.throws(act, TypeError, `${act}`);
+  }
+});
+
+test('mistakes are the core’s to refuse', () => {
+  const sealer = alice.session();
+  for (const act of [
+    () => new Codec({ keys, audience: '' }),
+    () => new Codec({ keys, audience: 'a', payloadLimit: 2 ** 32 + 1 }),
+    () => new Codec({ keys, audience: 'a', skew: 301 }),
+    () => codec.view(),
+    () => codec.view({}),
+    () => codec.view({ issuer: 'https://idp.example.com' }),
+    () => codec.view({ anonymous: false }),
+    () => codec.view({ anonymous: true, subject: 'alice' }),
+    () => codec.view({ subject: '' }),
+    () => sealer.seal(payload, { ttl: 0 }),
+    () => sealer.seal(payload, { ttl: 2 ** 32 }),
+    () => alice.cursor('').seal(payload),
+    () => alice.requestState(new Uint8Array(31)).seal(payload),
+    () => alice.custom('x', { sessionId: '' }).seal(payload),
+    () => alice.custom('x', { context: new Uint8Array() }).seal(payload),
+    () => alice.mintHandle('sess'),
+    () => answer('no such profile'),
+  ]) {
+    refused('invalid_argument', act);
+  }
+  refused('invalid_key', () => new KeyRing([]));
+  refused('invalid_key', () => new KeyRing([key, key]));
+  refused('invalid_key', () => Key.fromSecret(new Uint8Array(31)));
+});
+
+test('numbers are whole and not negative', () => {
+  for (const ttl of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
+    refused('invalid_argument', () => alice.session().seal(payload, { ttl }), /whole number/);
+  }
+  refused('invalid_argument', () => alice.session().seal(payload, { ttl: 1, noExpiry: true }));
+});
+
+test('lone surrogates are refused before they become one another', () => {
+  const lone = 'x\ud800';
+  for (const act of [
+    () => new Codec({ keys, audience: lone }),
+    () => codec.view({ subject: lone }),
+    () => codec.view({ client: lone }),
+    () => codec.view({ subject: 'x', issuer: lone }),
+    () => alice.state(lone),
+    () => alice.cursor(lone),
+    () => alice.handleState(lone),
+    () => alice.custom(lone),
+    () => alice.custom('x', { sessionId: lone }),
+    () => requestContext(lone, 'x'),
+    () => requestContext('x', lone),
+  ]) {
+    refused('invalid_argument', act, /lone surrogate/);
+  }
+  refused('invalid_argument', () => requestContext('x', 'x', { [lone]: 1 }));
+  refused('invalid_argument', () => requestContext('x', 'x', [lone]));
+  refused('malformed', () => alice.session().open(lone));
+  refused('malformed', () => alice.verifySessionId(lone));
+  refused('malformed', () => alice.verifyHandle('tx', `tx_${lone}`));
+  refused('invalid_key', () => KeyRing.parse(lone));
+});
+
+test('a text is taken whole, whatever its characters', () => {
+  // As many bytes as the whole has characters make a shorter text: none may pass for the other.
+  for (const [whole, part] of [
+    ['éa', 'é'],
+    ['😂ab', '😂'],
+    ['aé', 'a'],
+  ]) {
+    const token = alice.state(whole).seal(payload);
+    assert.deepEqual(alice.state(whole).open(token).payload, payload);
+    refused('unauthentic', () => alice.state(part).open(token));
+    const cursor = alice.cursor('tools/list');
+    refused('malformed', () => cursor.open(cursor.seal(payload) + whole));
+  }
+});
+
+test('arguments that JSON would bend are refused', () => {
+  for (const value of [Number.NaN, [Number.POSITIVE_INFINITY], { n: 2 ** 53 }, () => {}]) {
+    refused('invalid_argument', () => requestContext('tools/call', 'x', value));
+  }
+  refused('invalid_argument', () => requestContextFromJson('tools/call', 'x', '{"a":1,"a":1}'));
+  refused('invalid_argument', () => alice.session().sealJson({ n: Number.NaN }));
+  refused('invalid_argument', () => alice.session().sealJson(undefined));
+  const [absent, empty] = [requestContext('m', 't'), requestContext('m', 't', {})];
+  assert.notDeepEqual(absent, empty);
+  assert.deepEqual(absent, requestContext('m', 't', null));
+  assert.deepEqual(empty, requestContextFromJson('m', 't', ' {}'));
+});
+
+test('the order of keys and their names change nothing', () => {
+  const texts = [
+    '{"b":1,"a":{"d":[{"z":1,"y":2}],"c":null}}',
+    '{"__proto__":{"b":1,"a":2},"a":1}',
+    '{"b":1,"__proto__":null,"a":1}',
+    '{"10":1,"9":2,"a":3}',
+    '{"\u{ff5e}":1,"\u{1f600}":2,"a":3}',
+    '{"constructor":1,"Z":2,"":3}',
+    '[{"b":1,"a":2},[],{}]',
+  ];
+  for (const text of texts) {
+    const found = requestContext('tools/call', 'x', JSON.parse(text));
+    assert.deepEqual(found, requestContextFromJson('tools/call', 'x', text), text);
+  }
+  // What has a form of its own in JSON keeps it.
+  const date = { b: new Date(0), a: 1 };
+  const written = requestContextFromJson('tools/call', 'x', JSON.stringify(date));
+  assert.deepEqual(requestContext('tools/call', 'x', date), written);
+});

@@ -1,0 +1,138 @@
+// The settings of a guard, of its sessions and of its ledger, and the servers that it protects.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { InMemoryTransport, McpServer } from '@modelcontextprotocol/server';
+import { Codec, Key } from 'sealwax';
+import { Guard } from 'sealwax/mcp';
+import { sessionStreams } from 'sealwax/mcp/stdio';
+import { connected, during, LEGACY, transports } from './client.mjs';
+import { guardOf } from './wire.mjs';
+
+const keys = Key.generate().toText();
+const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+
+test('who forgot to protect is told so, and nothing leaves', async () => {
+  const guard = new Guard({ codec, principal: 'anonymous' });
+  const other = new Guard({ codec, principal: 'anonymous' });
+  for (const protect of [(server) => server, (server) => other.protect(server)]) {
+    const server = protect(new McpServer({ name: 'x', version: '1' }));
+    const rows = guard.handles('row');
+    server.registerTool('state', {}, (ctx) => ({ requestState: guard.state(ctx, 'secret') }));
+    server.registerTool('mint', {}, (ctx) => rows.mint(ctx));
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    await server.connect(ours);
+    const client = await connected(theirs, LEGACY);
+    for (const tool of ['state', 'mint']) {
+      const { result } = await client.call(tool, {});
+      assert.equal(result.isError, true);
+      assert.match(result.content[0].text, /call guard\.protect\(server\)/);
+    }
+    await client.client.close();
+  }
+  assert.throws(() => guard.state({}, 'x'), { code: 'invalid_argument' });
+});
+
+test('what cannot be protected is refused at once', async () => {
+  const guard = new Guard({ codec, principal: 'anonymous' });
+  const info = { name: 'x', version: '1' };
+  const verify = async () => {};
+  assert.throws(
+    () => guard.protect(new McpServer(info, { requestState: { verify } })),
+    /without requestState\.verify/,
+  );
+  for (const none of [{}, null, undefined, 'server', { connect() {} }]) {
+    assert.throws(() => guard.protect(none), { code: 'invalid_argument' });
+  }
+  const server = new McpServer(info);
+  assert.equal(guard.protect(guard.protect(server)), server);
+  const other = new Guard({ codec, principal: 'anonymous' });
+  assert.throws(() => other.protect(server), /without requestState\.verify/);
+  const late = new McpServer(info);
+  await late.connect(InMemoryTransport.createLinkedPair()[0]);
+  assert.throws(() => guard.protect(late), /before connect/);
+});
+
+test('options are what they should be', () => {
+  const good = { codec, principal: 'anonymous' };
+  const bad = [
+    {},
+    { codec },
+    { codec, principal: 'alice' },
+    { codec, principal: undefined },
+    { codec: { view() {} }, principal: 'anonymous' },
+    { ...good, onrefused() {} },
+    { ...good, onRefused: 'log' },
+    { ...good, accept: {} },
+    { ...good, accept: { accept() {} } },
+    { ...good, acceptTimeout: '1' },
+    { ...good, requestStateTtl: '1' },
+    { ...good, only: { delete_note: 'id' } },
+    { ...good, logger: {} },
+  ];
+  for (const options of bad) assert.throws(() => new Guard(options), TypeError);
+  for (const acceptTimeout of [0, -1, Number.NaN, 61, Number.POSITIVE_INFINITY]) {
+    assert.throws(() => new Guard({ ...good, acceptTimeout }), { code: 'invalid_argument' });
+  }
+  const guard = new Guard(good);
+  assert.throws(() => guard.handles('row', { ttl: 1 }), TypeError);
+  assert.throws(() => guard.heldHandles(7), TypeError);
+  for (const make of [
+    () => guard.handles('No Type'),
+    () => guard.heldHandles('sw1'),
+    () => guard.handles('row', { maxAge: 0 }),
+    () => guard.heldHandles('row', { ttl: 0 }),
+    () => new Guard({ ...good, requestStateTtl: 0 }),
+  ]) {
+    assert.throws(make, { code: 'invalid_argument' });
+  }
+});
+
+test('options of sessions are what they should be', () => {
+  const guard = () => new Guard({ codec, principal: 'anonymous' });
+  const initial = () => 0;
+  for (const options of [
+    undefined,
+    {},
+    { initial: 0 },
+    { initial, ttl: '1' },
+    { initial, required: ['count'] },
+    { initial, required: { tools: 'count' } },
+    { initial, required: { tool: ['count'] } },
+    { initial, timeToLive: 1 },
+  ]) {
+    assert.throws(() => guard().sessions(options), TypeError, JSON.stringify(options));
+  }
+  for (const options of [
+    { initial, ttl: 0 },
+    { initial, ttl: 1, noExpiry: true },
+    { initial, heldByServer: true },
+    { ttl: 1, heldByServer: true },
+    { initial, required: { methods: ['tools/list'] } },
+    { initial, required: { methods: ['initialize'] } },
+  ]) {
+    const expected = { code: 'invalid_argument' };
+    assert.throws(() => guard().sessions(options), expected, JSON.stringify(options));
+  }
+  const twice = guard();
+  twice.sessions({ initial });
+  assert.throws(() => twice.sessions({ initial }), /once, and before/);
+});
+
+test('an idle time takes a ledger, and so does single use', async () => {
+  const guard = guardOf();
+  const idle = { code: 'invalid_argument', message: /^idle: expected a guard with a ledger/ };
+  assert.throws(() => guard.fetch(() => {}, { idle: 60 }), idle);
+  assert.throws(() => sessionStreams(guard, { idle: 60 }), idle);
+  assert.throws(() => guardOf({ ledgerOptions: {} }), /expected a ledger too/);
+  assert.throws(() => guardOf({ ledger: {} }), TypeError);
+  await assert.rejects(guard.revoke({ subject: 'alice' }), /ledger: expected a guard that has one/);
+  const server = await transports.http({ keys, singleUse: true });
+  const alice = await server.connect('alice');
+  const { events } = await during(server.events, () => alice.call('hold', { value: 1 }));
+  await server.close();
+  const { code, message } = events.find(({ code }) => code);
+  assert.equal(code, 'invalid_argument');
+  assert.match(message, /single use: expected a guard with a ledger/);
+});

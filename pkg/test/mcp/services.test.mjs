@@ -1,0 +1,130 @@
+// A ledger in a Cluster, at Upstash, and at a service that forbids commands.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
+
+import { Redis as Upstash } from '@upstash/redis';
+import { Cluster } from 'ioredis';
+import { createCluster } from 'redis';
+import { anonymous } from 'sealwax';
+import { RedisLedger } from 'sealwax/mcp';
+import { clients } from './ledgers.mjs';
+import { closing, fails, revoked, SECRET, served, started } from './stores.mjs';
+
+/** A Cluster of two masters. */
+async function cluster() {
+  const nodes = [
+    await started({ 'cluster-enabled': 'yes' }),
+    await started({ 'cluster-enabled': 'yes' }),
+  ];
+  const [one, other] = nodes;
+  await one.admin.call('cluster', 'addslotsrange', '0', '8191');
+  await other.admin.call('cluster', 'addslotsrange', '8192', '16383');
+  await one.admin.call('cluster', 'meet', '127.0.0.1', `${other.port}`);
+  for (const { admin } of nodes) {
+    for (let tries = 0; tries < 200; tries += 1) {
+      const told = await admin.call('cluster', 'info');
+      if (/cluster_state:ok/.test(told) && /cluster_known_nodes:2/.test(told)) break;
+      await new Promise((later) => setTimeout(later, 50));
+    }
+  }
+  return nodes;
+}
+
+test('a Cluster, by either client', async () => {
+  const [{ port, admin }, other] = await cluster();
+  const byIoredis = new Cluster([{ host: '127.0.0.1', port }]);
+  byIoredis.on('error', () => {});
+  closing.push(() => byIoredis.disconnect());
+  const byRedis = createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${port}` }] });
+  byRedis.on('error', () => {});
+  await byRedis.connect();
+  closing.push(() => byRedis.destroy());
+  for (const client of [byIoredis, byRedis]) {
+    const ledger = new RedisLedger(client);
+    assert.ok(Array.isArray(await ledger.check()));
+    // Either master may have them, by the label.
+    for (const label of ['a', 'b', 'c', 'd']) {
+      const server = served(ledger, { ledgerOptions: { label, adopt: 1 } });
+      const handle = (await server.call('mint')).result.content[0].text;
+      assert.ok((await server.steady('check', { handle })).result);
+      assert.equal((await server.call('end', { handle })).result.content[0].text, 'done');
+      assert.equal((await server.steady('check', { handle })).error.code, -32602);
+      assert.equal(server.events.at(-1).code, 'ended');
+    }
+  }
+  const counts = await Promise.all([admin, other.admin].map((one) => one.dbsize()));
+  assert.ok(
+    counts.every((count) => count > 0),
+    `${counts}`,
+  );
+});
+
+/** Upstash's REST protocol in front of a Valkey. */
+async function rest(store, forbidden = []) {
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const [name, ...args] = JSON.parse(body);
+    const told = async () => {
+      if (forbidden.includes(name)) return { error: `ERR unknown command '${name}'` };
+      const result = await store.admin.call(name, ...args);
+      return { result };
+    };
+    const answer = await told().catch(({ message }) => ({ error: message }));
+    response.statusCode = answer.error ? 400 : 200;
+    const encoded = (value) => {
+      if (Array.isArray(value)) return value.map(encoded);
+      return typeof value === 'string' && value !== 'OK'
+        ? Buffer.from(value).toString('base64')
+        : value;
+    };
+    response.end(JSON.stringify(answer.error ? answer : { result: encoded(answer.result) }));
+  });
+  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+  closing.push(() => server.closeAllConnections() ?? server.close());
+  return `http://127.0.0.1:${server.address().port}`;
+}
+
+test('Upstash: by REST, where texts stay texts', async () => {
+  const store = await started();
+  const url = await rest(store);
+  const ledger = new RedisLedger(clients.upstash(url));
+  const server = served(ledger, { ledgerOptions: { adopt: 1 } });
+  const handle = (await server.call('mint')).result.content[0].text;
+  assert.equal((await server.steady('check', { handle })).result.content[0].text, 'done');
+  assert.equal((await server.call('end', { handle })).result.content[0].text, 'done');
+  assert.equal((await server.steady('check', { handle })).error.code, -32602);
+  assert.equal(server.events.at(-1).code, 'ended');
+  await server.guard.revoke(anonymous);
+  assert.equal((await server.steady('check', { handle })).error.code, -32602);
+
+  const parsing = new Upstash({ url, token: SECRET, retry: false });
+  await fails(new RedisLedger(parsing), /set automaticDeserialization: false/);
+  const unasked = new Upstash({
+    ...{ url: await rest(store, ['INFO']), token: SECRET, retry: false },
+    automaticDeserialization: false,
+  });
+  await fails(new RedisLedger(unasked), /ledger: expected an answer, found/);
+});
+
+test('a service that forbids INFO in scripts needs a replica to confirm each command', async () => {
+  const store = await started();
+  await store.admin.acl('SETUSER', 'app', 'on', `>${SECRET}`, '~*', '+@all', '-info');
+  await store.admin.acl('SETUSER', 'default', '+@all');
+  const url = store.url.replace('redis://', `redis://app:${SECRET}@`);
+  const one = clients.ioredis(url);
+  closing.push(() => one.disconnect());
+  // The server's settings are told by a user who may ask.
+  const info = await store.admin.info();
+  const asking = (client) => ({
+    call: (name, ...args) => (name === 'info' ? info : client.call(name, ...args)),
+  });
+  await assert.rejects(
+    revoked(served(new RedisLedger(asking(one))).guard),
+    /no replica confirmed it: a fail-over would forget it/,
+  );
+  const cluster = { ...asking(one), isCluster: true, nodes: () => [asking(one)] };
+  await fails(new RedisLedger(cluster), /scripts: expected a server that allows INFO in them/);
+});

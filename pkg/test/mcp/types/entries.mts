@@ -1,0 +1,14 @@
+// Each entry point beside the package's own: compiled where exports are not known, too.
+
+import { Codec } from 'sealwax';
+import { Guard, MemoryLedger } from 'sealwax/mcp';
+import { ClientSessions } from 'sealwax/mcp/client';
+import { sessionStreams } from 'sealwax/mcp/stdio';
+
+const codec = new Codec({ keys: '', audience: 'a' });
+const guard: Guard = new Guard({ codec, principal: 'anonymous', ledger: new MemoryLedger() });
+export const sessions: ClientSessions = new ClientSessions();
+export const [stdin, stdout] = sessionStreams(guard, { ttl: 60 });
+
+// @ts-expect-error a guard has a codec
+new Guard({ principal: 'anonymous' });
