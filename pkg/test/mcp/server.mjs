@@ -39,7 +39,12 @@ export function world(config, principal, onRefused) {
     },
     logger: { warn: (line) => onRefused({ line }) },
     ...(accept && { accept: accepts[accept](), acceptTimeout: 0.2 }),
-    ...(rest.ledger && { ledger: rest.ledger, ledgerOptions: rest.ledgerOptions }),
+    // A busy machine is no failure of the ledger.
+    ...(rest.ledger && {
+      acceptTimeout: 20,
+      ledger: rest.ledger,
+      ledgerOptions: rest.ledgerOptions,
+    }),
     ...(rest.ttl && { requestStateTtl: rest.ttl }),
     ...(rest.only && { only: rest.only }),
   });

@@ -31,7 +31,8 @@ for (const client of ['ioredis', 'redis']) {
     store.pause();
     const server = await fails(ledger, /expected an answer in time, found none/);
     store.resume();
-    const { result, error } = await server.again(await server.asked());
+    const requestState = await server.asked();
+    const { result, error } = await server.steady('ask', {}, { requestState });
     // It is as new as the ledger.
     assert.equal(result, undefined);
     assert.equal(error.code, -32602);
