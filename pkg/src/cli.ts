@@ -18,21 +18,20 @@ Usage: sealwax keygen [--count N]
        sealwax inspect [--json] [--key-file FILE] [--now UNIX] [TEXT]
 
 keygen   Make keys, one a line: secrets to keep in SEALWAX_KEYS
-         --count N        How many: 1 to 65535
-inspect  Say what a token, session id, handle or key text is, without opening it
-         TEXT             The text, in place of stdin: every process of the machine can read it, so give what
-                          is in use, or a key, on stdin
-         --json           Print JSON: what (token, session-id, handle or key), length, and where there is one
-                          kind, key_id, token_id, handle_type, created_at_ms; in_ring is null where no keys
-                          are given
+         --count N        The number of keys: 1 to 65535
+inspect  Identify a token, session id, handle or key text, without opening it
+         TEXT             The text, in place of stdin: every process of the machine can read it, so pass a
+                          live token or a key on stdin
+         --json           Print JSON: what (token, session-id, handle or key), length, and if there is exactly
+                          one kind, key_id, token_id, handle_type, created_at_ms; in_ring is null without keys
          --key-file FILE  File of key texts, in place of SEALWAX_KEYS
          --now UNIX       The time in Unix seconds, in place of the clock's
 
 -h, --help     Print help
 -V, --version  Print version
 
-Exit status: 0 for success; 1 when the text is none of ours; 2 for all else: wrong usage, keys or arguments,
-a file that cannot be read.
+Exit status: 0 for success; 1 when the text is none of ours; 2 for any other failure: wrong usage, keys or
+arguments, a file that cannot be read.
 `;
 
 const OPTIONS = {

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 # Longer input is cut here, and refused for its length by what reads it.
 _MAX_INPUT = 4 << 20
 _LAST_MOMENT = 253_402_207_200
-_ABOUT = "Makes keys, and says what a text is. The crate's command `sealwax` does more."
+_ABOUT = "Makes keys, and identifies a text. The crate's command `sealwax` does more."
 _STATUS = """\
-Exit status: 0 for success; 1 when the text is none of ours; 2 for all else: wrong usage, keys or
-arguments, a file that cannot be read."""
+Exit status: 0 for success; 1 when the text is none of ours; 2 for any other failure: wrong usage,
+keys or arguments, a file that cannot be read."""
 
 
 def main() -> int:
@@ -68,21 +68,22 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--version", action="version", version=f"sealwax {sealwax.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     keygen = commands.add_parser("keygen", help="make keys, one a line: secrets for SEALWAX_KEYS")
-    keygen.add_argument("--count", type=_number(1, 65_535), default=1, help="how many, 1 to 65535")
-    says = "say what a token, session id, handle or key text is, without opening it"
+    keygen.add_argument(
+        "--count", type=_number(1, 65_535), default=1, help="the number of keys, 1 to 65535"
+    )
+    says = "identify a token, session id, handle or key text, without opening it"
     inspect = commands.add_parser("inspect", help=says, description=says)
     inspect.add_argument(
         "text",
         nargs="?",
-        help="the text, in place of stdin: every process of the machine can read it, so give what "
-        "is in use, or a key, on stdin",
+        help="the text, in place of stdin: every process of the machine can read it, so pass a "
+        "live token or a key on stdin",
     )
     inspect.add_argument(
         "--json",
         action="store_true",
-        help="print JSON: what (token, session-id, handle or key), length, and where there is one "
-        "kind, key_id, token_id, handle_type, created_at_ms; in_ring is null where no keys are "
-        "given",
+        help="print JSON: what (token, session-id, handle or key), length, and if there is exactly "
+        "one kind, key_id, token_id, handle_type, created_at_ms; in_ring is null without keys",
     )
     inspect.add_argument(
         "--key-file", metavar="FILE", help="file of key texts, in place of SEALWAX_KEYS"
