@@ -125,11 +125,13 @@ test-core: targets
 	@# Another crate of a program may turn these on, and nothing may change.
 	$(CARGO_TEST) --features serde_json/arbitrary_precision,serde_json/preserve_order $(I686:%=--target %) $(NUMBERS)
 	@# The core needs no standard library.
-	cargo check --quiet --no-default-features --target x86_64-unknown-none
+	cargo clippy --quiet --no-default-features --target x86_64-unknown-none -- -D warnings
 	@# The fuzz targets compile; without C++, for nothing is linked.
 	CUSTOM_LIBFUZZER_PATH=/none/libnone.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 
 test-core-whole: targets
+	cargo clippy --quiet -p sealwax --all-targets -- -D warnings
+	cargo clippy --quiet -p sealwax-rmcp -- -D warnings
 	$(CARGO_TEST)
 	$(CARGO_TEST) --features serde_json/arbitrary_precision $(NUMBERS)
 	$(CARGO_TEST) --features serde_json/preserve_order $(NUMBERS)
@@ -146,9 +148,9 @@ test-wasm: targets
 		$(CARGO_TEST) --target wasm32-wasip1 --features hazmat --lib --test codec \
 		-- --skip nonces:: --skip layers:: --skip canonical::
 
-# The ledger's scripts are tried in it. Each compiles the core again, so a change must pass one in twenty.
+# The ledger's scripts are tried in it. Each compiles the core again, so a change must pass one in forty.
 test-faults: $(LEDGER)/.installed
-	python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 20
+	python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 40
 
 test-faults-whole: $(LEDGER)/.installed
 	python3 tests/faults.py $(BUILD) $(LEDGER)/bin/python
@@ -283,9 +285,7 @@ lint: npm tools
 style: tools
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-features --all-targets -- -D warnings
-	cargo clippy --quiet --package sealwax --all-targets -- -D warnings
-	cargo clippy --quiet --package sealwax-rmcp -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps -p sealwax --all-features
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CRATES)
 	$(MAKE) -C bindings/c style
 	$(MAKE) -C pkg style
 	$(MAKE) -C bindings/python lint
