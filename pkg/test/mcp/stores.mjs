@@ -30,12 +30,15 @@ export function connected(client, url) {
   return new RedisLedger(made);
 }
 
-/** A server with a state, a handle and a session; what it logs and tells. */
+/**
+ * A server with a state, a handle and a session; what it logs and tells. Its guard waits long, for a busy machine is no
+ * failure.
+ */
 export function served(ledger, options = {}) {
   const lines = [];
   const events = [];
   const guard = guardOf({
-    ...{ ledger, onRefused: (event) => events.push(event) },
+    ...{ ledger, acceptTimeout: 20, onRefused: (event) => events.push(event) },
     logger: { warn: (line) => lines.push(line) },
     ...options,
   });
@@ -84,7 +87,7 @@ export async function revoked(guard) {
 
 /** A request whose state cannot be judged is the server's failure, in time, and the log says why. */
 export async function fails(ledger, why) {
-  const server = served(ledger);
+  const server = served(ledger, { acceptTimeout: 1 });
   for (let tries = 1; ; tries += 1) {
     const from = performance.now();
     const { result, error } = await server.again(await server.asked());
