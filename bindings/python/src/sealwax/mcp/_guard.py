@@ -68,10 +68,11 @@ class Guard:
     `on_refused` is called with each refusal and its reason, which the logger ``sealwax.mcp`` gets
     too, and the client never. `accept` decides whether to accept a verified token, within
     `accept_timeout` seconds. `ledger` records used and ended tokens and the latest state of each
-    session (:mod:`sealwax.ledger`); without it a token can be used any number of times until it
-    expires. `request_state_ttl` is the lifetime of a ``requestState`` in seconds, 600 by default.
-    `only` maps a tool or a prompt to the arguments that its ``requestState`` is bound to; the
-    others may differ when the client comes back.
+    session (:mod:`sealwax.ledger`), and has three tenths of that time for one command; without it
+    a token can be used any number of times until it expires. `request_state_ttl` is the lifetime
+    of a ``requestState`` in seconds, 600 by default. `only` maps a tool or a prompt to the
+    arguments that its ``requestState`` is bound to; the others may differ when the client comes
+    back.
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
