@@ -68,7 +68,7 @@ servers: npm wheel programs
 # With what Python alone needs.
 quickstart:
 	@$(call say,the Python package)
-	@$(MAKE) --silent -j2 -C bindings/python build mcp
+	@$(MAKE) --silent -j3 -C bindings/python library build mcp
 	@$(PYTHON_MCP) demo/quickstart.py
 
 demo: demo-session demo-fleet
