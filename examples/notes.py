@@ -1,6 +1,6 @@
 """A small MCP server whose tokens are sealed: a question, a basket, a list in pages.
 
-    export SEALWAX_KEYS="$(sealwax keygen)"
+    export SEALWAX_KEYS="$(python -m sealwax keygen)"
     python examples/notes.py                    # on stdio
     PORT=8000 python examples/notes.py          # on HTTP
 
@@ -42,7 +42,7 @@ NOTES = {number: f"This is note {number}." for number in range(1, 26)}
 PAGE = 10
 
 if "SEALWAX_KEYS" not in os.environ:
-    sys.exit("SEALWAX_KEYS: expected a key, found none: make one with `sealwax keygen`")
+    sys.exit("SEALWAX_KEYS: expected a key, found none: make one with `python -m sealwax keygen`")
 guard = Guard(
     codec=sealwax.Codec(keys=os.environ["SEALWAX_KEYS"], audience=AUDIENCE),
     principal=principal_from_access_token if SECRET and "PORT" in os.environ else "anonymous",

@@ -2,7 +2,7 @@
  * Notes: a tool that asks before it deletes, a basket in a handle, and a list in pages. It stores
  * nothing between requests except the notes, so the next request may go to another replica.
  *
- * `SEALWAX_KEYS="$(sealwax keygen)" node notes.js` serves stdio, with `PORT` HTTP; with
+ * `SEALWAX_KEYS="$(npx sealwax keygen)" node notes.js` serves stdio, with `PORT` HTTP; with
  * `NOTES_JWT_SECRET`, a caller over HTTP needs a token. With `SEALWAX_LEDGER`, the URL of a Redis or Valkey
  * that all replicas share, the answer to a question is accepted once.
  */
@@ -29,7 +29,7 @@ import { Guard, principalFromAuthInfo, RedisLedger } from 'sealwax/mcp';
 import { z } from 'zod';
 
 const { SEALWAX_KEYS: keys, SEALWAX_LEDGER: store, NOTES_JWT_SECRET: secret, PORT } = process.env;
-if (!keys) throw new Error('SEALWAX_KEYS: expected keys; make one with `sealwax keygen`');
+if (!keys) throw new Error('SEALWAX_KEYS: expected keys; make one with `npx sealwax keygen`');
 const redis = store && new Redis(store, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
 if (redis) redis.on('error', ({ message }) => console.error(`ledger: ${message}`));
 

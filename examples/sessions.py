@@ -1,6 +1,6 @@
 """A small MCP server with sessions: a counter, and a text that is written in a transaction.
 
-    export SEALWAX_KEYS="$(sealwax keygen)"
+    export SEALWAX_KEYS="$(python -m sealwax keygen)"
     python examples/sessions.py                    # on stdio
     PORT=8000 python examples/sessions.py          # on HTTP
 
@@ -32,7 +32,7 @@ LEDGER = os.environ.get("SEALWAX_LEDGER")
 TOOLS = ["count", "begin", "read", "write", "end"]
 
 if "SEALWAX_KEYS" not in os.environ:
-    sys.exit("SEALWAX_KEYS: expected a key, found none: make one with `sealwax keygen`")
+    sys.exit("SEALWAX_KEYS: expected a key, found none: make one with `python -m sealwax keygen`")
 guard = Guard(
     codec=sealwax.Codec(keys=os.environ["SEALWAX_KEYS"], audience=AUDIENCE),
     principal=principal_from_access_token if SECRET and "PORT" in os.environ else "anonymous",

@@ -2,7 +2,7 @@
  * Counter: one counter and one transaction for each session of a client. The client keeps the state
  * sealed; this server stores nothing, so the next request may go to another replica.
  *
- * `SEALWAX_KEYS="$(sealwax keygen)" node sessions.js` serves stdio, with `PORT` HTTP; with
+ * `SEALWAX_KEYS="$(npx sealwax keygen)" node sessions.js` serves stdio, with `PORT` HTTP; with
  * `NOTES_JWT_SECRET`, a caller over HTTP needs a token. With `SEALWAX_LEDGER`, the URL of a Redis or Valkey
  * that all replicas share, sessions can be deleted, and concurrent calls all count.
  */
@@ -27,7 +27,7 @@ import { Guard, principalFromAuthInfo, RedisLedger, type Session } from 'sealwax
 import { z } from 'zod';
 
 const { SEALWAX_KEYS: keys, SEALWAX_LEDGER: store, NOTES_JWT_SECRET: secret, PORT } = process.env;
-if (!keys) throw new Error('SEALWAX_KEYS: expected keys; make one with `sealwax keygen`');
+if (!keys) throw new Error('SEALWAX_KEYS: expected keys; make one with `npx sealwax keygen`');
 const redis = store && new Redis(store, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
 if (redis) redis.on('error', ({ message }) => console.error(`ledger: ${message}`));
 

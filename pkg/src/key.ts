@@ -160,7 +160,7 @@ function copies(keys: readonly Key[]): raw.Key[] {
 /** The error for missing keys: most likely the variable is not set. */
 export function noKeys(): SealwaxError {
   const message =
-    'keys: expected key texts or a KeyRing, found none: is SEALWAX_KEYS set? `sealwax keygen` makes a ' +
-    'key for it, as does Key.generate().toText()';
+    'keys: expected key texts or a KeyRing, found none: is SEALWAX_KEYS set? `npx sealwax keygen` makes ' +
+    'a key for it, as does Key.generate().toText()';
   return new SealwaxError('invalid_key', message, false);
 }
