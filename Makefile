@@ -1,6 +1,6 @@
 # Two commands on a fresh machine (Rust by rustup, Node with npm, Python 3, a C compiler, make):
 #
-#   make quickstart  the main job in one language, in under two minutes: a real server, a real client, and a thief
+#   make quickstart  the main job in one language, in about two minutes: a real server, a real client, and a thief
 #   make demo        one session through four languages, and a fleet of MCP servers in three
 #   make test        all that a change must pass; safe with -j2 (and -O for its output)
 #   make check       format, linters, types, the core's unit tests and vectors: in a minute, once it is built
@@ -130,8 +130,6 @@ test-core: targets
 	CUSTOM_LIBFUZZER_PATH=/none/libnone.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 
 test-core-whole: targets
-	cargo clippy --quiet -p sealwax --all-targets -- -D warnings
-	cargo clippy --quiet -p sealwax-rmcp -- -D warnings
 	$(CARGO_TEST)
 	$(CARGO_TEST) --features serde_json/arbitrary_precision $(NUMBERS)
 	$(CARGO_TEST) --features serde_json/preserve_order $(NUMBERS)
@@ -148,9 +146,9 @@ test-wasm: targets
 		$(CARGO_TEST) --target wasm32-wasip1 --features hazmat --lib --test codec \
 		-- --skip nonces:: --skip layers:: --skip canonical::
 
-# The ledger's scripts are tried in it. Each compiles the core again, so a change must pass one in forty.
+# The ledger's scripts are tried in it. Each compiles the core again, so a change must pass one in twenty.
 test-faults: $(LEDGER)/.installed
-	python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 40
+	python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 20
 
 test-faults-whole: $(LEDGER)/.installed
 	python3 tests/faults.py $(BUILD) $(LEDGER)/bin/python
@@ -285,6 +283,8 @@ lint: npm tools
 style: tools
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-features --all-targets -- -D warnings
+	cargo clippy --quiet -p sealwax --all-targets -- -D warnings
+	cargo clippy --quiet -p sealwax-rmcp -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CRATES)
 	$(MAKE) -C bindings/c style
 	$(MAKE) -C pkg style

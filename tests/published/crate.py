@@ -22,7 +22,7 @@ PAPERS = {
     RMCP: {"LICENSE-APACHE", "LICENSE-MIT", "README.md"},
 }
 SOURCES = {CORE: ["src"], RMCP: ["src", "examples", "tests/common", "tests/official"]}
-METADATA = ["description", "keywords", "license", "readme", "repository", "rust_version"]
+METADATA = ["categories", "description", "keywords", "license", "readme", "repository", "rust_version"]
 
 
 def packages():

@@ -21,6 +21,7 @@ use crate::principal::IntoPrincipal;
 use crate::refusal::{About, Refusal};
 
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_ACCEPT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Seals the tokens that a server sends to its clients, and opens and checks those that come back.
 ///
@@ -268,7 +269,7 @@ impl GuardBuilder {
         self
     }
 
-    /// Sets the time limit of [`Accept`] and the ledger for all questions of one exchange: 1 s by default. The
+    /// Sets the time limit of [`Accept`] and the ledger for all questions of one exchange: 1 s by default, 60 s at most. The
     /// session of the transport is checked before its request, and each handle separately. One command of the ledger
     /// may take three tenths of it.
     #[must_use]
@@ -358,13 +359,13 @@ impl GuardBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a time of zero, for an empty list of arguments, and for settings of a ledger
+    /// [`Error::InvalidArgument`] for a time out of its range, for an empty list of arguments, and for settings of a ledger
     /// without a ledger.
     pub fn build(mut self) -> Result<Guard, Error> {
-        if self.options.accept_timeout.is_zero() {
-            return Err(Error::InvalidArgument(
-                "accept_timeout: expected more than zero".into(),
-            ));
+        let limit = self.options.accept_timeout;
+        if limit.is_zero() || limit > MAX_ACCEPT_TIMEOUT {
+            let text = "accept_timeout: expected more than 0 and at most 60 seconds";
+            return Err(Error::InvalidArgument(text.into()));
         }
         match (self.ledger, self.ledger_settings) {
             (Some(ledger), settings) => {

@@ -42,3 +42,32 @@ impl LedgerClient {
         Err(Failed(format!("ledger: {why}")))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures::future::{BoxFuture, pending};
+    use sealwax::ledger::Script;
+    use tokio::time::Instant;
+
+    use super::LedgerClient;
+    use crate::ledger::{Command, Ledger, Reply};
+
+    struct Silent;
+
+    impl Ledger for Silent {
+        fn run<'a>(&'a self, _: &'a Command) -> BoxFuture<'a, Reply> {
+            Box::pin(pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_command_has_three_tenths_of_the_time_limit() {
+        let client = LedgerClient::new(Box::new(Silent), Duration::from_millis(200));
+        let command = Command::new(Script::Open, Vec::new(), Vec::new());
+        let late = Instant::now() + Duration::from_secs(60);
+        let failed = client.record(&command, late).await.unwrap_err();
+        assert_eq!(failed.0, "ledger: no answer in 60ms");
+    }
+}

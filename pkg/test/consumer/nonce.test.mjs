@@ -172,7 +172,7 @@ test('a snapshot of a process keeps nothing of a burst', () => {
 
 test('a great many have no repeat', () => {
   // SEALWAX_NONCES=10000000 takes half a minute.
-  const count = Number(process.env.SEALWAX_NONCES ?? 100_000);
+  const count = Number(process.env.SEALWAX_NONCES ?? 500_000);
   const found = new BigUint64Array(count);
   for (let at = 0; at < count; at++) {
     // The bytes that no time is mixed into.

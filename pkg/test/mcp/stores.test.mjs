@@ -176,6 +176,18 @@ test('what answers in another way is no ledger', async () => {
   await fails({ run: () => new Promise(() => {}) }, /found none/);
 });
 
+test('a slow ledger has three tenths of a longer time limit', async () => {
+  const memory = ledgerOf({ engine: 'memory' });
+  const slow = async (command) => {
+    await new Promise((later) => setTimeout(later, 400));
+    return memory.run(command);
+  };
+  // By default that is late; this guard waits for six seconds.
+  const server = served({ run: slow });
+  assert.ok((await server.again(await server.asked())).result);
+  assert.deepEqual(server.events, []);
+});
+
 test('an answer that came while the process was busy is in time', async () => {
   const memory = ledgerOf({ engine: 'memory' });
   const run = (command) =>

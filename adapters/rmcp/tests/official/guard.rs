@@ -252,6 +252,10 @@ fn mistakes_in_the_options_are_said_at_once() {
             builder().accept_timeout(Duration::ZERO).build(),
             "accept_timeout",
         ),
+        (
+            builder().accept_timeout(Duration::MAX).build(),
+            "accept_timeout",
+        ),
         (builder().only("delete", none).build(), "only"),
     ] {
         let error = built.unwrap_err();

@@ -80,7 +80,7 @@ def on_stdio(
         finally:
             assert process.stdin is not None
             process.stdin.close()
-            assert process.wait(10) == 0
+            assert process.wait(60) == 0
 
 
 def agreed(user: str = "alice", **members: Any) -> str:

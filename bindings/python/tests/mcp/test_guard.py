@@ -290,7 +290,8 @@ async def test_nothing_that_is_sealed_is_read_back(monkeypatch: pytest.MonkeyPat
     [
         ({"principal": "alice"}, "principal: expected a function"),
         ({"principal": None}, "principal: expected a function"),
-        ({"accept_timeout": 0}, "accept_timeout: expected over 0 s"),
+        ({"accept_timeout": 0}, "accept_timeout: expected more than 0 and at most 60 seconds"),
+        ({"accept_timeout": float("inf")}, "accept_timeout: expected more than 0 and at most 60"),
         ({"request_state_ttl": 0}, "ttl"),
         ({"only": {"ask": []}}, "at least one of the named"),
         ({"only": {"ask": ["i\ud800d"]}}, "only|surrogate"),

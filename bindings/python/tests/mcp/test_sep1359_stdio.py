@@ -173,7 +173,7 @@ def test_on_stdio_what_leaves_is_of_the_session_that_it_was_made_for(
         for _ in range(6):
             hear()
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
     made_for = {1: one, 2: other, 3: other, 4: one}
     notes = [message for message in said if message.get("method") == "notifications/progress"]
     answers = [message["result"] for message in said if "result" in message]

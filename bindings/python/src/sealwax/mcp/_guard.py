@@ -67,12 +67,12 @@ class Guard:
     request; a server without authentication passes ``"anonymous"``. There is no default.
     `on_refused` is called with each refusal and its reason, which the logger ``sealwax.mcp`` gets
     too, and the client never. `accept` decides whether to accept a verified token, within
-    `accept_timeout` seconds. `ledger` records used and ended tokens and the latest state of each
-    session (:mod:`sealwax.ledger`), and has three tenths of that time for one command; without it
-    a token can be used any number of times until it expires. `request_state_ttl` is the lifetime
-    of a ``requestState`` in seconds, 600 by default. `only` maps a tool or a prompt to the
-    arguments that its ``requestState`` is bound to; the others may differ when the client comes
-    back.
+    `accept_timeout` seconds, 60 at most. `ledger` records used and ended tokens and the latest
+    state of each session (:mod:`sealwax.ledger`), and has three tenths of that time for one
+    command; without it a token can be used any number of times until it expires.
+    `request_state_ttl` is the lifetime of a ``requestState`` in seconds, 600 by default. `only`
+    maps a tool or a prompt to the arguments that its ``requestState`` is bound to; the others may
+    differ when the client comes back.
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -102,8 +102,11 @@ class Guard:
             raise InvalidArgument('principal: expected a function, or "anonymous" by that name')
         if inspect.iscoroutinefunction(on_refused):
             raise TypeError("on_refused: expected a plain function: no answer waits for it")
-        if not accept_timeout > 0:
-            raise InvalidArgument(f"accept_timeout: expected over 0 s, found {accept_timeout}")
+        if not 0 < accept_timeout <= 60:
+            raise InvalidArgument(
+                "accept_timeout: expected more than 0 and at most 60 seconds, "
+                f"found {accept_timeout}"
+            )
         self.codec = codec
         self.principal = principal
         self.on_refused = on_refused
