@@ -4,7 +4,8 @@
 use std::error::Error;
 use std::{env, io};
 
-use sealwax::{Codec, KeyRing, Principal, Profile, SessionMetadata};
+use sealwax::{Codec, KeyRing, Principal, SessionMetadata};
+use sealwax_mcp::Profile;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let codec = Codec::new(KeyRing::from_env()?, "https://mcp.example.com")?;
@@ -14,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let metadata = SessionMetadata::from_json(&io::read_to_string(io::stdin())?)?;
     let session = sessions.open(&metadata).unwrap_or_else(|refused| {
         eprintln!("{}: {refused}", refused.code());
-        println!("{}", refused.answer(Profile::DataLayer, None).to_json());
+        println!("{}", Profile::DataLayer.answer(&refused, None).to_json());
         std::process::exit(1)
     });
     let state = session.state();

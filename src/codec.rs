@@ -1,11 +1,8 @@
 //! The codec of a server.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use core::fmt;
-use core::time::Duration;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
 use crate::format::clock::Clock;
 use crate::format::{sealed, text};
@@ -105,6 +102,12 @@ impl Codec {
     }
 
     /// Draws fresh randomness, for one nonce or one ulid.
+    /// Returns the clock and the source of randomness.
+    #[must_use]
+    pub fn environment(&self) -> &dyn Environment {
+        &*self.0.environment
+    }
+
     pub(crate) fn draw<const N: usize>(&self) -> Result<[u8; N], Error> {
         let mut bytes = [0; N];
         self.0.environment.fill(&mut bytes)?;

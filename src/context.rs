@@ -1,7 +1,7 @@
 //! The context of a `requestState`: 32 bytes that name its request, the same from every language
 //! (SPEC.md, "Request context").
 
-use core::fmt;
+use std::fmt;
 
 use crate::Error;
 use crate::format::bytes::leading;
@@ -36,7 +36,6 @@ impl RequestContext {
     /// arguments that languages read differently: a number of magnitude 2⁵³ or more, a duplicate
     /// key in an object, a lone surrogate, more than 100 levels, a text, a number or a boolean
     /// instead of an object, or invalid JSON.
-    #[cfg(feature = "jcs")]
     pub fn new(method: &str, target: &str, arguments: Option<&str>) -> Result<Self, Error> {
         Self::digest(method, target, arguments, None)
     }
@@ -57,7 +56,6 @@ impl RequestContext {
     ///
     /// As [`new`](Self::new), and [`Error::InvalidArgument`] if the arguments have none of the
     /// names: a misspelt name must not leave a token unbound.
-    #[cfg(feature = "jcs")]
     pub fn only(
         method: &str,
         target: &str,
@@ -67,7 +65,6 @@ impl RequestContext {
         Self::digest(method, target, arguments, Some(names))
     }
 
-    #[cfg(feature = "jcs")]
     fn digest(
         method: &str,
         target: &str,
@@ -86,7 +83,7 @@ impl RequestContext {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() != Self::LEN {
             let found = bytes.len();
-            return Err(Error::argument(alloc::format!(
+            return Err(Error::argument(format!(
                 "context: expected 32 bytes, found {found}"
             )));
         }

@@ -1,6 +1,6 @@
 //! The errors' messages, and their stable codes, the same in every language.
 
-use core::fmt;
+use std::fmt;
 
 pub use crate::format::error::Error;
 
@@ -74,4 +74,4 @@ impl fmt::Display for Error {
     }
 }
 
-impl core::error::Error for Error {}
+impl std::error::Error for Error {}

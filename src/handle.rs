@@ -1,8 +1,7 @@
 //! Handles, minted or verified.
 
-use alloc::string::String;
-use core::fmt;
-use core::time::Duration;
+use std::fmt;
+use std::time::Duration;
 
 use crate::format::handle;
 use crate::format::ulid::Ulid;

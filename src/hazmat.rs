@@ -34,7 +34,6 @@ pub fn tags(view: &View) -> impl Iterator<Item = &[u8; 16]> {
 }
 
 /// Returns whether a JSON text is hashed unchanged because it is known to be canonical.
-#[cfg(feature = "jcs")]
 #[must_use]
 pub fn is_canonical(arguments: &str) -> bool {
     crate::format::canonical::is_canonical(arguments)
@@ -45,7 +44,6 @@ pub fn is_canonical(arguments: &str) -> bool {
 /// # Errors
 ///
 /// As [`RequestContext::new`](crate::RequestContext::new).
-#[cfg(feature = "jcs")]
-pub fn canonical(arguments: &str) -> Result<alloc::vec::Vec<u8>, Error> {
+pub fn canonical(arguments: &str) -> Result<Vec<u8>, Error> {
     crate::format::json::canonical(arguments, None)
 }

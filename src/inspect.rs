@@ -31,7 +31,7 @@ pub enum Inspected {
     /// A handle, which names no key.
     Handle {
         /// Its type.
-        handle_type: alloc::string::String,
+        handle_type: String,
         /// Its claimed time of making, in Unix milliseconds.
         created_at_ms: u64,
     },

@@ -1,6 +1,6 @@
 //! The kinds of sealed tokens, as names and as types.
 
-use core::str::FromStr;
+use std::str::FromStr;
 
 use crate::Error;
 pub use crate::format::purpose::{Kind, Purpose};

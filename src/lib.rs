@@ -1,11 +1,5 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-#![no_std]
-#![cfg_attr(not(feature = "std"), allow(dead_code))]
-
-extern crate alloc;
-#[cfg(feature = "std")]
-extern crate std;
 
 mod format;
 
@@ -19,21 +13,15 @@ mod handle;
 pub mod hazmat;
 mod inspect;
 pub mod kind;
-pub mod ledger;
 mod principal;
 mod ring;
 mod sealer;
 mod session_id;
 mod sessions;
-#[cfg(all(
-    feature = "std",
-    not(all(target_arch = "wasm32", target_os = "unknown"))
-))]
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 mod system;
 mod token;
 mod view;
-
-pub mod mcp;
 
 pub use codec::{Codec, CodecBuilder};
 pub use context::RequestContext;
@@ -43,16 +31,12 @@ pub use format::key::{Key, KeyId};
 pub use handle::Handle;
 pub use inspect::{Inspected, inspect};
 pub use kind::{Kind, Purpose};
-pub use mcp::{Answer, Carried, ErrorData, Profile, RpcError, TextContent, ToolResult};
 pub use principal::{JwtClaims, Principal, PrincipalParts};
 pub use ring::KeyRing;
 pub use sealer::{Sealer, check_ttl};
 pub use session_id::SessionId;
 pub use sessions::{OpenedSession, SessionMetadata, Sessions};
-#[cfg(all(
-    feature = "std",
-    not(all(target_arch = "wasm32", target_os = "unknown"))
-))]
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 pub use system::System;
 pub use token::{Opened, Token, TokenId};
 pub use view::View;

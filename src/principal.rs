@@ -1,7 +1,5 @@
 //! The principal of a token.
 
-use alloc::string::String;
-
 use crate::format::holder::{self, Tag};
 use crate::format::text;
 use crate::{Error, Key};
@@ -140,7 +138,13 @@ impl Principal {
         Self(Some(parts))
     }
 
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    /// Checks that it names a client or a subject, or is expressly anonymous.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for an issuer alone, and for a part that is empty or over 1,024
+    /// bytes.
+    pub fn check(&self) -> Result<(), Error> {
         let Some(parts) = &self.0 else { return Ok(()) };
         let named = [
             ("issuer", &parts.issuer),

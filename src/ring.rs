@@ -1,9 +1,7 @@
 //! Keys in order, so that rotation loses no session.
 
-use alloc::format;
-use alloc::vec::Vec;
-use core::fmt;
-use core::str::FromStr;
+use std::fmt;
+use std::str::FromStr;
 
 use crate::{Error, Key, KeyId};
 

@@ -1,10 +1,8 @@
 //! Seals and opens: one sealer for each kind of token, so that no required binding can be
 //! forgotten.
 
-use alloc::format;
-use alloc::vec::Vec;
-use core::marker::PhantomData;
-use core::time::Duration;
+use std::marker::PhantomData;
+use std::time::Duration;
 
 use serde::Serialize;
 

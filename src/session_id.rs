@@ -1,8 +1,7 @@
 //! Session ids, minted or verified.
 
-use alloc::string::String;
-use core::fmt;
-use core::time::Duration;
+use std::fmt;
+use std::time::Duration;
 
 use crate::format::session_id;
 use crate::format::ulid::Ulid;

@@ -1,8 +1,7 @@
 //! Data-layer sessions, in the draft's JSON shape: a session id that never changes, and a state
 //! token bound to it that each write seals anew.
 
-use alloc::string::{String, ToString as _};
-use core::time::Duration;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -63,8 +62,8 @@ impl SessionMetadata {
 }
 
 /// Logs get neither the id nor the state: together they are the session.
-impl core::fmt::Debug for SessionMetadata {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl std::fmt::Debug for SessionMetadata {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SessionMetadata")
             .field("expires_at", &self.expires_at)
             .finish_non_exhaustive()
@@ -196,8 +195,12 @@ impl Sessions<'_> {
         Ok(self.renewed(session, payload)?.0)
     }
 
-    /// As [`renew`](Self::renew), and returns the token of the new state.
-    pub(crate) fn renewed(
+    /// As [`renew`](Self::renew), and returns the token of the new state too.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn renewed(
         &self,
         session: &OpenedSession,
         payload: &[u8],
@@ -232,8 +235,9 @@ impl Sessions<'_> {
         Ok((metadata, token))
     }
 
-    /// Returns the metadata of an opened state.
-    pub(crate) fn metadata_of(&self, session: &OpenedSession, state: &str) -> SessionMetadata {
+    /// Returns the metadata of an opened session, with the text of its state as it came.
+    #[must_use]
+    pub fn metadata_of(&self, session: &OpenedSession, state: &str) -> SessionMetadata {
         let opened = session.state();
         self.metadata(&session.id, opened.started_at(), opened.expires_at(), state)
     }

@@ -1,10 +1,8 @@
 //! Sealed and opened tokens, by their kind. They are different types, so that no one reads an
 //! unopened token, or takes a state for a cursor.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt;
-use core::marker::PhantomData;
+use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::DeserializeOwned;
 

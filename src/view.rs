@@ -1,7 +1,6 @@
 //! A codec for one principal.
 
-use alloc::vec::Vec;
-use core::fmt;
+use std::fmt;
 
 use zeroize::Zeroizing;
 

@@ -2,9 +2,6 @@
 //!
 //! `base64` is the default; `base64-simd` (feature `simd`) takes a quarter of its time (benches/).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 #[cfg(not(feature = "simd"))]
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD, Engine as _};
 #[cfg(feature = "simd")]

@@ -1,6 +1,6 @@
 //! The two time checks: from the future, and past the end.
 
-use core::time::Duration;
+use std::time::Duration;
 
 use super::error::Error;
 

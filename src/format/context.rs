@@ -1,6 +1,6 @@
 //! The 32 bytes that name a request, the same from every language (SPEC.md, "Request context").
 
-use alloc::borrow::Cow;
+use std::borrow::Cow;
 
 use sha2::{Digest as _, Sha256};
 

@@ -1,7 +1,6 @@
 //! The errors, in the order of SPEC.md, "Opening". The API adds codes and messages.
 
-use alloc::borrow::Cow;
-use alloc::string::String;
+use std::borrow::Cow;
 
 use super::key::KeyId;
 
@@ -60,7 +59,8 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn argument(expected: impl Into<Cow<'static, str>>) -> Self {
+    /// Returns [`InvalidArgument`](Self::InvalidArgument): what was expected, and what was found.
+    pub fn argument(expected: impl Into<Cow<'static, str>>) -> Self {
         Self::InvalidArgument(expected.into())
     }
 }

@@ -1,9 +1,6 @@
 //! The bytes of a handle: a short signed identifier that a language model carries from call to call
 //! (SPEC.md, "Handle").
 
-use alloc::format;
-use alloc::string::String;
-
 use data_encoding::Encoding;
 use data_encoding_macro::new_encoding;
 use subtle::ConstantTimeEq as _;

@@ -1,12 +1,9 @@
 //! The canonical form (RFC 8785) of a request's arguments; refuses JSON that languages read
 //! differently.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 use core::cell::Cell;
-use core::fmt;
-use core::ops::Range;
+use std::fmt;
+use std::ops::Range;
 
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};

@@ -1,11 +1,8 @@
 //! A secret, the keys derived from it, and its text form.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-use core::fmt;
-use core::str::FromStr;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
 
 use hkdf::Hkdf;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -24,7 +21,7 @@ const PREFIX: &str = "swk1_";
 pub(crate) const SECRET_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 4;
 const TEXT_LEN: usize = 53;
-const NOT_A_KEY: Error = Error::InvalidKey(alloc::borrow::Cow::Borrowed(
+const NOT_A_KEY: Error = Error::InvalidKey(std::borrow::Cow::Borrowed(
     "expected a key text: swk1_ and 48 characters, from `sealwax keygen`, `npx sealwax keygen` or \
      `python -m sealwax keygen`",
 ));

@@ -15,16 +15,13 @@
 
 pub(crate) mod base64url;
 pub(crate) mod bytes;
-#[cfg(feature = "jcs")]
 pub(crate) mod canonical;
 pub(crate) mod cipher;
 pub(crate) mod clock;
-#[cfg(feature = "jcs")]
 pub(crate) mod context;
 pub(crate) mod error;
 pub(crate) mod handle;
 pub(crate) mod holder;
-#[cfg(feature = "jcs")]
 pub(crate) mod json;
 pub(crate) mod key;
 pub(crate) mod pae;

@@ -1,7 +1,6 @@
 //! The purpose of a sealed token and its bindings: the format's table of kinds.
 
-use alloc::format;
-use core::fmt;
+use std::fmt;
 
 use super::error::Error;
 use super::{handle, text};

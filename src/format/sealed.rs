@@ -1,10 +1,6 @@
 //! The bytes of a sealed token: seals it, and opens it with every check in its order (SPEC.md,
 //! "Sealed token" and "Opening").
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 

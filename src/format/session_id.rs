@@ -1,8 +1,6 @@
 //! The bytes of a session id: signed, bound to a principal, constant as long as the session lives
 //! (SPEC.md, "Session id").
 
-use alloc::string::String;
-
 use subtle::ConstantTimeEq as _;
 
 use super::base64url;

@@ -1,7 +1,5 @@
 //! The limits of text fields, and of ids and handles: 1,024 bytes.
 
-use alloc::format;
-
 use super::error::Error;
 
 /// The limit of a text field in bytes (audience, label, session id, principal, method, target).

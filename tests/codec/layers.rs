@@ -1,5 +1,4 @@
-//! The folders of `src/` are layers: the format names nothing above it, and the public types name nothing of
-//! the protocol.
+//! The format names nothing above it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,17 +27,6 @@ fn words(file: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The protocol's types that the crate root exports.
-const PROTOCOL: [&str; 7] = [
-    "Answer",
-    "Carried",
-    "ErrorData",
-    "Profile",
-    "RpcError",
-    "TextContent",
-    "ToolResult",
-];
-
 #[test]
 fn the_format_names_nothing_above_it() {
     let mut lines = 0;
@@ -55,17 +43,4 @@ fn the_format_names_nothing_above_it() {
         assert!(!climbs, "{file:?}");
     }
     assert!(lines <= 1500, "to be read in an evening: {lines} lines");
-}
-
-#[test]
-fn public_types_do_not_name_the_protocol() {
-    let contents = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs")).unwrap();
-    assert!(contents.contains(&format!("pub use mcp::{{{}}};", PROTOCOL.join(", "))));
-    for file in files("src") {
-        let is_table_of_contents = file.ends_with("lib.rs");
-        for word in words(&file) {
-            let names = word == "mcp::" || PROTOCOL.contains(&word.as_str());
-            assert!(is_table_of_contents || !names, "{file:?}: {word}");
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The core's helpers for adapters, by `tests/requests.json`, which every language reads.
 
-use sealwax::{Carried, Error, JwtClaims, Principal, RequestContext};
+use sealwax::{Error, JwtClaims, Principal, RequestContext};
 use serde_json::Value;
 
 fn cases(group: &str) -> Vec<Value> {
@@ -10,25 +10,6 @@ fn cases(group: &str) -> Vec<Value> {
 
 fn code<T>(result: Result<T, Error>) -> Option<&'static str> {
     result.err().map(|error| error.code())
-}
-
-#[test]
-fn methods_carry_what_they_carry() {
-    for case in cases("carried") {
-        let carried = Carried::by(case["method"].as_str().unwrap());
-        let found = carried.map(|found| {
-            serde_json::json!({
-                "kind": found.kind.name(),
-                "param": found.param,
-                "result": found.result,
-                "target": found.target,
-            })
-        });
-        assert_eq!(
-            found,
-            serde_json::from_value(case["carried"].clone()).unwrap()
-        );
-    }
 }
 
 #[test]

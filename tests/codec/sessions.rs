@@ -1,9 +1,9 @@
-//! Data-layer sessions over time, and the answers to clients.
+//! Data-layer sessions over time.
 
 use std::time::Duration;
 
 use crate::common::Clock;
-use sealwax::{Answer, Error, Profile, SessionMetadata, View};
+use sealwax::{SessionMetadata, View};
 use serde_json::{Value, json};
 
 const START: u64 = 1_795_000_000;
@@ -196,90 +196,6 @@ fn stolen_crossed_and_missing_parts_are_refused() {
         None,
         "a hint is not read"
     );
-}
-
-#[test]
-fn answers_follow_the_table_of_the_specification() {
-    let table = [
-        (
-            "sep-1359",
-            json!({"error": {"code": -32003, "message": "Invalid or expired session", "data": {"sessionId": "s-1"}}}),
-        ),
-        (
-            "data-layer",
-            json!({"error": {"code": -32043, "message": "Session not found", "data": {"sessionId": "s-1"}}}),
-        ),
-        (
-            "data-layer-required",
-            json!({"error": {"code": -32043, "message": "Session required", "data": {"reason": "session_required"}}}),
-        ),
-        (
-            "request-state",
-            json!({"error": {"code": -32602, "message": "Invalid or expired requestState", "data": {"reason": "invalid_request_state"}}}),
-        ),
-        (
-            "cursor",
-            json!({"error": {"code": -32602, "message": "Invalid cursor"}}),
-        ),
-        ("mcp-session-id", json!({"httpStatus": 404})),
-    ];
-    for (name, answer) in table {
-        let profile: Profile = name.parse().unwrap();
-        let said = profile.refusal(Some("s-1")).to_json();
-        assert_eq!(serde_json::from_str::<Value>(&said).unwrap(), answer);
-        for refused in [
-            Error::Unauthentic,
-            Error::PrincipalMismatch,
-            Error::Expired { at: 1, now: 2 },
-        ] {
-            assert_eq!(
-                refused.answer(profile, Some("s-1")).to_json(),
-                said,
-                "which check failed does not show"
-            );
-        }
-    }
-    let Answer::ToolResult(result) = Profile::Handle.refusal(None) else {
-        panic!("a handle is a tool's")
-    };
-    assert!(result.is_error);
-    assert!("session".parse::<Profile>().is_err());
-}
-
-#[test]
-fn a_session_id_is_echoed_only_when_well_formed() {
-    for odd in ["", "a b", "a\n", "é", "\u{7f}", &"a".repeat(1025)] {
-        let Answer::Error(error) = Profile::DataLayer.refusal(Some(odd)) else {
-            panic!("an error")
-        };
-        assert_eq!(error.data, None, "{odd:?}");
-    }
-}
-
-#[test]
-fn the_servers_own_failure_ends_no_session() {
-    for error in [
-        Error::EntropyUnavailable,
-        Error::InvalidArgument("x".into()),
-        Error::InvalidKey("x".into()),
-    ] {
-        let Answer::Error(answer) = error.answer(Profile::DataLayer, Some("s-1")) else {
-            panic!("an error")
-        };
-        assert_eq!(
-            (answer.code, answer.message, answer.data),
-            (-32603, "Internal error", None)
-        );
-        assert_eq!(
-            error.answer(Profile::McpSessionId, None),
-            Answer::HttpStatus(500)
-        );
-        let Answer::ToolResult(result) = error.answer(Profile::Handle, None) else {
-            panic!("a handle is a tool's")
-        };
-        let text = result.content[0].text;
-        assert!(text.contains("Try again later"), "{text}");
-    }
 }
 
 #[test]

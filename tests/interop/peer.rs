@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use sealwax::{
-    Codec, Error, KeyRing, Principal, Profile, Purpose, RequestContext, Sealer, SessionMetadata,
-    Sessions, View, kind::Untyped,
+    Codec, Error, KeyRing, Principal, Purpose, RequestContext, Sealer, SessionMetadata, Sessions,
+    View, kind::Untyped,
 };
+use sealwax_mcp::Profile;
 
 fn main() -> Result<(), Box<dyn StdError>> {
     let mut out = io::stdout().lock();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use sealwax::Principal;
-use sealwax::mcp::{self, Failed, Question, Verdict};
+use sealwax_mcp::{Failed, Question, Verdict};
 use tokio::time::Instant;
 
 use crate::Kind;
@@ -101,7 +101,7 @@ async fn ask(
     Ok(Verdict::Yes)
 }
 
-fn presented(token: mcp::Presented, principal: &Principal) -> Presented {
+fn presented(token: sealwax_mcp::Presented, principal: &Principal) -> Presented {
     Presented {
         kind: token.item,
         id: token.id,

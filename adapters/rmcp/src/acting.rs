@@ -2,8 +2,9 @@
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::mcp::{Act, Exchange, Made, Reply, Step, What};
-use sealwax::{Error, Profile};
+use sealwax::Error;
+use sealwax_mcp::Profile;
+use sealwax_mcp::{Act, Exchange, Made, Reply, Step, What};
 use serde::de::DeserializeOwned;
 
 use crate::Kind;

@@ -9,8 +9,9 @@ use http::request::Parts;
 use rmcp::model::Extensions;
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer};
-use sealwax::mcp::{Event, Exchange, Failed, Step, Verdict};
-use sealwax::{Error, Principal, Profile};
+use sealwax::{Error, Principal};
+use sealwax_mcp::Profile;
+use sealwax_mcp::{Event, Exchange, Failed, Step, Verdict};
 
 use crate::Kind;
 use crate::accept::Deadline;

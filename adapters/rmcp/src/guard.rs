@@ -9,8 +9,8 @@ use futures::future::BoxFuture;
 use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use sealwax::mcp::{self, Event, Failed, LedgerSettings, Refused, Reply, Step};
 use sealwax::{Codec, Error, Principal};
+use sealwax_mcp::{Event, Failed, LedgerSettings, Refused, Reply, Step};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -54,15 +54,15 @@ pub(crate) type InitialOf =
 
 /// Data-layer sessions, which are set once the guard is built.
 pub(crate) struct WithSessions {
-    pub rules: mcp::GuardBuilder,
-    pub engine: mcp::Guard,
+    pub rules: sealwax_mcp::GuardBuilder,
+    pub engine: sealwax_mcp::Guard,
     /// `None`: the server holds the state.
     pub initial: Option<Box<InitialOf>>,
 }
 
 pub(crate) struct Settings {
-    rules: mcp::GuardBuilder,
-    engine: mcp::Guard,
+    rules: sealwax_mcp::GuardBuilder,
+    engine: sealwax_mcp::Guard,
     sessions: OnceLock<WithSessions>,
     options: Options,
     peer: OnceLock<Peer<RoleServer>>,
@@ -86,7 +86,7 @@ impl Guard {
         P: IntoPrincipal,
     {
         GuardBuilder {
-            rules: mcp::Guard::builder(codec),
+            rules: sealwax_mcp::Guard::builder(codec),
             options: Options {
                 principal: Box::new(move |context| principal(context).into_principal()),
                 on_refused: None,
@@ -153,13 +153,13 @@ impl Guard {
     }
 
     /// Returns the engine.
-    pub(crate) fn engine(&self) -> &mcp::Guard {
+    pub(crate) fn engine(&self) -> &sealwax_mcp::Guard {
         let sessions = self.0.sessions.get();
         sessions.map_or(&self.0.engine, |it| &it.engine)
     }
 
     /// Returns the engine's settings, to adapt them to another part of the server.
-    pub(crate) fn rules(&self) -> mcp::GuardBuilder {
+    pub(crate) fn rules(&self) -> sealwax_mcp::GuardBuilder {
         let sessions = self.0.sessions.get();
         sessions.map_or(&self.0.rules, |it| &it.rules).clone()
     }
@@ -227,7 +227,7 @@ impl Guard {
     pub(crate) fn refuse(&self, error: &Error, about: About<'_>) -> Reply {
         let (profile, session_id) = (about.profile, about.session_id);
         self.report(&about.refusal(error));
-        error.answer(profile, session_id).into()
+        profile.answer(error, session_id).into()
     }
 }
 
@@ -247,7 +247,7 @@ fn nobodys_peer() -> Peer<RoleServer> {
 
 /// Sets the options of a [`Guard`].
 pub struct GuardBuilder {
-    rules: mcp::GuardBuilder,
+    rules: sealwax_mcp::GuardBuilder,
     options: Options,
     ledger: Option<Box<dyn Ledger>>,
     ledger_settings: Option<LedgerSettings>,

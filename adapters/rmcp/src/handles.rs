@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::mcp::{Made, Sent, What};
+use sealwax_mcp::{Made, Sent, What};
 
 use crate::acting::Acting;
 use crate::guard::Guard;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::Profile;
-use sealwax::mcp::{Before, Made, Sent, What};
+use sealwax_mcp::Profile;
+use sealwax_mcp::{Before, Made, Sent, What};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -7,7 +7,7 @@ use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
-use sealwax::mcp::{Deliver, Event, Failed, Reply, Step};
+use sealwax_mcp::{Deliver, Event, Failed, Reply, Step};
 use serde_json::Value;
 
 use crate::caller::Identified;

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest};
-use sealwax::mcp::{Event, Failed, Reply, Step};
+use sealwax_mcp::{Event, Failed, Reply, Step};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, DuplexStream,

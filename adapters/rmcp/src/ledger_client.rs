@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use sealwax::mcp::Failed;
+use sealwax_mcp::Failed;
 use tokio::time::{Instant, timeout_at};
 
 use crate::ledger::{Command, Ledger};
@@ -48,7 +48,7 @@ mod tests {
     use std::time::Duration;
 
     use futures::future::{BoxFuture, pending};
-    use sealwax::ledger::Script;
+    use sealwax_mcp::ledger::Script;
     use tokio::time::Instant;
 
     use super::LedgerClient;

@@ -43,7 +43,7 @@ pub use protected::Protected;
 pub use refusal::Refusal;
 pub use refused::Refused;
 /// The kinds of tokens that a guard seals and opens. Their names are the same in every language.
-pub use sealwax::mcp::Item as Kind;
+pub use sealwax_mcp::Item as Kind;
 pub use session::Session;
 pub use sessions::{Sessions, SessionsBuilder};
 pub use state::State;

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::request::Parts;
 use sealwax::SessionMetadata;
-use sealwax::mcp::{Leave, Reply, Sent};
+use sealwax_mcp::{Leave, Reply, Sent};
 use serde_json::{Value, json};
 
 /// The session's member of `_meta`.

@@ -11,8 +11,8 @@ use rmcp::model::{
     PaginatedRequestParams, ReadResourceDirectoryRequestParams, ReadResourceRequestParams,
     SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams, UpdateTaskParams,
 };
-use sealwax::Carried;
-use sealwax::mcp::Sent;
+use sealwax_mcp::Carried;
+use sealwax_mcp::Sent;
 use serde_json::Value;
 
 /// The params of a request.

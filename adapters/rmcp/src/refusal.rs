@@ -2,8 +2,9 @@
 
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
-use sealwax::mcp::Reply;
-use sealwax::{Error, Inspected, Principal, Profile};
+use sealwax::{Error, Inspected, Principal};
+use sealwax_mcp::Profile;
+use sealwax_mcp::Reply;
 use serde_json::Value;
 
 use crate::Kind;

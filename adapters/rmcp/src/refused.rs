@@ -5,7 +5,7 @@ use std::fmt;
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
-use sealwax::mcp::Reply;
+use sealwax_mcp::Reply;
 
 use crate::refusal::error_data;
 

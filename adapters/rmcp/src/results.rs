@@ -7,8 +7,8 @@ use rmcp::model::{
     ListResourcesResult, ListSkillsResult, ListToolsResult, MetaObject, ReadResourceResponse,
     ReadResourceResult, ServerCapabilities,
 };
-use sealwax::ToolResult;
-use sealwax::mcp::{Head, Leave, Outcome, Scope, Sent};
+use sealwax_mcp::ToolResult;
+use sealwax_mcp::{Head, Leave, Outcome, Scope, Sent};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 

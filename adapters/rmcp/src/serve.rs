@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rmcp::model::{NotificationMetaObject, ProtocolVersion};
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer};
-use sealwax::Carried;
-use sealwax::mcp::{Event, Failed, Message, Reply, Sent, SentSession, Step, Watch};
+use sealwax_mcp::Carried;
+use sealwax_mcp::{Event, Failed, Message, Reply, Sent, SentSession, Step, Watch};
 use serde_json::Value;
 
 use crate::caller::{Caller, refused};

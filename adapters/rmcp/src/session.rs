@@ -6,7 +6,8 @@ use std::sync::Arc;
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Error, Profile, SessionMetadata};
+use sealwax::{Error, SessionMetadata};
+use sealwax_mcp::Profile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

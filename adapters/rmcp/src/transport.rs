@@ -5,10 +5,11 @@ use std::sync::OnceLock;
 use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::mcp::{
+use sealwax::{Error, Principal};
+use sealwax_mcp::Profile;
+use sealwax_mcp::{
     self, Deliver, Event, Exchange, Head, Reply, Sent, Step, TransportMessage, Watch,
 };
-use sealwax::{Error, Principal, Profile};
 use serde_json::Value;
 
 use crate::Kind;
@@ -24,9 +25,9 @@ use crate::refusal::About;
 /// The guard of a transport.
 pub(crate) struct Transport {
     pub guard: Guard,
-    pub settings: mcp::TransportSettings,
+    pub settings: sealwax_mcp::TransportSettings,
     /// Built with the first message, because sessions may be added to the guard after this.
-    engine: OnceLock<Result<mcp::Guard, Error>>,
+    engine: OnceLock<Result<sealwax_mcp::Guard, Error>>,
 }
 
 /// A message that is being processed.
@@ -57,9 +58,9 @@ impl Transport {
     pub(crate) fn new(guard: &Guard) -> Self {
         Self {
             guard: guard.clone(),
-            settings: mcp::TransportSettings {
+            settings: sealwax_mcp::TransportSettings {
                 declares: true,
-                ..mcp::TransportSettings::default()
+                ..sealwax_mcp::TransportSettings::default()
             },
             engine: OnceLock::new(),
         }

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
-use sealwax_core::mcp::{self, document};
+use sealwax_mcp::document;
 
 use crate::call::{ErrorReport, Failure, call};
 use crate::codec::Codec;
@@ -12,14 +12,14 @@ use crate::output::{Slot, free};
 use crate::status::Status;
 
 /// The rules of a server's guard: a codec and settings.
-pub struct Guard(pub(crate) mcp::Guard);
+pub struct Guard(pub(crate) sealwax_mcp::Guard);
 
 /// The state of a guard for one message, from its arrival until its answer is sent. Unlike other
 /// objects it is mutable, so only one thread may use it at a time.
 pub struct Exchange(Mutex<Current>);
 
 struct Current {
-    exchange: mcp::Exchange,
+    exchange: sealwax_mcp::Exchange,
     /// The last step or document that was returned.
     step: String,
 }
@@ -337,7 +337,7 @@ impl Begun {
         }
     }
 
-    fn give(self, (exchange, step): (mcp::Exchange, String)) {
+    fn give(self, (exchange, step): (sealwax_mcp::Exchange, String)) {
         // Moving the exchange does not move the text.
         self.step.give(&step);
         self.exchange

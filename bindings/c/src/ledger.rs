@@ -3,8 +3,8 @@
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
-use sealwax_core::ledger;
-use sealwax_core::mcp::document;
+use sealwax_mcp::document;
+use sealwax_mcp::ledger;
 
 use crate::call::{ErrorReport, call};
 use crate::engine::TextOutput;

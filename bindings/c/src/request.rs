@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
 
-use sealwax_core::{Carried, Error, JwtClaims, Principal, Profile, RequestContext};
+use sealwax_core::{Error, JwtClaims, Principal, RequestContext};
+use sealwax_mcp::{Carried, Profile};
 use serde::Deserialize;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! The fixed answers for clients, as JavaScript objects.
 
-use sealwax::{Answer, ErrorData, Profile};
+use sealwax_mcp::{Answer, ErrorData, Profile};
 use wasm_bindgen::prelude::*;
 
 use crate::error::Result;

@@ -1,6 +1,7 @@
 //! The request, and its caller.
 
-use sealwax::{Carried, JwtClaims, Principal, RequestContext};
+use sealwax::{JwtClaims, Principal, RequestContext};
+use sealwax_mcp::Carried;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! The guard's engine, by JSON documents.
 
-use sealwax::ledger;
-use sealwax::mcp::{self, document};
+use sealwax_mcp::document;
+use sealwax_mcp::ledger;
 use wasm_bindgen::prelude::*;
 
 use crate::codec::Codec;
@@ -20,7 +20,7 @@ extern "C" {
 
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct Guard(mcp::Guard);
+pub struct Guard(sealwax_mcp::Guard);
 
 #[wasm_bindgen]
 impl Guard {
@@ -91,7 +91,7 @@ fn whole(seconds: f64) -> u64 {
 
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct Exchange(mcp::Exchange);
+pub struct Exchange(sealwax_mcp::Exchange);
 
 #[wasm_bindgen]
 impl Exchange {

@@ -164,8 +164,6 @@ fn transpose([a, b, c, d]: [v128; 4]) -> [v128; 4] {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::cast_possible_truncation, clippy::unwrap_used)]
-    use alloc::vec;
-    use alloc::vec::Vec;
 
     use chacha20::cipher::{KeyIvInit as _, StreamCipher as _, StreamCipherSeek as _};
     use chacha20poly1305::aead::AeadInOut as _;
@@ -221,7 +219,7 @@ mod tests {
     /// RFC 8439, section 2.4.2: its nonce begins with four zeros, and its counter at 1.
     #[test]
     fn the_rfc() {
-        let key: [u8; 32] = core::array::from_fn(|at| at as u8);
+        let key: [u8; 32] = std::array::from_fn(|at| at as u8);
         let mut text = *b"Ladies and Gentlemen of the class of '99: If I could offer you \
             only one tip for the future, sunscreen would be it.";
         ChaCha20::new(&key, &[0, 0, 0, 0x4a, 0, 0, 0, 0]).apply(&mut text);
@@ -232,8 +230,8 @@ mod tests {
     /// draft-irtf-cfrg-xchacha-03, appendix A.3.1.
     #[test]
     fn the_draft() {
-        let key: [u8; 32] = core::array::from_fn(|at| 0x80 + at as u8);
-        let nonce: [u8; 24] = core::array::from_fn(|at| 0x40 + at as u8);
+        let key: [u8; 32] = std::array::from_fn(|at| 0x80 + at as u8);
+        let nonce: [u8; 24] = std::array::from_fn(|at| 0x40 + at as u8);
         let aad = [
             0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7,
         ];

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
-use sealwax::ledger;
+use sealwax_mcp::ledger;
 
 use super::{Command, Ledger, Reply};
 

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-pub use sealwax::ledger::{Command, Script};
+pub use sealwax_mcp::ledger::{Command, Script};
 
 pub use self::memory::Memory;
 #[cfg(feature = "redis")]

@@ -9,7 +9,7 @@ use std::sync::{LazyLock, Once};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use redis::{Cmd, ErrorKind, Pipeline, RedisError, ServerErrorKind};
-use sealwax::ledger::Fitness;
+use sealwax_mcp::ledger::Fitness;
 use tokio::sync::Mutex;
 
 use self::connection::{Connection, Source};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use sealwax::ledger;
+use sealwax_mcp::ledger;
 use tokio::task::spawn_blocking;
 
 use super::{Command, Ledger, LedgerError, Reply};

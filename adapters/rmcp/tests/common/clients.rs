@@ -5,7 +5,7 @@ use rmcp::service::{RoleClient, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, ServiceExt as _};
-use sealwax::{Answer, Profile};
+use sealwax_mcp::{Answer, Profile};
 use serde_json::{Value, json};
 
 pub const SESSION: &str = "io.modelcontextprotocol/session";

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::model::PaginatedRequestParams;
-use sealwax::Profile;
+use sealwax_mcp::Profile;
 use sealwax_rmcp::{Accept, BoxError, Kind, Presented};
 use serde_json::json;
 

@@ -3,7 +3,8 @@
 use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use sealwax::{Key, Profile};
+use sealwax::Key;
+use sealwax_mcp::Profile;
 use sealwax_rmcp::{Guard, from_claims};
 use serde_json::{Value, json};
 

@@ -9,7 +9,8 @@ use futures::future::BoxFuture;
 use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use sealwax::{Codec, Environment, Key, KeyRing, Profile, System};
+use sealwax::{Codec, Environment, Key, KeyRing, System};
+use sealwax_mcp::Profile;
 use sealwax_rmcp::{Accept, BoxError, Guard, Kind, Presented, State, anonymous, from_claims};
 use serde_json::json;
 

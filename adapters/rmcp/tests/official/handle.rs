@@ -1,6 +1,6 @@
 //! Handles whose state the server holds.
 
-use sealwax::Profile;
+use sealwax_mcp::Profile;
 use serde_json::{Value, json};
 
 use crate::clients::{Client, client, legacy, refusal, tool};

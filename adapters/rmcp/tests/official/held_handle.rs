@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sealwax::{Codec, Environment, Error, Key, KeyRing, Principal, Profile, System};
+use sealwax::{Codec, Environment, Error, Key, KeyRing, Principal, System};
+use sealwax_mcp::Profile;
 use sealwax_rmcp::{Guard, from_claims};
 use serde_json::json;
 

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::{Principal, Profile};
+use sealwax::Principal;
+use sealwax_mcp::Profile;
 use sealwax_rmcp::{Guard, anonymous};
 use serde_json::json;
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use rmcp::model::*;
-use sealwax::{Key, Profile};
+use sealwax::Key;
+use sealwax_mcp::Profile;
 use sealwax_rmcp::ledger::Memory;
 use sealwax_rmcp::{GuardBuilder, Kind};
 use serde_json::{Value, json};

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use sealwax::{Codec, Principal, Profile};
+use sealwax::{Codec, Principal};
+use sealwax_mcp::Profile;
 use sealwax_rmcp::ledger::{Command, Ledger, LedgerError, Memory, Redis, Reply, Script, Sqlite};
 use sealwax_rmcp::{Guard, GuardBuilder, from_claims};
 use serde_json::{Value, json};

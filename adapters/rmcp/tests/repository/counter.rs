@@ -10,7 +10,7 @@ use std::sync::{LazyLock, Mutex};
 use rmcp::model::*;
 use rmcp::transport::TokioChildProcess;
 use rmcp::{ClientServiceExt as _, ServiceExt as _};
-use sealwax::ledger::Namespace;
+use sealwax_mcp::ledger::Namespace;
 use serde_json::{Value, json};
 
 use crate::clients::{Client, SESSION, call_in, client, create, json_of, legacy, modern, raw};

@@ -12,7 +12,8 @@ use rmcp::service::{RequestContext, RoleClient, RunningService};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientHandler, ClientServiceExt as _, ErrorData, ServiceExt as _};
-use sealwax::{Key, Profile};
+use sealwax::Key;
+use sealwax_mcp::Profile;
 use serde_json::{Value, json};
 
 use crate::clients::{altered, arguments, json_of, modern, refusal};

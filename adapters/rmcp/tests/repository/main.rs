@@ -10,7 +10,7 @@ mod clients;
 mod counter;
 mod example;
 mod ledger;
-#[path = "../../../../tests/guard/matching.rs"]
+#[path = "../../../../mcp/tests/guard/matching.rs"]
 mod matching;
 mod messages;
 mod over_http;
@@ -25,6 +25,6 @@ mod tally;
 mod transcripts;
 mod valkey;
 mod valkey_ledger;
-#[path = "../../../../tests/guard/world.rs"]
+#[path = "../../../../mcp/tests/guard/world.rs"]
 #[expect(dead_code, reason = "the engine's own guard is not asked here")]
 mod world;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use sealwax::{Principal, Profile};
+use sealwax::Principal;
+use sealwax_mcp::Profile;
 use sealwax_rmcp::ledger::Redis;
 use sealwax_rmcp::{Guard, from_claims};
 use serde_json::{Value, json};

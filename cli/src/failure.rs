@@ -1,0 +1,194 @@
+//! A failure of the command: the text on stderr, and the exit status.
+
+use std::fmt::{self, Display};
+use std::io;
+use std::process::ExitCode;
+
+use sealwax::Error;
+
+use crate::duration::{moment, told};
+
+/// A token, an id or a handle is refused, or a store is not fit to be a ledger.
+const REFUSED: u8 = 1;
+/// The arguments, the input or the system is at fault.
+const FAILED: u8 = 2;
+
+/// The flags for the names at the start of the core's messages.
+const FLAGS: [(&str, &str); 12] = [
+    ("arguments", "--arguments"),
+    ("audience", "--audience"),
+    ("client", "--client"),
+    ("context", "--context, or --method and --target"),
+    ("handle type", "--type"),
+    ("id", "--id"),
+    ("issuer", "--issuer"),
+    ("label", "--label"),
+    ("method", "--method"),
+    ("session id", "--session-id"),
+    ("subject", "--subject"),
+    ("target", "--target"),
+];
+
+pub struct Failure {
+    status: u8,
+    code: Option<&'static str>,
+    why: String,
+    /// The remedy, if the reason does not name it.
+    tip: Option<String>,
+}
+
+impl Failure {
+    /// Returns the failure for a store that is not fit to be a ledger.
+    pub fn unfit(why: impl Into<String>) -> Self {
+        Self::new(REFUSED, Some("ledger_unfit"), why)
+    }
+
+    /// Returns the failure for a store that cannot be used. It has no URL, which may hold a
+    /// password.
+    fn store(why: &impl Display) -> Self {
+        Self::new(FAILED, Some("ledger_unavailable"), why.to_string())
+            .tip("check the URL, that the store is up, and that it may be used from here")
+    }
+
+    pub fn missing(path: &str) -> Self {
+        Self::new(
+            FAILED,
+            Some("ledger_unavailable"),
+            format!("no file {path}"),
+        )
+        .tip("`sealwax ledger begin` makes one, as a server does at its start")
+    }
+
+    /// Returns the failure of sealing: the fault is always in the given values.
+    pub fn of_sealing(error: Error) -> Self {
+        Self {
+            status: FAILED,
+            ..error.into()
+        }
+    }
+
+    pub fn tip(mut self, tip: impl Into<String>) -> Self {
+        self.tip = Some(tip.into());
+        self
+    }
+
+    pub fn without_tip(mut self) -> Self {
+        self.tip = None;
+        self
+    }
+
+    /// Prefixes the place where the faulty value was read.
+    pub fn found_in(mut self, place: impl Display) -> Self {
+        self.why = format!("{place}: {}", self.why);
+        self
+    }
+
+    /// Names the flag of this command instead of another command's.
+    pub fn by(mut self, other: &str, flag: &str) -> Self {
+        self.why = self.why.replacen(other, flag, 1);
+        self
+    }
+
+    pub fn exit_code(&self) -> ExitCode {
+        self.status.into()
+    }
+
+    fn new(status: u8, code: Option<&'static str>, why: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            why: why.into(),
+            tip: None,
+        }
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sealwax: ")?;
+        if let Some(code) = self.code {
+            write!(f, "{code}: ")?;
+        }
+        f.write_str(&self.why)?;
+        match &self.tip {
+            Some(tip) => write!(f, "\n  tip: {tip}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self {
+            status: if error.is_refusal() { REFUSED } else { FAILED },
+            code: Some(error.code()),
+            tip: tip(&error),
+            why: by_flag(error.to_string()),
+        }
+    }
+}
+
+impl From<redis::RedisError> for Failure {
+    fn from(error: redis::RedisError) -> Self {
+        Self::store(&error)
+    }
+}
+
+impl From<sealwax_mcp::ledger::SqliteError> for Failure {
+    fn from(error: sealwax_mcp::ledger::SqliteError) -> Self {
+        Self::store(&error)
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::store(&error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::new(FAILED, None, error.to_string())
+    }
+}
+
+fn by_flag(message: String) -> String {
+    let flag = message.split_once(": ").and_then(|(field, why)| {
+        let (_, flag) = FLAGS.iter().find(|(known, _)| *known == field)?;
+        Some(format!("{flag}: {why}"))
+    });
+    flag.unwrap_or(message)
+}
+
+fn tip(error: &Error) -> Option<String> {
+    Some(match error {
+        Error::TooLarge {
+            what: "payload" | "token",
+            ..
+        } => "raise --payload-limit BYTES, to the limit of the server".into(),
+        Error::Malformed(_) | Error::WrongPurpose { .. } => {
+            "`sealwax inspect` identifies a text".into()
+        }
+        Error::Unsupported(_) => "a newer release may know it".into(),
+        Error::UnknownKey(_) => "give the key that made it in SEALWAX_KEYS or --key-file".into(),
+        Error::Unauthentic => {
+            "give the bindings that the server used: --audience and, if it has them, --label, \
+             --session-id, --context (or --method, --target and --arguments)"
+                .into()
+        }
+        Error::PrincipalMismatch => {
+            "give --issuer, --client and --subject as when it was issued, or --anonymous".into()
+        }
+        Error::NotYetValid { issued_at, now } => format!(
+            "it was issued at {}, {} from now; --skew allows for 5m at most",
+            moment(*issued_at),
+            told(issued_at.saturating_sub(*now)),
+        ),
+        Error::Expired { at, now } => format!(
+            "it ended at {}, {} ago",
+            moment(*at),
+            told(now.saturating_sub(*at)),
+        ),
+        _ => return None,
+    })
+}

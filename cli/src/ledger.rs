@@ -1,0 +1,234 @@
+//! `sealwax ledger`: an operator's commands for the ledger of a fleet (LEDGER.md).
+
+use std::path::Path;
+use std::time::Duration;
+
+use redis::{Client, Connection};
+use rusqlite::OpenFlags;
+use sealwax::{Environment as _, Error, Principal, System};
+use sealwax_mcp::ledger::{Command, Fitness, Namespace, Script, Sqlite, Tag, sqlite};
+
+use super::{Failure, duration};
+use crate::args::{EndedKind, LedgerAction, LedgerArgs};
+
+/// The time limit to connect to a store, and for each answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+const EXPECTED_URL: &str = "URL: expected redis://HOST, rediss://HOST or sqlite:PATH";
+
+pub fn run(action: &LedgerAction) -> Result<String, Failure> {
+    match action {
+        LedgerAction::Begin(at) => {
+            let mut store = Store::connect(at, true)?;
+            store.fit()?;
+            store.run(&namespace(at).open())?;
+            Ok("begun".into())
+        }
+        LedgerAction::Check(at) => check(at),
+        LedgerAction::Revoke {
+            at,
+            principal,
+            lives,
+        } => {
+            let principal: Principal = super::principal(principal)?;
+            let lives = lives.map(Duration::from_secs);
+            let mut store = Store::begun(at)?;
+            store.run(&namespace(at).revoke(&principal, lives)?)?;
+            Ok("revoked: whatever of this principal began until now".into())
+        }
+        LedgerAction::End {
+            at,
+            kind,
+            id,
+            lives,
+        } => {
+            let until = lives.map(|lives| System.now_ms() / 1000 + lives);
+            let command = namespace(at).end(tags(*kind), id, until)?;
+            let mut store = Store::begun(at)?;
+            store.run(&command)?;
+            Ok(format!("ended: {id}"))
+        }
+    }
+}
+
+/// Returns the kinds that the log calls by this name: sessions of both layers are `session` there,
+/// and their ids are random.
+fn tags(kind: EndedKind) -> &'static [Tag] {
+    match kind {
+        EndedKind::RequestState => &[Tag::RequestState],
+        EndedKind::Handle => &[Tag::Handle],
+        EndedKind::HandleState => &[Tag::HandleState],
+        EndedKind::Session => &[Tag::Session, Tag::Transport],
+    }
+}
+
+fn namespace(at: &LedgerArgs) -> Namespace {
+    Namespace::new(&at.audience, &at.label)
+}
+
+fn check(at: &LedgerArgs) -> Result<String, Failure> {
+    let mut store = Store::connect(at, false)?;
+    let mut report = vec![format!("store: {}", store.describe()?)];
+    let warned = store.fit()?;
+    report.push("fit: yes".into());
+    report.extend(warned.iter().map(|why| format!("warning: {why}")));
+    let namespace = namespace(at);
+    match store.get(&namespace.began())? {
+        None => report.push(
+            "remembers since: never, for no server of this audience and label has used it".into(),
+        ),
+        Some(began) => {
+            report.push(format!("remembers since: {}", moment(&began)));
+            let fence = store.get(&namespace.fence())?.unwrap_or_default();
+            let since = fence.split(' ').next().unwrap_or_default();
+            report.push(format!("without a gap since: {}", moment(since)));
+        }
+    }
+    Ok(report.join("\n"))
+}
+
+fn moment(digits: &str) -> String {
+    match digits.parse() {
+        Ok(seconds) => duration::moment(seconds),
+        Err(_) => format!("not a time: {digits:?}"),
+    }
+}
+
+enum Store {
+    Redis(Box<Connection>),
+    Sqlite(Box<rusqlite::Connection>, String),
+}
+
+impl Store {
+    /// Connects to a store; only `begin` may create one.
+    fn connect(at: &LedgerArgs, makes: bool) -> Result<Self, Failure> {
+        let url = match &at.url {
+            Some(url) => url.clone(),
+            None => std::env::var("SEALWAX_LEDGER").map_err(|_| {
+                let why = format!("{EXPECTED_URL}, here or in SEALWAX_LEDGER");
+                Error::InvalidArgument(why.into())
+            })?,
+        };
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            if makes {
+                Sqlite::open(path)?;
+            } else if !Path::new(path).exists() {
+                return Err(Failure::missing(path));
+            }
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let file = rusqlite::Connection::open_with_flags(path, flags)?;
+            return Ok(Self::Sqlite(Box::new(file), path.into()));
+        }
+        if url.starts_with("rediss://") {
+            // Fails only if a provider is already installed.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        let client = Client::open(url).map_err(|error| {
+            let why = format!("{EXPECTED_URL}, found none of these: {error}");
+            Error::InvalidArgument(why.into())
+        })?;
+        let connection = client.get_connection_with_timeout(TIMEOUT)?;
+        connection.set_read_timeout(Some(TIMEOUT))?;
+        connection.set_write_timeout(Some(TIMEOUT))?;
+        Ok(Self::Redis(Box::new(connection)))
+    }
+
+    /// Connects to a store where a ledger has begun: servers would not see a mark in any other.
+    fn begun(at: &LedgerArgs) -> Result<Self, Failure> {
+        let mut store = Self::connect(at, false)?;
+        if store.get(&namespace(at).began())?.is_none() {
+            return Err(Error::InvalidArgument(
+                "URL: expected a ledger that a server of this audience and label has used, found \
+                 none: check the URL, --audience and --label"
+                    .into(),
+            )
+            .into());
+        }
+        Ok(store)
+    }
+
+    fn describe(&mut self) -> Result<String, Failure> {
+        Ok(match self {
+            Self::Sqlite(file, _) => {
+                let mode: String = file.query_row("PRAGMA journal_mode", (), |row| row.get(0))?;
+                let found: String = file.query_row("PRAGMA quick_check", (), |row| row.get(0))?;
+                format!(
+                    "SQLite {}, {mode}, quick_check: {found}",
+                    rusqlite::version()
+                )
+            }
+            Self::Redis(connection) => {
+                let info: String = redis::cmd("INFO").query(connection)?;
+                let value = |name: &str| {
+                    let line = info.lines().find_map(|line| line.strip_prefix(name));
+                    line.and_then(|rest| rest.strip_prefix(':'))
+                };
+                let version = match value("valkey_version") {
+                    Some(version) => format!("Valkey {version}"),
+                    None => format!("Redis {}", value("redis_version").unwrap_or("?")),
+                };
+                let role = value("role").unwrap_or("?");
+                let replicas = value("connected_slaves").unwrap_or("?");
+                format!("{version}, {role}, replicas: {replicas}")
+            }
+        })
+    }
+
+    /// Returns warnings about what the store may forget; fails if it is not fit.
+    fn fit(&mut self) -> Result<Vec<String>, Failure> {
+        let Self::Redis(connection) = self else {
+            return Ok(Vec::new());
+        };
+        let info: String = redis::cmd("INFO").query(connection)?;
+        let found = Fitness::of(&info);
+        if !found.refused.is_empty() {
+            return Err(Failure::unfit(found.refused.join("; ")));
+        }
+        Ok(found.warned.into_iter().map(Into::into).collect())
+    }
+
+    fn get(&mut self, key: &str) -> Result<Option<String>, Failure> {
+        match self {
+            Self::Redis(connection) => Ok(redis::cmd("GET").arg(key).query(connection)?),
+            Self::Sqlite(file, _) => {
+                let now: i64 = file.query_row(sqlite::NOW, (), |row| row.get(0))?;
+                let found = file.query_row(sqlite::READ, (key, now), |row| row.get(0));
+                match found {
+                    Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
+                    found => Ok(Some(found?)),
+                }
+            }
+        }
+    }
+
+    /// Runs a command and requires the reply `ok`.
+    fn run(&mut self, command: &Command) -> Result<(), Failure> {
+        let mut reply = match self {
+            Self::Sqlite(_, path) => Sqlite::open(Path::new(path))?.run(command)?,
+            Self::Redis(connection) => {
+                let mut script = redis::cmd("EVAL");
+                script.arg(command.script.lua()).arg(command.keys.len());
+                script.arg(&command.keys).arg(&command.args);
+                script.query(connection)?
+            }
+        };
+        if let Self::Redis(connection) = self
+            && command.script != Script::Open
+            && reply.get(1).is_some_and(|confirm| confirm != "0")
+        {
+            let confirmed: u32 = redis::cmd("WAIT").arg(1).arg(1000).query(connection)?;
+            if confirmed == 0 {
+                return Err(Failure::unfit(
+                    "it was written, but no replica confirmed it: a fail-over would forget it",
+                ));
+            }
+        }
+        match reply.drain(..).next().as_deref() {
+            Some("ok") => Ok(()),
+            found => Err(Failure::unfit(format!(
+                "expected ok, found {}",
+                found.unwrap_or("nothing")
+            ))),
+        }
+    }
+}

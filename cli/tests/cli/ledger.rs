@@ -1,0 +1,110 @@
+//! `sealwax ledger`, on a file.
+
+use super::{ALICE, refused, sealwax, stdout};
+
+/// A ledger in a file that a server of this audience has used.
+fn ledger(name: &str) -> (sealwax_mcp::ledger::Sqlite, String) {
+    let path = std::env::temp_dir().join(format!("sealwax-{}-{name}.db", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let url = format!("sqlite:{}", path.display());
+    let begin = ["ledger", "begin", &url, "--audience", "urn:notes"];
+    assert_eq!(stdout(&sealwax(&begin, "")), "begun\n");
+    (sealwax_mcp::ledger::Sqlite::open(&path).unwrap(), url)
+}
+
+#[test]
+fn an_operator_looks_at_a_ledger_and_writes_to_it() {
+    use sealwax::Principal;
+    use sealwax_mcp::ledger::{Namespace, Tag};
+
+    let (ledger, url) = ledger("written");
+    let checked = stdout(&sealwax(
+        &["ledger", "check", &url, "--audience", "urn:notes"],
+        "",
+    ));
+    assert!(
+        checked.contains("fit: yes") && checked.contains("remembers since: 20"),
+        "{checked}"
+    );
+
+    // The guards read the records of the command.
+    let namespace = Namespace::new("urn:notes", "");
+    let revoke = [&["ledger", "revoke", &url], &ALICE[..]].concat();
+    stdout(&sealwax(&revoke, ""));
+    let mark = namespace
+        .revoke(&Principal::subject("alice"), None)
+        .unwrap()
+        .keys[0]
+        .clone();
+    let id = "0123456789abcdef0123456789abcdef";
+    let end = [
+        "ledger",
+        "end",
+        &url,
+        "--audience",
+        "urn:notes",
+        "--kind",
+        "session",
+        "--id",
+        id,
+    ];
+    stdout(&sealwax(&end, ""));
+    let ended = namespace.end(&[Tag::Session], id, None).unwrap().keys[4].clone();
+    drop(ledger);
+    let file = rusqlite::Connection::open(url.strip_prefix("sqlite:").unwrap()).unwrap();
+    for key in [mark, ended] {
+        let found: u32 = file
+            .query_row(
+                "SELECT count(*) FROM sealwax_ledger WHERE key = ?",
+                [&key],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(found, 1, "{key}");
+    }
+}
+
+#[test]
+fn an_operator_hears_which_ledger_is_none() {
+    let (_ledger, url) = ledger("heard");
+    let other = sealwax(&["ledger", "check", &url, "--audience", "urn:other"], "");
+    assert!(stdout(&other).contains("remembers since: never"));
+    let id = "0123456789abcdef0123456789abcdef";
+    let end = |url: &str, audience: &str, id: &str| {
+        let end = [
+            "ledger",
+            "end",
+            url,
+            "--audience",
+            audience,
+            "--kind",
+            "handle",
+            "--id",
+            id,
+        ];
+        sealwax(&end, "")
+    };
+    refused(&end(&url, "urn:other", id), 2, "invalid_argument");
+    refused(&end(&url, "urn:notes", &id[1..]), 2, "invalid_argument");
+    let missing = format!("{url}.missing");
+    refused(
+        &end(&missing, "urn:notes", id),
+        2,
+        "ledger_unavailable: no file",
+    );
+    assert!(!std::path::Path::new(missing.strip_prefix("sqlite:").unwrap()).exists());
+    // Nothing listens on port 1; the password is not told.
+    let down = end("redis://:hunter2@127.0.0.1:1", "urn:notes", id);
+    refused(&down, 2, "ledger_unavailable");
+    assert!(!String::from_utf8_lossy(&down.stderr).contains("hunter2"));
+    refused(
+        &end("http://127.0.0.1:1", "urn:notes", id),
+        2,
+        "invalid_argument: URL: expected redis://",
+    );
+    refused(
+        &sealwax(&["ledger", "check", "--audience", "urn:notes"], ""),
+        2,
+        "invalid_argument: URL: expected redis://",
+    );
+}

@@ -1,0 +1,308 @@
+//! The fixed answers to clients, one for each part of the protocol (SPEC.md, "What a failure looks
+//! like on the wire").
+
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use sealwax::{Error, SessionMetadata};
+
+/// The part of the protocol of a refused token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Profile {
+    /// `sep-1359`: a session of SEP-1359.
+    Sep1359,
+    /// `data-layer`: a data-layer session.
+    DataLayer,
+    /// `data-layer-required`: a data-layer session is required, and none was sent.
+    DataLayerRequired,
+    /// `request-state`: `requestState` of revision 2026-07-28.
+    RequestState,
+    /// `cursor`: a cursor of a list method.
+    Cursor,
+    /// `mcp-session-id`: the HTTP header of the revisions up to 2025-11-25.
+    McpSessionId,
+    /// `handle`: a handle in a tool call's arguments.
+    Handle,
+}
+
+/// An answer to send.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Answer {
+    /// A JSON-RPC error object: the value of `error`.
+    Error(RpcError),
+    /// A bare HTTP status.
+    HttpStatus(u16),
+    /// The result of a `tools/call`, which tells the model what to do.
+    ToolResult(ToolResult),
+}
+
+/// A JSON-RPC 2.0 error object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RpcError {
+    /// The code.
+    pub code: i32,
+    /// The message.
+    pub message: &'static str,
+    /// The data, if the profile has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<ErrorData>,
+}
+
+/// The answer to an authentic state of a session that is not the latest one. A ledger uses it to
+/// keep two writers of one session from overwriting each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Stale {
+    /// Whether the handler ran, and its result was discarded: sending the request again may repeat
+    /// its side effects. If not, send it again with the latest state.
+    pub ran: bool,
+    /// The session with its latest state.
+    pub session: SessionMetadata,
+}
+
+/// The data of an [`RpcError`]: an object of one member, or a [`Stale`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum ErrorData {
+    /// The session id that the client sent.
+    SessionId(String),
+    /// A reason, the same for every failure.
+    Reason(&'static str),
+    /// The latest state of a session.
+    #[serde(untagged)]
+    Stale(Box<Stale>),
+}
+
+/// A `CallToolResult` with `isError` and one text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolResult {
+    /// The text for the model.
+    pub content: [TextContent; 1],
+    /// Always true.
+    pub is_error: bool,
+    /// The member that each result of revision 2026-07-28 has, where no handler sets it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_type: Option<&'static str>,
+    /// The latest state of the session.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<StaleMeta>,
+}
+
+/// [`Stale`] as `_meta` of a tool's result, so that a client of the draft can continue as well.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct StaleMeta {
+    /// The session with its latest state.
+    #[serde(rename = "io.modelcontextprotocol/session")]
+    pub session: SessionMetadata,
+    /// Whether the handler ran.
+    #[serde(rename = "io.github.sealwax/stale")]
+    pub stale: Ran,
+}
+
+/// Whether a handler ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Ran {
+    /// As [`Stale::ran`].
+    pub ran: bool,
+}
+
+impl Stale {
+    /// Returns the answer for a method: a result with `isError` for `tools/call`; for the others an
+    /// error, -32044 if nothing ran and -32045 if the handler ran.
+    #[must_use]
+    pub(super) fn answer(self, method: &str, modern: bool) -> Answer {
+        let ran = self.ran;
+        if method == "tools/call" {
+            return Answer::ToolResult(ToolResult {
+                content: [TextContent {
+                    content_type: "text",
+                    text: if ran { RAN } else { NOT_RAN },
+                }],
+                is_error: true,
+                result_type: modern.then_some("complete"),
+                meta: Some(StaleMeta {
+                    session: self.session,
+                    stale: Ran { ran },
+                }),
+            });
+        }
+        let data = Some(ErrorData::Stale(Box::new(self)));
+        if ran {
+            Answer::error(-32045, "Session changed meanwhile", data)
+        } else {
+            Answer::error(-32044, "Session state is not the latest", data)
+        }
+    }
+
+    pub(super) fn new(ran: bool, session: SessionMetadata) -> Self {
+        Self { ran, session }
+    }
+}
+
+const NOT_RAN: &str = "Nothing was done, because the session has changed meanwhile. Try again.";
+const RAN: &str = "The session has changed while the tool ran, so its result was discarded. What it did \
+                   outside of the session may have been done: check before you try again.";
+
+/// The text of a [`ToolResult`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TextContent {
+    /// Always `text`.
+    #[serde(rename = "type")]
+    pub content_type: &'static str,
+    /// The text.
+    pub text: &'static str,
+}
+
+impl Profile {
+    /// All profiles.
+    pub const ALL: [Self; 7] = [
+        Self::Sep1359,
+        Self::DataLayer,
+        Self::DataLayerRequired,
+        Self::RequestState,
+        Self::Cursor,
+        Self::McpSessionId,
+        Self::Handle,
+    ];
+
+    /// Returns the name, the same in every language.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sep1359 => "sep-1359",
+            Self::DataLayer => "data-layer",
+            Self::DataLayerRequired => "data-layer-required",
+            Self::RequestState => "request-state",
+            Self::Cursor => "cursor",
+            Self::McpSessionId => "mcp-session-id",
+            Self::Handle => "handle",
+        }
+    }
+
+    /// Returns the answer to every refusal. `session_id` is the one that the client sent; it is
+    /// echoed only if the profile does so and it is well formed.
+    ///
+    /// ```
+    /// use sealwax_mcp::Profile;
+    ///
+    /// assert_eq!(
+    ///     Profile::RequestState.refusal(None).to_json(),
+    ///     r#"{"error":{"code":-32602,"message":"Invalid or expired requestState","data":{"reason":"invalid_request_state"}}}"#,
+    /// );
+    /// ```
+    #[must_use]
+    pub fn refusal(self, session_id: Option<&str>) -> Answer {
+        let echo = || {
+            let session_id = session_id.filter(|id| is_well_formed(id))?;
+            Some(ErrorData::SessionId(session_id.into()))
+        };
+        match self {
+            Self::Sep1359 => Answer::error(-32003, "Invalid or expired session", echo()),
+            Self::DataLayer => Answer::error(-32043, "Session not found", echo()),
+            Self::DataLayerRequired => Answer::error(
+                -32043,
+                "Session required",
+                Some(ErrorData::Reason("session_required")),
+            ),
+            Self::RequestState => Answer::error(
+                -32602,
+                "Invalid or expired requestState",
+                Some(ErrorData::Reason("invalid_request_state")),
+            ),
+            Self::Cursor => Answer::error(-32602, "Invalid cursor", None),
+            Self::McpSessionId => Answer::HttpStatus(404),
+            Self::Handle => Answer::tool_error(
+                "This handle is not valid: it may be mistyped, expired or not yours. \
+                 Create a new one, and use it exactly as it is returned.",
+            ),
+        }
+    }
+
+    /// Returns the answer to an error: the profile's one answer for every refusal, so that the
+    /// server does not reveal which check failed; an internal error for faults of the server.
+    #[must_use]
+    pub fn answer(self, error: &Error, session_id: Option<&str>) -> Answer {
+        if error.is_refusal() {
+            self.refusal(session_id)
+        } else {
+            self.internal_error()
+        }
+    }
+
+    /// Returns the answer to a failure of the server: the client's session may still be valid.
+    #[must_use]
+    pub fn internal_error(self) -> Answer {
+        match self {
+            Self::McpSessionId => Answer::HttpStatus(500),
+            Self::Handle => {
+                Answer::tool_error("The server failed. Try again later with the same handle.")
+            }
+            _ => Answer::error(-32603, "Internal error", None),
+        }
+    }
+}
+
+impl FromStr for Profile {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL
+            .into_iter()
+            .find(|profile| profile.name() == name)
+            .ok_or_else(|| {
+                Error::argument(
+                    "profile: expected sep-1359, data-layer, data-layer-required, request-state, \
+                 cursor, mcp-session-id or handle",
+                )
+            })
+    }
+}
+
+impl Answer {
+    /// Returns the answer as JSON: `{"error": …}`, `{"httpStatus": …}` or `{"toolResult": …}`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Strings and numbers always serialize.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    fn error(code: i32, message: &'static str, data: Option<ErrorData>) -> Self {
+        Self::Error(RpcError {
+            code,
+            message,
+            data,
+        })
+    }
+
+    fn tool_error(text: &'static str) -> Self {
+        Self::ToolResult(ToolResult {
+            content: [TextContent {
+                content_type: "text",
+                text,
+            }],
+            is_error: true,
+            result_type: None,
+            meta: None,
+        })
+    }
+}
+
+/// The limit of a text field in bytes (SPEC.md).
+const FIELD_LIMIT: usize = 1024;
+
+/// Returns whether it is visible ASCII, as the draft requires, and not too long.
+fn is_well_formed(session_id: &str) -> bool {
+    (1..=FIELD_LIMIT).contains(&session_id.len())
+        && session_id.bytes().all(|byte| byte.is_ascii_graphic())
+}

@@ -1,0 +1,289 @@
+//! The common part of all exchanges: the caller, and the refusals.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::guard::Ledger;
+use super::{Answer, Failed, Guard, Item, Presented, Profile, Refused, Reply, Step, Verdict};
+use crate::ledger::LARGEST_SKEW;
+use sealwax::{Error, Inspected, Principal, TokenId, View, inspect};
+
+pub(super) struct Context {
+    pub guard: Guard,
+    pub refused: Vec<Refused>,
+    caller: Option<Caller>,
+    /// Whether the adapter was asked for the caller.
+    identifying: bool,
+}
+
+/// An identified caller.
+#[derive(Clone)]
+pub(super) struct Caller {
+    /// The codec, scoped to the caller.
+    view: Arc<View>,
+    /// The ledger's mark of the caller.
+    mark: Arc<str>,
+}
+
+/// The reason of a refusal or failure, which decides whose fault it is.
+pub(super) enum Reason {
+    /// A refused token, or a mistake of the author or operator.
+    Error(Error),
+    /// A value could not be sealed: never the client's fault.
+    Unsealed(Error),
+    /// `accept` said no.
+    NotAccepted,
+    /// `accept` could not decide.
+    AcceptUnavailable(String),
+    /// The ledger refused: a code, and the reason.
+    Ledger(&'static str, &'static str),
+    /// A later state of the session: its token, its generation, its text.
+    Stale(Box<[String; 3]>),
+    /// The ledger could not decide.
+    LedgerUnavailable(String),
+}
+
+impl From<Error> for Reason {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl Reason {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Error(error) | Self::Unsealed(error) => error.code(),
+            Self::NotAccepted => "not_accepted",
+            Self::AcceptUnavailable(_) => "accept_unavailable",
+            Self::Ledger(code, _) => code,
+            Self::Stale(_) => "stale",
+            Self::LedgerUnavailable(_) => "ledger_unavailable",
+        }
+    }
+
+    fn message(self) -> String {
+        match self {
+            Self::Error(error) | Self::Unsealed(error) => error.to_string(),
+            Self::NotAccepted => "used or ended: `accept` refused it".into(),
+            Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
+            Self::Ledger(_, why) => why.into(),
+            Self::Stale(latest) => {
+                format!(
+                    "state: expected the latest one, of generation {}",
+                    latest[1]
+                )
+            }
+        }
+    }
+
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::Error(error) => error.is_refusal(),
+            Self::NotAccepted | Self::Ledger(..) | Self::Stale(_) => true,
+            Self::Unsealed(_) | Self::AcceptUnavailable(_) | Self::LedgerUnavailable(_) => false,
+        }
+    }
+}
+
+impl Verdict {
+    /// Returns the index of the refused token, and the reason.
+    pub(super) fn judged(self) -> Result<(), (usize, Reason)> {
+        match self {
+            Self::Yes => Ok(()),
+            Self::No(at) => Err((at, Reason::NotAccepted)),
+            Self::Unavailable(Failed(why)) => Err((0, Reason::AcceptUnavailable(why))),
+        }
+    }
+}
+
+/// The subject of a refusal.
+pub(super) struct About<'a> {
+    pub item: Item,
+    pub profile: Profile,
+    /// The presented text, to read a token id from.
+    pub token: Option<&'a str>,
+    /// The id of a verified token.
+    pub id: Option<String>,
+    /// The session id that the profile echoes.
+    pub session_id: Option<&'a str>,
+}
+
+impl About<'_> {
+    pub fn new(item: Item) -> Self {
+        Self {
+            item,
+            profile: match item {
+                Item::RequestState => Profile::RequestState,
+                Item::Cursor => Profile::Cursor,
+                Item::Handle | Item::HandleState => Profile::Handle,
+                Item::Session => Profile::DataLayer,
+            },
+            token: None,
+            id: None,
+            session_id: None,
+        }
+    }
+}
+
+impl Context {
+    pub fn new(guard: Guard) -> Self {
+        Self {
+            guard,
+            refused: Vec::new(),
+            caller: None,
+            identifying: false,
+        }
+    }
+
+    /// Returns the context for an action of the message's handler.
+    pub fn inner(&self) -> Self {
+        Self {
+            caller: self.caller.clone(),
+            ..Self::new(self.guard.clone())
+        }
+    }
+
+    /// Returns the codec scoped to the caller, or else the step that asks for the caller.
+    pub fn view(&mut self) -> Result<Arc<View>, Step> {
+        self.known().ok_or_else(|| {
+            self.identifying = true;
+            Step::Identify
+        })
+    }
+
+    pub fn known(&self) -> Option<Arc<View>> {
+        self.caller.as_ref().map(|caller| caller.view.clone())
+    }
+
+    /// Returns the ledger, if there is one, and its mark of the caller.
+    pub fn ledger(&self) -> Option<(&Ledger, &str)> {
+        let ledger = self.guard.settings().ledger.as_ref()?;
+        Some((ledger, &self.caller.as_ref()?.mark))
+    }
+
+    pub fn is_identifying(&self) -> bool {
+        self.identifying
+    }
+
+    /// Sets the caller, if the adapter knows it already.
+    pub fn set_caller(&mut self, principal: Option<Principal>) -> Result<(), Error> {
+        principal.map_or(Ok(()), |principal| self.identify(Ok(principal)))
+    }
+
+    /// Sets the caller.
+    pub fn identify(&mut self, found: Result<Principal, Failed>) -> Result<(), Error> {
+        self.identifying = false;
+        let principal = found.map_err(|Failed(why)| Error::argument(why))?;
+        let settings = self.guard.settings();
+        let ledger = settings.ledger.as_ref();
+        self.caller = Some(Caller {
+            view: Arc::new(settings.codec.view(&principal)?),
+            mark: ledger
+                .map_or_else(String::new, |ledger| ledger.names.mark(&principal))
+                .into(),
+        });
+        Ok(())
+    }
+
+    /// Draws random bytes.
+    pub fn draw<const N: usize>(&self) -> Result<[u8; N], Error> {
+        let mut bytes = [0; N];
+        let codec = &self.guard.settings().codec;
+        codec.environment().fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Logs a refusal, and returns the fixed answer to it.
+    pub fn refuse(&mut self, reason: Reason, about: About<'_>) -> Answer {
+        let answer = if reason.is_refusal() {
+            about.profile.refusal(about.session_id)
+        } else {
+            about.profile.internal_error()
+        };
+        self.refused.push(Refused {
+            code: reason.code(),
+            item: about.item,
+            token_id: about.id.or_else(|| token_id(about.token?)),
+            message: reason.message(),
+        });
+        answer
+    }
+
+    /// As [`refuse`](Self::refuse), and returns the answer as a step.
+    pub fn reply(&mut self, reason: Reason, about: About<'_>) -> Step {
+        Step::Reply(self.refuse(reason, about).into())
+    }
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Error(error) => Self {
+                error: Some(error),
+                ..Self::default()
+            },
+            Answer::HttpStatus(status) => Self {
+                status: Some(status),
+                ..Self::default()
+            },
+            Answer::ToolResult(tool) => Self {
+                tool: Some(Box::new(tool)),
+                ..Self::default()
+            },
+        }
+    }
+}
+
+impl Presented {
+    /// Returns a sealed token for the author's `accept`.
+    pub(super) fn token(item: Item, id: TokenId, expires_at: Option<u64>) -> Self {
+        Self {
+            item,
+            id: id.to_string(),
+            until: until(expires_at),
+            public: false,
+        }
+    }
+
+    /// Returns a session id or a handle for the author's `accept`; their end is in milliseconds.
+    pub(super) fn ulid(item: Item, ulid: &[u8; 16], ends_at_ms: Option<u64>) -> Self {
+        Self {
+            item,
+            id: hex(ulid),
+            until: until(ends_at_ms.map(|end| end.div_ceil(1000))),
+            public: false,
+        }
+    }
+}
+
+/// Returns the time from which a token that ends at `end` opens nowhere, in Unix seconds.
+pub(super) fn until(end: Option<u64>) -> Option<u64> {
+    end.map(|end| end.saturating_add(LARGEST_SKEW))
+}
+
+pub(super) fn hex(ulid: &[u8; 16]) -> String {
+    format!("{:032x}", u128::from_be_bytes(*ulid))
+}
+
+/// Returns an object as JSON.
+pub(super) fn canonical(object: Map<String, Value>) -> String {
+    // An object of JSON values always serializes.
+    serde_json_canonicalizer::to_string(&Value::Object(object)).unwrap_or_default()
+}
+
+/// Returns a time as RFC 3339 writes it.
+pub(super) fn rfc3339(unix_seconds: u64) -> Option<String> {
+    let seconds = i64::try_from(unix_seconds).ok()?;
+    jiff::Timestamp::from_second(seconds)
+        .ok()
+        .map(|time| time.to_string())
+}
+
+/// Returns the id that a text claims, if it is a sealed token.
+pub(super) fn token_id(text: &str) -> Option<String> {
+    match inspect(text) {
+        Ok(Inspected::Token { token_id, .. }) => Some(token_id.to_string()),
+        _ => None,
+    }
+}

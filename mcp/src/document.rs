@@ -1,0 +1,25 @@
+//! The engine for other languages: JSON documents in and out (docs/engine.md has their form).
+//!
+//! Input of a client never makes these functions fail: an unreadable document, such as one with a
+//! lone surrogate, is answered as a malformed message. Mistakes of the adapter are errors.
+
+mod act;
+mod event;
+mod ledger;
+mod message;
+mod read;
+mod settings;
+mod step;
+mod write;
+
+pub use act::{act, fork};
+pub use event::on;
+pub use ledger::{fitness, judge, run};
+pub use message::{message, revoke, transport};
+pub use settings::guard;
+
+use sealwax::Error;
+
+const NO_DOCUMENT: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
+    "engine: expected a document as docs/engine.md specifies",
+));

@@ -1,0 +1,58 @@
+//! Events: the outcomes of steps.
+
+use super::read::{Document, place, principal, read, texts};
+use super::{NO_DOCUMENT, step};
+use crate::{Event, Exchange, Failed, Head, Outcome, Scope, Verdict};
+use sealwax::Error;
+
+/// Reports the outcome of the last step. `value` is the first value of a session, or the whole
+/// result of `initialize`, as JSON.
+///
+/// # Errors
+///
+/// As [`Exchange::on`], and [`Error::InvalidArgument`] for an invalid event.
+pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
+    let document = read(document)?;
+    let (name, details) = Document(&document).first().ok_or(NO_DOCUMENT)?;
+    let failed = details.text("failed").map(|why| Failed(why.to_owned()));
+    let event = match name.as_str() {
+        "principal" => Event::Principal(match failed {
+            Some(failed) => Err(failed),
+            None => principal(details).map_err(|error| Failed(error.to_string())),
+        }),
+        "answer" => Event::Answer(match failed {
+            Some(failed) => Verdict::Unavailable(failed),
+            None if details.0.as_str() == Some("yes") => Verdict::Yes,
+            None => Verdict::No(place(details.at("no").0)?),
+        }),
+        "ledger" => Event::Ledger(match failed {
+            Some(failed) => Err(failed),
+            None => Ok(texts(details.0)),
+        }),
+        "updated" => Event::Updated(match failed {
+            Some(failed) => Err(failed),
+            None => Ok(value.ok_or(NO_DOCUMENT)?),
+        }),
+        "begun" => Event::Begun(match failed {
+            Some(failed) => Err(failed),
+            None => Ok(value.ok_or(NO_DOCUMENT)?),
+        }),
+        "left" => Event::Left(Head {
+            outcome: match details.text("outcome") {
+                Some("input_required") => Outcome::InputRequired,
+                Some("error") => Outcome::Error,
+                _ => Outcome::Complete,
+            },
+            token: details.sent("token"),
+            scope: details.text("scope").map(|scope| match scope {
+                "public" => Scope::Public,
+                _ => Scope::Private,
+            }),
+            no_meta: details.is("noMeta"),
+            initialized: value,
+        }),
+        _ => return Err(NO_DOCUMENT),
+    };
+    let step = exchange.on(event)?;
+    Ok(step::written(exchange, &step))
+}

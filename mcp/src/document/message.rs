@@ -1,0 +1,108 @@
+//! Messages and revocations: each begins an exchange.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::read::{Document, principal, read};
+use super::step::begun;
+use crate::{Event, Exchange, Failed, Guard, Message, SentSession, Step, TransportMessage};
+use sealwax::{Error, Principal};
+
+/// Begins the exchange of a message at the SDK's handlers; `arguments` are the request's, as JSON.
+#[must_use]
+pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Exchange, String) {
+    let Ok((document, known)) = received(document) else {
+        return unreadable(guard);
+    };
+    let (principal, mistake) = known;
+    let document = Document(&document);
+    let session = document.at("session");
+    let exchange = guard.message(Message {
+        method: document.text("method").unwrap_or_default(),
+        target: document.text("target"),
+        arguments,
+        notification: document.is("notification"),
+        modern: document.is("modern"),
+        header: document.text("header"),
+        carried: document.sent("carried"),
+        session: (!session.0.is_null()).then(|| SentSession {
+            id: session.sent("id"),
+            state: session.sent("state"),
+        }),
+        principal,
+    });
+    begun(mistaken(exchange, mistake))
+}
+
+/// Begins the exchange of a message around HTTP or stdio; `initialize` is the `params` of an
+/// `initialize` request, as JSON.
+#[must_use]
+pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Exchange, String) {
+    let Ok((document, known)) = received(document) else {
+        return unreadable(guard);
+    };
+    let (principal, mistake) = known;
+    let document = Document(&document);
+    let exchange = guard.transport(TransportMessage {
+        http: document.text("http"),
+        method: document.text("method"),
+        notification: document.is("notification"),
+        modern: document.is("modern"),
+        version: document.text("version"),
+        header: document.sent("header"),
+        inside: document.sent("inside"),
+        initialize,
+        principal,
+    });
+    begun(mistaken(exchange, mistake))
+}
+
+/// Begins the exchange that signs a principal out everywhere. `lives` is in seconds.
+///
+/// # Errors
+///
+/// As [`Guard::revoke`], and [`Error::InvalidArgument`] for an invalid principal.
+pub fn revoke(
+    guard: &Guard,
+    document: &str,
+    lives: Option<u64>,
+) -> Result<(Exchange, String), Error> {
+    let principal = principal(Document(&read(document)?))?;
+    Ok(begun(
+        guard.revoke(&principal, lives.map(Duration::from_secs))?,
+    ))
+}
+
+/// The caller, if the adapter gave it, and the fault in it, which is not the client's.
+type Known = (Option<Principal>, Option<Error>);
+
+/// Reads a message and its caller.
+fn received(document: &str) -> Result<(Value, Known), Error> {
+    let document = read(document)?;
+    let known = match Document(&document).at("principal") {
+        Document(Value::Null) => (None, None),
+        sent => match principal(sent) {
+            Ok(known) => (Some(known), None),
+            Err(error) => (None, Some(error)),
+        },
+    };
+    Ok((document, known))
+}
+
+/// Reports a faulty caller, once the caller is needed.
+fn mistaken((mut exchange, step): (Exchange, Step), mistake: Option<Error>) -> (Exchange, Step) {
+    let step = match (step, mistake) {
+        (Step::Identify, Some(error)) => {
+            let failed = Event::Principal(Err(Failed(error.to_string())));
+            exchange.on(failed).unwrap_or(Step::Drop)
+        }
+        (step, _) => step,
+    };
+    (exchange, step)
+}
+
+/// Answers a message whose document could not be read.
+fn unreadable(guard: &Guard) -> (Exchange, String) {
+    begun(Exchange::unreadable(guard.clone()))
+}

@@ -1,0 +1,91 @@
+//! Reads documents.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::NO_DOCUMENT;
+use crate::Sent;
+use sealwax::{Error, Principal};
+
+pub(super) fn read(document: &str) -> Result<Value, Error> {
+    match serde_json::from_slice(document.as_bytes()) {
+        Ok(document @ Value::Object(_)) => Ok(document),
+        _ => Err(NO_DOCUMENT),
+    }
+}
+
+/// A value, and the members of an object. The methods are not inlined, to keep the WebAssembly
+/// small.
+#[derive(Clone, Copy)]
+pub(super) struct Document<'a>(pub &'a Value);
+
+impl<'a> Document<'a> {
+    /// Returns a member, or `null`.
+    #[inline(never)]
+    pub fn at(self, member: &str) -> Self {
+        Self(self.0.get(member).unwrap_or(&Value::Null))
+    }
+
+    #[inline(never)]
+    pub fn text(self, member: &str) -> Option<&'a str> {
+        self.at(member).0.as_str()
+    }
+
+    #[inline(never)]
+    pub fn is(self, member: &str) -> bool {
+        self.at(member).0.as_bool() == Some(true)
+    }
+
+    #[inline(never)]
+    pub fn sent(self, member: &str) -> Sent<'a> {
+        match self.at(member).0 {
+            Value::Null => Sent::Absent,
+            Value::String(text) => Sent::Text(text),
+            _ => Sent::Other,
+        }
+    }
+
+    #[inline(never)]
+    pub fn number(self, member: &str) -> Option<u64> {
+        self.at(member).0.as_u64()
+    }
+
+    #[inline(never)]
+    pub fn seconds(self, member: &str) -> Option<Duration> {
+        self.number(member).map(Duration::from_secs)
+    }
+
+    pub fn members(self, member: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+        self.at(member).0.as_object().into_iter().flatten()
+    }
+
+    pub fn first(self) -> Option<(&'a String, Self)> {
+        let (name, value) = self.0.as_object()?.iter().next()?;
+        Some((name, Self(value)))
+    }
+}
+
+pub(super) fn texts(value: &Value) -> Vec<String> {
+    let items = value.as_array().into_iter().flatten();
+    items
+        .filter_map(Value::as_str)
+        .map(ToOwned::to_owned)
+        .collect()
+}
+
+pub(super) fn place(value: &Value) -> Result<usize, Error> {
+    let place = value.as_u64().and_then(|place| usize::try_from(place).ok());
+    place.ok_or(NO_DOCUMENT)
+}
+
+pub(super) fn principal(value: Document<'_>) -> Result<Principal, Error> {
+    if value.is("anonymous") {
+        return Ok(Principal::anonymous());
+    }
+    Principal::from_parts(
+        value.text("issuer"),
+        value.text("client"),
+        value.text("subject"),
+    )
+}

@@ -1,0 +1,310 @@
+//! The exchange of one message.
+
+use std::fmt;
+
+use super::act::{Act, Acting};
+use super::asking;
+use super::context::{About, Context, Reason};
+use super::request::Request;
+use super::revoking::Revoking;
+use super::session::Written;
+use super::transport::TransportFlow;
+use super::{Event, Failed, Guard, Item, Message, Refused, Session, Step, TransportMessage};
+use crate::ledger::Command;
+use sealwax::{Error, SessionMetadata};
+
+/// The state of a guard for one message, from its arrival until its answer is sent.
+///
+/// It takes events and returns steps. Dropping it at any time cancels it: later calls of the
+/// handler are errors, and nothing is sent.
+pub struct Exchange {
+    context: Context,
+    flow: Flow,
+    /// While the ledger is being opened: whether the caller is valid.
+    opening: Option<Result<(), Error>>,
+}
+
+enum Flow {
+    Request(Box<Request>),
+    Transport(Box<TransportFlow>),
+    Act(Box<Acting>),
+    Revoking(Box<Revoking>),
+    Over,
+}
+
+impl Exchange {
+    pub(super) fn of_message(guard: Guard, mut message: Message<'_>) -> (Self, Step) {
+        let mut context = Context::new(guard);
+        let known = context.set_caller(message.principal.take());
+        let request = Request::new(message);
+        Self::begin(context, Flow::Request(Box::new(request)), known)
+    }
+
+    pub(super) fn of_transport(guard: Guard, mut transport: TransportMessage<'_>) -> (Self, Step) {
+        let mut context = Context::new(guard);
+        let known = context.set_caller(transport.principal.take());
+        let flow = TransportFlow::new(transport);
+        Self::begin(context, Flow::Transport(Box::new(flow)), known)
+    }
+
+    pub(super) fn of_revocation(guard: Guard, command: Command) -> (Self, Step) {
+        let flow = Flow::Revoking(Box::new(Revoking::new(command)));
+        Self::begin(Context::new(guard), flow, Ok(()))
+    }
+
+    /// Answers a message that the engine cannot read.
+    #[cfg(feature = "documents")]
+    pub(super) fn unreadable(guard: Guard) -> (Self, Step) {
+        use super::Reply;
+
+        let mut context = Context::new(guard);
+        let error = Error::Malformed("a message of well-formed Unicode");
+        context.refuse(error.into(), About::new(Item::Session));
+        let reply = Reply {
+            status: Some(400),
+            ..Reply::error(-32600, "Invalid Request")
+        };
+        let exchange = Self {
+            context,
+            flow: Flow::Over,
+            opening: None,
+        };
+        (exchange, Step::Reply(reply))
+    }
+
+    fn begin(context: Context, flow: Flow, known: Result<(), Error>) -> (Self, Step) {
+        let mut exchange = Self {
+            context,
+            flow,
+            opening: None,
+        };
+        // A ledger does not know tokens sealed before it began, so it is opened before any are.
+        let guard = &exchange.context.guard;
+        let open = match &exchange.flow {
+            Flow::Request(request) if !request.may_seal(&exchange.context) => None,
+            Flow::Revoking(_) => guard.opens_ledger(0),
+            _ => guard.opens_ledger(PAUSE),
+        };
+        if let Some(open) = open {
+            exchange.opening = Some(known);
+            return (exchange, Step::Ledger(Box::new(open)));
+        }
+        let step = exchange.entered(known);
+        (exchange, step)
+    }
+
+    fn entered(&mut self, known: Result<(), Error>) -> Step {
+        let step = match known {
+            Ok(()) => self.advance(),
+            Err(error) => self.unidentified(error),
+        };
+        self.settle(step)
+    }
+
+    /// Continues without the ledger if it does not open: only requests that need it are refused.
+    fn ledger_opened(
+        &mut self,
+        known: Result<(), Error>,
+        reply: Result<Vec<String>, Failed>,
+    ) -> Step {
+        let failure = match reply {
+            Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
+                self.context.guard.ledger_is_open();
+                return self.entered(known);
+            }
+            Ok(reply) => asking::failure(&reply),
+            Err(Failed(why)) => why,
+        };
+        let about = About::new(Item::Session);
+        self.context
+            .refuse(Reason::LedgerUnavailable(failure), about);
+        self.entered(known)
+    }
+
+    /// Reports the outcome of the last step, and returns the next one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] if the event does not match that step: the adapter's fault.
+    pub fn on(&mut self, event: Event<'_>) -> Result<Step, Error> {
+        if let Some(known) = self.opening.take() {
+            return match event {
+                Event::Ledger(reply) => Ok(self.ledger_opened(known, reply)),
+                _ => {
+                    self.opening = Some(known);
+                    Err(OUT_OF_ORDER)
+                }
+            };
+        }
+        let context = &mut self.context;
+        let step = match event {
+            Event::Principal(found) if context.is_identifying() => match context.identify(found) {
+                Ok(()) => self.advance(),
+                Err(error) => self.unidentified(error),
+            },
+            event => {
+                let taken = match &mut self.flow {
+                    Flow::Request(request) => request.take(context, event),
+                    Flow::Transport(flow) => flow.take(context, event),
+                    Flow::Act(acting) => acting.take(context, event),
+                    Flow::Revoking(revoking) => revoking.take(context, event),
+                    Flow::Over => None,
+                };
+                taken.ok_or(OUT_OF_ORDER)?
+            }
+        };
+        Ok(self.settle(step))
+    }
+
+    /// Begins a separate exchange for a handler's action on a handle.
+    #[must_use]
+    pub fn act(&self, act: Act<'_>) -> (Self, Step) {
+        let mut exchange = Self {
+            context: self.context.inner(),
+            flow: Flow::Act(Box::new(Acting::new(act))),
+            opening: None,
+        };
+        let step = exchange.entered(Ok(()));
+        (exchange, step)
+    }
+
+    /// Returns the opened `requestState`, while the handler runs; `None` in the first round.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for a method without `requestState`, and before and after its
+    /// handler.
+    pub fn state(&self) -> Result<Option<&str>, Error> {
+        match &self.flow {
+            Flow::Request(request) => request.state(),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// Returns the data-layer session of the request, while the handler runs, if there is one. A
+    /// list has none.
+    #[must_use]
+    pub fn session(&self) -> Option<&Session> {
+        match &self.flow {
+            Flow::Request(request) => request.session(),
+            _ => None,
+        }
+    }
+
+    /// Writes the value of the session, as JSON: it is sent with the result. With a ledger, the
+    /// result is discarded if another request wrote in the meantime.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] without a session, in a notification, before and after its
+    /// handler, if the server holds the value, and for invalid JSON.
+    pub fn write(&mut self, json: &str) -> Result<(), Error> {
+        match &mut self.flow {
+            Flow::Request(request) => request.write(json, Written::Once),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// Writes the session's value, computed by a function of the author. If another request wrote
+    /// in the meantime, [`Step::Update`] asks to apply the function to that value, unless
+    /// [`write`](Self::write) was called too.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn update(&mut self, json: &str) -> Result<(), Error> {
+        match &mut self.flow {
+            Flow::Request(request) => request.write(json, Written::Again),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// Forks the session: the new one starts with the written value, or else the opened one, and
+    /// this one continues. Returns the new metadata, for a result.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write); [`Error::TooLarge`], [`Error::EntropyUnavailable`].
+    pub fn fork(&self) -> Result<SessionMetadata, Error> {
+        match &self.flow {
+            Flow::Request(request) => request.fork(&self.context),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// Returns the value of a handle, as JSON, before it is accepted: an adapter that fails to
+    /// convert it must not let it count as used.
+    #[must_use]
+    pub fn opened(&self) -> Option<&str> {
+        match &self.flow {
+            Flow::Act(acting) => acting.opened(),
+            _ => None,
+        }
+    }
+
+    /// Returns the refusals and failures since the last call: for the log, and the author's hook.
+    #[must_use]
+    pub fn refused(&mut self) -> Vec<Refused> {
+        std::mem::take(&mut self.context.refused)
+    }
+
+    fn advance(&mut self) -> Step {
+        let context = &mut self.context;
+        match &mut self.flow {
+            Flow::Request(request) => request.advance(context),
+            Flow::Transport(flow) => flow.advance(context),
+            Flow::Act(acting) => acting.advance(context),
+            Flow::Revoking(revoking) => revoking.advance(),
+            Flow::Over => Step::Drop,
+        }
+    }
+
+    /// Refuses a caller without a principal: the authentication in front should have done so.
+    fn unidentified(&mut self, error: Error) -> Step {
+        let context = &mut self.context;
+        match &self.flow {
+            Flow::Request(request) => request.fail(context, error),
+            Flow::Transport(flow) => flow.fail(context, error),
+            Flow::Act(acting) => acting.fail(context, error),
+            Flow::Revoking(_) | Flow::Over => Step::Drop,
+        }
+    }
+
+    /// Returns the final form of a step, which may end the exchange.
+    fn settle(&mut self, step: Step) -> Step {
+        let step = match (&self.flow, step) {
+            // A notification gets no answer.
+            (Flow::Request(request), Step::Reply(_)) if request.is_notification() => Step::Drop,
+            (_, step) => step,
+        };
+        if step.ends() {
+            self.flow = Flow::Over;
+        }
+        step
+    }
+}
+
+/// The pause before another try to open a ledger, in seconds: each try delays a message.
+const PAUSE: u32 = 5;
+
+pub(super) const OUT_OF_ORDER: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
+    "exchange: expected a call that follows the last step, before the answer is sent",
+));
+
+impl Step {
+    fn ends(&self) -> bool {
+        matches!(
+            self,
+            Self::Leave(_) | Self::Reply(_) | Self::Done(_) | Self::Drop
+        )
+    }
+}
+
+/// Opened values are not logged.
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Exchange")
+            .field(&self.context.guard)
+            .finish()
+    }
+}

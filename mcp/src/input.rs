@@ -1,0 +1,194 @@
+//! The adapter's input to the engine: messages, and the outcomes of steps.
+
+use sealwax::Principal;
+
+/// A client's value where a text is expected. JSON's `null` is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sent<'a> {
+    /// No value.
+    #[default]
+    Absent,
+    /// A text of well-formed Unicode.
+    Text(&'a str),
+    /// Any other value, which is always refused.
+    Other,
+}
+
+impl<'a> Sent<'a> {
+    /// Returns the text, if it is one.
+    #[must_use]
+    pub fn text(self) -> Option<&'a str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Absent | Self::Other => None,
+        }
+    }
+
+    pub(super) fn owned(self) -> Kept {
+        match self {
+            Self::Absent => Kept::Absent,
+            Self::Text(text) => Kept::Text(text.into()),
+            Self::Other => Kept::Other,
+        }
+    }
+}
+
+impl<'a> From<Option<&'a str>> for Sent<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Absent, Self::Text)
+    }
+}
+
+/// An owned [`Sent`].
+#[derive(Debug, Default)]
+pub(super) enum Kept {
+    #[default]
+    Absent,
+    Text(String),
+    Other,
+}
+
+impl Kept {
+    pub fn sent(&self) -> Sent<'_> {
+        match self {
+            Self::Absent => Sent::Absent,
+            Self::Text(text) => Sent::Text(text),
+            Self::Other => Sent::Other,
+        }
+    }
+
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+}
+
+/// A request or a notification, as the SDK's handlers receive it.
+#[derive(Clone, Debug, Default)]
+pub struct Message<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The member of `params` that [`Carried::target`](super::Carried::target) names, if it is a
+    /// text.
+    pub target: Option<&'a str>,
+    /// `params.arguments` as JSON, as received: before any handler could change them.
+    pub arguments: Option<&'a str>,
+    /// Whether it is a notification, which gets no answer.
+    pub notification: bool,
+    /// Whether the message is of revision 2026-07-28 or later, by the SDK's own rule.
+    pub modern: bool,
+    /// The HTTP header `Mcp-Session-Id`.
+    pub header: Option<&'a str>,
+    /// The member of `params` that [`Carried::param`](super::Carried::param) names.
+    pub carried: Sent<'a>,
+    /// `params._meta["io.modelcontextprotocol/session"]`, of any type.
+    pub session: Option<SentSession<'a>>,
+    /// The caller, if the adapter knows it already.
+    pub principal: Option<Principal>,
+}
+
+/// The metadata of a data-layer session, as a client sent it. Anything but an object has neither
+/// member.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SentSession<'a> {
+    /// `sessionId`.
+    pub id: Sent<'a>,
+    /// `state`.
+    pub state: Sent<'a>,
+}
+
+/// A message around HTTP or stdio, before the SDK sees it: for `Mcp-Session-Id` of the revisions up
+/// to 2025-11-25, and SEP-1359.
+#[derive(Clone, Debug, Default)]
+pub struct TransportMessage<'a> {
+    /// The method of an HTTP request: `POST`, `GET` or `DELETE`; `None` on stdio.
+    pub http: Option<&'a str>,
+    /// The method of the JSON-RPC message; `None` for a client's response, and without a message.
+    pub method: Option<&'a str>,
+    /// Whether it is a notification, which gets no answer.
+    pub notification: bool,
+    /// Whether the message is of revision 2026-07-28 or later, by the SDK's own rule.
+    pub modern: bool,
+    /// The HTTP header `MCP-Protocol-Version`.
+    pub version: Option<&'a str>,
+    /// The HTTP header `Mcp-Session-Id`. More than one is [`Sent::Other`].
+    pub header: Sent<'a>,
+    /// SEP-1359's `sessionId`: beside `params`, or inside a client's `result`.
+    pub inside: Sent<'a>,
+    /// The `params` of `initialize` as JSON.
+    pub initialize: Option<&'a str>,
+    /// The caller, if the adapter knows it already.
+    pub principal: Option<Principal>,
+}
+
+/// The outcome of a step.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The caller; after [`Step::Identify`](super::Step::Identify).
+    Principal(Result<Principal, Failed>),
+    /// Whether the tokens are accepted, or the end is recorded; after
+    /// [`Step::Ask`](super::Step::Ask).
+    Answer(Verdict),
+    /// The reply of the ledger; after [`Step::Ledger`](super::Step::Ledger).
+    Ledger(Result<Vec<String>, Failed>),
+    /// The result of the author's functions for the latest value, as JSON; after
+    /// [`Step::Update`](super::Step::Update).
+    Updated(Result<&'a str, Failed>),
+    /// The first value of a session as JSON; after [`Step::Begin`](super::Step::Begin). Or a
+    /// failure after [`Step::Deliver`](super::Step::Deliver): the SDK cannot resume the negotiated
+    /// session.
+    Begun(Result<&'a str, Failed>),
+    /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).
+    Left(Head<'a>),
+}
+
+/// A failure of the author's code. The text is for the log: it must not quote other code's
+/// exceptions, which may hold a credential.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed(pub String);
+
+/// The answer of the author's `accept`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Accepted; or the end is recorded.
+    Yes,
+    /// Refused, as used or ended: the token at this index among those asked about.
+    No(usize),
+    /// No answer: it failed, or was too late.
+    Unavailable(Failed),
+}
+
+/// The part of a result that the engine reads.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Head<'a> {
+    /// The kind of the result.
+    pub outcome: Outcome,
+    /// The member that [`Carried::result`](super::Carried::result) names.
+    pub token: Sent<'a>,
+    /// `cacheScope`.
+    pub scope: Option<Scope>,
+    /// Whether the SDK has no place for `_meta` in this result.
+    pub no_meta: bool,
+    /// The complete result of `initialize`, as JSON.
+    pub initialized: Option<&'a str>,
+}
+
+/// The kinds of a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// A result.
+    #[default]
+    Complete,
+    /// A result with `resultType: "input_required"`.
+    InputRequired,
+    /// A JSON-RPC error.
+    Error,
+}
+
+/// The users to whom a cache may hand a result (2026-07-28, `server/utilities/caching`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Any user.
+    Public,
+    /// The caller of the request.
+    Private,
+}

@@ -1,0 +1,57 @@
+//! The ledger: it remembers what a seal cannot hold. These are the used tokens, the ended sessions,
+//! the latest state of each session, and the principals that were signed out.
+//!
+//! A [`Command`] is one atomic step at a store. Redis and Valkey run it as a Lua script
+//! ([`Script::lua`]). A store with transactions uses [`Command::judge`]: in one transaction, it
+//! reads the values of the command's keys, and writes what the judgement says. [`Memory`] does so
+//! in the memory of one process, `Sqlite` in a file (feature `sqlite`). LEDGER.md has keys, values
+//! and scripts.
+
+mod command;
+mod fitness;
+mod judge;
+mod memory;
+mod namespace;
+pub mod sqlite;
+
+pub use command::{Command, Script};
+pub(crate) use command::{Commit, Mode, Subject};
+pub use fitness::Fitness;
+pub use judge::{Judgement, Write};
+pub use memory::Memory;
+pub use namespace::{Namespace, Tag};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Sqlite, SqliteError};
+
+use sealwax::Error;
+
+/// The largest clock skew that the format allows, in seconds. Ends and uses are remembered for so
+/// much longer.
+pub(crate) const LARGEST_SKEW: u64 = 300;
+
+/// Returns a script or statement by its name, the same in every language: the scripts' names, and
+/// those of [`sqlite`] as `sqlite-connect`.
+///
+/// # Errors
+///
+/// [`Error::InvalidArgument`] for an unknown name.
+pub fn text(name: &str) -> Result<&'static str, Error> {
+    let script = Script::ALL.into_iter().find(|script| script.name() == name);
+    Ok(match (name, script) {
+        (_, Some(script)) => script.lua(),
+        ("sqlite-connect", _) => sqlite::CONNECT,
+        ("sqlite-normal", _) => sqlite::NORMAL,
+        ("sqlite-create", _) => sqlite::CREATE,
+        ("sqlite-begin", _) => sqlite::BEGIN,
+        ("sqlite-now", _) => sqlite::NOW,
+        ("sqlite-read", _) => sqlite::READ,
+        ("sqlite-write", _) => sqlite::WRITE,
+        ("sqlite-delete", _) => sqlite::DELETE,
+        ("sqlite-sweep", _) => sqlite::SWEEP,
+        _ => {
+            return Err(Error::argument(
+                "ledger: expected the name of a script or of a SQLite statement",
+            ));
+        }
+    })
+}

@@ -1,0 +1,137 @@
+//! The protocol: the tokens in messages, the answers to clients, and the rules of a guard.
+//!
+//! A *guard* stands between a server's handlers and its clients: it seals what is sent and opens
+//! what comes back, so that a handler sees plain values. Its rules are here, once. They read no
+//! socket and no clock but the codec's, and never wait. An *adapter* connects them to an SDK, a
+//! gateway or another language; `sealwax-rmcp`, `sealwax/mcp` and `sealwax.mcp` are three.
+//!
+//! # Writing an adapter
+//!
+//! One [`Exchange`] serves one message. [`Guard::message`] begins that of a message at the SDK's
+//! handlers, [`Guard::transport`] that of a message around HTTP or stdio. It returns a [`Step`];
+//! the adapter carries it out and reports the outcome to [`Exchange::on`], until a step ends the
+//! exchange. Dropping an exchange cancels it. This example serves `requestState` and cursors for
+//! any handler of JSON:
+//!
+//! ```
+//! use sealwax_mcp::{Carried, Event, Guard, Head, Message, Outcome, Sent, Step};
+//! use sealwax::{Codec, Error, Key, KeyRing, Principal};
+//! use serde_json::{Value, json};
+//!
+//! fn serve(
+//!     guard: &Guard,
+//!     user: &str,
+//!     mut request: Value,
+//!     handler: impl Fn(&Value) -> Value,
+//! ) -> Result<Value, Error> {
+//!     let params = &request["params"];
+//!     let method = request["method"].as_str().unwrap_or_default();
+//!     let carried = Carried::by(method);
+//!     // JSON's null is absent. Any other value than a text is reported as such, and refused.
+//!     let sent = |object: &Value, member: Option<&str>| match member.map(|name| object[name].clone()) {
+//!         None | Some(Value::Null) => None,
+//!         Some(value) => Some(value.as_str().map(str::to_owned)),
+//!     };
+//!     let arguments = params["arguments"].to_string();
+//!     let token = sent(params, carried.map(|carried| carried.param));
+//!     let (mut exchange, mut step) = guard.message(Message {
+//!         method,
+//!         target: carried.and_then(|carried| params[carried.target?].as_str()),
+//!         arguments: Some(&arguments),
+//!         carried: token.as_ref().map_or(Sent::Absent, |text| text.as_deref().map_or(Sent::Other, Sent::Text)),
+//!         ..Message::default()
+//!     });
+//!     let mut result = Value::Null;
+//!     loop {
+//!         step = match step {
+//!             Step::Identify => exchange.on(Event::Principal(Ok(Principal::subject(user))))?,
+//!             Step::Deliver(deliver) => {
+//!                 if let (Some(carried), Some(opened)) = (carried, deliver.carried) {
+//!                     request["params"][carried.param] = opened.into();
+//!                 }
+//!                 result = handler(&request);
+//!                 let left = sent(&result, carried.map(|carried| carried.result));
+//!                 exchange.on(Event::Left(Head {
+//!                     outcome: match result["resultType"].as_str() {
+//!                         Some("input_required") => Outcome::InputRequired,
+//!                         _ => Outcome::Complete,
+//!                     },
+//!                     token: left.as_ref().map_or(Sent::Absent, |text| text.as_deref().map_or(Sent::Other, Sent::Text)),
+//!                     ..Head::default()
+//!                 }))?
+//!             }
+//!             Step::Leave(leave) => {
+//!                 if let (Some(carried), Some(token)) = (carried, leave.token) {
+//!                     result[carried.result] = token.into();
+//!                 }
+//!                 return Ok(json!({ "result": result }));
+//!             }
+//!             Step::Reply(reply) => return Ok(json!({ "error": reply.error })),
+//!             // The other steps need an `accept`, a ledger or sessions.
+//!             _ => return Err(Error::InvalidArgument("expected a guard without these".into())),
+//!         };
+//!         for refused in exchange.refused() {
+//!             eprintln!("{}: {}", refused.code, refused.message); // for the server's log only
+//!         }
+//!     }
+//! }
+//!
+//! let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+//! let guard = Guard::builder(codec).build()?;
+//! let call = json!({"method": "tools/call", "params": {"name": "delete_note", "arguments": {"id": 7}}});
+//! let asked = serve(&guard, "alice", call.clone(), |_| {
+//!     json!({"resultType": "input_required", "requestState": "asked"})
+//! })?;
+//!
+//! // The client returns the token, and the handler sees the state that it wrote.
+//! let mut again = call;
+//! again["params"]["requestState"] = asked["result"]["requestState"].clone();
+//! let handler = |request: &Value| json!({"saw": request["params"]["requestState"]});
+//! assert_eq!(serve(&guard, "alice", again.clone(), handler)?["result"]["saw"], "asked");
+//! assert_eq!(serve(&guard, "mallory", again, handler)?["error"]["code"], -32602);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! An adapter gives an author only what the engine opened, kept with the exchange: it never reads a
+//! value back through its SDK, and never finds an exchange by an id that a client chose. It waits
+//! only for functions of the author, with one deadline for a request; if one fails, the adapter
+//! reports a [`Failed`] in its own words.
+//!
+//! [`document`] offers the same engine by JSON documents, for other languages: `docs/engine.md`
+//! specifies them. `tests/vectors/guard.json` holds the required behaviour, message by message, to
+//! test any adapter.
+#![forbid(unsafe_code)]
+
+mod act;
+mod answer;
+mod asking;
+mod carried;
+mod context;
+#[cfg(feature = "documents")]
+pub mod document;
+mod exchange;
+mod guard;
+mod input;
+pub mod ledger;
+mod request;
+mod revoking;
+mod session;
+mod step;
+mod transport;
+
+pub use act::{Act, What};
+pub use answer::{
+    Answer, ErrorData, Profile, Ran, RpcError, Stale, StaleMeta, TextContent, ToolResult,
+};
+pub use carried::Carried;
+pub use exchange::Exchange;
+pub use guard::{
+    Guard, GuardBuilder, LedgerSettings, Required, SessionSettings, TransportSettings,
+};
+pub use input::{
+    Event, Failed, Head, Message, Outcome, Scope, Sent, SentSession, TransportMessage, Verdict,
+};
+pub use session::Session;
+pub use step::{
+    Before, Deliver, Item, Leave, Life, Made, Presented, Question, Refused, Reply, Step, Watch,
+};

@@ -1,0 +1,369 @@
+//! A request or a notification in the guard: its session and its token on the way in, the token and
+//! the session of its result on the way out.
+
+mod leaving;
+mod sessions;
+
+use std::sync::Arc;
+
+use self::leaving::{Committing, Left};
+use super::asking::{self, Ask, Asking, Times};
+use super::context::{About, Context, Reason};
+use super::exchange::OUT_OF_ORDER;
+use super::guard::{SessionSettings, is_list};
+use super::input::Kept;
+use super::session::Written;
+use super::{Carried, Deliver, Event, Item, Message, Reply, Sent, Session, Step, Watch};
+use sealwax::{Error, Kind, Opened, RequestContext, SessionMetadata, View};
+
+pub(super) struct Request {
+    method: String,
+    target: Option<String>,
+    arguments: Option<String>,
+    notification: bool,
+    modern: bool,
+    header: Option<String>,
+    carries: Option<Carried>,
+    sent: Kept,
+    sent_session: Option<(Kept, Kept)>,
+    phase: Phase,
+    /// The opened `requestState`.
+    state: Option<String>,
+    /// The context that it was bound to; the next one is bound to the same.
+    bound: Option<RequestContext>,
+    session: Option<Session>,
+}
+
+enum Phase {
+    /// Not checked yet.
+    Entering,
+    /// Its tokens are being judged; then this is delivered.
+    Asking { asking: Asking, then: Box<Deliver> },
+    /// The author is asked for the first value of a session.
+    Beginning,
+    /// The handler runs.
+    Delivered,
+    /// The handler has run; the caller may still be unknown.
+    Leaving(Left),
+    /// The ledger is asked to commit the new state.
+    Committing(Box<Committing>),
+    /// The author is asked to update another request's state.
+    Updating(Left),
+}
+
+impl Request {
+    pub fn new(message: Message<'_>) -> Self {
+        let carries = Carried::by(message.method).filter(|_| !message.notification);
+        let session = message.session;
+        Self {
+            method: message.method.into(),
+            target: message.target.map(Into::into),
+            arguments: message.arguments.map(Into::into),
+            notification: message.notification,
+            modern: message.modern,
+            header: message.header.map(Into::into),
+            carries,
+            sent: message.carried.owned(),
+            sent_session: session.map(|sent| (sent.id.owned(), sent.state.owned())),
+            phase: Phase::Entering,
+            state: None,
+            bound: None,
+            session: None,
+        }
+    }
+
+    pub fn advance(&mut self, context: &mut Context) -> Step {
+        let guard = context.guard.clone();
+        let step = match &self.phase {
+            Phase::Entering => match &guard.settings().sessions {
+                Some(sessions) => self.enter_sessions(context, sessions),
+                None => self.enter(context, None),
+            },
+            Phase::Leaving(..) => self.leave(context),
+            _ => Ok(Step::Drop),
+        };
+        step.unwrap_or_else(|step| step)
+    }
+
+    pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
+        let phase = std::mem::replace(&mut self.phase, Phase::Entering);
+        match (phase, event) {
+            (Phase::Asking { mut asking, then }, event) => {
+                let asked = asking.take(context, event);
+                let Some(asked) = asked else {
+                    self.phase = Phase::Asking { asking, then };
+                    return None;
+                };
+                Some(self.asked(context, asking, then, asked))
+            }
+            (Phase::Beginning, Event::Begun(first)) => {
+                let first = first.map_err(|failed| Error::argument(failed.0));
+                let created = first.and_then(|first| self.create(context, first));
+                Some(self.created(context, created))
+            }
+            (Phase::Delivered, Event::Left(head)) => {
+                self.phase = Phase::Leaving(Left {
+                    token: head.token.owned(),
+                    outcome: head.outcome,
+                    scope: head.scope,
+                    no_meta: head.no_meta,
+                    updates: 0,
+                });
+                Some(self.advance(context))
+            }
+            (Phase::Committing(committing), Event::Ledger(reply)) => {
+                Some(self.committed(context, *committing, reply))
+            }
+            (Phase::Updating(left), Event::Updated(value)) => {
+                Some(self.updated(context, left, value))
+            }
+            (phase, _) => {
+                self.phase = phase;
+                None
+            }
+        }
+    }
+
+    /// Returns whether its result may hold a token that the ledger judges later.
+    pub fn may_seal(&self, context: &Context) -> bool {
+        let carries = self.carries.map(|carries| carries.kind);
+        carries == Some(Kind::RequestState) || context.guard.settings().sessions.is_some()
+    }
+
+    pub fn is_notification(&self) -> bool {
+        self.notification
+    }
+
+    /// Refuses: the caller could not be identified.
+    pub fn fail(&self, context: &mut Context, error: Error) -> Step {
+        let item = match (&self.sent_session, self.carries) {
+            (None, Some(carries)) => item(carries),
+            _ => Item::Session,
+        };
+        context.reply(error.into(), About::new(item))
+    }
+}
+
+/// The token of a request.
+impl Request {
+    fn enter(
+        &mut self,
+        context: &mut Context,
+        sessions: Option<&SessionSettings>,
+    ) -> Result<Step, Step> {
+        let mut deliver = Deliver {
+            watch: self.watch(sessions),
+            ..Deliver::default()
+        };
+        let mut tokens = Vec::new();
+        if let (Some(session), Some(view), Some((_, state))) =
+            (&self.session, context.known(), &self.sent_session)
+        {
+            tokens.push(session.asked(&view, state.sent()));
+        }
+        let has_token = !self.sent.is_absent();
+        // A handler that may write a state must not run without a caller.
+        if let Some(carries) = self.carries
+            && (has_token || carries.kind == Kind::RequestState)
+        {
+            let view = context.view()?;
+            if has_token {
+                match self.open(context, carries, &view) {
+                    Ok((text, token)) => {
+                        deliver.carried = Some(text);
+                        tokens.push(token);
+                    }
+                    Err(error) => return Ok(self.refuse_carried(context, carries, error.into())),
+                }
+            }
+        }
+        Ok(self.ask(context, tokens, deliver))
+    }
+
+    /// Delivers a message once all its tokens are accepted.
+    fn ask(&mut self, context: &mut Context, tokens: Vec<asking::Token>, then: Deliver) -> Step {
+        let mut asking = Asking::new(tokens);
+        let asked = asking.step(context);
+        self.asked(context, asking, Box::new(then), asked)
+    }
+
+    fn asked(
+        &mut self,
+        context: &mut Context,
+        asking: Asking,
+        then: Box<Deliver>,
+        asked: Result<Option<Step>, asking::Refusal>,
+    ) -> Step {
+        match asked {
+            Ok(Some(step)) => {
+                self.phase = Phase::Asking { asking, then };
+                step
+            }
+            Ok(None) => self.deliver(*then),
+            Err((_, Reason::Stale(latest))) => self.stale(context, false, &latest),
+            Err((at, reason)) => self.refuse(context, at, reason),
+        }
+    }
+
+    fn watch(&self, sessions: Option<&SessionSettings>) -> Watch {
+        if self.notification {
+            return Watch::Never;
+        }
+        let declares = sessions.is_some() && declares(&self.method);
+        match self.carries {
+            _ if self.session.is_some() || declares => Watch::Always,
+            Some(carries) => Watch::Member(carries.result),
+            None => Watch::Never,
+        }
+    }
+
+    /// Returns the opened value, and the question about its token.
+    fn open(
+        &mut self,
+        context: &Context,
+        carries: Carried,
+        view: &Arc<View>,
+    ) -> Result<(String, asking::Token), Error> {
+        let Sent::Text(token) = self.sent.sent() else {
+            return Err(Error::Malformed("a token that is a text"));
+        };
+        if carries.kind == Kind::RequestState {
+            let bound = self.binding(context)?;
+            let opened = view.request_state(&bound).open(token)?;
+            self.bound = Some(bound);
+            let ledger = context.ledger().map(|(ledger, _)| &ledger.settings);
+            let ask = match ledger {
+                Some(settings) if settings.reusable_request_state => Ask::Live,
+                _ => Ask::Once,
+            };
+            return read(Item::RequestState, opened, ask);
+        }
+        let method = self.method.as_str();
+        match view.cursor(method).open(token) {
+            // A cursor of a public page, which a cache may have handed to any user.
+            Err(Error::PrincipalMismatch) => {
+                let public = &context.guard.settings().public;
+                let opened = public.cursor(method).open(token)?;
+                let (text, mut token) = read(Item::Cursor, opened, Ask::Rule)?;
+                token.presented.public = true;
+                Ok((text, token))
+            }
+            opened => read(Item::Cursor, opened?, Ask::Rule),
+        }
+    }
+
+    fn deliver(&mut self, deliver: Deliver) -> Step {
+        if let Some(carries) = self.carries
+            && carries.kind == Kind::RequestState
+        {
+            self.state.clone_from(&deliver.carried);
+        }
+        self.phase = Phase::Delivered;
+        Step::Deliver(Box::new(deliver))
+    }
+
+    /// Returns the context that this request's `requestState` is bound to.
+    fn binding(&self, context: &Context) -> Result<RequestContext, Error> {
+        let carries = self.carries.ok_or(OUT_OF_ORDER)?;
+        let target = self.target.as_deref();
+        let target = target.ok_or(Error::Malformed("a request whose target is a text"))?;
+        // Resources have no arguments.
+        let arguments = self.arguments.as_deref();
+        let arguments = arguments.filter(|_| carries.target == Some("name"));
+        let only = &context.guard.settings().only;
+        match only.iter().find(|(named, _)| named == target) {
+            Some((_, names)) if carries.target == Some("name") => {
+                let names: Vec<_> = names.iter().map(String::as_str).collect();
+                RequestContext::only(&self.method, target, arguments, &names)
+            }
+            _ => RequestContext::new(&self.method, target, arguments),
+        }
+    }
+
+    fn refuse_carried(&self, context: &mut Context, carries: Carried, reason: Reason) -> Step {
+        let about = About {
+            token: self.sent.sent().text(),
+            ..About::new(item(carries))
+        };
+        context.reply(reason, about)
+    }
+
+    /// Refuses by the index of the refused token: the session comes first, then the carried token.
+    fn refuse(&self, context: &mut Context, at: usize, reason: Reason) -> Step {
+        let asked_first = usize::from(self.session.is_some());
+        match self.carries {
+            Some(carries) if !self.sent.is_absent() && at >= asked_first => {
+                self.refuse_carried(context, carries, reason)
+            }
+            _ => self.refuse_session(context, reason),
+        }
+    }
+}
+
+/// The part that a handler uses.
+impl Request {
+    pub fn state(&self) -> Result<Option<&str>, Error> {
+        let carries = self.carries.map(|carries| carries.kind);
+        if carries != Some(Kind::RequestState) {
+            return Err(Error::argument(
+                "requestState: expected tools/call, prompts/get or resources/read",
+            ));
+        }
+        match self.phase {
+            Phase::Delivered => Ok(self.state.as_deref()),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    pub fn session(&self) -> Option<&Session> {
+        let running = matches!(self.phase, Phase::Delivered) && !is_list(&self.method);
+        self.session.as_ref().filter(|_| running)
+    }
+
+    pub fn write(&mut self, json: &str, how: Written) -> Result<(), Error> {
+        if self.notification {
+            return Err(Error::argument(
+                "write: expected a request, found a notification, which has no answer",
+            ));
+        }
+        if self.session().is_none() {
+            return Err(NO_SESSION);
+        }
+        self.session.as_mut().ok_or(NO_SESSION)?.write(json, how)
+    }
+
+    pub fn fork(&self, context: &Context) -> Result<SessionMetadata, Error> {
+        let session = self.session().ok_or(NO_SESSION)?;
+        let (Some(settings), Some(view)) = (&context.guard.settings().sessions, context.known())
+        else {
+            return Err(OUT_OF_ORDER);
+        };
+        session.fork(settings, &view)
+    }
+}
+
+const NO_SESSION: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
+    "session: expected a request with a session, before its answer is sent",
+));
+
+fn read<K>(item: Item, opened: Opened<K>, ask: Ask) -> Result<(String, asking::Token), Error> {
+    let token = asking::Token::new(item, Times::of(&opened), ask);
+    let text = String::from_utf8(opened.into_payload());
+    let text = text.map_err(|_| Error::Malformed("a payload that is UTF-8"))?;
+    Ok((text, token))
+}
+
+fn item(carries: Carried) -> Item {
+    match carries.kind {
+        Kind::RequestState => Item::RequestState,
+        _ => Item::Cursor,
+    }
+}
+
+fn declares(method: &str) -> bool {
+    matches!(method, "initialize" | "server/discover")
+}
+
+fn reply(code: i32, message: &'static str) -> Step {
+    Step::Reply(Reply::error(code, message))
+}

@@ -1,0 +1,185 @@
+//! Data-layer sessions: begins, opens and deletes them, and answers stale states.
+
+use super::{Phase, Request, reply};
+use crate::Profile;
+use crate::asking::{self, Ask};
+use crate::context::{About, Context, Reason};
+use crate::exchange::OUT_OF_ORDER;
+use crate::guard::SessionSettings;
+use crate::session::{self, json};
+use crate::{Deliver, Item, Sent, Session, Stale, Step};
+use sealwax::{Error, SessionMetadata, View};
+
+const CREATE: &str = "sessions/create";
+const DELETE: &str = "sessions/delete";
+
+/// Data-layer sessions.
+impl Request {
+    pub(super) fn enter_sessions(
+        &mut self,
+        context: &mut Context,
+        sessions: &SessionSettings,
+    ) -> Result<Step, Step> {
+        if self.method == DELETE && !context.guard.settings().remembers() {
+            // Without a ledger or `accept`, nothing would remember the end.
+            return Ok(reply(-32601, "Method not found"));
+        }
+        let Some((id, state)) = &self.sent_session else {
+            if self.method == CREATE {
+                let view = context.view()?;
+                if sessions.held_by_server {
+                    let minted = sessions.of(&view).mint();
+                    return Ok(self.created(context, minted));
+                }
+                self.phase = Phase::Beginning;
+                return Ok(Step::Begin);
+            }
+            // A notification has no answer to tell that it needs a session.
+            let required =
+                !self.notification && sessions.required.by(&self.method, self.target.as_deref());
+            if required || self.method == DELETE {
+                let about = About {
+                    profile: Profile::DataLayerRequired,
+                    ..About::new(Item::Session)
+                };
+                let error = Error::Malformed("a session, which this request needs");
+                return Ok(context.reply(error.into(), about));
+            }
+            return self.enter(context, Some(sessions));
+        };
+        if self.method == CREATE {
+            let error = Error::Malformed("no session in sessions/create");
+            context.refuse(error.into(), About::new(Item::Session));
+            return Ok(reply(
+                -32602,
+                "Invalid params: sessions/create takes no session",
+            ));
+        }
+        let header = self.header.as_deref().filter(|_| self.modern);
+        if header.is_some_and(|header| id.sent() != Sent::Text(header)) {
+            let error = Error::Malformed("one session in the header and in the message");
+            context.refuse(error.into(), About::new(Item::Session));
+            return Ok(reply(
+                -32020,
+                "Header mismatch: Mcp-Session-Id is not the session of the body",
+            ));
+        }
+        let view = context.view()?;
+        if self.method == DELETE {
+            return Ok(self.delete(context, sessions, &view));
+        }
+        match Session::open(sessions, &view, id.sent(), state.sent()) {
+            Ok(session) => self.session = Some(session),
+            Err(error) => return Ok(self.refuse_session(context, error.into())),
+        }
+        self.enter(context, Some(sessions))
+    }
+
+    pub(super) fn create(
+        &self,
+        context: &mut Context,
+        first: &str,
+    ) -> Result<SessionMetadata, Error> {
+        let guard = context.guard.clone();
+        let (Some(sessions), Some(view)) = (&guard.settings().sessions, context.known()) else {
+            return Err(OUT_OF_ORDER);
+        };
+        let first = json(first.as_bytes())
+            .map_err(|_| Error::argument("initial: expected a value as JSON"))?;
+        sessions.of(&view).create(first.as_bytes())
+    }
+
+    pub(super) fn created(
+        &mut self,
+        context: &mut Context,
+        created: Result<SessionMetadata, Error>,
+    ) -> Step {
+        match created {
+            Ok(session) => self.deliver(Deliver {
+                own: Some(format!(r#"{{"session":{}}}"#, session.to_json())),
+                ..Deliver::default()
+            }),
+            Err(error) => {
+                let about = About::new(Item::Session);
+                context.reply(Reason::Unsealed(error), about)
+            }
+        }
+    }
+
+    /// Deletes by the id alone: the client may have lost the state.
+    pub(super) fn delete(
+        &mut self,
+        context: &mut Context,
+        sessions: &SessionSettings,
+        view: &View,
+    ) -> Step {
+        let id = self
+            .sent_session
+            .as_ref()
+            .and_then(|(id, _)| id.sent().text());
+        let verified = match id {
+            Some(id) => sessions.of(view).verify(id),
+            None => Err(Error::Malformed("a sessionId that is a text")),
+        };
+        match verified {
+            Ok(id) => {
+                let presented = session::presented(view, &id);
+                let token = asking::Token::made(presented, id.created_at_ms(), Ask::End);
+                let then = Deliver {
+                    own: Some("{}".into()),
+                    ..Deliver::default()
+                };
+                self.ask(context, vec![token], then)
+            }
+            Err(error) => self.refuse_session(context, error.into()),
+        }
+    }
+
+    pub(super) fn refuse_session(&self, context: &mut Context, reason: Reason) -> Step {
+        let (id, state) = match &self.sent_session {
+            Some((id, state)) => (id.sent().text(), state.sent().text()),
+            None => (None, None),
+        };
+        let about = About {
+            token: state,
+            id: self.session.as_ref().map(Session::ulid),
+            session_id: id,
+            ..About::new(Item::Session)
+        };
+        context.reply(reason, about)
+    }
+
+    /// Answers a stale state with the latest one: the client is honest.
+    pub(super) fn stale(&mut self, context: &mut Context, ran: bool, latest: &[String; 3]) -> Step {
+        let adopted = match self.adopt(context, latest) {
+            Ok(adopted) => adopted,
+            Err(error) => return self.refuse_session(context, error.into()),
+        };
+        let about = About {
+            id: self.session.as_ref().map(Session::ulid),
+            ..About::new(Item::Session)
+        };
+        context.refuse(Reason::Stale(Box::new(latest.clone())), about);
+        Step::Reply(
+            Stale::new(ran, adopted)
+                .answer(&self.method, self.modern)
+                .into(),
+        )
+    }
+
+    pub(super) fn adopt(
+        &mut self,
+        context: &Context,
+        latest: &[String; 3],
+    ) -> Result<SessionMetadata, Error> {
+        let guard = context.guard.clone();
+        let (Some(sessions), Some(view), Some(session)) = (
+            &guard.settings().sessions,
+            context.known(),
+            &mut self.session,
+        ) else {
+            return Err(OUT_OF_ORDER);
+        };
+        session.adopt(sessions, &view, &latest[2])
+    }
+}

@@ -1,0 +1,237 @@
+//! The data-layer session of one request.
+
+use std::fmt;
+
+use super::asking::{Ask, Token};
+use super::context::{hex, until};
+use super::guard::SessionSettings;
+use super::{Item, Presented, Sent};
+use sealwax::{Error, OpenedSession, SessionId, SessionMetadata, View};
+
+/// The data-layer session of a request, opened and fully checked.
+pub struct Session {
+    id: SessionId,
+    /// `None` if the server holds the value.
+    opened: Option<OpenedSession>,
+    value: String,
+    written: Written,
+}
+
+/// The way in which a session's value was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Written {
+    #[default]
+    Not,
+    /// By functions of the author, which can be applied again to another request's value.
+    Again,
+    /// As a whole.
+    Once,
+}
+
+/// The part of a session that is sent with a result.
+pub(super) struct Left {
+    pub metadata: SessionMetadata,
+    /// The new state, if one was sealed: its token id, and the time from which it opens nowhere.
+    pub token: Option<(String, Option<u64>)>,
+}
+
+impl Session {
+    pub(super) fn open(
+        settings: &SessionSettings,
+        view: &View,
+        id: Sent<'_>,
+        state: Sent<'_>,
+    ) -> Result<Self, Error> {
+        let sessions = settings.of(view);
+        let id = id
+            .text()
+            .ok_or(Error::Malformed("a sessionId that is a text"))?;
+        if settings.held_by_server {
+            return Ok(Self {
+                id: sessions.verify(id)?,
+                opened: None,
+                value: String::new(),
+                written: Written::Not,
+            });
+        }
+        if state == Sent::Other {
+            return Err(Error::Malformed("a state that is a text"));
+        }
+        let sent = SessionMetadata::new(id, state.text().map(Into::into));
+        let opened = sessions.open(&sent)?;
+        Ok(Self {
+            id: opened.id().clone(),
+            value: json(opened.payload())?.into(),
+            opened: Some(opened),
+            written: Written::Not,
+        })
+    }
+
+    /// Returns the session id. Together with the state it continues the session, so do not log it.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        self.id.as_str()
+    }
+
+    /// Returns the name of the session for logs and stores: 32 hex digits, constant for its whole
+    /// life.
+    #[must_use]
+    pub fn ulid(&self) -> String {
+        hex(self.id.ulid())
+    }
+
+    /// Returns the number of writes before this request; 0 if the server holds the value.
+    #[must_use]
+    pub fn generation(&self) -> u32 {
+        let opened = self.opened.as_ref();
+        opened.map_or(0, |opened| opened.state().generation())
+    }
+
+    /// Returns the value as JSON, as last written; `None` if the server holds it.
+    #[must_use]
+    pub fn value(&self) -> Option<&str> {
+        self.opened.as_ref().map(|_| self.value.as_str())
+    }
+
+    pub(super) fn write(&mut self, written: &str, how: Written) -> Result<(), Error> {
+        if self.opened.is_none() {
+            return Err(Error::argument(
+                "write: expected a session that holds its value; the server holds this one's, by its ulid",
+            ));
+        }
+        self.value = json(written.as_bytes())
+            .map_err(|_| Error::argument("write: expected JSON"))?
+            .into();
+        self.written = match self.written {
+            Written::Once => Written::Once,
+            Written::Not | Written::Again => how,
+        };
+        Ok(())
+    }
+
+    pub(super) fn fork(
+        &self,
+        settings: &SessionSettings,
+        view: &View,
+    ) -> Result<SessionMetadata, Error> {
+        if self.opened.is_none() {
+            return Err(Error::argument(
+                "fork: expected a session that holds its value; copy the row of this one's ulid",
+            ));
+        }
+        settings.of(view).create(self.value.as_bytes())
+    }
+
+    /// Returns the part to send: the id as received, and a new state if one was written, or is due
+    /// and allowed by `renews`.
+    pub(super) fn leave(
+        &self,
+        settings: &SessionSettings,
+        view: &View,
+        renews: bool,
+    ) -> Result<Left, Error> {
+        match &self.opened {
+            Some(opened) if self.is_written() || (renews && opened.state().needs_renewal()) => {
+                let (metadata, token) = settings.of(view).renewed(opened, self.value.as_bytes())?;
+                let ends = earlier(token.expires_at(), Some(absolute_end(opened, view)));
+                Ok(Left {
+                    metadata,
+                    token: Some((token.id().to_string(), until(ends))),
+                })
+            }
+            _ => Ok(self.unchanged()),
+        }
+    }
+
+    /// Returns the part to send if the state stays as it is.
+    pub(super) fn unchanged(&self) -> Left {
+        Left {
+            metadata: SessionMetadata::new(self.id(), None),
+            token: None,
+        }
+    }
+
+    pub(super) fn is_written(&self) -> bool {
+        self.written != Written::Not
+    }
+
+    /// Returns whether the write can be applied again to another value.
+    pub(super) fn is_updated(&self) -> bool {
+        self.written == Written::Again
+    }
+
+    /// Returns the opened token's id and generation; `None` if the server holds the value.
+    pub(super) fn seen(&self) -> Option<(String, u32)> {
+        let state = self.opened.as_ref()?.state();
+        Some((state.token_id().to_string(), state.generation()))
+    }
+
+    /// Continues with the latest state, as the ledger has it, and returns the metadata for the
+    /// client.
+    pub(super) fn adopt(
+        &mut self,
+        settings: &SessionSettings,
+        view: &View,
+        state: &str,
+    ) -> Result<SessionMetadata, Error> {
+        let sessions = settings.of(view);
+        let sent = SessionMetadata::new(self.id(), Some(state.into()));
+        let opened = sessions.open(&sent)?;
+        let metadata = sessions.metadata_of(&opened, state);
+        self.value = json(opened.payload())?.into();
+        self.opened = Some(opened);
+        Ok(metadata)
+    }
+
+    /// Returns the question about it: whether `state` is its latest one.
+    pub(super) fn asked(&self, view: &View, state: Sent<'_>) -> Token {
+        let created = self.id.created_at_ms();
+        let (Some(opened), Some(text)) = (&self.opened, state.text()) else {
+            return Token::made(presented(view, &self.id), created, Ask::Live);
+        };
+        let state = opened.state();
+        let ends = earlier(state.expires_at(), Some(absolute_end(opened, view)));
+        Token {
+            presented: presented(view, &self.id),
+            ask: Ask::Head {
+                token: state.token_id().to_string(),
+                generation: state.generation(),
+                state: text.into(),
+                until: until(ends),
+            },
+            issued_at: state.issued_at(),
+            started_at: state.started_at(),
+        }
+    }
+}
+
+/// Returns the earlier of two ends; `None` is no end.
+fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    [a, b].into_iter().flatten().min()
+}
+
+fn absolute_end(opened: &OpenedSession, view: &View) -> u64 {
+    let max_age = view.codec().session_max_age().as_secs();
+    opened.state().started_at().saturating_add(max_age)
+}
+
+/// Returns the session for the author's `accept`: its ulid, and the end of its id.
+pub(super) fn presented(view: &View, id: &SessionId) -> Presented {
+    let ends = id.ends_at_ms(view.codec().session_max_age());
+    Presented::ulid(Item::Session, id.ulid(), Some(ends))
+}
+
+/// Checks that a payload is JSON.
+pub(super) fn json(payload: &[u8]) -> Result<&str, Error> {
+    const EXPECTED: Error = Error::Malformed("a payload that is JSON");
+    let text = std::str::from_utf8(payload).map_err(|_| EXPECTED)?;
+    serde_json::from_slice::<serde::de::IgnoredAny>(payload).map_err(|_| EXPECTED)?;
+    Ok(text)
+}
+
+/// Shows neither the id nor the value.
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Session({})", self.ulid())
+    }
+}

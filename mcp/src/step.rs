@@ -1,0 +1,247 @@
+//! The steps that the engine asks of an adapter.
+
+use std::fmt;
+
+use super::{RpcError, ToolResult};
+use crate::ledger::Command;
+use sealwax::SessionMetadata;
+
+/// The next step of an adapter. [`Leave`](Self::Leave), [`Reply`](Self::Reply),
+/// [`Done`](Self::Done) and [`Drop`](Self::Drop) end the exchange; the adapter reports the outcome
+/// of all others by an [`Event`](super::Event).
+#[derive(Debug)]
+pub enum Step {
+    /// Resolve the caller, at most once per request.
+    Identify,
+    /// Ask the author's `accept`, or report an end to it.
+    Ask(Question),
+    /// Run this command on the ledger, and report its reply.
+    Ledger(Box<Command>),
+    /// Get the first value of a new session from the author.
+    Begin,
+    /// Apply the functions given to [`Exchange::update`](super::Exchange::update), all of them and
+    /// in their order, to this value, as JSON, which another request wrote in the meantime.
+    Update(String),
+    /// Deliver the message, and report the result before it is sent, as [`Deliver::watch`] says.
+    Deliver(Box<Deliver>),
+    /// Send the result, with these changes.
+    Leave(Box<Leave>),
+    /// Answer instead of the handler, or instead of its result.
+    Reply(Reply),
+    /// Return this to the handler that acted.
+    Done(Box<Made>),
+    /// Discard the message without an answer.
+    Drop,
+}
+
+/// The kinds of things that a guard handles, by their names in every language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Item {
+    /// `request-state`: `requestState` of revision 2026-07-28.
+    RequestState,
+    /// `cursor`: a cursor of a list method.
+    Cursor,
+    /// `handle`: the key of a row in the server's store.
+    Handle,
+    /// `handle-state`: a handle that holds its state.
+    HandleState,
+    /// `session`: a session of any proposal.
+    Session,
+}
+
+impl Item {
+    /// Returns the name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RequestState => "request-state",
+            Self::Cursor => "cursor",
+            Self::Handle => "handle",
+            Self::HandleState => "handle-state",
+            Self::Session => "session",
+        }
+    }
+}
+
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A question or a report to `accept`, only about tokens that are authentic, of this user and not
+/// expired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Question {
+    /// Whether all of these are accepted: none may be used up unless all are.
+    Accept(Vec<Presented>),
+    /// This token ends before its time, and must not be accepted again.
+    End(Presented),
+}
+
+/// A token that passed every check of its seal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Presented {
+    /// Its kind.
+    pub item: Item,
+    /// The token id, or the ulid of a handle or a data-layer session: 32 hex digits.
+    pub id: String,
+    /// The time from which it opens nowhere, in Unix seconds: its end rounded up, plus the largest
+    /// skew of a replica's clock. `None` if it never ends.
+    pub until: Option<u64>,
+    /// Whether any user may present it: a cursor of a public page, which a cache may hand to any
+    /// user.
+    pub public: bool,
+}
+
+/// A message on its way to the SDK.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Deliver {
+    /// The opened value, for the member of `params` that carries it. `None`: the member is absent
+    /// and stays so.
+    pub carried: Option<String>,
+    /// The result, as JSON, of a method that the guard serves itself: the SDK's handler returns
+    /// this.
+    pub own: Option<String>,
+    /// The negotiated values of the session of the transport, as JSON: `protocolVersion`,
+    /// `clientCapabilities`, `clientInfo`, `serverCapabilities`.
+    pub negotiated: Option<String>,
+    /// The id of that session's token, for logs.
+    pub token_id: Option<String>,
+    /// The end of that session's own lifetime, in Unix seconds.
+    pub expires_at: Option<u64>,
+    /// The value for the missing header `MCP-Protocol-Version`.
+    pub version: Option<String>,
+    /// The `sessionId` to add to every message sent for it: inside a `result`, or beside `params`.
+    pub stamp: Option<String>,
+    /// The results to report before they are sent.
+    pub watch: Watch,
+}
+
+/// The results that an adapter reports before they are sent. An error need not be reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Watch {
+    /// None.
+    #[default]
+    Never,
+    /// Those with this member.
+    Member(&'static str),
+    /// All.
+    Always,
+}
+
+/// Changes to a result before it is sent.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Leave {
+    /// The new value of the member of the result that carries a token.
+    pub token: Option<String>,
+    /// The new value of `_meta["io.modelcontextprotocol/session"]` of the result.
+    pub metadata: Option<SessionMetadata>,
+    /// Whether caches must not keep it: set `cacheScope` to `private` and `ttlMs` to 0, if the
+    /// result has them.
+    pub private: bool,
+    /// Whether to add `sessions` and `experimental.sessions`, both `{}`, to the capabilities.
+    pub declare: bool,
+    /// The header `Mcp-Session-Id`.
+    pub header: Option<String>,
+    /// For SEP-1359: add the header's value as `sessionId` to the result, and these seconds as
+    /// `sessionTimeout`.
+    pub timeout: Option<u64>,
+}
+
+/// An answer of the engine. If the SDK speaks HTTP itself, the SDK chooses the status.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reply {
+    /// The status of an HTTP response.
+    pub status: Option<u16>,
+    /// The header `Allow`.
+    pub allow: Option<&'static str>,
+    /// A JSON-RPC error, with the request's id, or `null` if it has none.
+    pub error: Option<RpcError>,
+    /// Whether a JSON-RPC result `{}` answers the request.
+    pub done: bool,
+    /// The result of a tool whose handle was refused, or whose session's state is not the latest
+    /// one. Outside of tools it is `error`.
+    pub tool: Option<Box<ToolResult>>,
+}
+
+impl Reply {
+    pub(super) fn error(code: i32, message: &'static str) -> Self {
+        let data = None;
+        Self {
+            error: Some(RpcError {
+                code,
+                message,
+                data,
+            }),
+            ..Self::default()
+        }
+    }
+}
+
+/// The result of a handler's action.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Made {
+    /// The handle, if one was made.
+    pub handle: Option<String>,
+    /// The ulid of a handle that is the key of a row, or the token id of one that holds its state.
+    pub id: String,
+    /// Its end, for the model to read: `YYYY-MM-DDTHH:MM:SSZ`. `None` for never.
+    pub expires_at: Option<String>,
+    /// The value that a handle holds, as JSON.
+    pub value: Option<String>,
+    /// For a handle that holds its state: the data to make its successor.
+    pub before: Option<Before>,
+    /// For a handle that holds its state: its times.
+    pub life: Option<Life>,
+}
+
+/// The times of a handle that holds its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Life {
+    /// The time of making, in Unix seconds.
+    pub issued_at: u64,
+    /// Its end, in Unix seconds. `None` for never.
+    pub expires_at: Option<u64>,
+    /// Whether an older key made it.
+    pub needs_reseal: bool,
+    /// Whether to renew it now.
+    pub needs_renewal: bool,
+}
+
+/// The data of a handle that its successor needs, known from opening it. Times are in Unix seconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Before {
+    /// The time of making of the first handle of the chain.
+    pub started_at: u64,
+    /// The number of handles before it in the chain.
+    pub generation: u32,
+    /// The id of its token.
+    pub id: String,
+    /// The time of sealing of that token.
+    pub issued_at: u64,
+    /// The time from which it opens nowhere.
+    pub until: Option<u64>,
+}
+
+/// A refusal or a failure: for the author's hook and log. It holds no token and no payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refused {
+    /// A code of [`Error`](sealwax::Error), `not_accepted` or `accept_unavailable`.
+    pub code: &'static str,
+    /// The kind of thing that was refused.
+    pub item: Item,
+    /// The token id, or the ulid, if it can be read. It is verified only if the token opened.
+    pub token_id: Option<String>,
+    /// The expected and the found value.
+    pub message: String,
+}

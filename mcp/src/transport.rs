@@ -1,0 +1,370 @@
+//! Sessions of the transport: `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store,
+//! and SEP-1359. The session is a token that holds the negotiated values.
+
+mod negotiated;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use self::negotiated::{negotiated, open, seal};
+use super::asking::{Ask, Asking, Refusal, Token};
+use super::context::{About, Context, Reason, token_id, until};
+use super::input::Kept;
+use super::{
+    Deliver, Event, Head, Item, Leave, Presented, Profile, Reply, Sent, Step, TransportMessage,
+    Watch,
+};
+use sealwax::{Error, Kind, View};
+
+const TERMINATE: &str = "session/terminate";
+
+pub(super) struct TransportFlow {
+    http: Option<String>,
+    method: Option<String>,
+    notification: bool,
+    modern: bool,
+    version: Option<String>,
+    header: Kept,
+    inside: Kept,
+    initialize: Option<String>,
+    phase: Phase,
+}
+
+enum Phase {
+    Entering,
+    /// Its token is being judged; then this follows.
+    Asking(Asking, Then),
+    /// The SDK has it: an `initialize`, or a message without a session.
+    Delivered,
+    /// The SDK has it, and may have to resume its session.
+    Continued,
+    /// These values were negotiated; the caller may still be unknown.
+    Leaving(String),
+}
+
+/// The continuation after a token is accepted.
+enum Then {
+    Deliver(Box<Deliver>),
+    /// The session has ended, at the request of its principal.
+    Ended,
+    /// The session has ended, because another principal presented it.
+    EndedForAnother,
+}
+
+impl TransportFlow {
+    pub fn new(transport: TransportMessage<'_>) -> Self {
+        Self {
+            http: transport.http.map(Into::into),
+            method: transport.method.map(Into::into),
+            notification: transport.notification,
+            modern: transport.modern,
+            version: transport.version.map(Into::into),
+            header: transport.header.owned(),
+            inside: transport.inside.owned(),
+            initialize: transport.initialize.map(Into::into),
+            phase: Phase::Entering,
+        }
+    }
+
+    pub fn advance(&mut self, context: &mut Context) -> Step {
+        let step = match &self.phase {
+            Phase::Leaving(_) => self.leave(context),
+            _ => self.enter(context),
+        };
+        step.unwrap_or_else(|step| step)
+    }
+
+    pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
+        let phase = std::mem::replace(&mut self.phase, Phase::Entering);
+        match (phase, event) {
+            (Phase::Asking(mut asking, then), event) => {
+                let asked = asking.take(context, event);
+                let Some(asked) = asked else {
+                    self.phase = Phase::Asking(asking, then);
+                    return None;
+                };
+                Some(self.asked(context, asking, then, asked))
+            }
+            (Phase::Delivered, Event::Left(head)) => Some(self.left(context, &head)),
+            (Phase::Continued, Event::Begun(Err(_))) => Some(self.refuse(
+                context,
+                Error::Malformed("a session that this server can resume").into(),
+            )),
+            (phase, _) => {
+                self.phase = phase;
+                None
+            }
+        }
+    }
+
+    /// Refuses: the caller could not be identified.
+    pub fn fail(&self, context: &mut Context, error: Error) -> Step {
+        match self.phase {
+            Phase::Leaving(_) => self.not_begun(context, error),
+            _ => self.refuse(context, error.into()),
+        }
+    }
+}
+
+/// The request.
+impl TransportFlow {
+    fn enter(&mut self, context: &mut Context) -> Result<Step, Step> {
+        let settings = context.guard.settings();
+        let (transport, remembers) = (settings.transport, settings.remembers());
+        if self.modern || self.method.as_deref() == Some("initialize") {
+            let watch = match self.method.as_deref() {
+                Some("initialize") => Watch::Always,
+                Some("server/discover") if self.declares(context) => Watch::Always,
+                _ => Watch::Never,
+            };
+            return Ok(self.deliver(Deliver {
+                watch,
+                ..Deliver::default()
+            }));
+        }
+        let terminates = transport.sep1359 && self.method.as_deref() == Some(TERMINATE);
+        let ends = self.deletes() || terminates;
+        if ends && !remembers {
+            return Ok(self.not_offered());
+        }
+        let token = match (self.header.sent(), self.inside.sent()) {
+            (Sent::Absent, Sent::Absent) => {
+                let needed = self.deletes() || (transport.required && self.http.is_some());
+                return Ok(if needed {
+                    self.bad_request(context, "a session", "Bad Request: expected Mcp-Session-Id")
+                } else {
+                    self.deliver(Deliver::default())
+                });
+            }
+            (Sent::Absent, inside) => inside,
+            (header, Sent::Absent) => header,
+            (header, inside) if header == inside => header,
+            _ => {
+                let message = "Bad Request: expected Mcp-Session-Id and sessionId to be one";
+                return Ok(self.bad_request(context, "one session in header and message", message));
+            }
+        };
+        if terminates && self.notification {
+            let message = "Bad Request: expected session/terminate to have an id";
+            return Ok(self.bad_request(context, "session/terminate as a request", message));
+        }
+        let view = context.view()?;
+        let (negotiated, opened) = match open(&view, token) {
+            Ok(opened) => opened,
+            Err(Error::PrincipalMismatch) if transport.sep1359 && remembers => {
+                let id = token.text().and_then(token_id);
+                return Ok(self.end_for_another(context, &view, id));
+            }
+            Err(error) => return Ok(self.refuse(context, error.into())),
+        };
+        let version = self.version.as_deref();
+        if version.is_some_and(|version| version != negotiated.protocol_version) {
+            let message = "Bad Request: expected MCP-Protocol-Version to be what was negotiated";
+            return Ok(self.bad_request(context, "the negotiated version", message));
+        }
+        let then = Deliver {
+            token_id: Some(opened.presented.id.clone()),
+            expires_at: negotiated.expires_at,
+            version: version.is_none().then_some(negotiated.protocol_version),
+            negotiated: Some(negotiated.json),
+            stamp: self.inside.sent().text().map(Into::into),
+            ..Deliver::default()
+        };
+        let (ask, then) = match transport.idle {
+            _ if ends => (Ask::End, Then::Ended),
+            Some(idle) => (Ask::Idle(idle), Then::Deliver(then.into())),
+            None => (Ask::Live, Then::Deliver(then.into())),
+        };
+        let asking = Asking::of_transport(Token { ask, ..opened });
+        Ok(self.ask(context, asking, then))
+    }
+
+    fn ask(&mut self, context: &mut Context, mut asking: Asking, then: Then) -> Step {
+        let asked = asking.step(context);
+        self.asked(context, asking, then, asked)
+    }
+
+    fn asked(
+        &mut self,
+        context: &mut Context,
+        asking: Asking,
+        then: Then,
+        asked: Result<Option<Step>, Refusal>,
+    ) -> Step {
+        match (asked, then) {
+            (Ok(Some(step)), then) => {
+                self.phase = Phase::Asking(asking, then);
+                step
+            }
+            (Ok(None), Then::Deliver(deliver)) => self.deliver(*deliver),
+            (Ok(None), Then::Ended) => Step::Reply(Reply {
+                status: self.deletes().then_some(204),
+                done: !self.deletes(),
+                ..Reply::default()
+            }),
+            (Err((_, reason)), Then::EndedForAnother) if !reason.is_refusal() => {
+                self.refuse(context, reason)
+            }
+            (_, Then::EndedForAnother) => self.refuse(context, Error::PrincipalMismatch.into()),
+            (Err((_, reason)), _) => self.refuse(context, reason),
+        }
+    }
+
+    fn deliver(&mut self, deliver: Deliver) -> Step {
+        self.phase = match deliver.negotiated {
+            Some(_) => Phase::Continued,
+            None => Phase::Delivered,
+        };
+        Step::Deliver(Box::new(deliver))
+    }
+
+    /// Ends a session because another principal presented it, as SEP-1359 requires. If its
+    /// principal is readable, the token is authentic.
+    fn end_for_another(&mut self, context: &mut Context, view: &View, id: Option<String>) -> Step {
+        let Some(id) = id else {
+            return self.refuse(context, Error::PrincipalMismatch.into());
+        };
+        // The token's end is sealed for its own principal, so the codec's limit is used, plus the
+        // skew of clocks.
+        let limit = view.codec().session_max_age().as_secs();
+        let ends = until(Some(context.guard.now().saturating_add(limit)));
+        let token = Token {
+            presented: Presented {
+                item: Item::Session,
+                id,
+                until: until(ends),
+                public: false,
+            },
+            ask: Ask::Force,
+            issued_at: 0,
+            started_at: 0,
+        };
+        let asking = Asking::of_transport(token).without_accept();
+        self.ask(context, asking, Then::EndedForAnother)
+    }
+
+    fn deletes(&self) -> bool {
+        self.http.as_deref() == Some("DELETE")
+    }
+
+    fn declares(&self, context: &Context) -> bool {
+        let settings = context.guard.settings();
+        settings.transport.declares && settings.sessions.is_some()
+    }
+}
+
+/// The result.
+impl TransportFlow {
+    fn left(&mut self, context: &mut Context, head: &Head<'_>) -> Step {
+        let leave = Leave {
+            declare: self.declares(context),
+            ..Leave::default()
+        };
+        let begins = self.http.is_some() || context.guard.settings().transport.sep1359;
+        let result: Value = match (self.method.as_deref(), head.initialized) {
+            (Some("initialize"), Some(result)) if begins => {
+                serde_json::from_slice(result.as_bytes()).unwrap_or_default()
+            }
+            _ => Value::Null,
+        };
+        if !result["protocolVersion"].is_string() {
+            return Step::Leave(Box::new(leave));
+        }
+        let params = self.initialize.as_deref().unwrap_or_default();
+        let params: Value = serde_json::from_slice(params.as_bytes()).unwrap_or_default();
+        self.phase = Phase::Leaving(negotiated(params, result));
+        self.advance(context)
+    }
+
+    fn leave(&self, context: &mut Context) -> Result<Step, Step> {
+        let Phase::Leaving(negotiated) = &self.phase else {
+            return Ok(Step::Drop);
+        };
+        let view = context.view()?;
+        let transport = context.guard.settings().transport;
+        match seal(&view, negotiated, transport.ttl) {
+            Ok(token) => Ok(Step::Leave(Box::new(Leave {
+                header: Some(token),
+                timeout: transport.sep1359.then(|| life(context).as_secs()),
+                declare: self.declares(context),
+                ..Leave::default()
+            }))),
+            Err(error) => Ok(self.not_begun(context, error)),
+        }
+    }
+
+    fn not_begun(&self, context: &mut Context, error: Error) -> Step {
+        let answer = context.refuse(Reason::Unsealed(error), About::new(Item::Session));
+        Step::Reply(Reply {
+            status: self.http.is_some().then_some(500),
+            ..answer.into()
+        })
+    }
+}
+
+/// Refusals.
+impl TransportFlow {
+    /// Refuses with a message if the client puts the session into its messages, else with a status.
+    fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
+        let inside = self.inside.sent();
+        let request = self.method.is_some() && !self.notification;
+        let in_message = inside != Sent::Absent && request;
+        let token = self.header.sent().text().or(inside.text());
+        let about = About {
+            profile: if in_message {
+                Profile::Sep1359
+            } else {
+                Profile::McpSessionId
+            },
+            token,
+            session_id: inside.text(),
+            ..About::new(Item::Session)
+        };
+        let answer = context.refuse(reason, about);
+        if self.http.is_none() && !request {
+            return Step::Drop;
+        }
+        Step::Reply(answer.into())
+    }
+
+    /// Refuses a request that cannot be served for any caller.
+    fn bad_request(
+        &self,
+        context: &mut Context,
+        expected: &'static str,
+        message: &'static str,
+    ) -> Step {
+        let error = Error::Malformed(expected);
+        context.refuse(error.into(), About::new(Item::Session));
+        if self.http.is_none() {
+            return Step::Drop;
+        }
+        Step::Reply(Reply {
+            status: Some(400),
+            ..Reply::error(-32600, message)
+        })
+    }
+
+    /// Refuses to end sessions if nothing remembers ends.
+    fn not_offered(&self) -> Step {
+        match self.notification {
+            _ if self.deletes() => Step::Reply(Reply {
+                status: Some(405),
+                allow: Some("GET, POST"),
+                ..Reply::default()
+            }),
+            false => Step::Reply(Reply::error(-32601, "Method not found")),
+            true => Step::Drop,
+        }
+    }
+}
+
+/// Returns the lifetime of a session: never renewed, it ends by its own lifetime or the codec's
+/// limit, whichever is first.
+fn life(context: &Context) -> Duration {
+    let settings = context.guard.settings();
+    let own = Duration::from_secs(Kind::Session.default_ttl().into());
+    let limit = settings.codec.session_max_age();
+    settings.transport.ttl.unwrap_or(own).min(limit)
+}

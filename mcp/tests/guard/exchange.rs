@@ -1,0 +1,372 @@
+//! Details of an exchange that the transcripts cannot compare: exact times, and members that not every SDK has.
+
+use std::time::Duration;
+
+use crate::common::Clock;
+use sealwax::{Principal, RequestContext, SessionMetadata};
+use sealwax_mcp::{
+    Act, Event, Exchange, Guard, GuardBuilder, Head, Message, Outcome, Presented, Question, Reply,
+    Sent, SentSession, SessionSettings, Step, TransportMessage, TransportSettings, What,
+};
+
+/// A millisecond after a full second, so that rounding shows.
+const START_MS: u64 = 1_800_000_000_001;
+const START: u64 = START_MS / 1000;
+const DAY: u64 = 86_400;
+/// The largest difference between clocks of replicas, in seconds.
+const SKEW: u64 = 300;
+
+fn clock() -> Clock {
+    Clock::at_ms(START_MS)
+}
+
+fn guard_with(clock: &Clock, settings: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Guard {
+    settings(Guard::builder(clock.codec())).build().unwrap()
+}
+
+fn alice() -> Principal {
+    Principal::subject("alice")
+}
+
+fn call() -> Message<'static> {
+    Message {
+        method: "tools/call",
+        target: Some("play"),
+        arguments: Some(r#"{"id":7}"#),
+        modern: true,
+        principal: Some(alice()),
+        ..Message::default()
+    }
+}
+
+fn seconds(seconds: u64) -> Option<Duration> {
+    Some(Duration::from_secs(seconds))
+}
+
+/// The first token of a step that asks about tokens.
+fn asked(step: Step) -> Presented {
+    match step {
+        Step::Ask(Question::Accept(tokens)) => tokens.into_iter().next().unwrap(),
+        Step::Ask(Question::End(token)) => token,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn reply(step: Step) -> Reply {
+    match step {
+        Step::Reply(reply) => reply,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn code(step: Step) -> i32 {
+    reply(step).error.unwrap().code
+}
+
+fn left(exchange: &mut Exchange, head: Head<'_>) -> Step {
+    exchange.on(Event::Left(head)).unwrap()
+}
+
+const ASKS: Head<'_> = Head {
+    outcome: Outcome::InputRequired,
+    token: Sent::Text("asked"),
+    scope: None,
+    no_meta: false,
+    initialized: None,
+};
+
+fn created(clock: &Clock) -> SessionMetadata {
+    clock.view("alice").sessions().create(b"{}").unwrap()
+}
+
+fn sent(session: &SessionMetadata) -> Option<SentSession<'_>> {
+    Some(SentSession {
+        id: Sent::Text(&session.session_id),
+        state: session.state.as_deref().into(),
+    })
+}
+
+#[test]
+fn until_is_the_end_on_every_clock() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| {
+        guard.asks(true).sessions(SessionSettings::default())
+    });
+    let view = clock.view("alice");
+    let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
+    let state = view.request_state(&bound).seal(b"asked").unwrap();
+    let (_, step) = guard.message(Message {
+        carried: Sent::Text(state.as_str()),
+        ..call()
+    });
+    let told = asked(step);
+    assert_eq!(
+        (told.id, told.until),
+        (state.id().to_string(), Some(START + 600 + SKEW))
+    );
+
+    // An id has milliseconds, so its end is rounded up to the next second.
+    let session = created(&clock);
+    let (exchange, step) = guard.message(Message {
+        session: sent(&session),
+        ..call()
+    });
+    assert_eq!(asked(step).until, Some(START + 7 * DAY + 1 + SKEW));
+
+    let handle = view.mint_handle("basket").unwrap();
+    let what = |max_age| What::Check {
+        handle: Sent::Text(handle.as_str()),
+        max_age,
+    };
+    let act = |what| Act {
+        handle_type: "basket",
+        what,
+    };
+    let (_, step) = exchange.act(act(what(seconds(60))));
+    assert_eq!(asked(step).until, Some(START + 60 + 1 + SKEW));
+    let (_, step) = exchange.act(act(what(None)));
+    assert_eq!(asked(step).until, None, "it never ends");
+}
+
+#[test]
+fn a_refusal_tells_the_id_that_the_text_claims() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard);
+    let cursor = clock
+        .view("alice")
+        .cursor("tools/list")
+        .ttl(Duration::from_secs(1))
+        .seal(b"2")
+        .unwrap();
+    clock.pass(1);
+    let (mut exchange, step) = guard.message(Message {
+        method: "tools/list",
+        carried: Sent::Text(cursor.as_str()),
+        principal: Some(alice()),
+        ..Message::default()
+    });
+    assert_eq!(code(step), -32602);
+    let refused = exchange.refused();
+    assert_eq!((refused.len(), refused[0].code), (1, "expired"));
+    assert_eq!(refused[0].token_id, Some(cursor.id().to_string()));
+    assert!(exchange.refused().is_empty(), "told once");
+}
+
+#[test]
+fn only_is_of_its_own_target_and_of_arguments_alone() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| {
+        guard.only("first", ["x"]).only("play", ["id"])
+    });
+    let view = clock.view("alice");
+    let bound = RequestContext::only("tools/call", "play", Some(r#"{"id":7}"#), &["id"]).unwrap();
+    let state = view.request_state(&bound).seal(b"asked").unwrap();
+    let (_, step) = guard.message(Message {
+        arguments: Some(r#"{"id":7,"trace":1}"#),
+        carried: Sent::Text(state.as_str()),
+        ..call()
+    });
+    assert!(matches!(step, Step::Deliver(deliver) if deliver.carried.as_deref() == Some("asked")));
+
+    // A resource of such a name has no arguments at all.
+    let bound = RequestContext::new("resources/read", "play", None).unwrap();
+    let state = view.request_state(&bound).seal(b"asked").unwrap();
+    let (_, step) = guard.message(Message {
+        method: "resources/read",
+        carried: Sent::Text(state.as_str()),
+        ..call()
+    });
+    assert!(matches!(step, Step::Deliver(deliver) if deliver.carried.as_deref() == Some("asked")));
+}
+
+#[test]
+fn other_values_and_lost_writes_are_the_servers_failure() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard.sessions(SessionSettings::default()));
+    let (mut exchange, _) = guard.message(call());
+    let token = Sent::Other;
+    assert_eq!(code(left(&mut exchange, Head { token, ..ASKS })), -32603);
+
+    let session = created(&clock);
+    let message = || Message {
+        session: sent(&session),
+        ..call()
+    };
+    let head = Head {
+        no_meta: true,
+        ..Head::default()
+    };
+    let (mut exchange, _) = guard.message(message());
+    exchange.write("1").unwrap();
+    assert_eq!(code(left(&mut exchange, head)), -32603);
+    // A session that was only read loses nothing.
+    let (mut exchange, _) = guard.message(message());
+    assert!(matches!(left(&mut exchange, head), Step::Leave(_)));
+}
+
+#[test]
+fn a_session_is_there_while_its_handler_runs() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| {
+        guard.asks(true).sessions(SessionSettings::default())
+    });
+    let session = created(&clock);
+    let (mut exchange, step) = guard.message(Message {
+        session: sent(&session),
+        ..call()
+    });
+    asked(step);
+    assert!(exchange.session().is_none() && exchange.write("1").is_err());
+    let step = exchange
+        .on(Event::Answer(sealwax_mcp::Verdict::Yes))
+        .unwrap();
+    assert!(matches!(step, Step::Deliver(_)));
+    assert_eq!(exchange.session().unwrap().value(), Some("{}"));
+    assert!(matches!(
+        left(&mut exchange, Head::default()),
+        Step::Leave(_)
+    ));
+    assert!(exchange.session().is_none() && exchange.write("1").is_err());
+
+    // A state that is no text is not an absent one.
+    let (mut exchange, step) = guard.message(Message {
+        session: Some(SentSession {
+            id: Sent::Text(&session.session_id),
+            state: Sent::Other,
+        }),
+        ..call()
+    });
+    assert_eq!(code(step), -32043);
+    assert!(
+        exchange.refused()[0]
+            .message
+            .contains("a state that is a text")
+    );
+}
+
+#[test]
+fn sessions_live_as_long_as_their_author_said() {
+    let clock = clock();
+    let ends = |settings: SessionSettings| {
+        let guard = guard_with(&clock, |guard| guard.sessions(settings));
+        let (mut exchange, step) = guard.message(Message {
+            method: "sessions/create",
+            principal: Some(alice()),
+            ..Message::default()
+        });
+        assert!(matches!(step, Step::Begin));
+        match exchange.on(Event::Begun(Ok("{}"))).unwrap() {
+            Step::Deliver(deliver) => {
+                let own: serde_json::Value = serde_json::from_str(&deliver.own.unwrap()).unwrap();
+                own["session"]["expiresAt"].as_str().unwrap().to_owned()
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        ends(SessionSettings::default()),
+        "2027-01-16T08:00:00Z",
+        "a day"
+    );
+    let ttl = seconds(60);
+    assert_eq!(
+        ends(SessionSettings {
+            ttl,
+            ..SessionSettings::default()
+        }),
+        "2027-01-15T08:01:00Z"
+    );
+    let no_expiry = true;
+    assert_eq!(
+        ends(SessionSettings {
+            no_expiry,
+            ..SessionSettings::default()
+        }),
+        "2027-01-22T08:00:00Z",
+        "the codec's seven days"
+    );
+}
+
+#[test]
+fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
+    let clock = clock();
+    let begun = |transport: TransportSettings| {
+        let guard = guard_with(&clock, |guard| guard.transport(transport));
+        let (mut exchange, _) = guard.transport(TransportMessage {
+            http: Some("POST"),
+            method: Some("initialize"),
+            initialize: Some(r#"{"capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#),
+            principal: Some(alice()),
+            ..TransportMessage::default()
+        });
+        let head = Head {
+            initialized: Some(r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#),
+            ..Head::default()
+        };
+        match left(&mut exchange, head) {
+            Step::Leave(leave) => (guard, leave),
+            other => panic!("{other:?}"),
+        }
+    };
+    let continued = |guard: &Guard, token: &str| {
+        let (_, step) = guard.transport(TransportMessage {
+            http: Some("POST"),
+            method: Some("tools/list"),
+            header: Sent::Text(token),
+            principal: Some(alice()),
+            ..TransportMessage::default()
+        });
+        matches!(step, Step::Deliver(_))
+    };
+
+    let ttl = seconds(60);
+    let (guard, leave) = begun(TransportSettings {
+        ttl,
+        ..TransportSettings::default()
+    });
+    assert_eq!(leave.timeout, None, "of SEP-1359 alone");
+    let token = leave.header.unwrap();
+    clock.pass(59);
+    assert!(continued(&guard, &token));
+    clock.pass(1);
+    assert!(!continued(&guard, &token));
+
+    for (days, timeout) in [(2, 2 * DAY), (30, 7 * DAY)] {
+        let (_, leave) = begun(TransportSettings {
+            ttl: seconds(days * DAY),
+            sep1359: true,
+            ..TransportSettings::default()
+        });
+        assert_eq!(leave.timeout, Some(timeout));
+    }
+}
+
+#[test]
+fn a_chain_of_handles_is_as_old_as_its_first() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard);
+    let (exchange, _) = guard.message(call());
+    let act = |what| {
+        let handle_type = "basket";
+        exchange.act(Act { handle_type, what }).1
+    };
+    let Step::Done(first) = act(What::Seal {
+        value: "1",
+        ttl: None,
+        before: None,
+        once: false,
+    }) else {
+        panic!("sealed")
+    };
+    let handle = first.handle.unwrap();
+    let open = |max_age| {
+        act(What::Open {
+            handle: Sent::Text(&handle),
+            max_age,
+            once: false,
+        })
+    };
+    clock.pass(60);
+    assert!(matches!(open(seconds(61)), Step::Done(_)));
+    assert!(reply(open(seconds(60))).tool.unwrap().is_error);
+}

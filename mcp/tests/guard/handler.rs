@@ -1,0 +1,220 @@
+//! The script of a handler, on the engine.
+
+use std::time::Duration;
+
+use sealwax_mcp::{
+    Act, Before, Event, Exchange, Failed, Made, Question, Sent, Step, Verdict, What,
+};
+use serde_json::{Value, json};
+
+use crate::messages::{Found, sent};
+use crate::world::World;
+
+/// Runs a handler's operations. Returns its result; `None` where it throws.
+pub fn run(
+    world: &mut World,
+    exchange: &mut Exchange,
+    event: &Value,
+    found: &mut Found,
+) -> Option<Value> {
+    let mut returned = json!({});
+    for operation in event["handler"].as_array().into_iter().flatten() {
+        let name = operation[0].as_str().unwrap();
+        match name {
+            "return" => returned = world.resolved(&operation[1]),
+            "throw" => return None,
+            _ => {
+                let did = operate(world, exchange, operation, event, found);
+                found.did.push(did);
+            }
+        }
+    }
+    Some(returned)
+}
+
+fn operate(
+    world: &mut World,
+    exchange: &mut Exchange,
+    operation: &Value,
+    event: &Value,
+    found: &mut Found,
+) -> Value {
+    let mistake = |error: sealwax::Error| json!({"error": error.code()});
+    match operation[0].as_str().unwrap() {
+        "state" => exchange.state().map_or_else(mistake, |state| json!(state)),
+        "session" => session_of(exchange),
+        "write" => {
+            let written = exchange.write(&operation[1].to_string());
+            written.map_or_else(mistake, |()| "ok".into())
+        }
+        "fork" => exchange
+            .fork()
+            .map_or_else(mistake, |metadata| json!(metadata)),
+        _ => act(world, exchange, operation, event, found),
+    }
+}
+
+pub fn session_of(exchange: &Exchange) -> Value {
+    let Some(session) = exchange.session() else {
+        return Value::Null;
+    };
+    let value = session
+        .value()
+        .map(|value| serde_json::from_str::<Value>(value).unwrap());
+    json!({"value": value, "generation": session.generation()})
+}
+
+fn act(
+    world: &mut World,
+    exchange: &Exchange,
+    operation: &Value,
+    event: &Value,
+    found: &mut Found,
+) -> Value {
+    let name = operation[0].as_str().unwrap();
+    let handle_type = operation[1].as_str().unwrap();
+    let options = operation.as_array().unwrap().last().unwrap();
+    let max_age = options["maxAge"].as_u64().map(Duration::from_secs);
+    let third = world.resolved(operation.get(2).unwrap_or(&Value::Null));
+    let handle: Sent<'_> = sent(Some(&third).filter(|_| operation.get(2).is_some()));
+    let value = match name {
+        "renew" => operation[3].to_string(),
+        _ => third.to_string(),
+    };
+    let before = (name == "renew").then(|| {
+        let what = What::Open {
+            handle,
+            max_age: None,
+            once: false,
+        };
+        let opened = drive(world, exchange, Act { handle_type, what }, event, found);
+        opened.unwrap().before.unwrap()
+    });
+    let what = match name {
+        "mint" => What::Mint { max_age },
+        "check" => What::Check { handle, max_age },
+        "seal" | "renew" => What::Seal {
+            value: &value,
+            ttl: None,
+            before,
+            once: false,
+        },
+        "open" => What::Open {
+            handle,
+            max_age,
+            once: false,
+        },
+        "end" => What::End {
+            handle,
+            max_age,
+            held: options["held"] == true,
+        },
+        other => panic!("no operation is named {other}"),
+    };
+    let made = match drive(world, exchange, Act { handle_type, what }, event, found) {
+        Ok(made) => made,
+        Err(refused) => return refused,
+    };
+    // A token that holds its state tells its times, whether made or opened.
+    if matches!(name, "seal" | "renew" | "open") {
+        let (before, life) = (made.before.clone().unwrap(), made.life.unwrap());
+        assert!(before.started_at <= life.issued_at && life.expires_at > Some(life.issued_at));
+    }
+    if let (Some(name), Some(handle)) = (options["as"].as_str(), &made.handle) {
+        world.handles.insert(name.into(), handle.clone());
+    }
+    match made {
+        _ if name == "end" => "ok".into(),
+        Made {
+            value: Some(value),
+            before,
+            ..
+        } => {
+            let value: Value = serde_json::from_str(&value).unwrap();
+            json!({"value": value, "generation": before.map(|Before { generation, .. }| generation)})
+        }
+        made => json!({"handle": made.handle}),
+    }
+}
+
+fn drive(
+    world: &mut World,
+    exchange: &Exchange,
+    act: Act<'_>,
+    event: &Value,
+    found: &mut Found,
+) -> Result<Made, Value> {
+    let (mut acting, mut step) = exchange.act(act);
+    let mut opened = None;
+    let done = loop {
+        let next = match step {
+            Step::Identify => Event::Principal(found.identify(world, event)),
+            Step::Ask(question) => {
+                opened = Some(acting.opened().map(str::to_owned));
+                Event::Answer(found.answer(world, question))
+            }
+            Step::Done(made) => {
+                // A token could be read before `accept` was asked about it.
+                assert!(opened.is_none_or(|opened| opened == made.value));
+                break Ok(*made);
+            }
+            Step::Reply(reply) => {
+                let (text, elsewhere) = (reply.tool.unwrap().content[0].text, reply.error.unwrap());
+                assert_eq!(elsewhere.message, text);
+                let (kind, code) = if text.starts_with("This handle is not valid") {
+                    ("refused", -32602)
+                } else {
+                    ("failed", -32603)
+                };
+                assert_eq!(elsewhere.code, code);
+                break Err(json!({kind: true}));
+            }
+            other => panic!("an act gives no {other:?}"),
+        };
+        step = acting.on(next).unwrap();
+    };
+    found.report(acting.refused());
+    done
+}
+
+impl Found {
+    pub fn identify(&mut self, world: &World, event: &Value) -> Result<sealwax::Principal, Failed> {
+        let who = event["as"].as_str().unwrap();
+        if !std::mem::replace(&mut self.identified, true) {
+            self.asked.push("principal".into());
+        }
+        world
+            .principal(who)
+            .ok_or_else(|| Failed("principal: found nobody".into()))
+    }
+
+    pub fn answer(&mut self, world: &mut World, question: Question) -> Verdict {
+        let failed = || Verdict::Unavailable(Failed("accept: failed".into()));
+        match question {
+            Question::Accept(asked) => {
+                let verdict = world.accept(&asked);
+                // `accept` is asked about one after another, until one is not accepted.
+                let heard = match verdict {
+                    Ok(()) => asked.len(),
+                    Err(at) => at.unwrap_or_default() + 1,
+                };
+                for presented in &asked[..heard] {
+                    self.asked.push(format!("accept {}", presented.item));
+                    self.anybodys.push(presented.public);
+                }
+                match verdict {
+                    Ok(()) => Verdict::Yes,
+                    Err(Some(at)) => Verdict::No(at),
+                    Err(None) => failed(),
+                }
+            }
+            Question::End(presented) => {
+                self.asked.push(format!("end {}", presented.item));
+                world
+                    .end(&presented)
+                    .map_or_else(|()| failed(), |()| Verdict::Yes)
+            }
+            other => panic!("no question is {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Clocks and fences: records that a ledger lost, and clocks that are wrong.
+
+use crate::common::AUDIENCE;
+use sealwax_mcp::ledger::{Memory, Namespace, Script};
+use sealwax_mcp::{Event, Failed, Guard, GuardBuilder, LedgerSettings, Message, Sent, Step};
+
+use super::replica::{ALLOWANCE, DAY, Replica, START, call, code, read};
+
+/// A token that is over by the ledger's clock is refused, whatever a replica's clock says.
+#[test]
+fn a_replica_that_was_stopped_revives_nothing() {
+    let replica = Replica::new();
+    let state = replica.asked();
+    let (mut exchange, step) = replica.guard.message(Message {
+        carried: Sent::Text(&state),
+        ..call()
+    });
+    let Step::Ledger(command) = step else {
+        panic!("{step:?}")
+    };
+    // A day passes between opening and asking.
+    replica.pass(DAY);
+    match exchange.on(Event::Ledger(replica.run(&command))).unwrap() {
+        Step::Reply(reply) => assert_eq!(code(reply), -32602),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(exchange.refused()[0].code, "expired");
+}
+
+/// Tokens older than the ledger's records are unknown, of any generation.
+#[test]
+fn what_is_older_than_the_ledger_is_unknown() {
+    let replica = Replica::new();
+    let session = replica.created();
+    let state = replica.asked();
+    replica.pass(60);
+    replica.lose_everything();
+    assert_eq!(code(replica.second_round(&state).unwrap_err()), -32602);
+    assert_eq!(code(replica.enter(read(&session)).unwrap_err()), -32043);
+    // Tokens within the allowance are unknown too. A memory begins a second before it is made.
+    replica.pass(ALLOWANCE - 1);
+    let close = replica.asked();
+    assert_eq!(code(replica.second_round(&close).unwrap_err()), -32602);
+    replica.pass(1);
+    replica.second_round(&replica.asked()).unwrap();
+
+    // A ledger on the same machine has the same clock: it serves at once, and nothing older is known to it.
+    let local = |guard: GuardBuilder| {
+        guard.ledger(LedgerSettings {
+            local: true,
+            ..LedgerSettings::default()
+        })
+    };
+    let replica = Replica::with(local);
+    let before = replica.asked();
+    replica.pass(1);
+    replica.lose_everything();
+    assert_eq!(code(replica.second_round(&before).unwrap_err()), -32602);
+    replica.second_round(&replica.asked()).unwrap();
+
+    // On the day when a ledger is introduced, tokens from `adopt` on are accepted.
+    let adopt = Some(START);
+    let replica = Replica::with(|guard| {
+        guard.ledger(LedgerSettings {
+            adopt,
+            ..LedgerSettings::default()
+        })
+    });
+    let session = replica.created();
+    replica.pass(60);
+    replica.lose_everything();
+    replica.enter(read(&session)).unwrap();
+}
+
+/// A clock that was far ahead has let records of ends expire, so nothing from before is accepted afterwards.
+#[test]
+fn a_clock_that_was_far_ahead_revives_nothing() {
+    let replica = Replica::new();
+    let open = Namespace::new(AUDIENCE, "").open();
+    let was_ahead = |seconds| {
+        let mut ledger = replica.ledger.borrow_mut();
+        assert_eq!(ledger.run(&open, replica.now() + seconds)[0], "ok");
+    };
+    let (session, other) = (replica.created(), replica.created());
+    let delete = Message {
+        method: "sessions/delete",
+        ..read(&session)
+    };
+    replica.enter(delete).unwrap();
+    was_ahead(300);
+    assert_eq!(code(replica.enter(read(&session)).unwrap_err()), -32043);
+    replica.enter(read(&other)).unwrap();
+
+    was_ahead(30 * DAY);
+    assert_eq!(code(replica.enter(read(&session)).unwrap_err()), -32043);
+    assert_eq!(code(replica.enter(read(&other)).unwrap_err()), -32043);
+    replica.pass(ALLOWANCE + 1);
+    replica.enter(read(&replica.created())).unwrap();
+}
+
+/// Records that were lost stay lost while a clock is behind.
+#[test]
+fn a_clock_that_was_behind_revives_nothing() {
+    let replica = Replica::new();
+    let (session, state) = (replica.created(), replica.asked());
+    replica.pass(60);
+    replica.lose_everything();
+    let open = Namespace::new(AUDIENCE, "").open();
+    let behind = replica.now() - 9000;
+    assert_eq!(replica.ledger.borrow_mut().run(&open, behind)[0], "ok");
+    assert_eq!(code(replica.second_round(&state).unwrap_err()), -32602);
+    assert_eq!(code(replica.enter(read(&session)).unwrap_err()), -32043);
+}
+
+#[test]
+fn a_token_from_the_future_is_the_servers_failure() {
+    let replica = Replica::new();
+    let session = replica.created();
+    let (mut exchange, step) = replica.guard.message(read(&session));
+    let Step::Ledger(command) = step else {
+        panic!("{step:?}")
+    };
+    let behind = replica.now() - ALLOWANCE - 1;
+    let mut ledger = Memory::new(Memory::ROOM, START - 60);
+    let reply = ledger.run(&command, behind);
+    match exchange.on(Event::Ledger(Ok(reply))).unwrap() {
+        Step::Reply(reply) => assert_eq!(code(reply), -32603),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(exchange.refused()[0].code, "ledger_unavailable");
+}
+
+/// The ledger is opened before a token leaves, or the token would be unknown when it comes back.
+#[test]
+fn the_first_message_opens_the_ledger() {
+    let replica = Replica::new();
+    let fresh = Guard::builder(replica.clock.codec()).ledger(LedgerSettings::default());
+    let fresh = fresh.build().unwrap();
+    let opens = |guard: &Guard| {
+        let (exchange, step) = guard.message(call());
+        match step {
+            Step::Ledger(command) => {
+                assert_eq!(command.script, Script::Open);
+                Some(exchange)
+            }
+            Step::Deliver(_) => None,
+            other => panic!("{other:?}"),
+        }
+    };
+    // A ledger is never asked about the tokens of a list.
+    let (_, step) = fresh.message(Message {
+        method: "tools/list",
+        ..Message::default()
+    });
+    assert!(matches!(step, Step::Deliver(_)), "{step:?}");
+    // A failure to open refuses no request, and the next try is later.
+    let mut exchange = opens(&fresh).unwrap();
+    let failed = Event::Ledger(Err(Failed("no answer".into())));
+    assert!(matches!(exchange.on(failed).unwrap(), Step::Deliver(_)));
+    assert_eq!(exchange.refused()[0].code, "ledger_unavailable");
+    assert!(opens(&fresh).is_none());
+    replica.pass(5);
+    let mut exchange = opens(&fresh).unwrap();
+    assert!(exchange.on(Event::Begun(Ok("1"))).is_err(), "out of order");
+    let open = Event::Ledger(Ok(vec!["ok".into()]));
+    assert!(matches!(exchange.on(open).unwrap(), Step::Deliver(_)));
+    replica.pass(DAY);
+    assert!(opens(&fresh).is_none());
+}

@@ -1,0 +1,259 @@
+//! A replica of a server, its ledger, and the requests that it is sent.
+
+use std::cell::{Cell, RefCell};
+
+use crate::common::Clock;
+use sealwax::{Principal, SessionMetadata};
+use sealwax_mcp::ledger::{Command, Memory};
+use sealwax_mcp::{
+    Act, Before, ErrorData, Event, Exchange, Failed, Guard, GuardBuilder, Head, LedgerSettings,
+    Made, Message, Outcome, Reply, Sent, SentSession, SessionSettings, Step, What,
+};
+use serde_json::Value;
+
+pub const START: u64 = 1_800_000_000;
+pub const ALLOWANCE: u64 = 5;
+pub const DAY: u64 = 86_400;
+
+/// A replica, and the ledger of its fleet.
+pub struct Replica {
+    pub clock: Clock,
+    pub guard: Guard,
+    pub ledger: RefCell<Memory>,
+    /// How many of the next answers are lost on their way back.
+    pub lost: Cell<usize>,
+    pub asked: Cell<usize>,
+}
+
+impl Replica {
+    pub fn new() -> Self {
+        Self::with(|guard| guard)
+    }
+
+    pub fn with(settings: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Self {
+        let clock = Clock::at_ms(START * 1000);
+        let builder = Guard::builder(clock.codec())
+            .sessions(SessionSettings::default())
+            .ledger(LedgerSettings::default());
+        let replica = Self {
+            clock,
+            guard: settings(builder).build().unwrap(),
+            ledger: RefCell::new(Memory::new(Memory::ROOM, START)),
+            lost: Cell::new(0),
+            asked: Cell::new(0),
+        };
+        replica.open();
+        // Later than the ledger began.
+        replica.pass(ALLOWANCE + 1);
+        replica
+    }
+
+    /// Opens the ledger by a first message.
+    pub fn open(&self) {
+        let (mut exchange, step) = self.guard.message(call());
+        let Step::Ledger(open) = step else {
+            panic!("{step:?}")
+        };
+        let reply = self.ledger.borrow_mut().run(&open, self.now());
+        let step = exchange.on(Event::Ledger(Ok(reply))).unwrap();
+        assert!(matches!(step, Step::Deliver(_)), "{step:?}");
+    }
+
+    pub fn pass(&self, seconds: u64) {
+        self.clock.pass(seconds);
+    }
+
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// Replaces the ledger by an empty one.
+    pub fn lose_everything(&self) {
+        *self.ledger.borrow_mut() = Memory::new(Memory::ROOM, self.now());
+    }
+
+    pub fn run(&self, command: &Command) -> Result<Vec<String>, Failed> {
+        self.asked.set(self.asked.get() + 1);
+        let reply = self.ledger.borrow_mut().run(command, self.now());
+        match self.lost.get() {
+            0 => Ok(reply),
+            lost => {
+                self.lost.set(lost - 1);
+                Err(Failed("no answer".into()))
+            }
+        }
+    }
+
+    /// Runs commands of the ledger until another step comes.
+    pub fn settle(&self, exchange: &mut Exchange, mut step: Step) -> Step {
+        loop {
+            step = match step {
+                Step::Ledger(command) => exchange.on(Event::Ledger(self.run(&command))).unwrap(),
+                other => return other,
+            }
+        }
+    }
+
+    /// Goes on until the handler runs; returns the answer if it does not run.
+    pub fn enter(&self, message: Message<'_>) -> Result<Exchange, Reply> {
+        let (mut exchange, step) = self.guard.message(message);
+        match self.settle(&mut exchange, step) {
+            Step::Deliver(_) => Ok(exchange),
+            Step::Reply(reply) => Err(reply),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Completes the handler; returns the session's metadata of the answer.
+    pub fn leave(
+        &self,
+        exchange: &mut Exchange,
+        outcome: Outcome,
+    ) -> Result<SessionMetadata, Reply> {
+        let head = Head {
+            outcome,
+            ..Head::default()
+        };
+        let mut step = exchange.on(Event::Left(head)).unwrap();
+        loop {
+            step = match self.settle(exchange, step) {
+                // The author's function: it counts.
+                Step::Update(value) => {
+                    let next = next(&value);
+                    exchange.on(Event::Updated(Ok(&next))).unwrap()
+                }
+                Step::Leave(leave) => return Ok(leave.metadata.unwrap()),
+                Step::Reply(reply) => return Err(reply),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    pub fn created(&self) -> SessionMetadata {
+        let view = self.clock.view("alice");
+        view.sessions().create(b"0").unwrap()
+    }
+
+    /// The state of a first round.
+    pub fn asked(&self) -> String {
+        let mut exchange = self.enter(call()).unwrap();
+        let head = Head {
+            outcome: Outcome::InputRequired,
+            token: Sent::Text("asked"),
+            ..Head::default()
+        };
+        match exchange.on(Event::Left(head)).unwrap() {
+            Step::Leave(leave) => leave.token.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn second_round(&self, state: &str) -> Result<Exchange, Reply> {
+        self.enter(Message {
+            carried: Sent::Text(state),
+            ..call()
+        })
+    }
+
+    pub fn act(&self, exchange: &Exchange, what: What<'_>) -> Result<Made, Reply> {
+        let handle_type = "basket";
+        let (mut acting, step) = exchange.act(Act { handle_type, what });
+        match self.settle(&mut acting, step) {
+            Step::Done(made) => Ok(*made),
+            Step::Reply(reply) => Err(reply),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn revoke(&self) {
+        let (mut exchange, step) = self.guard.revoke(&alice(), None).unwrap();
+        let step = self.settle(&mut exchange, step);
+        assert!(matches!(step, Step::Done(_)), "{step:?}");
+    }
+}
+
+pub fn alice() -> Principal {
+    Principal::subject("alice")
+}
+
+pub fn call() -> Message<'static> {
+    Message {
+        method: "tools/call",
+        target: Some("play"),
+        modern: true,
+        principal: Some(alice()),
+        ..Message::default()
+    }
+}
+
+/// A request of another method than a tool's, so that its refusals are errors.
+pub fn read(session: &SessionMetadata) -> Message<'_> {
+    Message {
+        method: "demo/read",
+        modern: true,
+        principal: Some(alice()),
+        session: sent(session),
+        ..Message::default()
+    }
+}
+
+pub fn tool(session: &SessionMetadata) -> Message<'_> {
+    Message {
+        session: sent(session),
+        ..call()
+    }
+}
+
+pub fn sent(session: &SessionMetadata) -> Option<SentSession<'_>> {
+    Some(SentSession {
+        id: Sent::Text(&session.session_id),
+        state: session.state.as_deref().into(),
+    })
+}
+
+pub fn next(value: &str) -> String {
+    (value.parse::<u64>().unwrap() + 1).to_string()
+}
+
+pub fn code(reply: Reply) -> i32 {
+    reply.error.unwrap().code
+}
+
+/// Whether the handler ran, and the latest state, by the answer to a stale state.
+pub fn stale(reply: Reply) -> (bool, SessionMetadata) {
+    if let Some(tool) = reply.tool {
+        assert!(tool.is_error);
+        let meta = tool.meta.unwrap();
+        return (meta.stale.ran, meta.session);
+    }
+    let error = reply.error.unwrap();
+    let written = serde_json::to_value(&error.data).unwrap();
+    let Some(ErrorData::Stale(stale)) = error.data else {
+        panic!("{error:?}")
+    };
+    // As specified in LEDGER.md.
+    assert_eq!(written["ran"], stale.ran);
+    assert_eq!(
+        written["session"],
+        stale.session.to_json().parse::<Value>().unwrap()
+    );
+    assert_eq!(error.code, if stale.ran { -32045 } else { -32044 });
+    (stale.ran, stale.session)
+}
+
+pub fn seal(value: &str, before: Option<Before>) -> What<'_> {
+    What::Seal {
+        value,
+        ttl: None,
+        once: before.is_some(),
+        before,
+    }
+}
+
+pub fn open(made: &Made) -> What<'_> {
+    What::Open {
+        handle: Sent::Text(made.handle.as_deref().unwrap()),
+        max_age: None,
+        once: true,
+    }
+}

@@ -1,0 +1,15 @@
+//! The guard's engine, without an SDK: its transcripts, and what they leave out.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod answers;
+#[path = "../../../tests/common/mod.rs"]
+mod common;
+mod exchange;
+mod handler;
+mod ledger;
+mod ledger_vectors;
+mod matching;
+mod messages;
+mod random;
+mod transcripts;
+mod world;

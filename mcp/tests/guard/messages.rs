@@ -1,0 +1,326 @@
+//! An adapter without an SDK: takes messages apart for the engine, and carries out its steps.
+
+use sealwax_mcp::{
+    Carried, Event, Failed, Head, Leave, Message, Outcome, Refused, Reply, Scope, Sent,
+    SentSession, Step, TransportMessage, Watch,
+};
+use serde_json::{Value, json};
+
+use crate::handler;
+use crate::world::World;
+
+const SESSION: &str = "io.modelcontextprotocol/session";
+
+/// The outcome of an event.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub asked: Vec<String>,
+    /// Whether each token that `accept` was asked about is bound to no principal.
+    pub anybodys: Vec<bool>,
+    pub delivered: Value,
+    pub did: Vec<Value>,
+    pub answered: Value,
+    pub reported: Vec<Value>,
+    /// The message that was sent, for the session id that an answer echoes.
+    pub sent: Value,
+    pub identified: bool,
+}
+
+impl Found {
+    pub fn report(&mut self, refused: Vec<Refused>) {
+        for one in refused {
+            assert!(!one.message.is_empty(), "{one:?}");
+            self.reported
+                .push(json!({"code": one.code, "kind": one.item.name()}));
+        }
+    }
+}
+
+pub fn play(world: &mut World, event: &Value) -> Found {
+    let message = world.resolved(&event["message"]);
+    let mut found = Found {
+        sent: message.clone(),
+        ..Found::default()
+    };
+    let answered = match event["via"].as_str() {
+        Some("request") => at_the_handlers(world, event, &message, None, &mut found),
+        Some("http") => over_http(world, event, message, &mut found),
+        Some("stdio") => on_stdio(world, event, message, &mut found),
+        other => panic!("no way is named {other:?}"),
+    };
+    found.answered = answered.unwrap_or_default();
+    found
+}
+
+/// A request or a notification at the SDK's handlers. `known` is the principal, if it was resolved before.
+fn at_the_handlers(
+    world: &mut World,
+    event: &Value,
+    message: &Value,
+    known: Option<sealwax::Principal>,
+    found: &mut Found,
+) -> Option<Value> {
+    let method = message["method"].as_str().unwrap();
+    let params = &message["params"];
+    let carries = Carried::by(method);
+    let member = |name: Option<&'static str>| name.and_then(|name| params.get(name));
+    let target = member(carries.and_then(|carries| carries.target));
+    // A tool is named whatever it carries.
+    let target = target.and_then(Value::as_str);
+    let arguments = params.get("arguments").filter(|it| !it.is_null());
+    let arguments = arguments.map(Value::to_string);
+    let session = params["_meta"].get(SESSION);
+    let header = world.resolved(&event["header"]);
+    let notification = event["notification"] == true;
+    let guard = world.guard.clone();
+    let (mut exchange, mut step) = guard.message(Message {
+        method,
+        target,
+        arguments: arguments.as_deref(),
+        notification,
+        modern: event["era"] == "modern",
+        header: header.as_str(),
+        carried: sent(member(carries.map(|carries| carries.param))),
+        session: session.map(|sent_session| SentSession {
+            id: sent(sent_session.get("sessionId")),
+            state: sent(sent_session.get("state")),
+        }),
+        principal: known,
+    });
+    let mut returned = None;
+    let mut watched = false;
+    let answered = loop {
+        let next = match step {
+            Step::Identify => Event::Principal(found.identify(world, event)),
+            Step::Ask(question) => Event::Answer(found.answer(world, question)),
+            Step::Begin => {
+                found.asked.push("begin".into());
+                returned = Some(json!(world.initial()));
+                Event::Begun(Ok(returned.as_ref().unwrap().as_str().unwrap()))
+            }
+            Step::Deliver(deliver) => {
+                found.delivered = json!({});
+                if let Some(carries) = carries {
+                    let member = if carries.param == "cursor" {
+                        "cursor"
+                    } else {
+                        "state"
+                    };
+                    found.delivered[member] = json!(deliver.carried);
+                }
+                found.delivered["session"] = handler::session_of(&exchange);
+                let result = match deliver.own {
+                    Some(own) => Some(serde_json::from_str(&own).unwrap()),
+                    None => handler::run(world, &mut exchange, event, found),
+                };
+                let Some(result) = result else {
+                    let error = json!({"code": -32000, "message": "the handler's own"});
+                    break Some(json!({"error": error}));
+                };
+                if notification {
+                    break None;
+                }
+                // Reports every result, even where `watch` asks for none: the outcome must be the same.
+                watched = match deliver.watch {
+                    Watch::Never => false,
+                    Watch::Member(member) => result.get(member).is_some(),
+                    _ => true,
+                };
+                returned = Some(result);
+                let result = returned.as_ref().unwrap();
+                Event::Left(head(result, carries.map(|carries| carries.result)))
+            }
+            Step::Leave(leave) => {
+                let given = returned.take().unwrap();
+                let leaving = left(given.clone(), carries, &leave);
+                assert!(watched || leaving == given, "changed, and not watched");
+                break Some(json!({"result": leaving}));
+            }
+            Step::Reply(reply) => break Some(replied(&reply)),
+            Step::Drop => break None,
+            other => panic!("a message gives no {other:?}"),
+        };
+        step = exchange.on(next).unwrap();
+    };
+    found.report(exchange.refused());
+    answered
+}
+
+fn over_http(world: &mut World, event: &Value, message: Value, found: &mut Found) -> Option<Value> {
+    let headers = world.resolved(&event["headers"]);
+    let reply = around(world, event, message, &headers, found);
+    Some(match reply {
+        Around::Answered(message, header) => {
+            let mut answered = json!({"status": 200, "message": message});
+            if let Some(header) = header {
+                answered["headers"] = json!({"mcp-session-id": header});
+            }
+            answered
+        }
+        Around::Replied(reply) => {
+            let mut answered = json!({"status": reply.status.unwrap_or(200)});
+            if reply.error.is_some() || reply.done {
+                answered["message"] = replied(&reply);
+            }
+            answered
+        }
+        Around::Dropped => json!({"status": 202}),
+    })
+}
+
+fn on_stdio(world: &mut World, event: &Value, message: Value, found: &mut Found) -> Option<Value> {
+    match around(world, event, message, &Value::Null, found) {
+        Around::Answered(message, _) => Some(message),
+        Around::Replied(reply) => Some(replied(&reply)),
+        Around::Dropped => None,
+    }
+}
+
+enum Around {
+    Answered(Value, Option<String>),
+    Replied(Reply),
+    Dropped,
+}
+
+fn around(
+    world: &mut World,
+    event: &Value,
+    mut message: Value,
+    headers: &Value,
+    found: &mut Found,
+) -> Around {
+    let inside = message
+        .as_object_mut()
+        .and_then(|message| message.remove("sessionId"));
+    let within = message.get_mut("result").and_then(Value::as_object_mut);
+    let inside = inside.or_else(|| within.and_then(|result| result.remove("sessionId")));
+    let method = message["method"].as_str();
+    let initialize = message["params"].to_string();
+    let guard = world.guard.clone();
+    let (mut exchange, mut step) = guard.transport(TransportMessage {
+        http: event["http"].as_str(),
+        method,
+        notification: event["notification"] == true,
+        modern: event["era"] == "modern",
+        version: headers["mcp-protocol-version"].as_str(),
+        header: sent(headers.get("mcp-session-id")),
+        inside: sent(inside.as_ref()),
+        initialize: Some(initialize.as_str()).filter(|_| method == Some("initialize")),
+        principal: None,
+    });
+    let mut known = None;
+    let mut answered = Value::Null;
+    #[expect(unused_assignments, reason = "it outlives the step that it is made in")]
+    let mut initialized = String::new();
+    let came = loop {
+        let next = match step {
+            Step::Identify => {
+                let identified = found.identify(world, event);
+                known = identified.as_ref().ok().cloned();
+                Event::Principal(identified)
+            }
+            Step::Ask(question) => Event::Answer(found.answer(world, question)),
+            Step::Deliver(deliver) if method == Some("initialize") => {
+                found.delivered = json!({});
+                answered = json!({"result": {
+                    "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
+                }});
+                initialized = answered["result"].to_string();
+                assert_eq!(deliver.watch, Watch::Always);
+                Event::Left(Head {
+                    initialized: Some(&initialized),
+                    ..Head::default()
+                })
+            }
+            Step::Deliver(deliver) => {
+                if event["era"] != "modern" && deliver.negotiated.is_some() {
+                    let version = headers["mcp-protocol-version"].as_str();
+                    assert_eq!(deliver.version.is_some(), version.is_none());
+                }
+                if event["again"] == false {
+                    let failed = Failed("initialize: refused".into());
+                    step = exchange.on(Event::Begun(Err(failed))).unwrap();
+                    continue;
+                }
+                if message.is_null() {
+                    break Around::Dropped;
+                }
+                let inner = at_the_handlers(world, event, &message, known, found);
+                let mut inner = inner.unwrap_or_default();
+                if let (Some(stamp), Some(result)) = (deliver.stamp, inner.get_mut("result")) {
+                    result["sessionId"] = stamp.into();
+                }
+                break Around::Answered(inner, None);
+            }
+            Step::Leave(leave) => {
+                if let Some(timeout) = leave.timeout {
+                    answered["result"]["sessionId"] = json!(leave.header);
+                    answered["result"]["sessionTimeout"] = timeout.into();
+                }
+                break Around::Answered(answered, leave.header);
+            }
+            Step::Reply(reply) => break Around::Replied(reply),
+            Step::Drop => break Around::Dropped,
+            other => panic!("a transport gives no {other:?}"),
+        };
+        step = exchange.on(next).unwrap();
+    };
+    let refused = exchange.refused();
+    found.report(refused);
+    came
+}
+
+/// The value that a client sent at a place.
+pub fn sent(value: Option<&Value>) -> Sent<'_> {
+    match value {
+        None | Some(Value::Null) => Sent::Absent,
+        Some(Value::String(text)) => Sent::Text(text),
+        Some(_) => Sent::Other,
+    }
+}
+
+fn head<'a>(result: &'a Value, member: Option<&str>) -> Head<'a> {
+    Head {
+        outcome: match result["resultType"].as_str() {
+            Some("input_required") => Outcome::InputRequired,
+            _ => Outcome::Complete,
+        },
+        token: sent(member.and_then(|member| result.get(member))),
+        scope: match result["cacheScope"].as_str() {
+            Some("public") => Some(Scope::Public),
+            Some(_) => Some(Scope::Private),
+            None => None,
+        },
+        ..Head::default()
+    }
+}
+
+fn left(mut result: Value, carries: Option<Carried>, leave: &Leave) -> Value {
+    if let (Some(token), Some(carries)) = (&leave.token, carries) {
+        result[carries.result] = token.as_str().into();
+    }
+    if leave.private {
+        for (member, value) in [("cacheScope", json!("private")), ("ttlMs", json!(0))] {
+            if let Some(place) = result.get_mut(member) {
+                *place = value;
+            }
+        }
+    }
+    if let Some(metadata) = &leave.metadata {
+        result["_meta"][SESSION] = json!(metadata);
+    }
+    if leave.declare {
+        result["capabilities"]["sessions"] = json!({});
+        result["capabilities"]["experimental"]["sessions"] = json!({});
+    }
+    result
+}
+
+fn replied(reply: &Reply) -> Value {
+    match (&reply.error, &reply.tool, reply.done) {
+        (Some(error), _, _) => json!({"error": error}),
+        (_, Some(tool), _) => json!({"result": tool}),
+        (_, _, true) => json!({"result": {}}),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,191 @@
+//! The guard's engine under random messages and events, good ones and bad ones, in and out of order.
+
+mod case;
+mod checks;
+
+use proptest::prelude::*;
+use sealwax::{Principal, SessionMetadata};
+use sealwax_mcp::ledger::{Command, Memory, Script};
+use sealwax_mcp::{
+    Event, Failed, Guard, Head, LedgerSettings, Message, Outcome, Question, Required, Scope, Sent,
+    SentSession, SessionSettings, Step, Verdict,
+};
+
+use case::{Case, Token, case};
+use checks::{check_delivered, check_left, codec, disturb, made, now, view};
+
+struct Played<'c> {
+    case: &'c Case,
+    asked: usize,
+    ledger: Memory,
+    /// How often the ledger was asked.
+    ledger_asked: usize,
+    /// A reply of it made no sense.
+    garbled: bool,
+    delivered: bool,
+}
+
+impl Played<'_> {
+    fn ledger(&mut self, command: &Command) -> Result<Vec<String>, Failed> {
+        let verdict = self.case.verdicts[self.ledger_asked % self.case.verdicts.len()];
+        self.ledger_asked += 1;
+        match verdict {
+            0 | 1 => Ok(self.ledger.run(command, now())),
+            2 => {
+                self.garbled = true;
+                Ok(vec!["stale".into(), "99".into()])
+            }
+            _ => Err(Failed("down".into())),
+        }
+    }
+
+    fn verdict(&mut self) -> Verdict {
+        let verdict = self.case.verdicts[self.asked % self.case.verdicts.len()];
+        self.asked += 1;
+        match verdict {
+            0 | 1 => Verdict::Yes,
+            2 => Verdict::No(0),
+            _ => Verdict::Unavailable(Failed("down".into())),
+        }
+    }
+
+    fn all_said_yes(&self) -> bool {
+        self.case
+            .verdicts
+            .iter()
+            .cycle()
+            .take(self.asked)
+            .all(|verdict| *verdict < 2)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn nothing_passes_that_should_not(case in case()) {
+        let mut builder = Guard::builder(codec()).asks(case.asks);
+        if case.has_sessions {
+            builder = builder.sessions(SessionSettings {
+                required: Required { all: case.requires_all, ..Required::default() },
+                ..SessionSettings::default()
+            });
+        }
+        if case.has_ledger {
+            // It is older than what is made here.
+            builder = builder.ledger(LedgerSettings::default());
+        }
+        let guard = builder.build().unwrap();
+        let text = |token: &Token| match token {
+            Token::Made { by, method } => made(by, method),
+            Token::Text(text) => text.clone(),
+            Token::Absent | Token::Other => String::new(),
+        };
+        let sent_text = text(&case.token);
+        fn sent<'a>(token: &Token, text: &'a str) -> Sent<'a> {
+            match token {
+                Token::Absent => Sent::Absent,
+                Token::Other => Sent::Other,
+                Token::Text(_) | Token::Made { .. } => Sent::Text(text),
+            }
+        }
+        let metadata: Option<SessionMetadata> = case.session.map(|(by, _)| {
+            view(by).sessions().create(format!("\"value of {by}\"").as_bytes()).unwrap()
+        });
+        let session = metadata.as_ref().zip(case.session).map(|(metadata, (_, with_state))| SentSession {
+            id: Sent::Text(&metadata.session_id),
+            state: if with_state { metadata.state.as_deref().into() } else { Sent::Absent },
+        });
+        let (mut exchange, mut step) = guard.message(Message {
+            method: case.method,
+            target: Some("play"),
+            arguments: None,
+            notification: case.notification,
+            modern: case.modern,
+            header: case.header.then_some("sess_other"),
+            carried: sent(&case.token, &sent_text),
+            session,
+            principal: None,
+        });
+        let mut played = Played { case: &case, asked: 0, ledger: Memory::new(Memory::ROOM, now() - 60), ledger_asked: 0, garbled: false, delivered: false };
+        let left_text = text(&case.left);
+        let mut identified = false;
+        for at in 0.. {
+            prop_assert!(at < 12, "every exchange ends");
+            if case.disorder == Some(at) {
+                disturb(&mut exchange, &step);
+            }
+            let event = match &step {
+                Step::Identify => {
+                    prop_assert!(!std::mem::replace(&mut identified, true), "asked once");
+                    Event::Principal(match case.who {
+                        Some(who) => Ok(Principal::subject(who)),
+                        None => Err(Failed("nobody".into())),
+                    })
+                }
+                Step::Ask(question) => {
+                    prop_assert!(case.asks && identified && case.who.is_some());
+                    if let Question::Accept(tokens) = question {
+                        prop_assert!(!tokens.is_empty());
+                    }
+                    Event::Answer(played.verdict())
+                }
+                Step::Ledger(command) if command.script == Script::Open => {
+                    prop_assert!(case.has_ledger && at == 0, "nothing comes before it");
+                    // Opening may fail: only later commands decide.
+                    Event::Ledger(match case.asks {
+                        true => Ok(played.ledger.run(command, now())),
+                        false => Err(Failed("no answer".into())),
+                    })
+                }
+                Step::Ledger(command) => {
+                    prop_assert!(case.has_ledger && identified && case.who.is_some());
+                    Event::Ledger(played.ledger(command))
+                }
+                Step::Update(_) => unreachable!("nobody else writes"),
+                Step::Begin => Event::Begun(Ok("1")),
+                Step::Deliver(deliver) => {
+                    played.delivered = true;
+                    check_delivered(&case, &played, &exchange, deliver)?;
+                    if case.writes && exchange.session().is_some() && !case.notification {
+                        exchange.write("\"written\"").unwrap();
+                    }
+                    if case.notification {
+                        prop_assert!(exchange.write("1").is_err());
+                        break;
+                    }
+                    Event::Left(Head {
+                        outcome: [Outcome::Complete, Outcome::InputRequired, Outcome::Error][usize::from(case.outcome)],
+                        token: sent(&case.left, &left_text),
+                        scope: Some(if case.public { Scope::Public } else { Scope::Private }),
+                        ..Head::default()
+                    })
+                }
+                Step::Leave(leave) => {
+                    prop_assert!(played.delivered);
+                    check_left(&case, &left_text, leave)?;
+                    break;
+                }
+                Step::Reply(reply) => {
+                    prop_assert!(reply.error.is_some());
+                    prop_assert!(!case.notification, "nothing answers a notification");
+                    break;
+                }
+                Step::Drop => {
+                    prop_assert!(case.notification);
+                    break;
+                }
+                Step::Done(_) => unreachable!("nobody acted"),
+            };
+            step = exchange.on(event).unwrap();
+        }
+        if !case.notification || !played.delivered {
+            prop_assert!(exchange.on(Event::Answer(Verdict::Yes)).is_err(), "it is over");
+            prop_assert!(exchange.session().is_none() && exchange.write("1").is_err());
+            prop_assert!(exchange.state().is_err() && exchange.fork().is_err());
+        }
+        for refused in exchange.refused() {
+            prop_assert!(!refused.message.contains("secret"), "{}", refused.message);
+        }
+    }
+}

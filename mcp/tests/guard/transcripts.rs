@@ -1,0 +1,35 @@
+//! The transcripts of tests/vectors/guard.json, driven through the engine alone; guard.py beside them says
+//! what they mean.
+
+use serde_json::Value;
+
+use crate::world::World;
+use crate::{matching, messages};
+
+fn transcripts() -> Value {
+    serde_json::from_str(include_str!("../../../tests/vectors/guard.json")).unwrap()
+}
+
+#[test]
+fn every_transcript_comes_out_as_it_says() {
+    let file = transcripts();
+    let mut wrong = Vec::new();
+    let all = file["transcripts"].as_array().unwrap();
+    assert!(all.len() >= 150);
+    for transcript in all {
+        let mut world = World::new(&file, &transcript["settings"]);
+        for (at, event) in transcript["events"].as_array().unwrap().iter().enumerate() {
+            let found = messages::play(&mut world, event);
+            if let Err(why) = matching::compare(&mut world, event, &found) {
+                wrong.push(format!("{}, event {at}: {why}", transcript["name"]));
+                break;
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
