@@ -2,10 +2,6 @@
 
 mod notices;
 #[cfg(feature = "wasm")]
-mod panics;
-#[cfg(feature = "wasm")]
-mod unused;
-#[cfg(feature = "wasm")]
 mod wasm;
 
 use std::process::ExitCode;

@@ -10,8 +10,6 @@ use std::{env, fs};
 
 use wasm_bindgen_cli_support::Bindgen;
 
-use crate::unused;
-
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -47,18 +45,14 @@ pub fn build() -> Result<()> {
         fs::remove_dir_all(&out)?;
     }
 
-    let mut module = fs::read(compile(root)?)?;
-    unused::overwrite(&mut module)?;
     let mut bound = Bindgen::new()
-        .input_bytes("raw", module)
+        .input_path(compile(root)?)
+        .out_name("raw")
         .typescript(true)
         .web(true)?
         .omit_default_module_path(true)
         .remove_producers_section(true)
         .generate_output()?;
-    for section in ["linking", "reloc.CODE", "reloc.DATA"] {
-        bound.wasm_mut().customs.remove_raw(section);
-    }
     bound.emit(&out)?;
 
     // The glue is given a compiled module and never looks for the file, so the file can have a
@@ -76,11 +70,7 @@ pub fn build() -> Result<()> {
 }
 
 fn compile(root: &Path) -> Result<PathBuf> {
-    let mut flags = vec![
-        "-Ctarget-feature=+simd128".to_owned(),
-        // `unused` reads the relocations.
-        "-Clink-arg=--emit-relocs".to_owned(),
-    ];
+    let mut flags = vec!["-Ctarget-feature=+simd128".to_owned()];
     flags.extend(nameless_sources()?);
     run(Command::new(env!("CARGO"))
         .current_dir(root)
