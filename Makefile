@@ -19,6 +19,8 @@ CONSUMER := $(BUILD)/npm/consumer
 # With the official SDKs.
 PYTHON_MCP := $(BUILD)/venv-mcp/bin/python
 CONSUMER_MCP := $(BUILD)/npm/mcp
+# It has SQLite of its own.
+NODE_24 := pkg/node_modules/node-24/bin/node
 CARGO_TEST := cargo test --quiet -p sealwax
 # With other features, or for other packages at once, their dependencies are compiled again.
 CRATES := -p sealwax -p sealwax-rmcp --all-features
@@ -155,7 +157,7 @@ test-faults-whole: $(LEDGER)/.installed
 
 # What the ledger keeps, by agents of three languages on real stores: tests/ledger/*.py say what each shows.
 LEDGER_AGENTS = python="$(LEDGER)/bin/python tests/ledger/agents/agent.py" \
-	typescript="node $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent
+	typescript="$(NODE_24) $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent
 # How many seconds the model and the histories take at least, and how many ids are claimed.
 LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/claims.py $2 $(LEDGER_AGENTS) && \
@@ -181,7 +183,7 @@ $(LEDGER)/.installed: tests/ledger/requirements.txt
 	@touch $@
 
 .PHONY: ledger-agents
-ledger-agents: $(LEDGER)/.installed programs sqlite wheel
+ledger-agents: $(LEDGER)/.installed programs npm wheel
 	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BUILD)/python/*.whl
 	cp tests/ledger/agents/agent.mjs $(CONSUMER_MCP)/ledger-agent.mjs
 
@@ -262,7 +264,7 @@ test-suites: wheel
 
 # Against the examples; mcporter needs Node 24.
 test-clients: servers
-	python3 tests/clients/run.py target/debug/sealwax pkg/node_modules/node-24/bin/node $(BUILD)/clients \
+	python3 tests/clients/run.py target/debug/sealwax $(NODE_24) $(BUILD)/clients \
 		typescript="node $(CONSUMER_MCP)/{}.js" python="$(PYTHON_MCP) examples/{}.py" rust="target/debug/examples/{}"
 
 # ---- speed, beside the peers: benches/Makefile ----

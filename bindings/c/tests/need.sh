@@ -4,5 +4,5 @@
 tool=$1 package=$2
 shift 2
 command -v "$tool" >/dev/null && exec "$@"
-echo "$tool is missing (Debian package $package), so this is left out: $*" >&2
+echo "LEFT OUT for want of $tool (Debian package $package): $*" >&2
 test "$CI" != true

@@ -20,14 +20,16 @@ import {
   serve,
   within,
 } from './fleet.mjs';
-import { ledgerOf } from './ledgers.mjs';
+import { ledgerOf, noSqlite } from './ledgers.mjs';
 import { door, factoryOf, guardOf, messagesOf, overStdio, requestOf, text } from './wire.mjs';
 
 // ---- the client's helper ----
 
 for (const transport of ['http', 'stdio']) {
   for (const era of [MODERN, LEGACY]) {
-    test(`${transport}, ${era}: the client goes on with the latest state`, async () => {
+    test(`${transport}, ${era}: the client goes on with the latest state`, {
+      skip: noSqlite,
+    }, async () => {
       const ledger = { engine: 'sqlite', path: newFile() };
       const server = await serve(transport, {
         sessions: {},
@@ -155,7 +157,7 @@ test('a function of update gives a value at once', async () => {
 
 // ---- processes ----
 
-test('stdio: a state is good once in processes that share a file', async () => {
+test('stdio: a state is good once in processes that share a file', { skip: noSqlite }, async () => {
   const server = await serve('stdio', { ledger: { engine: 'sqlite', path: newFile() } });
   const [one, other] = [await server.connect('alice'), await server.connect('alice')];
   const { requestState } = (await one.call('ask', { id: 7 })).result;

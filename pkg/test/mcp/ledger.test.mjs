@@ -16,7 +16,7 @@ import {
   STALE,
   within,
 } from './fleet.mjs';
-import { ledgerOf } from './ledgers.mjs';
+import { ledgerOf, noSqlite } from './ledgers.mjs';
 import { ISSUER } from './server.mjs';
 import { valkey } from './valkey.mjs';
 import { requestOf } from './wire.mjs';
@@ -62,7 +62,7 @@ function meeting(count) {
 }
 
 for (const [engine, shared] of Object.entries(engines)) {
-  describe(`ledger, ${engine}`, () => {
+  describe(`ledger, ${engine}`, { skip: engine === 'sqlite' && noSqlite }, () => {
     async function fleet(config = {}) {
       const ledger = shared();
       // What lies in the store of the test before is of another ledger.

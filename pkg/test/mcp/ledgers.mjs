@@ -11,6 +11,18 @@ const HOUR = 3600;
 const require = createRequire(import.meta.url);
 export const hasNodeSqlite = Number(process.versions.node.split('.')[0]) >= 22;
 
+/** Why SQLite is left out, if it is: the package had to be compiled, and there was no compiler of C++. */
+export const noSqlite = hasNodeSqlite ? false : whyNot();
+
+function whyNot() {
+  try {
+    database(':memory:').close();
+    return false;
+  } catch ({ message }) {
+    return `better-sqlite3: ${message.split('\n', 1)}`;
+  }
+}
+
 /** A database of a file, by the package that this Node can load. */
 export function database(path, client = hasNodeSqlite ? 'node:sqlite' : 'better-sqlite3') {
   if (client === 'node:sqlite') return new (require('node:sqlite').DatabaseSync)(path);

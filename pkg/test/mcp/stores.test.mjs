@@ -11,7 +11,7 @@ import { inspect } from 'node:util';
 
 import { Redis } from 'ioredis';
 import { LedgerUnfit, RedisLedger, SqliteLedger } from 'sealwax/mcp';
-import { database, ledgerOf } from './ledgers.mjs';
+import { database, ledgerOf, noSqlite } from './ledgers.mjs';
 import { closing, connected, fails, revoked, SECRET, served, started } from './stores.mjs';
 import { freePort, valkey } from './valkey.mjs';
 
@@ -223,7 +223,9 @@ test('a client that is none, or that would hide our keys', () => {
 
 // ---- SQLite ----
 
-test('SQLite: a lock held elsewhere, a file of another kind, one that cannot be written', async () => {
+test('SQLite: a lock held elsewhere, a file of another kind, one that cannot be written', {
+  skip: noSqlite,
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
   closing.push(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'ledger.db');
@@ -246,7 +248,7 @@ test('SQLite: a lock held elsewhere, a file of another kind, one that cannot be 
   assert.throws(() => new SqliteLedger(other), /readonly|read-only/);
 });
 
-test('SQLite: what survives no loss of power is chosen', () => {
+test('SQLite: what survives no loss of power is chosen', { skip: noSqlite }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
   closing.push(() => rmSync(folder, { recursive: true }));
   const level = (given) => {

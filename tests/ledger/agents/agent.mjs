@@ -10,8 +10,8 @@ const TIMEOUT = 1000;
 async function made(address) {
   if (address === 'memory') return new MemoryLedger();
   if (address.startsWith('sqlite:')) {
-    const { default: Database } = await import('better-sqlite3');
-    return new SqliteLedger(new Database(address.slice('sqlite:'.length)));
+    const { DatabaseSync } = await import('node:sqlite');
+    return new SqliteLedger(new DatabaseSync(address.slice('sqlite:'.length)));
   }
   const url = new URL(address);
   const { Redis, Cluster } = await import('ioredis');
