@@ -2,9 +2,10 @@
 #
 #   make quickstart  the main job in one language, in about two minutes: a real server, a real client, and a thief
 #   make demo        one session through four languages, and a fleet of MCP servers in three
-#   make test        all that a change must pass; safe with -j2 (and -O for its output)
+#   make test        every language, the real SDKs, a real Valkey, all vectors and transcripts: in ten minutes, cold
+#   make test-more   what else a change must pass: linters, release builds, other versions and targets, the documents
 #   make check       format, linters, types, the core's unit tests and vectors: in a minute, once it is built
-#   make test-all    `make test`, and what takes long: every fault, test-bench, test-suites, test-clients, soak
+#   make test-all    both, and what takes long: every fault, test-bench, test-suites, test-clients, soak
 #   make bench       speed, beside the peers; make bench-quick in two minutes; make bench-ledger
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
 #
@@ -23,7 +24,8 @@ CONSUMER_MCP := $(BUILD)/npm/mcp
 NODE_24 := pkg/node_modules/node-24/bin/node
 CARGO_TEST := cargo test --quiet -p sealwax
 # With other features, or for other packages at once, their dependencies are compiled again.
-CRATES := -p sealwax -p sealwax-rmcp --all-features
+CRATES := -p sealwax -p sealwax-mcp -p sealwax-cli -p sealwax-rmcp --all-features
+UV := $(BUILD)/uv/bin/uv
 
 .PHONY: help
 help:
@@ -37,8 +39,9 @@ build: programs c npm wheel
 # $(call say,THING): a cold build takes minutes, and shows nothing else.
 say = printf '%s: building %s; the first time takes minutes\n' "$$(date +%H:%M:%S)" '$1'
 
-# The command, and the examples: in the profile of the tests.
-programs:
+# The command, the examples and the tests: in the profile of the tests. While cargo compiles, any other cargo in this
+# folder waits, and so would what needs the library or the module: in `make test` these go first.
+programs: | $(if $(filter dev,$(SEALWAX_PROFILE)),c wheel pack)
 	@$(call say,the command and the Rust examples)
 	cargo build --quiet $(CRATES) --bins --examples
 
@@ -46,18 +49,23 @@ c:
 	@$(call say,the C library)
 	$(MAKE) -C bindings/c peer
 
-npm: targets
-	@$(call say,the WebAssembly module and the npm package)
+npm: pack
+	@$(call say,the npm package)
 	$(MAKE) -C pkg build
+
+.PHONY: pack
+pack: targets
+	@$(call say,the WebAssembly module)
+	$(MAKE) -C pkg $(BUILD)/npm/sealwax-0.1.0.tgz
 
 sqlite: npm
 	$(MAKE) -C pkg sqlite
 
 tools:
-	$(MAKE) -C bindings/c tools
 	$(MAKE) -C bindings/python tools
+	$(MAKE) -C pkg tools
 
-wheel: c tools
+wheel: c
 	@$(call say,the Python package)
 	$(MAKE) -C bindings/python build mcp
 
@@ -105,13 +113,28 @@ check: style
 	python3 tests/vectors/ledger.py --check
 	cargo test --quiet $(CRATES) --lib --test codec --test guard -- --skip nonces:: --skip canonical::
 
-test: lint test-core test-wasm test-faults test-ledger test-published test-c test-systems \
-	test-inspector test-interop test-conformance test-docs
+# Each crate is compiled once, in cargo's profile `dev`, without debug information.
+test:
+	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
 
-test-all: test test-core-whole test-faults-whole test-bench test-suites test-clients soak
+.PHONY: test-languages test-c-quick test-npm-quick test-more
+test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-interop test-wasm
+	python3 tests/published/adapters.py
+	python3 tests/published/readme.py
+
+test-c-quick: c
+	$(MAKE) -C bindings/c test-quick
+
+test-npm-quick: npm $(LEDGER)/.installed
+	$(MAKE) -C pkg test-quick
+
+# The C, Python and npm suites, on release builds.
+test-more: lint test-core test-faults test-published test-c test-systems test-inspector test-conformance test-docs
+
+test-all: test test-more test-core-whole test-faults-whole test-bench test-suites test-clients soak
 
 # The crates with all their features, with the ledger in a real Valkey.
-test-rust: $(LEDGER)/.installed
+test-rust: $(LEDGER)/.installed programs
 	python3 tests/vectors/guard.py --check
 	VALKEY_SERVER=$(VALKEY) cargo test $(CRATES) > $(BUILD)/rust-tests.txt 2>&1 || { cat $(BUILD)/rust-tests.txt; false; }
 	@grep '^test result' $(BUILD)/rust-tests.txt
@@ -126,8 +149,6 @@ endif
 test-core: targets
 	@# Another crate of a program may turn these on, and nothing may change.
 	$(CARGO_TEST) --features serde_json/arbitrary_precision,serde_json/preserve_order $(I686:%=--target %) $(NUMBERS)
-	@# The core needs no standard library.
-	cargo clippy --quiet --no-default-features --target x86_64-unknown-none -- -D warnings
 	@# The fuzz targets compile; without C++, for nothing is linked.
 	CUSTOM_LIBFUZZER_PATH=/none/libnone.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 
@@ -139,7 +160,7 @@ test-core-whole: targets
 
 .PHONY: targets
 targets:
-	rustup target add $(I686) x86_64-unknown-none wasm32-unknown-unknown wasm32-wasip1
+	rustup target add $(I686) wasm32-unknown-unknown wasm32-wasip1
 
 # The cipher that only WebAssembly has, beside the one that all others have.
 test-wasm: targets
@@ -178,13 +199,14 @@ soak: ledger-agents
 	$(call LEDGER_RUN,$(SECONDS),10000,$$(date +%s))
 
 $(LEDGER)/.installed: tests/ledger/requirements.txt
-	test -d $(LEDGER) || python3 -m venv $(LEDGER)
-	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	$(MAKE) -C bindings/python $(UV)
+	test -d $(LEDGER) || $(UV) venv --quiet $(LEDGER)
+	$(UV) pip install --quiet --python $(LEDGER)/bin/python --requirement $<
 	@touch $@
 
 .PHONY: ledger-agents
 ledger-agents: $(LEDGER)/.installed programs npm wheel
-	$(LEDGER)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BUILD)/python/*.whl
+	$(UV) pip install --quiet --python $(LEDGER)/bin/python --reinstall --no-deps $(BUILD)/python/*.whl
 	cp tests/ledger/agents/agent.mjs $(CONSUMER_MCP)/ledger-agent.mjs
 
 test-published:
@@ -226,7 +248,7 @@ $(CONFORMANCE)/.installed: tests/conformance/package.json tests/conformance/pack
 	@touch $@
 
 test-conformance: servers $(CONFORMANCE)/.installed
-	python3 tests/conformance/run.py pkg/node_modules/node-22/bin/node $(CONFORMANCE) \
+	python3 tests/conformance/run.py $(NODE_24) $(CONFORMANCE) \
 		typescript="node $(CONSUMER_MCP)/conformance.js" \
 		python="$(PYTHON_MCP) tests/conformance/server.py" \
 		rust=target/debug/examples/conformance-server
@@ -239,7 +261,7 @@ docs:
 	$(MAKE) -C docs
 
 # The examples of the documents are compiled and run.
-test-docs: servers docs
+test-docs: servers docs tools
 	python3 tests/published/snippets.py $(BUILD)/snippets pkg/node_modules/.bin/tsc $(CONSUMER_MCP)/node_modules \
 		$(BUILD)/venv/bin/mypy $(PYTHON_MCP)
 
@@ -285,7 +307,7 @@ lint: npm tools
 style: tools
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-features --all-targets -- -D warnings
-	cargo clippy --quiet -p sealwax --all-targets -- -D warnings
+	cargo clippy --quiet -p sealwax -p sealwax-mcp --all-targets -- -D warnings
 	cargo clippy --quiet -p sealwax-rmcp -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CRATES)
 	$(MAKE) -C bindings/c style
@@ -295,7 +317,7 @@ style: tools
 	$(BUILD)/venv/bin/ruff check demo tests benches
 	$(BUILD)/venv/bin/ruff format --check demo tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
-	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
+	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
 		../tests/wasi.mjs ../tests/published ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 .PHONY: clean

@@ -12,6 +12,9 @@ from packaging.tags import platform_tags
 
 ROOT = Path(__file__).resolve().parents[2]
 C = ROOT / "bindings/c"
+#: Cargo's profile, `dev` in `make test`, and the folder of what it builds.
+PROFILE = os.environ.get("SEALWAX_PROFILE") or "release"
+FOLDER = "debug" if PROFILE == "dev" else PROFILE
 
 
 class CustomBuildHook(BuildHookInterface[Any]):
@@ -22,7 +25,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
         if self.target_name != "wheel":
             raise RuntimeError("no source distribution: the library is built in its repository")
         subprocess.run(
-            ["cargo", "build", "--quiet", "--release", "--package", "sealwax-c"],
+            ["cargo", "build", "--quiet", "--profile", PROFILE, "--package", "sealwax-c"],
             cwd=ROOT,
             check=True,
         )
@@ -35,7 +38,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
         notices.write_bytes(xtask("notices", "sealwax-c"))
         licenses = f"sealwax-{self.metadata.version}.dist-info/licenses"
         build_data["force_include"] = {
-            str(target / "release" / name): f"sealwax/_lib/{name}",
+            str(target / FOLDER / name): f"sealwax/_lib/{name}",
             str(declarations): "sealwax/_ffi.py",
             **{str(file): f"{licenses}/{file.name}" for file in (*ROOT.glob("LICENSE-*"), notices)},
         }

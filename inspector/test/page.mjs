@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { after, afterEach, before, beforeEach } from 'node:test';
 
 // What the package's tests have installed.
-const { chromium } = createRequire(new URL('../../pkg/package.json', import.meta.url))(
+const { chromium } = createRequire(new URL('../../pkg/test/package.json', import.meta.url))(
   'playwright-core',
 );
 

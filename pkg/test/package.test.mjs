@@ -80,7 +80,7 @@ test('the SDK that the tests have is the least that is allowed', () => {
 });
 
 test('Node 18 is told that it is too old', () => {
-  const old = new URL('../node_modules/old-node/bin/node', import.meta.url).pathname;
+  const old = new URL('node_modules/old-node/bin/node', import.meta.url).pathname;
   const told = (...args) => {
     const { status, stderr } = spawnSync(old, args, { cwd: CONSUMER, encoding: 'utf8' });
     assert.notEqual(status, 0);

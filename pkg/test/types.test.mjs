@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { CONSUMER, MCP } from './consumer.mjs';
 
 const LEAST = 'typescript-5.4';
+const FOLDERS = { typescript: '../node_modules', [LEAST]: 'node_modules' };
 
 /** Fails where something does not compile, or compiles against its `@ts-expect-error`. */
 function compile(compiler, folder, options, ...files) {
@@ -15,7 +16,9 @@ function compile(compiler, folder, options, ...files) {
   const strict = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2022' };
   const compilerOptions = { ...strict, lib: ['es2022'], types: [], ...options };
   writeFileSync(config, JSON.stringify({ compilerOptions, files }));
-  const tsc = fileURLToPath(new URL(`../node_modules/${compiler}/bin/tsc`, import.meta.url));
+  const tsc = fileURLToPath(
+    new URL(`${FOLDERS[compiler]}/${compiler}/bin/tsc`, import.meta.url),
+  );
   execFileSync(process.execPath, [tsc, '--project', config], { stdio: 'inherit' });
 }
 

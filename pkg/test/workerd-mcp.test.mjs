@@ -11,7 +11,7 @@ import { build } from 'vite';
 
 import { MCP } from './consumer.mjs';
 
-const WORKERD = fileURLToPath(new URL('../node_modules/.bin/workerd', import.meta.url));
+const WORKERD = fileURLToPath(new URL('node_modules/.bin/workerd', import.meta.url));
 // As the first of the vectors.
 const KEY = 'swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc';
 

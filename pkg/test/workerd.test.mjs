@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { CONSUMER, expectedCount, INSTALLED, manifest } from './consumer.mjs';
 
-const WORKERD = fileURLToPath(new URL('../node_modules/.bin/workerd', import.meta.url));
+const WORKERD = fileURLToPath(new URL('node_modules/.bin/workerd', import.meta.url));
 
 test('workerd passes every vector', async () => {
   writeFileSync(`${CONSUMER}worker.capnp`, config());

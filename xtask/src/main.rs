@@ -10,9 +10,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         #[cfg(feature = "wasm")]
-        ["wasm"] => wasm::build(),
+        ["wasm", profile @ ("dev" | "release")] => wasm::build(profile),
         ["notices", package, ref options @ ..] => notices::print(package, options),
-        _ => Err("usage: cargo xtask wasm | notices <package> [options of cargo tree]".into()),
+        _ => Err(
+            "usage: cargo xtask wasm dev|release | notices <package> [options of cargo tree]"
+                .into(),
+        ),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

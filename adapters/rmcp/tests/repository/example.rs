@@ -56,7 +56,16 @@ fn notes() -> &'static PathBuf {
 /// Builds an example, because `cargo test --tests` does not, and returns its path. The packages and features are those
 /// of `make test-rust`, so that nothing is compiled twice.
 pub fn built(example: &str) -> PathBuf {
-    let built = Command::new(env!("CARGO"))
+    // What cargo tells a test of its package: `ring` and all that uses it would be compiled again, and then once more.
+    let of_this_package = std::env::vars_os().map(|(name, _)| name).filter(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    });
+    let mut command = Command::new(env!("CARGO"));
+    for name in of_this_package {
+        command.env_remove(name);
+    }
+    let built = command
         .args(["build", "--quiet", "--offline", "--all-features"])
         .args(["--package", "sealwax", "--package", "sealwax-rmcp"])
         .args(["--example", example, "--message-format", "json"])
