@@ -18,26 +18,33 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 #: How many are tried at a time.
 SHARES = 2
 
-#: The tests that read data: a test binary, and modules of it.
-CODEC = ("codec", ["vectors", "requests", "contexts", "sessions", "keys"])
-GUARD = ("guard", ["transcripts", "random", "exchange"])
-LEDGER = ("guard", ["ledger", "ledger_vectors"])
-CANONICAL = ("codec", ["canonical"])
-CLONES = ("codec", ["clones"])
+#: The tests that read data: a crate, a test binary of it, and modules of that.
+CODEC = ("sealwax", "codec", ["vectors", "requests", "contexts", "sessions", "keys"])
+GUARD = ("sealwax-mcp", "guard", ["transcripts", "random", "exchange"])
+LEDGER = ("sealwax-mcp", "guard", ["ledger", "ledger_vectors"])
+CANONICAL = ("sealwax", "codec", ["canonical"])
+CLONES = ("sealwax", "codec", ["clones"])
+ANSWERS = ("sealwax-mcp", "guard", ["answers"])
 #: Files with tests of their own.
-OWN = {"format/canonical.rs": CANONICAL, "environment.rs": CLONES, "system.rs": CLONES}
+OWN = {
+    "src/format/canonical.rs": CANONICAL,
+    "src/environment.rs": CLONES,
+    "src/system.rs": CLONES,
+    "mcp/src/answer.rs": ANSWERS,
+    "mcp/src/carried.rs": ANSWERS,
+}
 
 
 class Fault(NamedTuple):
-    """A text of a file below src/, its faulty replacement, and the tests that have to fail; none of a script of the ledger."""
+    """A text of a file, its faulty replacement, and the tests that have to fail; none of a script of the ledger."""
 
     file: str
     right: str
     wrong: str
-    tests: tuple[str, list[str]] | None
+    tests: tuple[str, str, list[str]] | None
 
     def __str__(self) -> str:
-        return f"src/{self.file}: {self.right}  ->  {self.wrong}"
+        return f"{self.file}: {self.right}  ->  {self.wrong}"
 
 
 def all_faults() -> list[Fault]:
@@ -45,19 +52,19 @@ def all_faults() -> list[Fault]:
     return [
         *(Fault(file, right, wrong, tests_of(file)) for file, right, wrong in groups["core"]),
         *(Fault(file, right, wrong, LEDGER) for file, right, wrong in groups["ledger"]),
-        *(Fault(f"ledger/{file}", right, wrong, None) for file, right, wrong in groups["scripts"]),
+        *(Fault(file, right, wrong, None) for file, right, wrong in groups["scripts"]),
     ]
 
 
-def tests_of(file: str) -> tuple[str, list[str]]:
+def tests_of(file: str) -> tuple[str, str, list[str]]:
     if file in OWN:
         return OWN[file]
-    return GUARD if file.startswith("mcp/") and file != "mcp/carried.rs" else CODEC
+    return GUARD if file.startswith("mcp/") else CODEC
 
 
-def tests_fail(copy: pathlib.Path, binary: str, modules: list[str]) -> bool:
+def tests_fail(copy: pathlib.Path, crate: str, binary: str, modules: list[str]) -> bool:
     names = [f"{module}::" for module in modules]
-    command = ["cargo", "test", "--quiet", "--offline", "--features=hazmat,documents", f"--test={binary}", "--", *names]
+    command = ["cargo", "test", "--quiet", "--offline", f"--package={crate}", f"--test={binary}", "--", *names]
     # Nobody debugs these, and they are linked hundreds of times.
     environment = {**os.environ, "CARGO_PROFILE_DEV_DEBUG": "0"}
     run = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
@@ -81,26 +88,29 @@ def prepared(copy: pathlib.Path) -> pathlib.Path:
     """Copy the core to a folder, without the other packages of the workspace."""
     # Tests of an earlier run may have gone.
     shutil.rmtree(copy / "tests", ignore_errors=True)
-    for name in ["src", "tests"]:
+    for name in ["src", "mcp", "tests"]:
         shutil.copytree(ROOT / name, copy / name, dirs_exist_ok=True)
     shutil.copy(ROOT / "Cargo.lock", copy)
     shutil.copy(ROOT / "README.md", copy)
     manifest = (ROOT / "Cargo.toml").read_text()
     members = manifest[manifest.index("members =") :].split("\n", 1)[0]
-    (copy / "Cargo.toml").write_text(manifest.replace(members, ""))
+    (copy / "Cargo.toml").write_text(manifest.replace(members, 'members = ["mcp"]'))
     return copy
 
 
 def unseen(copy: pathlib.Path, python: str, faults: list[Fault]) -> list[str]:
     """Make each of the faults; return messages about those that no test sees."""
     copy = prepared(copy)
-    whole = [("codec", CODEC[1] + CANONICAL[1] + CLONES[1]), ("guard", GUARD[1] + LEDGER[1])]
+    whole = [
+        (*CODEC[:2], CODEC[2] + CANONICAL[2] + CLONES[2]),
+        (*GUARD[:2], GUARD[2] + LEDGER[2] + ANSWERS[2]),
+    ]
     if any(tests_fail(copy, *tests) for tests in whole) or scripts_fail(copy, python):
         return ["the tests fail without any fault"]
     found = []
     for fault in faults:
-        file = copy / "src" / fault.file
-        source = (ROOT / "src" / fault.file).read_text()
+        file = copy / fault.file
+        source = (ROOT / fault.file).read_text()
         file.write_text(source.replace(fault.right, fault.wrong))
         try:
             if not is_seen(copy, python, fault):
@@ -114,9 +124,9 @@ def unseen(copy: pathlib.Path, python: str, faults: list[Fault]) -> list[str]:
 def main(scratch: pathlib.Path, python: str, every: int = 1) -> None:
     faults = all_faults()
     missed = [
-        f"src/{fault.file} has no longer: {fault.right}"
+        f"{fault.file} has no longer: {fault.right}"
         for fault in faults
-        if fault.right not in (ROOT / "src" / fault.file).read_text()
+        if fault.right not in (ROOT / fault.file).read_text()
     ]
     if not missed:
         tried = faults[::every]

@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def lua(name: str) -> str:
-    return "".join((ROOT / f"src/ledger/{part}.lua").read_text() for part in ("prelude", name))
+    return "".join((ROOT / f"mcp/src/ledger/{part}.lua").read_text() for part in ("prelude", name))
 
 
 def resolved(text: str | None, now: int, run: str) -> str | None:

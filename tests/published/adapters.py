@@ -1,4 +1,4 @@
-"""Holds the adapters on the SDKs to what they are: no rule of the guard stands in them, only in `src/mcp`.
+"""Holds the adapters on the SDKs to what they are: no rule of the guard stands in them, only in `mcp/src`.
 
 What seals, opens or verifies, what a client is told, and which methods carry what, is the engine's. The helpers for clients know the answers that they
 receive, and `_envelope.py` is no guard: it serves the Python SDK's own boundary.

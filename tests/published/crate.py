@@ -1,6 +1,6 @@
 """The crates as they would be published: each holds the files it should and no others, and builds from them.
 
-The tests of sealwax-rmcp run from its package, against the packed core. They are built in this repository's target directory, with its
+The tests of sealwax-rmcp run from its package, against the packed crates below it. They are built in this repository's target directory, with its
 lock file and profile, so that no dependency is compiled again.
 """
 
@@ -14,14 +14,12 @@ import tarfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The packages as a workspace of their own.
 PACKED = ROOT / "target/packed"
-CORE, RMCP = "sealwax", "sealwax-rmcp"
-FOLDERS = {CORE: ROOT, RMCP: ROOT / "adapters/rmcp"}
+CORE, MCP, CLI, RMCP = "sealwax", "sealwax-mcp", "sealwax-cli", "sealwax-rmcp"
+FOLDERS = {CORE: ROOT, MCP: ROOT / "mcp", CLI: ROOT / "cli", RMCP: ROOT / "adapters/rmcp"}
 CARGO = {".cargo_vcs_info.json", "Cargo.lock", "Cargo.toml", "Cargo.toml.orig"}
-PAPERS = {
-    CORE: {"CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "SECURITY.md", "SPEC.md"},
-    RMCP: {"LICENSE-APACHE", "LICENSE-MIT", "README.md"},
-}
-SOURCES = {CORE: ["src"], RMCP: ["src", "examples", "tests/common", "tests/official"]}
+ALWAYS = {"LICENSE-APACHE", "LICENSE-MIT", "README.md"}
+PAPERS = {CORE: ALWAYS | {"CHANGELOG.md", "SECURITY.md", "SPEC.md"}, MCP: ALWAYS, CLI: ALWAYS, RMCP: ALWAYS}
+SOURCES = {CORE: ["src"], MCP: ["src"], CLI: ["src"], RMCP: ["src", "examples", "tests/common", "tests/official"]}
 METADATA = ["categories", "description", "keywords", "license", "readme", "repository", "rust_version"]
 
 
@@ -68,7 +66,8 @@ def workspace(folders):
     return "\n".join(
         [
             f'[workspace]\nresolver = "3"\nmembers = {json.dumps(list(folders.values()))}',
-            f'[patch.crates-io]\n{CORE} = {{ path = "{folders[CORE]}" }}',
+            "[patch.crates-io]",
+            *(f'{name} = {{ path = "{folders[name]}" }}' for name in (CORE, MCP)),
             manifest[manifest.index("[profile.dev]") :],
         ]
     )

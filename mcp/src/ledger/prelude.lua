@@ -1,4 +1,4 @@
--- The common part of all scripts. `src/ledger/judge.rs` does the same for stores with transactions.
+-- The common part of all scripts. `mcp/src/ledger/judge.rs` does the same for stores with transactions.
 
 -- The store's clock, in Unix seconds.
 local now = tonumber(redis.call('TIME')[1])
