@@ -240,6 +240,14 @@ impl Profile {
         }
     }
 
+    /// Returns the answer to a caller who is not known.
+    pub(super) fn unauthenticated(self) -> Answer {
+        match self {
+            Self::Handle => Answer::tool_error("Authentication required"),
+            _ => Answer::error(-32602, "Authentication required", None),
+        }
+    }
+
     /// Returns the answer to a failure of the server: the client's session may still be valid.
     #[must_use]
     pub fn internal_error(self) -> Answer {
@@ -277,6 +285,10 @@ impl Answer {
         serde_json::to_string(self).unwrap_or_default()
     }
 
+    pub(super) fn invalid_params() -> Self {
+        Self::error(-32602, "Invalid params", None)
+    }
+
     fn error(code: i32, message: &'static str, data: Option<ErrorData>) -> Self {
         Self::Error(RpcError {
             code,
@@ -299,7 +311,7 @@ impl Answer {
 }
 
 /// The limit of a text field in bytes (SPEC.md).
-const FIELD_LIMIT: usize = 1024;
+pub(super) const FIELD_LIMIT: usize = 1024;
 
 /// Returns whether it is visible ASCII, as the draft requires, and not too long.
 fn is_well_formed(session_id: &str) -> bool {

@@ -1,7 +1,7 @@
 //! The canonical form (RFC 8785) of a request's arguments; refuses JSON that languages read
 //! differently.
 
-use core::cell::Cell;
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 

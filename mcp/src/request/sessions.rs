@@ -10,7 +10,7 @@ use crate::session::{self, json};
 use crate::{Deliver, Item, Sent, Session, Stale, Step};
 use sealwax::{Error, SessionMetadata, View};
 
-const CREATE: &str = "sessions/create";
+pub(super) const CREATE: &str = "sessions/create";
 const DELETE: &str = "sessions/delete";
 
 /// Data-layer sessions.

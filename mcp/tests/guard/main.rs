@@ -4,6 +4,8 @@
 mod answers;
 #[path = "../../../tests/common/mod.rs"]
 mod common;
+#[cfg(feature = "documents")]
+mod documents;
 mod exchange;
 mod handler;
 mod ledger;
