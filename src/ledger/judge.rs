@@ -129,7 +129,9 @@ impl<'c> Case<'c> {
         let mode = self.arg(arg);
         let [issued, started, until] = [1, 2, 3].map(|place| self.seconds(arg + place));
         let (issued, started, until) = (issued?, started?, until?);
-        let (now, refuse) = (self.now, |verdict: &str| vec![verdict.to_owned(), at.to_string()]);
+        let (now, refuse) = (self.now, |verdict: &str| {
+            vec![verdict.to_owned(), at.to_string()]
+        });
         let until = match until {
             0 => None,
             until if until <= self.now => return Err(refuse("expired")),

@@ -140,9 +140,7 @@ impl Memory {
             (Space::Marks, &self.marks),
         ];
         rooms.into_iter().all(|(space, room)| {
-            let mine = writes
-                .iter()
-                .filter(|write| Space::of(&write.key) == space);
+            let mine = writes.iter().filter(|write| Space::of(&write.key) == space);
             let (mut grows, mut shrinks) = (0, 0);
             for write in mine {
                 if let Some(value) = &write.value {
