@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use super::asking::{self, Ask, Asking, Times};
-use super::context::rfc3339;
-use super::context::{About, Context, Reason, until};
-use super::input::Kept;
-use super::session::json;
-use super::{Before, Event, Item, Life, Made, Presented, Reply, RpcError, Sent, Step};
+use crate::answer::RpcError;
+use crate::asking;
+use crate::asking::{Ask, Asking, Times};
+use crate::context::{About, Context, Reason};
+use crate::input::{Event, Kept, Sent};
+use crate::session::json;
+use crate::step::{Before, Item, Life, Made, Presented, Reply, Step};
+use crate::text::hex;
+use crate::text::{rfc3339, until};
 use sealwax::{Error, Handle, Sealer, Token, View, kind};
 
 /// An action of a handler on a handle of one type. Lifetimes are in whole seconds.
@@ -322,7 +325,7 @@ impl Acting {
         let ends = self.max_age.map(|age| handle.ends_at_ms(age) / 1000);
         Made {
             handle: Some(handle.as_str().into()),
-            id: super::context::hex(handle.ulid()),
+            id: hex(handle.ulid()),
             expires_at: ends.and_then(rfc3339),
             ..Made::default()
         }

@@ -4,9 +4,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::context::{About, Context, Reason, remembered};
-use super::{Event, Failed, Item, Presented, Question, Step};
+use crate::context::{About, Context, Reason};
+use crate::input::{Event, Failed};
 use crate::ledger::{Command, Mode, Subject, Tag};
+use crate::step::{Item, Presented, Question, Step};
+use crate::text::remembered;
 use sealwax::TokenId;
 
 /// A token that passed every check of its seal, and the question about it.

@@ -2,16 +2,21 @@
 
 use std::fmt;
 
-use super::act::{Act, Acting};
-use super::asking;
-use super::context::{About, Context, Reason};
-use super::request::Request;
-use super::revoking::Revoking;
-use super::session::Written;
-use super::transport::TransportFlow;
-use super::{Event, Failed, Guard, Item, Message, Refused, Session, Step, TransportMessage};
+use crate::act::{Act, Acting};
+use crate::asking;
+use crate::context::{About, Context, Reason};
+use crate::guard::Guard;
+use crate::input::{Event, Failed, Message, TransportMessage};
 use crate::ledger::Command;
+use crate::request::Request;
+use crate::revoking::Revoking;
+use crate::session::{Session, Written};
+use crate::step::OUT_OF_ORDER;
+use crate::step::{Item, Refused, Step};
+use crate::transport::TransportFlow;
+use sealwax::Principal;
 use sealwax::{Error, SessionMetadata};
+use std::time::Duration;
 
 /// The state of a guard for one message, from its arrival until its answer is sent.
 ///
@@ -30,6 +35,41 @@ enum Flow {
     Act(Box<Acting>),
     Revoking(Box<Revoking>),
     Over,
+}
+
+impl Guard {
+    /// Begins the exchange of a message at the SDK's handlers.
+    #[must_use]
+    pub fn message(&self, message: Message<'_>) -> (Exchange, Step) {
+        Exchange::of_message(self.clone(), message)
+    }
+
+    /// Begins the exchange of a message around HTTP or stdio.
+    #[must_use]
+    pub fn transport(&self, transport: TransportMessage<'_>) -> (Exchange, Step) {
+        Exchange::of_transport(self.clone(), transport)
+    }
+
+    /// Signs a principal out everywhere: everything that began until now, or begins within the
+    /// allowance after it, is refused. The ledger remembers it for
+    /// [`CEILING`](crate::ledger::CEILING), longer than anything lives. Shorter `lives` save space:
+    /// the longest lifetime of anything that the service issues, now or later.
+    ///
+    /// The exchange asks the ledger, and ends with [`Step::Done`] once the ledger has recorded it.
+    /// After a [`Step::Reply`] the principal is possibly not signed out; [`Exchange::refused`] has the
+    /// reason.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] without a ledger, and for a principal without client and subject.
+    pub fn revoke(
+        &self,
+        principal: &Principal,
+        lives: Option<Duration>,
+    ) -> Result<(Exchange, Step), Error> {
+        let command = self.ledger()?.names.revoke(principal, lives)?;
+        Ok(Exchange::of_revocation(self.clone(), command))
+    }
 }
 
 impl Exchange {
@@ -311,10 +351,6 @@ impl Exchange {
 
 /// The pause before another try to open a ledger, in seconds: each try delays a message.
 const PAUSE: u32 = 5;
-
-pub(super) const OUT_OF_ORDER: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
-    "exchange: expected a call that follows the last step, before the answer is sent",
-));
 
 impl Step {
     fn ends(&self) -> bool {

@@ -116,7 +116,9 @@ pub mod ledger;
 mod request;
 mod revoking;
 mod session;
+mod settings;
 mod step;
+mod text;
 mod transport;
 
 pub use act::{Act, What};
@@ -125,13 +127,12 @@ pub use answer::{
 };
 pub use carried::Carried;
 pub use exchange::Exchange;
-pub use guard::{
-    Guard, GuardBuilder, LedgerSettings, Required, SessionSettings, TransportSettings,
-};
+pub use guard::{Guard, GuardBuilder};
 pub use input::{
     Event, Failed, Head, Message, Outcome, Scope, Sent, SentSession, TransportMessage, Verdict,
 };
 pub use session::Session;
+pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
 pub use step::{
     Before, Deliver, Item, Leave, Life, Made, Presented, Question, Refused, Reply, Step, Watch,
 };

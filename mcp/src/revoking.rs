@@ -1,9 +1,10 @@
 //! Signs a principal out, for the operator of the server.
-
-use super::asking::{self, failure};
-use super::context::{About, Context, Reason};
-use super::{Event, Failed, Item, Step};
+use crate::asking;
+use crate::asking::failure;
+use crate::context::{About, Context, Reason};
+use crate::input::{Event, Failed};
 use crate::ledger::Command;
+use crate::step::{Item, Step};
 
 pub(super) struct Revoking {
     command: Command,

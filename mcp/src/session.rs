@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use super::asking::{Ask, Token};
-use super::context::{hex, remembered, until};
-use super::guard::SessionSettings;
-use super::{Item, Presented, Sent};
+use crate::asking::{Ask, Token};
+use crate::input::Sent;
+use crate::settings::SessionSettings;
+use crate::step::{Item, Presented};
+use crate::text::{hex, remembered, until};
 use sealwax::{Error, OpenedSession, SessionId, SessionMetadata, View};
 
 /// The data-layer session of a request, opened and fully checked.

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::{RpcError, ToolResult};
+use crate::answer::{RpcError, ToolResult};
 use crate::ledger::Command;
-use sealwax::SessionMetadata;
+use sealwax::{Error, SessionMetadata};
 
 /// The next step of an adapter. [`Leave`](Self::Leave), [`Reply`](Self::Reply),
 /// [`Done`](Self::Done) and [`Drop`](Self::Drop) end the exchange; the adapter reports the outcome
@@ -247,3 +247,7 @@ pub struct Refused {
     /// The expected and the found value.
     pub message: String,
 }
+
+pub(super) const OUT_OF_ORDER: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
+    "exchange: expected a call that follows the last step, before the answer is sent",
+));

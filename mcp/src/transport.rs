@@ -8,14 +8,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 use self::negotiated::{negotiated, open, seal};
-use super::asking::{Ask, Asking, Refusal, Token};
-use super::context::{About, Context, Reason, token_id, until};
-use super::input::Kept;
-use super::{
-    Deliver, Event, Head, Item, Leave, Presented, Profile, Reply, Sent, Step, TransportMessage,
-    Watch,
-};
+use crate::answer::Profile;
+use crate::asking::{Ask, Asking, Refusal, Token};
+use crate::context::{About, Context, Reason};
+use crate::input::{Event, Head, Kept, Sent, TransportMessage};
 use crate::ledger::LARGEST_SKEW;
+use crate::step::{Deliver, Item, Leave, Presented, Reply, Step, Watch};
+use crate::text::{token_id, until};
 use sealwax::{Error, Kind, View};
 
 const TERMINATE: &str = "session/terminate";

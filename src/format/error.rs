@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::key::KeyId;
+use super::key_id::KeyId;
 
 /// The reason of a refusal or a failure: for the server's log, never for the client.
 ///

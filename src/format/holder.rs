@@ -3,7 +3,8 @@
 
 use super::bytes::leading;
 use super::error::Error;
-use super::key::{Key, KeyId};
+use super::key::Key;
+use super::key_id::KeyId;
 
 /// The tag of a principal under one key.
 pub(crate) type Tag = [u8; 16];

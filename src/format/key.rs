@@ -14,6 +14,7 @@ use super::base64url;
 use super::bytes::leading;
 use super::cipher::Cipher;
 use super::error::Error;
+use super::key_id::KeyId;
 use super::pae::pae;
 
 const PREFIX: &str = "swk1_";
@@ -25,32 +26,6 @@ const NOT_A_KEY: Error = Error::InvalidKey(std::borrow::Cow::Borrowed(
     "expected a key text: swk1_ and 48 characters, from `sealwax keygen`, `npx sealwax keygen` or \
      `python -m sealwax keygen`",
 ));
-
-/// The public name of a [`Key`], derived from it: 4 bytes, shown as 8 hex digits.
-///
-/// It is readable in every sealed token and session id.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct KeyId(pub(crate) [u8; 4]);
-
-impl KeyId {
-    /// Returns the bytes.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8; 4] {
-        &self.0
-    }
-}
-
-impl fmt::Display for KeyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:08x}", u32::from_be_bytes(self.0))
-    }
-}
-
-impl fmt::Debug for KeyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeyId({self})")
-    }
-}
 
 /// A secret and the keys derived from it (SPEC.md, "Keys").
 ///

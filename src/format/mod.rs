@@ -24,6 +24,7 @@ pub(crate) mod handle;
 pub(crate) mod holder;
 pub(crate) mod json;
 pub(crate) mod key;
+pub(crate) mod key_id;
 pub(crate) mod pae;
 pub(crate) mod purpose;
 pub(crate) mod sealed;

@@ -8,7 +8,8 @@ use super::bytes::leading;
 use super::clock::Clock;
 use super::error::Error;
 use super::holder::{Holder, Tag};
-use super::key::{Key, KeyId};
+use super::key::Key;
+use super::key_id::KeyId;
 use super::text::{IDENTIFIER_LIMIT, at_most};
 use super::ulid::Ulid;
 

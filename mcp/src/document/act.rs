@@ -3,7 +3,9 @@
 use super::NO_DOCUMENT;
 use super::read::{Document, read};
 use super::step::begun;
-use crate::{Act, Before, Exchange, What};
+use crate::act::{Act, What};
+use crate::exchange::Exchange;
+use crate::step::Before;
 use sealwax::Error;
 
 /// Begins an exchange for a handler's action on a handle; `value` is the state to seal, as JSON.

@@ -2,7 +2,8 @@
 
 use super::read::{Document, place, principal, read, texts};
 use super::{NO_DOCUMENT, step};
-use crate::{Event, Exchange, Failed, Head, Outcome, Scope, Verdict};
+use crate::exchange::Exchange;
+use crate::input::{Event, Failed, Head, Outcome, Scope, Verdict};
 use sealwax::Error;
 
 /// Reports the outcome of the last step. `value` is the first value of a session, or the whole

@@ -6,7 +6,10 @@ use serde_json::Value;
 
 use super::read::{Document, principal, read};
 use super::step::begun;
-use crate::{Event, Exchange, Failed, Guard, Message, SentSession, Step, TransportMessage};
+use crate::exchange::Exchange;
+use crate::guard::Guard;
+use crate::input::{Event, Failed, Message, SentSession, TransportMessage};
+use crate::step::Step;
 use sealwax::{Error, Principal};
 
 /// Begins the exchange of a message at the SDK's handlers; `arguments` are the request's, as JSON.

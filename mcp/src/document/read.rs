@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::NO_DOCUMENT;
-use crate::Sent;
+use crate::input::Sent;
 use sealwax::{Error, Principal};
 
 pub(super) fn read(document: &str) -> Result<Value, Error> {

@@ -1,7 +1,8 @@
 //! The settings of a guard.
 
 use super::read::{Document, read, texts};
-use crate::{Guard, LedgerSettings, Required, SessionSettings, TransportSettings};
+use crate::guard::Guard;
+use crate::settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
 use sealwax::{Codec, Error};
 
 /// Returns a guard with these settings.

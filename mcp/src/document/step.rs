@@ -1,10 +1,10 @@
 //! Steps, with the refusals on the way.
 
 use super::write::Object;
+use crate::exchange::Exchange;
 use crate::ledger::Command;
-use crate::{
-    Deliver, Exchange, Leave, Made, Presented, Question, Refused, Reply, Session, Step, Watch,
-};
+use crate::session::Session;
+use crate::step::{Deliver, Leave, Made, Presented, Question, Refused, Reply, Step, Watch};
 
 /// Returns a step as a document, together with the refusals on the way.
 pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {

@@ -1,13 +1,14 @@
 //! The result: seals the token in it, and commits the session's new state before it is sent.
 
 use super::{NO_SESSION, Phase, Request, declares, item};
-use crate::Carried;
+use crate::asking;
+use crate::carried::Carried;
 use crate::context::{About, Context, Reason};
-use crate::exchange::OUT_OF_ORDER;
-use crate::input::Kept;
+use crate::input::{Failed, Kept, Outcome, Scope, Sent};
 use crate::ledger::{Command, Commit};
-use crate::session::Written;
-use crate::{Failed, Item, Leave, Outcome, Scope, Sent, Session, Step, asking, session};
+use crate::session;
+use crate::session::{Session, Written};
+use crate::step::{Item, Leave, OUT_OF_ORDER, Step};
 use sealwax::{Error, Kind, View};
 
 /// The handler's result.

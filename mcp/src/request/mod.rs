@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use self::leaving::{Committing, Left};
 use self::sessions::CREATE;
-use super::asking::{self, Ask, Asking, Times};
-use super::context::{About, Context, Reason};
-use super::exchange::OUT_OF_ORDER;
-use super::guard::{SessionSettings, is_list};
-use super::input::Kept;
-use super::session::{Written, json};
-use super::{Carried, Deliver, Event, Item, Message, Reply, Sent, Session, Step, Watch};
+use crate::asking;
+use crate::asking::{Ask, Asking, Times};
+use crate::carried::Carried;
+use crate::context::{About, Context, Reason};
+use crate::input::{Event, Kept, Message, Sent};
+use crate::session::{Session, Written, json};
+use crate::settings::{SessionSettings, is_list};
+use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Step, Watch};
 use sealwax::{Error, Kind, Opened, RequestContext, SessionMetadata, View};
 
 pub(super) struct Request {

@@ -1,13 +1,15 @@
 //! Data-layer sessions: begins, opens and deletes them, and answers stale states.
 
 use super::{Phase, Request, reply};
-use crate::Profile;
-use crate::asking::{self, Ask};
+use crate::answer::{Profile, Stale};
+use crate::asking;
+use crate::asking::Ask;
 use crate::context::{About, Context, Reason};
-use crate::exchange::OUT_OF_ORDER;
-use crate::guard::SessionSettings;
-use crate::session::{self, json};
-use crate::{Deliver, Item, Sent, Session, Stale, Step};
+use crate::input::Sent;
+use crate::session;
+use crate::session::{Session, json};
+use crate::settings::SessionSettings;
+use crate::step::{Deliver, Item, OUT_OF_ORDER, Step};
 use sealwax::{Error, SessionMetadata, View};
 
 pub(super) const CREATE: &str = "sessions/create";

@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::asking::{Ask, Times, Token};
-use crate::context::canonical;
-use crate::{Item, Sent};
+use crate::input::Sent;
+use crate::step::Item;
+use crate::text::canonical;
 use sealwax::{Error, View};
 
 /// The limit of a header that servers and proxies accept.

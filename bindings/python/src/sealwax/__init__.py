@@ -6,7 +6,7 @@ session ids and handles. A :class:`SealwaxError` is for the server's log; :func:
 client's answer. Options are keywords; times are Unix times, seconds unless the name says ``_ms``.
 """
 
-from ._codec import Codec, View
+from ._codec import Codec
 from ._errors import (
     EntropyUnavailable,
     Expired,
@@ -29,6 +29,7 @@ from ._keys import Key, KeyRing
 from ._native import version as __version__
 from ._sealer import Opened, Sealer
 from ._sessions import Session, SessionMetadata, Sessions
+from ._view import View
 from ._wire import (
     Carried,
     Inspected,

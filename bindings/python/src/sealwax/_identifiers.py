@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._lifetime import unless_never
 from ._native import ffi
-from ._sealer import unless_never
 
 
 class Identifier:

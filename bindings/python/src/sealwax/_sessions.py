@@ -19,12 +19,10 @@ from ._native import (
     pair,
     untrusted,
 )
-from ._sealer import Facts, Opened, facts, lifetime
+from ._sealer import Facts, Opened, facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from ._codec import View
 
 
 class _Required(TypedDict):
@@ -78,11 +76,11 @@ class Sessions(Opaque):
 
     __slots__ = ("_lifetime", "_room", "_view")
 
-    def __init__(self, view: View, *, ttl: int | None, no_expiry: bool) -> None:
-        """Set the lifetime of a view's sessions; a view makes them."""
-        self._view = view._view
-        self._room = view._metadata_room
-        self._lifetime = lifetime(ttl, no_expiry=no_expiry)
+    def __init__(self, view: Any, metadata_room: int, lifetime: Any) -> None:
+        """Set the lifetime of a view's sessions, by its C object; a view makes them."""
+        self._view = view
+        self._room = metadata_room
+        self._lifetime = lifetime
 
     def create(self, payload: bytes | bytearray | memoryview) -> SessionMetadata:
         """Create a session with a first state."""

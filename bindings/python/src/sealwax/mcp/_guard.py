@@ -6,8 +6,8 @@ import inspect
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from .. import Codec, InvalidArgument, _json
-from .._codec import check_handle_type
-from .._sealer import check_ttl
+from .._lifetime import check_ttl
+from .._view import check_handle_type
 from . import _http, _stdio
 from ._asking import Asking
 from ._exchange import exchange_of

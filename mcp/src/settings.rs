@@ -1,0 +1,147 @@
+//! The settings of a guard.
+
+use std::time::Duration;
+
+use sealwax::{Error, View, check_ttl};
+
+/// Settings of a [ledger](crate::ledger).
+#[derive(Clone, Debug, Default)]
+pub struct LedgerSettings {
+    /// Distinguishes two ledgers of one audience in one store; empty by default.
+    pub label: String,
+    /// The largest difference between the clocks of the replicas and of the store, in whole
+    /// seconds: 5 by default, and 0 if the ledger is `local`.
+    pub allowance: Option<Duration>,
+    /// Whether the ledger is on this machine, as a file or in memory, so that there is one clock.
+    pub local: bool,
+    /// Accepts tokens older than the ledger if they were made since this time, in Unix seconds: for
+    /// the day on which the ledger is introduced. Tokens used or ended since then, and outdated
+    /// states of sessions, are accepted too.
+    pub adopt: Option<u64>,
+    /// Whether a `requestState` may be used any number of times.
+    pub reusable_request_state: bool,
+}
+
+impl LedgerSettings {
+    pub(super) fn allowance(&self) -> Duration {
+        let usual = Duration::from_secs(if self.local { 0 } else { 5 });
+        self.allowance.unwrap_or(usual)
+    }
+}
+
+/// Settings of data-layer sessions.
+#[derive(Clone, Debug, Default)]
+pub struct SessionSettings {
+    /// The lifetime of a session without a write, in whole seconds: 24 hours by default.
+    pub ttl: Option<Duration>,
+    /// Whether it lives up to the codec's `session_max_age`.
+    pub no_expiry: bool,
+    /// Whether the server holds the session's value, by its ulid: only the id is verified then.
+    pub held_by_server: bool,
+    /// The requests that are refused without a session.
+    pub required: Required,
+}
+
+/// The requests that need a session.
+#[derive(Clone, Debug, Default)]
+pub struct Required {
+    /// Every request but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
+    pub all: bool,
+    /// Methods.
+    pub methods: Vec<String>,
+    /// Tools, by name.
+    pub tools: Vec<String>,
+}
+
+/// Settings of sessions of the transport, for [`Guard::transport`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransportSettings {
+    /// Whether an HTTP request without a session is refused: true by default.
+    pub required: bool,
+    /// The lifetime of a session, in whole seconds: 30 days by default.
+    pub ttl: Option<Duration>,
+    /// The time that a session may be idle, in whole seconds; this requires a ledger.
+    pub idle: Option<Duration>,
+    /// Whether to speak SEP-1359.
+    pub sep1359: bool,
+    /// Whether to add the `sessions` capability here, if the SDK's handlers cannot.
+    pub declares: bool,
+}
+
+impl Default for TransportSettings {
+    fn default() -> Self {
+        Self {
+            required: true,
+            ttl: None,
+            idle: None,
+            sep1359: false,
+            declares: false,
+        }
+    }
+}
+
+impl SessionSettings {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        check("ttl of sessions", self.ttl)?;
+        if self.ttl.is_some() && self.no_expiry {
+            return Err(Error::argument(
+                "sessions: expected a ttl or no expiry, found both",
+            ));
+        }
+        if self.held_by_server && (self.ttl.is_some() || self.no_expiry) {
+            return Err(Error::argument(
+                "sessions: expected no lifetime where the server holds them: they live as long as the \
+                 codec's session_max_age",
+            ));
+        }
+        match self.required.methods.iter().find(|method| is_free(method)) {
+            None => Ok(()),
+            Some(free) => Err(Error::argument(format!(
+                "required: expected methods that may depend on a session, found {free}: leave it out"
+            ))),
+        }
+    }
+
+    /// Returns the core's sessions of one principal.
+    pub(super) fn of<'v>(&self, view: &'v View) -> sealwax::Sessions<'v> {
+        match self.ttl {
+            Some(ttl) => view.sessions().ttl(ttl),
+            None if self.no_expiry => view.sessions().no_expiry(),
+            None => view.sessions(),
+        }
+    }
+}
+
+impl Required {
+    pub(super) fn by(&self, method: &str, target: Option<&str>) -> bool {
+        (self.all && !is_free(method))
+            || has(&self.methods, method)
+            || (method == "tools/call" && target.is_some_and(|tool| has(&self.tools, tool)))
+    }
+}
+
+pub(super) fn check(name: &str, ttl: Option<Duration>) -> Result<(), Error> {
+    let Some(Err(error)) = ttl.map(check_ttl) else {
+        return Ok(());
+    };
+    Err(Error::argument(format!("{name}: {error}")))
+}
+
+fn has(names: &[String], name: &str) -> bool {
+    names.iter().any(|one| one == name)
+}
+
+/// Returns whether a method must work without a session: those before one begins, and lists, which
+/// are the same for all users.
+fn is_free(method: &str) -> bool {
+    let always = matches!(
+        method,
+        "initialize" | "ping" | "server/discover" | "sessions/create"
+    );
+    always || is_list(method)
+}
+
+/// Returns whether a method is a list; lists never depend on a session.
+pub(super) fn is_list(method: &str) -> bool {
+    method.ends_with("/list")
+}

@@ -1,0 +1,139 @@
+"""Shows that no source file imports one that stands above it, so that there is no circle of imports: in Rust and Python.
+
+What a file of Rust imports is told by its `use` lines and paths; a file of Python by its import statements, also those for types alone.
+"""
+
+import ast
+import pathlib
+import re
+import sys
+from collections.abc import Iterator
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RUST = ["src", "mcp/src", "cli/src", "adapters/rmcp/src", "bindings/c/src", "bindings/wasm/src"]
+PYTHON = ["bindings/python/src/sealwax"]
+
+Graph = dict[pathlib.Path, set[pathlib.Path]]
+
+
+def modules(folder: pathlib.Path) -> dict[tuple[str, ...], pathlib.Path]:
+    """Return the files of a crate by the paths of their modules."""
+    found = {}
+    for file in folder.rglob("*.rs"):
+        parts = file.relative_to(folder).with_suffix("").parts
+        found[parts[:-1] if parts[-1] in {"mod", "lib", "main"} else parts] = file
+    return found
+
+
+def paths(tree: str) -> Iterator[str]:
+    """Return each path of a `use` tree, such as `a::{b, c::d}`."""
+    head, _, rest = tree.partition("{")
+    if not rest:
+        yield head.split(" as ")[0].strip()
+        return
+    depth, start, inside = 0, 0, rest.rstrip().removesuffix("}")
+    for at, char in enumerate(inside + ","):
+        depth += (char == "{") - (char == "}")
+        if char == "," and depth == 0:
+            if branch := inside[start:at].strip():
+                yield from paths(head.strip() + branch)
+            start = at + 1
+
+
+def rust(folder: pathlib.Path) -> Graph:
+    files = modules(folder)
+    # The face of the crate: the names that its root exports, and their modules.
+    face = {}
+    for tree in re.findall(r"^pub use ([^;]*);", files[()].read_text(), re.MULTILINE):
+        for path in paths(tree):
+            *where, name = path.split("::")
+            face[name] = tuple(where)
+    graph: Graph = {}
+    for module, file in files.items():
+        code = re.sub(r"//[^\n]*", "", file.read_text()).split("#[cfg(test)]\nmod tests")[0]
+        named = [path for tree in re.findall(r"\buse ([^;]*);", code) for path in paths(" ".join(tree.split()))]
+        named += re.findall(r"\b(?:crate|super)(?:::\w+)+", re.sub(r"\buse [^;]*;", "", code))
+        graph[file] = set()
+        for path in named:
+            first, *rest = path.split("::")
+            at = list(module)
+            if first == "crate":
+                at = []
+            elif first == "super":
+                at.pop()
+                while rest and rest[0] == "super":
+                    at.pop()
+                    rest.pop(0)
+            elif first != "self":
+                at, rest = at, [first, *rest]
+            target = (*at, *rest)
+            if not at and rest and rest[0] in face and first in {"crate", "super"}:
+                target = (*face[rest[0]], *rest)
+            while target and target not in files:
+                target = target[:-1]
+            # A module and its own parts are one thing, and every module is in its crate.
+            other = files[target]
+            if target and other != file and target != module[: len(target)] and module != target[: len(module)]:
+                graph[file].add(other)
+    return graph
+
+
+def python(folder: pathlib.Path) -> Graph:
+    graph: Graph = {}
+    for file in folder.rglob("*.py"):
+        graph[file] = set()
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.ImportFrom) or not node.level:
+                continue
+            base = file.parents[node.level - 1].joinpath(*(node.module or "").split(".") if node.module else [])
+            for name in node.names:
+                for target in (base / f"{name.name}.py", base.with_suffix(".py"), base / "__init__.py"):
+                    if target.exists():
+                        graph[file] |= {target} - {file}
+                        break
+    return graph
+
+
+def circles(graph: Graph) -> list[list[pathlib.Path]]:
+    """Return the files that import each other, directly or not (Tarjan's strongly connected components)."""
+    index: dict[pathlib.Path, int] = {}
+    low: dict[pathlib.Path, int] = {}
+    stack: list[pathlib.Path] = []
+    found = []
+
+    def visit(file: pathlib.Path) -> None:
+        index[file] = low[file] = len(index)
+        stack.append(file)
+        for other in graph[file]:
+            if other not in index:
+                visit(other)
+                low[file] = min(low[file], low[other])
+            elif other in stack:
+                low[file] = min(low[file], index[other])
+        if low[file] == index[file]:
+            circle = []
+            while not circle or circle[-1] != file:
+                circle.append(stack.pop())
+            if len(circle) > 1:
+                found.append(sorted(circle))
+
+    for file in graph:
+        if file not in index:
+            visit(file)
+    return found
+
+
+def main() -> None:
+    graphs = [rust(ROOT / folder) for folder in RUST] + [python(ROOT / folder) for folder in PYTHON]
+    found = [circle for graph in graphs for circle in circles(graph)]
+    for circle in found:
+        print("these import each other:", *(file.relative_to(ROOT) for file in circle))
+    if sum(map(len, graphs)) < 150 or sum(len(to) for graph in graphs for to in graph.values()) < 300:
+        sys.exit("found too few files or imports")
+    if found:
+        sys.exit(1)
+    print(f"{sum(map(len, graphs))} files: 1 passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()
