@@ -171,7 +171,8 @@ fn the_first_message_opens_the_ledger() {
         }
     };
     let (_, step) = fresh.message(Message {
-        method: "ping",
+        method: "notifications/progress",
+        notification: true,
         ..Message::default()
     });
     assert!(matches!(step, Step::Deliver(_)), "{step:?}");
