@@ -8,6 +8,7 @@ use sealwax_mcp::{Act, Exchange, Made, Reply, Step, What};
 use serde::de::DeserializeOwned;
 
 use crate::Kind;
+use crate::accept::TimeLimit;
 use crate::caller::Caller;
 use crate::guard::Guard;
 use crate::refusal::{About, token_id};
@@ -59,9 +60,10 @@ impl<'a> Acting<'a> {
 
     /// Returns the outcome.
     pub(crate) async fn done(mut self) -> Result<Made, Refused> {
+        let limit = TimeLimit::new(self.caller.guard.accept_timeout());
         let drive = self
             .caller
-            .drive(&mut self.exchange, self.step, self.context);
+            .drive_within(&limit, &mut self.exchange, self.step, self.context);
         made(drive.await)
     }
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax::{Error, Principal};
+use sealwax::Error;
 use sealwax_mcp::Profile;
 use sealwax_mcp::{
     self, Deliver, Event, Exchange, Head, Reply, Sent, Step, TransportMessage, Watch,
@@ -13,14 +13,14 @@ use sealwax_mcp::{
 use serde_json::Value;
 
 use crate::Kind;
-use crate::caller::Caller;
+use crate::caller::{Caller, Known};
 use crate::guard::Guard;
 use crate::message::{
     VERSION, echo, header, is_modern, is_notification, leave, put_echo, replied, request_id, stamp,
     take_session,
 };
 use crate::params::sent;
-use crate::refusal::About;
+use crate::refusal::{About, Asked};
 
 /// The guard of a transport.
 pub(crate) struct Transport {
@@ -102,7 +102,11 @@ impl Transport {
         if let Some(parts) = parts {
             context.extensions.insert(parts.clone());
         }
-        let caller = Caller::new(&self.guard, &context.extensions);
+        let asked = Asked {
+            method: method.unwrap_or_default().into(),
+            target: None,
+        };
+        let caller = Caller::new(&self.guard, asked, &context.extensions);
         let step = caller.drive(&mut exchange, step, &context).await;
         let passing = Passing {
             caller,
@@ -135,9 +139,9 @@ impl Passing {
             .identified(&mut self.exchange, step, &self.context)
     }
 
-    /// Returns the principal, if it has been resolved.
-    pub(crate) fn principal(&self) -> Option<&Principal> {
-        self.caller.principal()
+    /// Returns what the guard of the message inside needs to know.
+    pub(crate) fn known(&self) -> Known {
+        self.caller.known()
     }
 }
 
