@@ -19,7 +19,7 @@ import time
 import checker
 from common import Ledger, languages
 from servers import Clock, Line, Valkey, wait_until
-from world import LIFE, SKEW, World
+from world import LIFE, SKEW, Client, World
 
 
 def one_that_keeps(seconds: float, seed: object, commands: dict[str, str]) -> None:
@@ -123,20 +123,23 @@ def fail_back(seconds: float, seed: object, commands: dict[str, str]) -> None:
 
         replica = new_replica()
 
-        def fails_back() -> None:
+        def fails_back() -> list[Client]:
             nonlocal replica
             link = Line(replica.port)
             link.held.set()
             master.client.replicaof("127.0.0.1", link.port)
             replica.client.replicaof("NO", "ONE")
-            front.target = replica.port
+            front.move(replica.port)
             # Long enough for tokens to be used there.
             world.everybody_goes_on("fail-over")
+            time.sleep(world.chance.uniform(0.3, 1))
+            used_there = world.replayers()
             replica.kill()
             master.client.replicaof("NO", "ONE")
-            front.target = master.port
+            front.move(master.port)
             link.cut()
             replica = new_replica()
+            return used_there
 
         world.play(seconds, {"fail-back": fails_back})
 
