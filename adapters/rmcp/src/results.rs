@@ -8,7 +8,7 @@ use rmcp::model::{
     ReadResourceResult, ServerCapabilities,
 };
 use sealwax::ToolResult;
-use sealwax::mcp::{Head, Leave, Outcome, Scope, Sent};
+use sealwax::mcp::{Head, Leave, Outcome, Scope};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -188,11 +188,7 @@ impl Outgoing for CustomResult {
                 Some("input_required") => Outcome::InputRequired,
                 _ => Outcome::Complete,
             },
-            token: match self.0.get(member) {
-                // The author meant a result to be sent.
-                Some(Value::Null) => Sent::Other,
-                token => sent(token),
-            },
+            token: sent(self.0.get(member)),
             scope: match self.0["cacheScope"].as_str() {
                 Some("public") => Some(Scope::Public),
                 Some(_) => Some(Scope::Private),

@@ -13,7 +13,7 @@ use crate::caller::{Caller, refused};
 use crate::guard::Guard;
 use crate::message::{SESSION, header};
 use crate::params::{Params, sent};
-use crate::refusal::internal;
+use crate::refusal::{Asked, internal};
 use crate::results::Outgoing;
 
 impl Guard {
@@ -30,8 +30,13 @@ impl Guard {
         A: Outgoing,
         H: Future<Output = Result<A, ErrorData>>,
     {
-        let caller = Arc::new(Caller::new(self, &context.extensions));
         let carried = Carried::by(method);
+        let target = carried.and_then(|carried| request.target(&carried));
+        let asked = Asked {
+            method: method.into(),
+            target: target.map(Into::into),
+        };
+        let caller = Arc::new(Caller::new(self, asked, &context.extensions));
         let modern = is_modern(&context);
         let arguments = match carried {
             Some(Carried {
@@ -42,7 +47,7 @@ impl Guard {
         let session = context.meta.get(SESSION);
         let (mut exchange, step) = self.engine().message(Message {
             method,
-            target: carried.and_then(|carried| request.target(&carried)),
+            target,
             arguments: arguments.as_deref(),
             modern,
             header: session.and_then(|_| header_of(&context)),
@@ -107,7 +112,11 @@ impl Guard {
         // The function for the principal takes a request, so this makes one for the notification.
         let mut asking = self.request(Some(context.peer.clone()));
         asking.extensions = context.extensions.clone();
-        let caller = Arc::new(Caller::new(self, &asking.extensions));
+        let asked = Asked {
+            method: method.into(),
+            target: None,
+        };
+        let caller = Arc::new(Caller::new(self, asked, &asking.extensions));
         let (mut exchange, step) = self.engine().message(Message {
             method,
             notification: true,
