@@ -74,6 +74,27 @@ export function copyInto(array: Uint8Array, memory: Uint8Array): void {
 }
 
 /**
+ * Called by the module: the clocks, which are 0 where the host's throws. Then no token opens; an exception would pass
+ * through the module and leave it unusable.
+ */
+export function dateNow(): number {
+  return clock(() => Date.now());
+}
+
+/** Milliseconds with a fraction, at the host's resolution. */
+export function performanceNow(): number {
+  return clock(() => performance.now());
+}
+
+function clock(read: () => number): number {
+  try {
+    return Number(read());
+  } catch {
+    return 0;
+  }
+}
+
+/**
  * Checks the names of options. An unknown name is refused: a misspelt `noExpiry` or `sessionId` must
  * not be ignored.
  */

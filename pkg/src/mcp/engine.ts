@@ -6,7 +6,7 @@
 import { type Codec, rawCodec } from '../codec.js';
 import { invalidArgument } from '../error.js';
 import type { Begun } from '../facts.js';
-import { core } from '../module.js';
+import { core, entered, WIDE } from '../module.js';
 import type { Principal } from '../principal.js';
 import type * as raw from '../raw.js';
 import type { SessionMetadata } from '../sessions.js';
@@ -243,23 +243,27 @@ export class Engine {
 
   /** @throws {@link SealwaxError} `invalid_argument` for invalid settings */
   constructor(codec: Codec, settings: Settings) {
-    const { Guard } = core();
+    const { Guard } = core(WIDE);
     this.#raw = new Guard(rawCodec(codec), JSON.stringify(settings));
   }
 
   /** Begins the exchange of a message to the SDK's handlers; `args` are its arguments as JSON. */
   message(message: Message, args?: string): Exchange {
-    return new Exchange(this.#raw.message(JSON.stringify(message), args));
+    return new Exchange(this.#entered().message(JSON.stringify(message), args));
   }
 
   /** Begins the exchange that revokes every token a principal has until now. */
   revoke(principal: Principal, lives?: number): Exchange {
-    return new Exchange(this.#raw.revoke(JSON.stringify(principal), lives));
+    return new Exchange(this.#entered().revoke(JSON.stringify(principal), lives));
   }
 
   /** Begins the exchange of a message on HTTP or stdio; `initialize` are its parameters as JSON. */
   transport(transport: Transport, initialize?: string): Exchange {
-    return new Exchange(this.#raw.transport(JSON.stringify(transport), initialize));
+    return new Exchange(this.#entered().transport(JSON.stringify(transport), initialize));
+  }
+
+  #entered(): raw.Guard {
+    return entered(this.#raw, WIDE);
   }
 }
 
@@ -305,12 +309,14 @@ export class Exchange {
   }
 
   free(): void {
-    this.#raw?.free();
+    if (this.#raw === undefined) return;
+    const raw = entered(this.#raw);
     this.#raw = undefined;
+    raw.free();
   }
 
   #live(): raw.Exchange {
-    if (this.#raw !== undefined) return this.#raw;
+    if (this.#raw !== undefined) return entered(this.#raw, WIDE);
     throw invalidArgument('exchange: expected a call before the result, not after');
   }
 }

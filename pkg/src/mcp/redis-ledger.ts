@@ -1,6 +1,6 @@
 import { invalidArgument } from '../error.js';
 import { wrongType } from '../input.js';
-import { core } from '../module.js';
+import { core, WIDE } from '../module.js';
 import type { Command } from './engine.js';
 import { type Ledger, LedgerUnfit, storeText } from './ledger.js';
 
@@ -109,7 +109,7 @@ export class RedisLedger implements Ledger {
     const refused: string[] = [];
     const warned = new Set<string>();
     for (const send of await this.#store.servers()) {
-      const found = JSON.parse(core().ledgerFitness(String(await send('INFO'))));
+      const found = JSON.parse(core(WIDE).ledgerFitness(String(await send('INFO'))));
       refused.push(...found.refused);
       for (const one of found.warned) warned.add(one);
     }

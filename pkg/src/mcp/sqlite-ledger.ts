@@ -1,5 +1,5 @@
 import { flag, optional, options } from '../input.js';
-import { core } from '../module.js';
+import { core, WIDE } from '../module.js';
 import type { Command } from './engine.js';
 import { type Ledger, storeText } from './ledger.js';
 
@@ -85,7 +85,7 @@ export class SqliteLedger implements Ledger {
   #judged(command: Command): readonly string[] {
     const now = Number(first(this.#now.get()));
     const values = command.keys.map((key) => first(this.#read.get(key, now)) ?? null);
-    const judged = core().ledgerJudge(JSON.stringify(command), now, JSON.stringify(values));
+    const judged = core(WIDE).ledgerJudge(JSON.stringify(command), now, JSON.stringify(values));
     const { reply, writes } = JSON.parse(judged);
     for (const { key, value, until } of writes) {
       if (value === null) this.#delete.run(key);
