@@ -184,6 +184,21 @@ impl Exchange {
         }
     }
 
+    /// Seals the next `requestState` for this request and its caller, and returns the token: the
+    /// `requestState` of a result with `resultType: "input_required"`, which leaves as it is. Unlike
+    /// the value, the token shows nothing wherever it ends up.
+    ///
+    /// # Errors
+    ///
+    /// As [`state`](Self::state); [`Error::InvalidArgument`] for invalid JSON, [`Error::TooLarge`],
+    /// [`Error::EntropyUnavailable`].
+    pub fn seal_state(&mut self, json: &str) -> Result<String, Error> {
+        match &mut self.flow {
+            Flow::Request(request) => request.seal_state(&self.context, json),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
     /// Returns the data-layer session of the request, while the handler runs, if there is one. A
     /// list has none.
     #[must_use]

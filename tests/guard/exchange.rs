@@ -205,6 +205,29 @@ fn other_values_and_lost_writes_are_the_servers_failure() {
 }
 
 #[test]
+fn a_state_is_sealed_where_a_request_can_carry_it() {
+    let guard = guard_with(&clock(), |guard| guard);
+    let (mut exchange, step) = guard.message(call());
+    assert!(matches!(step, Step::Deliver(_)));
+    assert!(exchange.seal_state("{").is_err(), "no JSON");
+    let tokens = ["1", "2"].map(|value| exchange.seal_state(value).unwrap());
+    assert_ne!(tokens[0], tokens[1]);
+    let token = Sent::Text(&tokens[0]);
+    match left(&mut exchange, Head { token, ..ASKS }) {
+        Step::Leave(leave) => assert_eq!(leave.token, Some(tokens[0].clone())),
+        other => panic!("{other:?}"),
+    }
+    assert!(exchange.seal_state("1").is_err(), "it has been answered");
+
+    let (mut exchange, step) = guard.message(Message {
+        method: "tools/list",
+        ..call()
+    });
+    assert!(matches!(step, Step::Deliver(_)));
+    assert!(exchange.seal_state("1").is_err(), "a list has no state");
+}
+
+#[test]
 fn a_session_is_there_while_its_handler_runs() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| {

@@ -21,7 +21,7 @@ pub fn run(
     for operation in event["handler"].as_array().into_iter().flatten() {
         let name = operation[0].as_str().unwrap();
         match name {
-            "return" => returned = world.resolved(&operation[1]),
+            "return" => returned = with_states(exchange, &world.resolved(&operation[1])),
             "throw" => return None,
             _ => {
                 let did = operate(world, exchange, operation, event, found);
@@ -30,6 +30,25 @@ pub fn run(
         }
     }
     Some(returned)
+}
+
+/// Replaces each `{"$state": value}` by what an author gets for that value.
+fn with_states(exchange: &mut Exchange, value: &Value) -> Value {
+    match value {
+        Value::Object(object) if object.contains_key("$state") => exchange
+            .seal_state(&object["$state"].to_string())
+            .unwrap()
+            .into(),
+        Value::Object(object) => object
+            .iter()
+            .map(|(name, value)| (name.clone(), with_states(exchange, value)))
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| with_states(exchange, item))
+            .collect(),
+        other => other.clone(),
+    }
 }
 
 fn operate(

@@ -183,6 +183,7 @@ proptest! {
             prop_assert!(exchange.on(Event::Answer(Verdict::Yes)).is_err(), "it is over");
             prop_assert!(exchange.session().is_none() && exchange.write("1").is_err());
             prop_assert!(exchange.state().is_err() && exchange.fork().is_err());
+            prop_assert!(exchange.seal_state("1").is_err());
         }
         for refused in exchange.refused() {
             prop_assert!(!refused.message.contains("secret"), "{}", refused.message);

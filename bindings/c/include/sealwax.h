@@ -757,6 +757,19 @@ sealwax_status sealwax_exchange_act(const struct sealwax_exchange *exchange,
                                     size_t *step_len,
                                     struct sealwax_error *error);
 
+// Seals the next `requestState`, a value as JSON, for the request and its caller. Returns the token,
+// which the exchange owns like a step: the `requestState` of a result with `resultType`
+// `input_required`.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for a method without `requestState`, before and after its
+// handler, and for invalid JSON; else as sealing does.
+sealwax_status sealwax_exchange_seal_state(struct sealwax_exchange *exchange,
+                                           const char *value,
+                                           size_t value_len,
+                                           const char **token,
+                                           size_t *token_len,
+                                           struct sealwax_error *error);
+
 // Writes the value of the request's session, as JSON: it is sent with the result.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT without a session to write to, and after the handler.

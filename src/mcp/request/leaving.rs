@@ -51,15 +51,13 @@ impl Request {
         leave.declare = sessions.is_some() && declares(&self.method);
         if let Some(carries) = self.carries
             && !left.token.is_absent()
-            // In a complete result, a member of this name is the tool's own.
-            && (carries.kind == Kind::Cursor || left.outcome == Outcome::InputRequired)
         {
             let public = left.scope == Some(Scope::Public) && !leave.private;
             let view = match carries.kind {
                 Kind::Cursor if public => None,
                 _ => Some(context.view()?),
             };
-            match self.seal(context, carries, view.as_deref(), left.token.sent()) {
+            match self.leaving(context, carries, view.as_deref(), left) {
                 Ok(token) => leave.token = Some(token),
                 Err(error) => {
                     let about = About::new(item(carries));
@@ -202,17 +200,39 @@ impl Request {
         }
     }
 
-    /// Seals the token; `view` is `None` for a result that any user may get.
-    fn seal(
+    /// Returns the token of a result: the one that the handler sealed, or its text, sealed.
+    fn leaving(
         &self,
         context: &Context,
         carries: Carried,
         view: Option<&View>,
-        token: Sent<'_>,
+        left: &Left,
     ) -> Result<String, Error> {
-        let payload = token.text().ok_or_else(|| {
-            Error::argument(alloc::format!("{}: expected a text", carries.result))
-        })?;
+        if carries.kind == Kind::RequestState && left.outcome == Outcome::Complete {
+            // No client returns it, and it may be a state in plaintext.
+            return Err(Error::argument(
+                "requestState: expected resultType \"input_required\" beside it, found a complete \
+                 result",
+            ));
+        }
+        let Sent::Text(text) = left.token.sent() else {
+            let expected = alloc::format!("{}: expected a text", carries.result);
+            return Err(Error::argument(expected));
+        };
+        match self.sealed.iter().find(|sealed| *sealed == text) {
+            Some(sealed) => Ok(sealed.clone()),
+            None => self.seal(context, carries, view, text),
+        }
+    }
+
+    /// Seals a token; `view` is `None` for a result that any user may get.
+    pub(super) fn seal(
+        &self,
+        context: &Context,
+        carries: Carried,
+        view: Option<&View>,
+        payload: &str,
+    ) -> Result<String, Error> {
         let settings = context.guard.settings();
         let view = view.unwrap_or(&settings.public);
         if carries.kind == Kind::Cursor {

@@ -10,12 +10,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use self::leaving::{Committing, Left};
+use self::sessions::CREATE;
 use super::asking::{self, Ask, Asking, Times};
 use super::context::{About, Context, Reason};
 use super::exchange::OUT_OF_ORDER;
 use super::guard::{SessionSettings, is_list};
 use super::input::Kept;
-use super::session::Written;
+use super::session::{Written, json};
 use super::{Carried, Deliver, Event, Item, Message, Reply, Sent, Session, Step, Watch};
 use crate::{Error, Kind, Opened, RequestContext, SessionMetadata, View};
 
@@ -35,6 +36,8 @@ pub(super) struct Request {
     /// The context that it was bound to; the next one is bound to the same.
     bound: Option<RequestContext>,
     session: Option<Session>,
+    /// The tokens that the handler sealed, one of which its result may hold.
+    sealed: Vec<String>,
 }
 
 enum Phase {
@@ -72,6 +75,7 @@ impl Request {
             state: None,
             bound: None,
             session: None,
+            sealed: Vec::new(),
         }
     }
 
@@ -140,7 +144,7 @@ impl Request {
     /// Refuses: the caller could not be identified.
     pub fn fail(&self, context: &mut Context, error: Error) -> Step {
         let item = match (&self.sent_session, self.carries) {
-            (None, Some(carries)) => item(carries),
+            (None, Some(carries)) if self.method != CREATE => item(carries),
             _ => Item::Session,
         };
         context.reply(error.into(), About::new(item))
@@ -316,6 +320,18 @@ impl Request {
             Phase::Delivered => Ok(self.state.as_deref()),
             _ => Err(OUT_OF_ORDER),
         }
+    }
+
+    pub fn seal_state(&mut self, context: &Context, value: &str) -> Result<String, Error> {
+        self.state()?;
+        let (Some(carries), Some(view)) = (self.carries, context.known()) else {
+            return Err(OUT_OF_ORDER);
+        };
+        let value = json(value.as_bytes())
+            .map_err(|_| Error::argument("requestState: expected a value as JSON"))?;
+        let token = self.seal(context, carries, Some(&view), value)?;
+        self.sealed.push(token.clone());
+        Ok(token)
     }
 
     pub fn session(&self) -> Option<&Session> {

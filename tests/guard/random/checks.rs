@@ -74,7 +74,8 @@ pub fn check_delivered(
         prop_assert_eq!(text, &format!("secret of {who} for {}", case.method));
     }
     let carries = Carried::by(case.method).filter(|_| !case.notification);
-    if carries.is_some() && !matches!(case.token, Token::Absent) {
+    // The guard serves `sessions/create` itself, which reads nothing else.
+    if deliver.own.is_none() && carries.is_some() && !matches!(case.token, Token::Absent) {
         prop_assert!(
             deliver.carried.is_some(),
             "what came was opened, or it was refused"
@@ -116,9 +117,12 @@ pub fn check_delivered(
 pub fn check_left(case: &Case, left: &str, leave: &Leave) -> Result<(), TestCaseError> {
     let errs = case.outcome == 2;
     let carries = Carried::by(case.method);
-    let needs_seal = carries.is_some_and(|it| it.kind == Kind::Cursor || case.outcome == 1)
-        && !errs
-        && !matches!(case.left, Token::Absent);
+    let is_state = carries.is_some_and(|it| it.kind == Kind::RequestState);
+    prop_assert!(
+        !(is_state && case.outcome == 0) || matches!(case.left, Token::Absent),
+        "a state leaves only where the client is asked"
+    );
+    let needs_seal = carries.is_some() && !errs && !matches!(case.left, Token::Absent);
     match &leave.token {
         Some(token) => {
             prop_assert!(needs_seal);

@@ -270,15 +270,85 @@ case(
     fault="extra arguments of resources/read are bound",
 )
 case(
-    "requestState: a complete result keeps a member of that name",
+    "requestState: what an author gets for a state is the token that leaves",
     event(
         "tools/call",
         asked=["principal"],
-        handler=[done(requestState="the tool's own")],
+        handler=[ask_back({"$state": {"asked": 1}})],
         delivered={"state": None},
-        answered={"result": {"requestState": "the tool's own"}},
+        answered={"result": {"requestState": state_token(name="got")}},
     ),
-    fault="the tool's own member is sealed",
+    event(
+        "tools/call",
+        params=params_of("tools/call", requestState={"$token": "got"}),
+        asked=["principal"],
+        handler=[["state"], ask_back({"$state": {"asked": 2}})],
+        did=['{"asked":1}'],
+        delivered={"state": '{"asked":1}'},
+        answered={"result": {"requestState": state_token(payload='{"asked":2}')}},
+    ),
+    fault="it is sealed twice",
+)
+case(
+    "requestState: what an author gets for a state shows nothing at any other place",
+    event(
+        "tools/call",
+        asked=["principal"],
+        handler=[["return", {"content": [{"type": "text", "text": {"$state": {"asked": 1}}}]}]],
+        delivered={"state": None},
+        answered={"result": {"content": [{"type": "text", "text": state_token()}]}},
+    ),
+    fault="an author holds the plaintext",
+)
+case(
+    "requestState: what an author gets for a state belongs to this request",
+    event(
+        "tools/call",
+        asked=["principal"],
+        handler=[ask_back({"$state": {"asked": 1}})],
+        delivered={"state": None},
+        answered={"result": {"requestState": state_token(name="got")}},
+    ),
+    event(
+        "tools/call",
+        params={"name": "play", "arguments": {"id": 8}, "requestState": {"$token": "got"}},
+        **refused_state(reported=report("unauthentic", "request-state")),
+    ),
+    event(
+        "tools/call",
+        who="bob",
+        params=params_of("tools/call", requestState={"$token": "got"}),
+        **refused_state(reported=report("principal_mismatch", "request-state")),
+    ),
+    fault="the binding of the request is left out",
+)
+for name, state in [("a state", {"$state": {"asked": 1}}), ("a text of its own", "the tool's own")]:
+    case(
+        f"requestState: a complete result with {name} does not leave",
+        event(
+            "tools/call",
+            asked=["principal"],
+            handler=[done(requestState=state)],
+            delivered={"state": None},
+            answered={"error": INTERNAL},
+            reported=report("invalid_argument", "request-state"),
+        ),
+        fault="a state leaves in plaintext",
+        not_={
+            "rust": "rmcp's complete results have no such member",
+            "python": "the SDK's complete results have none; what a middleware answers has: test_servers.py",
+        },
+    )
+case(
+    "requestState: a complete result whose member of that name is null has none",
+    event(
+        "tools/call",
+        asked=["principal"],
+        handler=[done(requestState=None)],
+        delivered={"state": None},
+        answered={"result": {"content": [{"type": "text", "text": "done"}]}},
+    ),
+    fault="null is a state",
     not_={
         "rust": "rmcp's complete results have no such member",
         "python": "the SDK's complete results have none; what a middleware answers has: test_servers.py",
