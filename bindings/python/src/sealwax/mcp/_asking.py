@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
@@ -14,7 +15,7 @@ from ._principal import checked
 from ._refusal import AcceptUnavailable, Refusal, report
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from mcp.server.context import ServerRequestContext
 
@@ -37,6 +38,22 @@ class Author(Protocol):
     ledger: LedgerClient | None
 
 
+class TimeLimit:
+    """The time for all questions about one request together: only waiting for answers counts."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    @contextmanager
+    def asked(self) -> Iterator[float]:
+        """Yield the deadline of a question, by the monotonic clock."""
+        began = time.monotonic()
+        try:
+            yield began + self._left
+        finally:
+            self._left -= time.monotonic() - began
+
+
 class Asking:
     """Answers the engine's questions, and resolves the caller at most once per request.
 
@@ -50,6 +67,12 @@ class Asking:
         self.principal: Principal | None = None
         self._who: Document | None = _ANONYMOUS if author.principal == "anonymous" else None
         self._finding: anyio.Lock | None = None
+        # Of all that is asked before the handler: by a wrapper, and then at the handlers.
+        self._entering = self.limit()
+
+    def limit(self) -> TimeLimit:
+        """Return a new time limit."""
+        return TimeLimit(self._author.accept_timeout)
 
     @property
     def known(self) -> Document | None:
@@ -62,9 +85,14 @@ class Asking:
         step: Document,
         begin: Callable[[], Awaitable[tuple[Document, bytes | None]]] | None = None,
         update: Callable[[str], tuple[Document, bytes | None]] | None = None,
+        limit: TimeLimit | None = None,
     ) -> Document:
-        """Answer the engine's questions; return the first step that is not a question."""
-        deadline = None
+        """Answer the engine's questions; return the first step that is not a question.
+
+        `limit` is for what is asked during or after the handler; what is asked before it shares
+        one.
+        """
+        limit = limit or self._entering
         while True:
             for one in step.get("refused", ()):
                 self._report(one)
@@ -72,11 +100,11 @@ class Asking:
             if step["step"] == "identify":
                 event = {"principal": await self.who()}
             elif step["step"] == "ask":
-                deadline = deadline or time.monotonic() + self._author.accept_timeout
-                event = await self._answer(step, deadline)
+                with limit.asked() as deadline:
+                    event = await self._answer(step, deadline)
             elif step["step"] == "ledger" and self._author.ledger is not None:
-                deadline = deadline or time.monotonic() + self._author.accept_timeout
-                event = await self._author.ledger.record(step, deadline)
+                with limit.asked() as deadline:
+                    event = await self._author.ledger.record(step, deadline)
             elif step["step"] == "update" and update is not None:
                 event, value = update(step["value"])
             elif step["step"] == "begin" and begin is not None:

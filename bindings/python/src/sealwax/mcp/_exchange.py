@@ -88,7 +88,7 @@ class Exchange:
         self._expect_served()
         acting, step = self._engine.act(act, value)
         try:
-            step = await self.asking.drive(acting, step)
+            step = await self.asking.drive(acting, step, limit=self.asking.limit())
         finally:
             acting.free()
         self._expect_served()
