@@ -24,7 +24,7 @@ pub struct Exchange {
     context: Context,
     flow: Flow,
     /// While the ledger is being opened: whether the caller is valid.
-    opening: Option<Result<(), Error>>,
+    opening: Option<Result<(), Reason>>,
 }
 
 enum Flow {
@@ -39,6 +39,7 @@ impl Exchange {
     pub(super) fn of_message(guard: Guard, mut message: Message<'_>) -> (Self, Step) {
         let mut context = Context::new(guard);
         let known = context.set_caller(message.principal.take());
+        context.set_target(message.target);
         let request = Request::new(message);
         Self::begin(context, Flow::Request(Box::new(request)), known)
     }
@@ -75,7 +76,7 @@ impl Exchange {
         (exchange, Step::Reply(reply))
     }
 
-    fn begin(context: Context, flow: Flow, known: Result<(), Error>) -> (Self, Step) {
+    fn begin(context: Context, flow: Flow, known: Result<(), Reason>) -> (Self, Step) {
         let mut exchange = Self {
             context,
             flow,
@@ -96,18 +97,15 @@ impl Exchange {
         (exchange, step)
     }
 
-    fn entered(&mut self, known: Result<(), Error>) -> Step {
-        let step = match known {
-            Ok(()) => self.advance(),
-            Err(error) => self.unidentified(error),
-        };
+    fn entered(&mut self, known: Result<(), Reason>) -> Step {
+        let step = self.identified(known);
         self.settle(step)
     }
 
     /// Continues without the ledger if it does not open: only requests that need it are refused.
     fn ledger_opened(
         &mut self,
-        known: Result<(), Error>,
+        known: Result<(), Reason>,
         reply: Result<Vec<String>, Failed>,
     ) -> Step {
         let failure = match reply {
@@ -141,10 +139,14 @@ impl Exchange {
         }
         let context = &mut self.context;
         let step = match event {
-            Event::Principal(found) if context.is_identifying() => match context.identify(found) {
-                Ok(()) => self.advance(),
-                Err(error) => self.unidentified(error),
-            },
+            Event::Principal(found) if context.is_identifying() => {
+                let known = context.identify(found.map(Some));
+                self.identified(known)
+            }
+            Event::Nobody if context.is_identifying() => {
+                let known = context.identify(Ok(None));
+                self.identified(known)
+            }
             event => {
                 let taken = match &mut self.flow {
                     Flow::Request(request) => request.take(context, event),
@@ -277,13 +279,20 @@ impl Exchange {
         }
     }
 
+    fn identified(&mut self, known: Result<(), Reason>) -> Step {
+        match known {
+            Ok(()) => self.advance(),
+            Err(reason) => self.unidentified(reason),
+        }
+    }
+
     /// Refuses a caller without a principal: the authentication in front should have done so.
-    fn unidentified(&mut self, error: Error) -> Step {
+    fn unidentified(&mut self, reason: Reason) -> Step {
         let context = &mut self.context;
         match &self.flow {
-            Flow::Request(request) => request.fail(context, error),
-            Flow::Transport(flow) => flow.fail(context, error),
-            Flow::Act(acting) => acting.fail(context, error),
+            Flow::Request(request) => request.fail(context, reason),
+            Flow::Transport(flow) => flow.fail(context, reason),
+            Flow::Act(acting) => acting.refuse(context, reason),
             Flow::Revoking(_) | Flow::Over => Step::Drop,
         }
     }

@@ -128,6 +128,8 @@ pub struct TransportMessage<'a> {
 pub enum Event<'a> {
     /// The caller; after [`Step::Identify`](super::Step::Identify).
     Principal(Result<Principal, Failed>),
+    /// The author's function found no caller; after [`Step::Identify`](super::Step::Identify).
+    Nobody,
     /// Whether the tokens are accepted, or the end is recorded; after
     /// [`Step::Ask`](super::Step::Ask).
     Answer(Verdict),

@@ -19,6 +19,7 @@ pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Resul
     let (name, details) = Document(&document).first().ok_or(NO_DOCUMENT)?;
     let failed = details.text("failed").map(|why| Failed(why.to_owned()));
     let event = match name.as_str() {
+        "principal" if details.is("nobody") => Event::Nobody,
         "principal" => Event::Principal(match failed {
             Some(failed) => Err(failed),
             None => principal(details).map_err(|error| Failed(error.to_string())),

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::{NO_SESSION, Phase, Request, declares, item};
 use crate::ledger::{Command, Commit};
 use crate::mcp::context::{About, Context, Reason};
+use crate::mcp::exchange::OUT_OF_ORDER;
 use crate::mcp::input::Kept;
 use crate::mcp::session::Written;
 use crate::mcp::{
@@ -239,14 +240,7 @@ impl Request {
             let token = view.cursor(&self.method).seal(payload.as_bytes())?;
             return Ok(token.into_string());
         }
-        let made;
-        let bound = match &self.bound {
-            Some(bound) => bound,
-            None => {
-                made = self.binding(context)?;
-                &made
-            }
-        };
+        let bound = self.bound.as_ref().ok_or(OUT_OF_ORDER)?;
         let sealer = match settings.request_state_ttl {
             Some(ttl) => view.request_state(bound).ttl(ttl),
             None => view.request_state(bound),

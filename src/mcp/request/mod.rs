@@ -33,7 +33,7 @@ pub(super) struct Request {
     phase: Phase,
     /// The opened `requestState`.
     state: Option<String>,
-    /// The context that it was bound to; the next one is bound to the same.
+    /// The context that it is bound to, and the next one too.
     bound: Option<RequestContext>,
     session: Option<Session>,
     /// The tokens that the handler sealed, one of which its result may hold.
@@ -142,12 +142,12 @@ impl Request {
     }
 
     /// Refuses: the caller could not be identified.
-    pub fn fail(&self, context: &mut Context, error: Error) -> Step {
+    pub fn fail(&self, context: &mut Context, reason: Reason) -> Step {
         let item = match (&self.sent_session, self.carries) {
             (None, Some(carries)) if self.method != CREATE => item(carries),
             _ => Item::Session,
         };
-        context.reply(error.into(), About::new(item))
+        context.reply(reason, About::new(item))
     }
 }
 
@@ -174,6 +174,16 @@ impl Request {
             && (has_token || carries.kind == Kind::RequestState)
         {
             let view = context.view()?;
+            if carries.kind == Kind::RequestState {
+                // A handler must not run if the state that it may write could not be sealed.
+                match self.binding(context, carries) {
+                    Ok(bound) => self.bound = Some(bound),
+                    Err(error) => {
+                        let reason = Reason::InvalidRequest(error);
+                        return Ok(self.refuse_carried(context, carries, reason));
+                    }
+                }
+            }
             if has_token {
                 match self.open(context, carries, &view) {
                     Ok((text, token)) => {
@@ -226,7 +236,7 @@ impl Request {
 
     /// Returns the opened value, and the question about its token.
     fn open(
-        &mut self,
+        &self,
         context: &Context,
         carries: Carried,
         view: &Arc<View>,
@@ -235,9 +245,8 @@ impl Request {
             return Err(Error::Malformed("a token that is a text"));
         };
         if carries.kind == Kind::RequestState {
-            let bound = self.binding(context)?;
-            let opened = view.request_state(&bound).open(token)?;
-            self.bound = Some(bound);
+            let bound = self.bound.as_ref().ok_or(OUT_OF_ORDER)?;
+            let opened = view.request_state(bound).open(token)?;
             let ledger = context.ledger().map(|(ledger, _)| &ledger.settings);
             let ask = match ledger {
                 Some(settings) if settings.reusable_request_state => Ask::Live,
@@ -270,8 +279,7 @@ impl Request {
     }
 
     /// Returns the context that this request's `requestState` is bound to.
-    fn binding(&self, context: &Context) -> Result<RequestContext, Error> {
-        let carries = self.carries.ok_or(OUT_OF_ORDER)?;
+    fn binding(&self, context: &Context, carries: Carried) -> Result<RequestContext, Error> {
         let target = self.target.as_deref();
         let target = target.ok_or(Error::Malformed("a request whose target is a text"))?;
         // Resources have no arguments.

@@ -117,6 +117,8 @@ pub fn check_delivered(
 pub fn check_left(case: &Case, left: &str, leave: &Leave) -> Result<(), TestCaseError> {
     let errs = case.outcome == 2;
     let carries = Carried::by(case.method);
+    let has_session =
+        case.has_sessions && case.session.is_some() && case.method != "sessions/delete";
     let is_state = carries.is_some_and(|it| it.kind == Kind::RequestState);
     prop_assert!(
         !(is_state && case.outcome == 0) || matches!(case.left, Token::Absent),
@@ -137,7 +139,6 @@ pub fn check_left(case: &Case, left: &str, leave: &Leave) -> Result<(), TestCase
                     .unwrap()
                     .into_payload(),
                 _ => {
-                    let has_session = case.has_sessions && case.session.is_some();
                     let public = case.public && !has_session;
                     let anybody = codec().view(&Principal::anonymous()).unwrap();
                     let view = if public { anybody } else { alice.unwrap() };
@@ -148,8 +149,6 @@ pub fn check_left(case: &Case, left: &str, leave: &Leave) -> Result<(), TestCase
         }
         None => prop_assert!(!needs_seal, "what must leave sealed"),
     }
-    let has_session =
-        case.has_sessions && case.session.is_some() && case.method != "sessions/delete";
     prop_assert_eq!(leave.metadata.is_some(), has_session && !errs);
     if has_session && !errs {
         prop_assert!(leave.private);
