@@ -56,9 +56,9 @@ def lines(session: str) -> Iterator[str]:
             continue
         members = {"id": identity, "method": method, "sessionId": said}
         yield line(*(f'"{name}":{value}' for name, value in members.items() if value))
-    for member, method, identity in product(MEMBERS, METHODS[:4], ('"id":1', '"id":true', None)):
+    for member, method, numbered in product(MEMBERS, METHODS[:4], ('"id":1', '"id":true', None)):
         for said in ('"x"', session):
-            yield line(identity, f'"method":{method}', member, f'"sessionId":{said}')
+            yield line(numbered, f'"method":{method}', member, f'"sessionId":{said}')
     yield from BARE
 
 

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import mcp_types as types
 import pytest
 import tally
 import wire
@@ -61,7 +62,7 @@ async def test_the_wrapper_around_stdio_and_the_handlers_share_it() -> None:
         on_refused=refusals.append,
     )
     low = tally.lowlevel(tally.Tally(guard))
-    low.add_request_handler("demo/list", tally.types.PaginatedRequestParams, _nothing)
+    low.add_request_handler("demo/list", types.PaginatedRequestParams, _nothing)
     transport = Transport(guard, guard._rules, required=False, ttl=None, sep1359=True)
     sends, reads = anyio.create_memory_object_stream[str](8)
     writes, hears = anyio.create_memory_object_stream[str](8)

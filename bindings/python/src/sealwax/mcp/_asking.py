@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
 
-_YES, _ANONYMOUS = {"answer": "yes"}, {"anonymous": True}
+_YES, _ANONYMOUS, _NOBODY = {"answer": "yes"}, {"anonymous": True}, {"nobody": True}
 
 
 class Author(Protocol):
@@ -77,7 +77,8 @@ class Asking:
     @property
     def known(self) -> Document | None:
         """The caller as a document, if it was resolved."""
-        return None if self._who is None or "failed" in self._who else self._who
+        unknown = self._who is None or self._who.keys() & {"failed", "nobody"}
+        return None if unknown else self._who
 
     async def drive(
         self,
@@ -130,7 +131,7 @@ class Asking:
             found = principal_of(self._ctx)
             if inspect.isawaitable(found):
                 found = await found
-            self.principal = checked(found)
+            self.principal = None if found is None else checked(found)
         except InvalidArgument as error:
             self._who = {"failed": str(error)}
         except Exception as error:
@@ -138,7 +139,7 @@ class Asking:
             expected = "principal: expected a function that gives one"
             self._who = {"failed": f"{expected}, found {type(error).__name__}"}
         else:
-            self._who = self.principal._asdict()
+            self._who = _NOBODY if self.principal is None else self.principal._asdict()
         return self._who
 
     async def _answer(self, step: Document, deadline: float) -> Document:
@@ -176,7 +177,13 @@ class Asking:
 
     def _report(self, one: Document) -> None:
         refusal = Refusal(
-            one["code"], one["kind"], one["message"], one.get("tokenId"), self.principal
+            one["code"],
+            one["kind"],
+            one["message"],
+            one.get("tokenId"),
+            self.principal,
+            (self._ctx and self._ctx.method) or None,
+            one.get("target"),
         )
         report(self._author.on_refused, refusal)
 

@@ -163,13 +163,13 @@ class Guard:
         return None if state is None else _json.loads(state.encode())
 
     def write_state(self, ctx: Any, value: Any) -> str:
-        """Return a JSON value as the `request_state` of an ``InputRequiredResult``.
+        """Seal a JSON value as the `request_state` of an ``InputRequiredResult``.
 
-        The guard seals it when the result leaves. Raises :class:`InvalidArgument` if nothing would
-        seal it: the server is not protected, or the request cannot carry a ``requestState``.
+        The token tells nothing wherever it is shown. Raises :class:`InvalidArgument` if the server
+        is not protected or the request cannot carry a ``requestState``, and :class:`TooLarge` for a
+        value over the codec's `payload_limit`.
         """
-        exchange_of(self, ctx).state()
-        return _json.dumps("state", value).decode()
+        return exchange_of(self, ctx).seal_state(_json.dumps("state", value))
 
     def handles(self, handle_type: str, *, max_age: int | None = None) -> ServerHandles:
         """Return the handles of a type whose state the server keeps, by the handle's ulid.
