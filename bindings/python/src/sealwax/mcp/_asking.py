@@ -11,8 +11,8 @@ import anyio
 
 from .. import InvalidArgument, Principal
 from ._accept import Presented
-from ._principal import checked
-from ._refusal import AcceptUnavailable, Refusal, report
+from ._principal import checked, is_signed_in
+from ._refusal import AcceptUnavailable, Refusal, logger, report
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -36,6 +36,8 @@ class Author(Protocol):
     accept_timeout: float
     on_refused: OnRefused | None
     ledger: LedgerClient | None
+    #: Whether it was said that an anonymous principal ignores who is signed in.
+    has_warned: bool
 
 
 class TimeLimit:
@@ -67,8 +69,20 @@ class Asking:
         self.principal: Principal | None = None
         self._who: Document | None = _ANONYMOUS if author.principal == "anonymous" else None
         self._finding: anyio.Lock | None = None
+        if self._who is _ANONYMOUS and ctx is not None and not author.has_warned:
+            self._warn(ctx)
         # Of all that is asked before the handler: by a wrapper, and then at the handlers.
         self._entering = self.limit()
+
+    def _warn(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        """Warn, once, of the likeliest misuse."""
+        if is_signed_in(ctx):
+            self._author.has_warned = True
+            logger.warning(
+                'principal: expected a function, found "anonymous" and a request of an '
+                "authenticated user: any user who gets hold of another's token can use it. Pass "
+                "principal=sealwax.mcp.principal_from_access_token, or a function of your own"
+            )
 
     def limit(self) -> TimeLimit:
         """Return a new time limit."""

@@ -64,7 +64,8 @@ class Guard:
     One guard can protect several servers.
 
     `codec` holds the keys and the name of the service. `principal` resolves the caller of a
-    request; a server without authentication passes ``"anonymous"``. There is no default.
+    request; a server without authentication passes ``"anonymous"``. There is no default. A request
+    of an authenticated user at a guard with ``"anonymous"`` is served, and warned of once.
     `on_refused` is called with each refusal and its reason, which the logger ``sealwax.mcp`` gets
     too, and the client never. `accept` decides whether to accept a verified token, within
     `accept_timeout` seconds, 60 at most. `ledger` records used and ended tokens and the latest
@@ -120,7 +121,7 @@ class Guard:
             ledger=_options(ledger, ledger_options),
         )
         self.ledger = None if ledger is None else LedgerClient(ledger, accept_timeout)
-        self._protects = False
+        self._protects = self.has_warned = False
 
     def protect(self, server: Any) -> None:
         """Install this guard in a server, before the server serves.
