@@ -240,7 +240,8 @@ impl Exchange {
     }
 
     /// Forks the session: the new one starts with the written value, or else the opened one, and
-    /// this one continues. Returns the new metadata, for a result.
+    /// this one continues. The new one keeps the start, from which the maximum age counts. Returns
+    /// the new metadata, for a result.
     ///
     /// # Errors
     ///

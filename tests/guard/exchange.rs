@@ -387,6 +387,29 @@ fn sessions_live_as_long_as_their_author_said() {
 }
 
 #[test]
+fn a_fork_ends_with_the_session_that_it_began_from() {
+    let clock = clock();
+    let no_expiry = true;
+    let guard = guard_with(&clock, |guard| {
+        guard.sessions(SessionSettings {
+            no_expiry,
+            ..SessionSettings::default()
+        })
+    });
+    let view = clock.view("alice");
+    let session = view.sessions().no_expiry().create(b"{}").unwrap();
+    clock.pass(DAY);
+    let (mut exchange, _) = guard.message(Message {
+        session: sent(&session),
+        ..call()
+    });
+    exchange.write("1").unwrap();
+    let fork = exchange.fork().unwrap();
+    assert_ne!(fork.session_id, session.session_id);
+    assert_eq!(fork.expires_at, session.expires_at);
+}
+
+#[test]
 fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
     let clock = clock();
     let begun = |transport: TransportSettings| {
