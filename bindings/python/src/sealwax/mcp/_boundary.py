@@ -132,7 +132,8 @@ class Boundary:
         }
         step = engine.on({"left": left})
         again = None if exchange.session is None else exchange.session.again
-        step = await exchange.asking.drive(engine, step, update=again)
+        limit = exchange.asking.limit()
+        step = await exchange.asking.drive(engine, step, update=again, limit=limit)
         return _replied(step) if step["step"] == "reply" else _changed(told, rule, step)
 
 

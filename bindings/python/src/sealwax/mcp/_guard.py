@@ -64,7 +64,8 @@ class Guard:
     One guard can protect several servers.
 
     `codec` holds the keys and the name of the service. `principal` resolves the caller of a
-    request; a server without authentication passes ``"anonymous"``. There is no default.
+    request; a server without authentication passes ``"anonymous"``. There is no default. A request
+    of an authenticated user at a guard with ``"anonymous"`` is served, and warned of once.
     `on_refused` is called with each refusal and its reason, which the logger ``sealwax.mcp`` gets
     too, and the client never. `accept` decides whether to accept a verified token, within
     `accept_timeout` seconds, 60 at most. `ledger` records used and ended tokens and the latest
@@ -120,7 +121,7 @@ class Guard:
             ledger=_options(ledger, ledger_options),
         )
         self.ledger = None if ledger is None else LedgerClient(ledger, accept_timeout)
-        self._protects = False
+        self._protects = self.has_warned = False
 
     def protect(self, server: Any) -> None:
         """Install this guard in a server, before the server serves.
@@ -164,13 +165,13 @@ class Guard:
         return None if state is None else _json.loads(state.encode())
 
     def write_state(self, ctx: Any, value: Any) -> str:
-        """Return a JSON value as the `request_state` of an ``InputRequiredResult``.
+        """Seal a JSON value as the `request_state` of an ``InputRequiredResult``.
 
-        The guard seals it when the result leaves. Raises :class:`InvalidArgument` if nothing would
-        seal it: the server is not protected, or the request cannot carry a ``requestState``.
+        The token tells nothing wherever it is shown. Raises :class:`InvalidArgument` if the server
+        is not protected or the request cannot carry a ``requestState``, and :class:`TooLarge` for a
+        value over the codec's `payload_limit`.
         """
-        exchange_of(self, ctx).state()
-        return _json.dumps("state", value).decode()
+        return exchange_of(self, ctx).seal_state(_json.dumps("state", value))
 
     def handles(self, handle_type: str, *, max_age: int | None = None) -> ServerHandles:
         """Return the handles of a type whose state the server keeps, by the handle's ulid.
