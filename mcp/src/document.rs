@@ -8,6 +8,7 @@ mod event;
 mod ledger;
 mod message;
 mod read;
+mod redis;
 mod settings;
 mod step;
 mod write;
@@ -16,6 +17,7 @@ pub use act::{act, fork};
 pub use event::on;
 pub use ledger::{fitness, judge, run};
 pub use message::{message, revoke, transport};
+pub use redis::{answered, dialogue};
 pub use settings::guard;
 
 use sealwax::Error;

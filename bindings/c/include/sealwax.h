@@ -14,8 +14,9 @@
 //   asks for it. Sealing and minting give a new result with each call, which may differ in size; the
 //   limits below always suffice.
 // - The caller owns the objects made by _new, _generate, _from_secret, _parse, _from_env, _open and
-//   the functions that begin an exchange, and frees them with _free, in any order. All objects but
-//   exchanges and memories are immutable, so threads may share them until they are freed.
+//   the functions that begin an exchange or a dialogue, and frees them with _free, in any order. All
+//   objects but exchanges, dialogues and memories are immutable, so threads may share them until they
+//   are freed.
 // - Structs never change within an ABI version: additions come as new functions.
 // - Sizes are in bytes, characters are ASCII, and times are Unix times in the unit given.
 // - No bug in sealwax aborts the process, and keys are wiped when they are freed. The library has
@@ -145,6 +146,10 @@
 // Seals and opens the tokens of one service: a key ring, an audience and limits.
 typedef struct sealwax_codec sealwax_codec;
 
+// The dialogue about one command. Unlike other objects it is mutable, so only one thread may use it
+// at a time.
+typedef struct sealwax_dialogue sealwax_dialogue;
+
 // The state of a guard for one message, from its arrival until its answer is sent. Unlike other
 // objects it is mutable, so only one thread may use it at a time.
 typedef struct sealwax_exchange sealwax_exchange;
@@ -157,6 +162,9 @@ typedef struct sealwax_key sealwax_key;
 
 // A ledger in the memory of one process. All threads may use it; its calls are serialized.
 typedef struct sealwax_memory sealwax_memory;
+
+// What is known of a Redis between commands.
+typedef struct sealwax_redis sealwax_redis;
 
 // 1 to 16 keys in order: the first seals, all of them open.
 //
@@ -858,6 +866,40 @@ sealwax_status sealwax_memory_run(struct sealwax_memory *memory,
 
 // Frees a ledger in memory; NULL is allowed.
 void sealwax_memory_free(struct sealwax_memory *memory);
+
+// Makes the state for a Redis or a Valkey. `waits` says whether the client can keep a connection of
+// its own for commands that a replica confirms.
+sealwax_status sealwax_redis_new(bool waits,
+                                 struct sealwax_redis **redis,
+                                 struct sealwax_error *error);
+
+// Frees the state for a Redis; NULL is allowed. Its dialogues stay valid until they are freed.
+void sealwax_redis_free(struct sealwax_redis *redis);
+
+// Begins the dialogue about a command, and returns what is next, as docs/engine.md specifies. The
+// dialogue owns the text: it is valid until the next call with that dialogue, or until it is freed.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for an invalid command.
+sealwax_status sealwax_redis_begin(const struct sealwax_redis *redis,
+                                   const char *command,
+                                   size_t command_len,
+                                   struct sealwax_dialogue **dialogue,
+                                   const char **next,
+                                   size_t *next_len,
+                                   struct sealwax_error *error);
+
+// Reports the answer to what was sent, and returns what is next.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for an invalid document.
+sealwax_status sealwax_dialogue_on(struct sealwax_dialogue *dialogue,
+                                   const char *answer,
+                                   size_t answer_len,
+                                   const char **next,
+                                   size_t *next_len,
+                                   struct sealwax_error *error);
+
+// Frees a dialogue; NULL is allowed.
+void sealwax_dialogue_free(struct sealwax_dialogue *dialogue);
 
 // Identifies a text: a sealed token, a session id, a handle or a key text.
 //

@@ -31,6 +31,7 @@ mod session;
 
 mod engine;
 mod ledger;
+mod redis;
 
 mod inspect;
 mod request;

@@ -58,7 +58,7 @@ pub fn run(memory: &mut Memory, document: &str, now: u64) -> Result<String, Erro
     serde_json::to_string(&reply).map_err(|_| NO_DOCUMENT)
 }
 
-fn command(document: &str) -> Result<Command, Error> {
+pub(super) fn command(document: &str) -> Result<Command, Error> {
     let document = read(document)?;
     let document = Document(&document);
     let script = Script::ALL

@@ -58,6 +58,19 @@ impl Script {
     }
 }
 
+impl Script {
+    /// Returns the SHA-1 of [`lua`](Self::lua), by which a server knows the script.
+    #[must_use]
+    pub fn sha1(self) -> &'static str {
+        match self {
+            Self::Open => "9f9c19e4bfdb5d73d6f813693f2424bdbce97f5b",
+            Self::Admit => "3ba4deda46d75a51414b2c01e51afaee42c1215c",
+            Self::Commit => "16fabdc2b86bcb93751276655b9cdb7180afcb1d",
+            Self::Revoke => "938acd2e8115851ad75aa8e1655034eb7b022221",
+        }
+    }
+}
+
 /// The check of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode<'a> {
@@ -180,6 +193,12 @@ impl Command {
                 commit.state.into(),
             ],
         }
+    }
+
+    /// Returns whether a replica may have to confirm it: what ends should survive a fail-over.
+    pub(super) fn may_need_a_replica(&self) -> bool {
+        let ends = |argument: &String| argument == "end" || argument == "force";
+        self.script == Script::Revoke || self.args.iter().any(ends)
     }
 
     /// Revokes: the mark is kept for this time, or until nothing that it refuses can open.

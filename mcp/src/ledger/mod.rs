@@ -12,6 +12,7 @@ mod fitness;
 mod judge;
 mod memory;
 mod namespace;
+pub mod redis;
 pub mod sqlite;
 
 pub use command::{Command, Script};

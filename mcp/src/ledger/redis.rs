@@ -1,0 +1,357 @@
+//! The dialogue with a Redis or a Valkey about one command, without input and output.
+//!
+//! A store's client sends what [`Next::Send`] says and reports the answer to [`Dialogue::on`], until
+//! [`Next::Done`]. The dialogue checks whether the server is fit, sends a script whole if the server
+//! does not have it, and has a replica confirm what must survive a fail-over.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::{Command, Fitness, Script};
+
+/// One store, between its commands. It is cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Redis(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    /// Whether its client can keep a connection for the commands that a replica confirms.
+    waits: bool,
+    /// Whether a replica must confirm every command, because a fail-over would not be noticed.
+    must_confirm: AtomicBool,
+}
+
+/// The dialogue about one command. Dropping it at any time is harmless: the same attempt can be sent
+/// again.
+#[derive(Debug)]
+pub struct Dialogue {
+    store: Arc<State>,
+    command: Command,
+    within: Duration,
+    phase: Phase,
+    /// Whether it uses the connection for commands that a replica confirms.
+    own: bool,
+    warned: Vec<Cow<'static, str>>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Checking,
+    Running { whole: bool },
+    Waiting { reply: Vec<String> },
+    Over,
+}
+
+/// What a store's client does next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Next {
+    /// Send a command, and report its answer.
+    Send(Send),
+    /// The ledger's reply, as LEDGER.md defines it.
+    Done(Vec<String>),
+    /// The server must not be used, and why.
+    Unfit(String),
+    /// The server failed, and how; the text has no address and no password.
+    Failed(String),
+}
+
+/// A command to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Send {
+    /// The command's name and its arguments.
+    pub args: Vec<Cow<'static, str>>,
+    /// Whether it is sent on the connection for commands that a replica confirms: one that nothing
+    /// else uses meanwhile, and the same for a whole dialogue. `WAIT` blocks it, and covers only
+    /// what was written on it.
+    pub own: bool,
+}
+
+/// A server's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// An array; its items as texts.
+    Texts(Vec<String>),
+    /// A text.
+    Text(String),
+    /// An integer.
+    Number(i64),
+    /// An error of the server, as it sent it.
+    Error(String),
+}
+
+impl Redis {
+    /// Makes the state for a store. `waits` says whether its client can keep a connection of its own
+    /// for commands that a replica confirms.
+    #[must_use]
+    pub fn new(waits: bool) -> Self {
+        Self(Arc::new(State {
+            waits,
+            must_confirm: AtomicBool::new(false),
+        }))
+    }
+
+    /// Begins the dialogue about a command, which may take `within`. `checked` says whether the
+    /// server was found fit since the client connected to it, and since its last failure.
+    pub fn begin(&self, command: Command, within: Duration, checked: bool) -> (Dialogue, Next) {
+        let store = self.0.clone();
+        let must_confirm = store.must_confirm.load(Ordering::Relaxed);
+        let mut dialogue = Dialogue {
+            own: store.waits && (must_confirm || command.may_need_a_replica()),
+            store,
+            command,
+            within,
+            phase: Phase::Checking,
+            warned: Vec::new(),
+        };
+        let next = match checked {
+            true => dialogue.run(false),
+            false => dialogue.send(vec!["INFO".into()]),
+        };
+        (dialogue, next)
+    }
+}
+
+impl Dialogue {
+    /// Reports the answer to what was sent, and returns what is next.
+    pub fn on(&mut self, answer: Answer) -> Next {
+        match (std::mem::replace(&mut self.phase, Phase::Over), answer) {
+            (Phase::Checking, Answer::Text(info)) => {
+                let found = Fitness::of(&info);
+                self.warned = found.warned;
+                match found.refused.is_empty() {
+                    true => self.run(false),
+                    false => Next::Unfit(found.refused.join("; ")),
+                }
+            }
+            (Phase::Running { whole: false }, Answer::Error(error))
+                if error.contains("NOSCRIPT") =>
+            {
+                self.run(true)
+            }
+            (Phase::Running { .. }, Answer::Texts(reply)) => self.replied(reply),
+            // A script may run where `WAIT` is not to be had.
+            (Phase::Waiting { mut reply }, answer) => {
+                if !matches!(answer, Answer::Number(1..)) {
+                    reply.push("unconfirmed".into());
+                }
+                Next::Done(reply)
+            }
+            (_, Answer::Error(error)) => {
+                Next::Failed(format!("expected an answer, found {}", code(&error)))
+            }
+            _ => Next::Failed("expected the answer of a Redis, found another".into()),
+        }
+    }
+
+    /// Returns what the check of the server warned of: settings that may lose records.
+    #[must_use]
+    pub fn warned(&self) -> &[Cow<'static, str>] {
+        &self.warned
+    }
+
+    fn send(&self, args: Vec<Cow<'static, str>>) -> Next {
+        let own = self.own;
+        Next::Send(Send { args, own })
+    }
+
+    /// Runs the script by its digest, or sends it whole.
+    fn run(&mut self, whole: bool) -> Next {
+        self.phase = Phase::Running { whole };
+        let Command { script, keys, args } = &self.command;
+        let (name, text) = match whole {
+            true => ("EVAL", script.lua()),
+            false => ("EVALSHA", script.sha1()),
+        };
+        let mut all = vec![name.into(), text.into(), keys.len().to_string().into()];
+        all.extend(keys.iter().chain(args).map(|one| Cow::from(one.clone())));
+        self.send(all)
+    }
+
+    fn replied(&mut self, reply: Vec<String>) -> Next {
+        let opens = self.command.script == Script::Open;
+        let confirm = match opens {
+            true => reply.last(),
+            false => reply.get(1),
+        };
+        let confirm = confirm.map(String::as_str);
+        if reply.first().is_none_or(|verdict| verdict != "ok") {
+            return Next::Done(reply);
+        }
+        let must = confirm == Some("2");
+        if must || opens {
+            self.store.must_confirm.store(must, Ordering::Relaxed);
+        }
+        match confirm {
+            Some("2") if !self.store.waits => Next::Unfit(
+                "scripts: expected a server that allows INFO in them and tells run_id, master_replid and \
+                 evicted_keys, for a fail-over to be noticed; elsewhere a replica must confirm each command, \
+                 which takes a connection to one server"
+                    .into(),
+            ),
+            Some("1" | "2") if opens => Next::Done(reply),
+            Some("1" | "2") if !self.store.waits => {
+                Next::Done([reply, vec!["unconfirmed".into()]].concat())
+            }
+            Some("1" | "2") if !self.own => {
+                // The same attempt again is no second use, and `WAIT` then covers it.
+                self.own = true;
+                self.run(false)
+            }
+            Some("1" | "2") => {
+                self.phase = Phase::Waiting { reply };
+                // The other half is for the script, and for the way.
+                let half = (self.within.as_millis() / 2).max(1).to_string();
+                self.send(vec!["WAIT".into(), "1".into(), half.into()])
+            }
+            _ => Next::Done(reply),
+        }
+    }
+}
+
+/// Returns the code of a server's error, such as `OOM`, also from within a script; `ERR` has no
+/// meaning. The rest of its text may contain a stored value.
+fn code(error: &str) -> &str {
+    let mut words = error.split(|c: char| !c.is_ascii_alphanumeric());
+    words
+        .find(|word| {
+            let is_code = |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase());
+            word.len() > 2 && *word != "ERR" && is_code(word)
+        })
+        .unwrap_or("an error")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Answer, Dialogue, Next, Redis};
+    use crate::ledger::{Command, Script};
+
+    const FIT: &str = "redis_version:7.2.4\r\nrole:master\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\
+                       aof_enabled:0\r\nrun_id:1a\r\nmaster_replid:2b\r\nevicted_keys:0\r\n";
+
+    fn command(script: Script, args: &[&str]) -> Command {
+        let args = args.iter().map(|&arg| arg.into()).collect();
+        Command::new(script, vec!["swl1:{a}:began".into()], args)
+    }
+
+    fn begin(store: &Redis, command: Command, checked: bool) -> (Dialogue, Next) {
+        store.begin(command, Duration::from_millis(300), checked)
+    }
+
+    /// The name of the command to send, and whether the connection is the own one.
+    fn sent(next: &Next) -> (&str, bool) {
+        match next {
+            Next::Send(send) => (&send.args[0], send.own),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn texts(reply: &[&str]) -> Answer {
+        Answer::Texts(reply.iter().map(|&one| one.into()).collect())
+    }
+
+    fn done(reply: &[&str]) -> Next {
+        Next::Done(reply.iter().map(|&one| one.into()).collect())
+    }
+
+    #[test]
+    fn a_server_is_checked_and_a_missing_script_is_sent_whole() {
+        let store = Redis::new(true);
+        let (mut dialogue, next) = begin(&store, command(Script::Commit, &[]), false);
+        assert_eq!(sent(&next), ("INFO", false));
+        let next = dialogue.on(Answer::Text(FIT.into()));
+        assert_eq!(sent(&next), ("EVALSHA", false));
+        assert!(dialogue.warned()[0].contains("appendonly"));
+        let next = dialogue.on(Answer::Error("NOSCRIPT No matching script".into()));
+        assert_eq!(sent(&next), ("EVAL", false));
+        assert_eq!(dialogue.on(texts(&["ok", "0"])), done(&["ok", "0"]));
+
+        let (mut dialogue, _) = begin(&store, command(Script::Commit, &[]), false);
+        let evicts = FIT.replace(
+            "maxmemory:0\r\nmaxmemory_policy:noeviction",
+            "maxmemory:9\r\nmaxmemory_policy:allkeys-lru",
+        );
+        let next = dialogue.on(Answer::Text(evicts));
+        assert!(matches!(&next, Next::Unfit(why) if why.contains("noeviction")));
+    }
+
+    #[test]
+    fn what_ends_is_confirmed_on_a_connection_of_its_own() {
+        let store = Redis::new(true);
+        for (replicas, reply) in [(1, vec!["ok", "1"]), (0, vec!["ok", "1", "unconfirmed"])] {
+            let (mut dialogue, next) = begin(&store, command(Script::Admit, &["end"]), true);
+            assert_eq!(sent(&next), ("EVALSHA", true));
+            let next = dialogue.on(texts(&["ok", "1"]));
+            let Next::Send(wait) = next else {
+                panic!("{next:?}")
+            };
+            assert_eq!(
+                (wait.args.join(" ").as_str(), wait.own),
+                ("WAIT 1 150", true)
+            );
+            assert_eq!(dialogue.on(Answer::Number(replicas)), done(&reply));
+        }
+        // A client without such a connection reports that nothing confirmed it.
+        let rest = Redis::new(false);
+        let (mut dialogue, next) = begin(&rest, command(Script::Revoke, &[]), true);
+        assert_eq!(sent(&next), ("EVALSHA", false));
+        let reply = done(&["ok", "1", "unconfirmed"]);
+        assert_eq!(dialogue.on(texts(&["ok", "1"])), reply);
+    }
+
+    #[test]
+    fn where_a_fail_over_is_not_noticed_every_command_is_confirmed() {
+        let store = Redis::new(true);
+        let (mut dialogue, next) = begin(&store, command(Script::Admit, &["once"]), true);
+        assert_eq!(sent(&next), ("EVALSHA", false));
+        // The same attempt again, where `WAIT` covers it.
+        let next = dialogue.on(texts(&["ok", "2"]));
+        assert_eq!(sent(&next), ("EVALSHA", true));
+        assert_eq!(sent(&dialogue.on(texts(&["ok", "2"]))), ("WAIT", true));
+        let (_, next) = begin(&store, command(Script::Commit, &[]), true);
+        assert_eq!(sent(&next), ("EVALSHA", true));
+        // Until the ledger is opened at a server that tells.
+        let (mut dialogue, _) = begin(&store, command(Script::Open, &[]), true);
+        let open = ["ok", "1", "1", "9", "0"];
+        assert_eq!(dialogue.on(texts(&open)), done(&open));
+        let (_, next) = begin(&store, command(Script::Commit, &[]), true);
+        assert_eq!(sent(&next), ("EVALSHA", false));
+
+        let rest = Redis::new(false);
+        let (mut dialogue, _) = begin(&rest, command(Script::Open, &[]), true);
+        let next = dialogue.on(texts(&["ok", "1", "1", "9", "2"]));
+        assert!(matches!(&next, Next::Unfit(why) if why.contains("INFO")));
+    }
+
+    #[test]
+    fn a_failure_tells_its_code_and_nothing_else() {
+        for (error, expected) in [
+            (
+                "OOM command not allowed when used memory > 'maxmemory'.",
+                "OOM",
+            ),
+            ("ERR user_script:1: OOM command not allowed secret", "OOM"),
+            ("ERR secret", "an error"),
+            (
+                "READONLY You can't write against a read only replica.",
+                "READONLY",
+            ),
+        ] {
+            let store = Redis::new(true);
+            let (mut dialogue, _) = begin(&store, command(Script::Commit, &[]), true);
+            let failed = format!("expected an answer, found {expected}");
+            assert_eq!(
+                dialogue.on(Answer::Error(error.into())),
+                Next::Failed(failed)
+            );
+        }
+        let store = Redis::new(true);
+        let (mut dialogue, _) = begin(&store, command(Script::Commit, &[]), true);
+        assert!(matches!(dialogue.on(Answer::Number(1)), Next::Failed(_)));
+    }
+}
