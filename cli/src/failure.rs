@@ -45,7 +45,7 @@ impl Failure {
 
     /// Returns the failure for a store that cannot be used. It has no URL, which may hold a
     /// password.
-    fn store(why: &impl Display) -> Self {
+    pub fn store(why: &impl Display) -> Self {
         Self::new(FAILED, Some("ledger_unavailable"), why.to_string())
             .tip("check the URL, that the store is up, and that it may be used from here")
     }

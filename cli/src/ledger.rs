@@ -4,10 +4,11 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use redis::{Client, Connection};
+use redis::{Client, Connection, Value};
 use rusqlite::OpenFlags;
 use sealwax::{Environment as _, Error, Principal, System};
-use sealwax_mcp::ledger::{Command, Fitness, Namespace, Script, Sqlite, Tag, sqlite};
+use sealwax_mcp::ledger::redis::{Answer, Next, Redis};
+use sealwax_mcp::ledger::{Command, Fitness, Namespace, Sqlite, Tag, sqlite};
 
 use super::{Failure, duration};
 use crate::args::{EndedKind, LedgerAction, LedgerArgs};
@@ -21,7 +22,6 @@ pub fn run(action: &LedgerAction) -> Result<String, Failure> {
     match action {
         LedgerAction::Begin { at, allowance } => {
             let mut store = Store::connect(at, true)?;
-            store.fit()?;
             let reply = store.run(&namespace(at).open())?;
             let allowance = allowance.unwrap_or(store.allowance());
             sleep(until_known(&reply, allowance));
@@ -222,32 +222,57 @@ impl Store {
 
     /// Runs a command, requires the reply `ok`, and returns it.
     fn run(&mut self, command: &Command) -> Result<Vec<String>, Failure> {
-        let reply: Vec<String> = match self {
+        let reply = match self {
             Self::Sqlite(_, path) => Sqlite::open(Path::new(path))?.run(command)?,
-            Self::Redis(connection) => {
-                let mut script = redis::cmd("EVAL");
-                script.arg(command.script.lua()).arg(command.keys.len());
-                script.arg(&command.keys).arg(&command.args);
-                script.query(connection)?
-            }
+            Self::Redis(connection) => dialogue(connection, command)?,
         };
-        if let Self::Redis(connection) = self
-            && command.script != Script::Open
-            && reply.get(1).is_some_and(|confirm| confirm != "0")
-        {
-            let confirmed: u32 = redis::cmd("WAIT").arg(1).arg(1000).query(connection)?;
-            if confirmed == 0 {
-                return Err(Failure::unfit(
-                    "it was written, but no replica confirmed it: a fail-over would forget it",
-                ));
-            }
-        }
         match reply.first().map(String::as_str) {
+            Some("ok") if reply.last().is_some_and(|note| note == "unconfirmed") => {
+                Err(Failure::unfit(
+                    "it was written, but no replica confirmed it: a fail-over would forget it",
+                ))
+            }
             Some("ok") => Ok(reply),
             found => Err(Failure::unfit(format!(
                 "expected ok, found {}",
                 found.unwrap_or("nothing")
             ))),
         }
+    }
+}
+
+/// Runs a command on a server whose fitness is checked.
+fn dialogue(connection: &mut Connection, command: &Command) -> Result<Vec<String>, Failure> {
+    // Nothing else uses this connection.
+    let store = Redis::new(true);
+    let (mut dialogue, mut next) = store.begin(command.clone(), TIMEOUT, false);
+    loop {
+        let send = match next {
+            Next::Send(send) => send,
+            Next::Done(reply) => return Ok(reply),
+            Next::Unfit(why) => return Err(Failure::unfit(why)),
+            Next::Failed(why) => return Err(Failure::store(&why)),
+            _ => {
+                return Err(Failure::store(
+                    &"expected a command to send, found another step",
+                ));
+            }
+        };
+        let answer = redis::cmd(&send.args[0])
+            .arg(&send.args[1..])
+            .query(connection);
+        next = dialogue.on(match answer {
+            Ok(Value::Int(number)) => Answer::Number(number),
+            Ok(answer @ Value::Array(_)) => {
+                Answer::Texts(redis::from_redis_value(answer).map_err(redis::RedisError::from)?)
+            }
+            Ok(answer) => {
+                Answer::Text(redis::from_redis_value(answer).map_err(redis::RedisError::from)?)
+            }
+            Err(error) => match error.code() {
+                Some(code) => Answer::Error(format!("{code} {}", error.detail().unwrap_or(""))),
+                None => return Err(error.into()),
+            },
+        });
     }
 }

@@ -96,6 +96,7 @@ impl Redis {
 
     /// Begins the dialogue about a command, which may take `within`. `checked` says whether the
     /// server was found fit since the client connected to it, and since its last failure.
+    #[must_use]
     pub fn begin(&self, command: Command, within: Duration, checked: bool) -> (Dialogue, Next) {
         let store = self.0.clone();
         let must_confirm = store.must_confirm.load(Ordering::Relaxed);
