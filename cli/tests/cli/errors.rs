@@ -195,17 +195,11 @@ fn keys_are_told_by_their_place() {
     );
     wrong_usage(
         &[
-            &[
-                "seal",
-                "--kind",
-                "session",
-                "--key-file",
-                concat!(env!("CARGO_MANIFEST_DIR"), "/src/main.rs"),
-            ],
+            &["seal", "--kind", "session", "--key-file", "src/main.rs"],
             &ALICE[..],
         ]
         .concat(),
-        "invalid_key: --key-file tests/cli/errors.rs: key 1 of the ring",
+        "invalid_key: --key-file src/main.rs: key 1 of the ring",
     );
 }
 
