@@ -39,8 +39,9 @@ impl Counter {
     #[tool(description = "Counts: always one more than last time in this session")]
     async fn count(&self, mut session: Session<Work>) -> Result<CallToolResult, ErrorData> {
         log("count", &session);
-        let work = session.update(|work| work.count += 1)?;
-        Ok(text(work.count))
+        session.update(|work| work.count += 1)?;
+        // Of parallel calls, each tells the number that it wrote.
+        Ok(session.result(|work| text(work.count)))
     }
 
     #[tool(description = "Begins a draft")]
