@@ -129,7 +129,8 @@ pub use carried::Carried;
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
 pub use input::{
-    Event, Failed, Head, Message, Outcome, Scope, Sent, SentSession, TransportMessage, Verdict,
+    Event, Failed, Head, Message, Outcome, Scope, Sent, SentSession, TransportMessage, Updated,
+    Verdict,
 };
 pub use session::Session;
 pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
