@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::{NO_SESSION, Phase, Request, declares, item};
 use crate::ledger::{Command, Commit};
 use crate::mcp::context::{About, Context, Reason};
+use crate::mcp::exchange::PAUSE;
 use crate::mcp::input::Kept;
 use crate::mcp::session::Written;
 use crate::mcp::{
@@ -22,6 +23,8 @@ pub(super) struct Left {
     pub no_meta: bool,
     /// The number of times that another request's state came in between.
     pub updates: u8,
+    /// Whether the ledger is being opened, before a cursor is sealed.
+    pub opening: bool,
 }
 
 /// The result that is sent once the ledger has the session's new state.
@@ -59,6 +62,17 @@ impl Request {
                 Kind::Cursor if public => None,
                 _ => Some(context.view()?),
             };
+            // A ledger does not know what was sealed before it began.
+            if carries.kind == Kind::Cursor
+                && view.is_some()
+                && !context.is_anonymous()
+                && let Some(open) = guard.opens_ledger(PAUSE)
+            {
+                if let Phase::Leaving(left) = &mut self.phase {
+                    left.opening = true;
+                }
+                return Ok(Step::Ledger(Box::new(open)));
+            }
             match self.seal(context, carries, view.as_deref(), left.token.sent()) {
                 Ok(token) => leave.token = Some(token),
                 Err(error) => {
