@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::context::{About, Context, Reason};
+use crate::context::{About, Context, Reason, failure};
 use crate::input::{Event, Failed};
 use crate::ledger::{Command, Mode, Subject, Tag};
 use crate::step::{Item, Presented, Question, Step};
@@ -238,27 +238,6 @@ pub(super) fn confirmed(
     };
     context.refuse(Reason::ledger("ledger_unconfirmed", why), about);
     Ok(())
-}
-
-/// Returns the message for a ledger's reply that is no verdict on a token.
-pub(super) fn failure(reply: &[String]) -> String {
-    let [word, about] = [0, 1].map(|at| reply.get(at).map_or("", String::as_str));
-    match word {
-        "ahead" => {
-            "ledger: expected a token of the past: this replica's clock is ahead of the ledger's \
-                    by more than the allowance"
-                .into()
-        }
-        "full" => "ledger: no room for a new record: make the ledger larger".into(),
-        "lost" => {
-            "ledger: the store lost the state that it admitted: check its persistence and eviction"
-                .into()
-        }
-        "broken" => {
-            format!("ledger: expected a record of the ledger under {about}, found another value")
-        }
-        _ => "ledger: expected a reply as LEDGER.md specifies, found another".to_string(),
-    }
 }
 
 /// The id and the times of an opened token.

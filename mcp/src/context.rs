@@ -234,6 +234,21 @@ impl Context {
         Ok(bytes)
     }
 
+    /// Takes the reply of a ledger that was opened. If it does not open, only requests that need it
+    /// are refused.
+    pub fn ledger_opened(&mut self, reply: Result<Vec<String>, Failed>) {
+        let failure = match reply {
+            Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
+                self.guard.ledger_is_open();
+                return;
+            }
+            Ok(reply) => failure(&reply),
+            Err(Failed(why)) => why,
+        };
+        let about = About::new(Item::Session);
+        self.refuse(Reason::LedgerUnavailable(failure), about);
+    }
+
     /// Logs a refusal, and returns the fixed answer to it.
     pub fn refuse(&mut self, reason: Reason, about: About<'_>) -> Answer {
         let answer = match &reason {
@@ -296,5 +311,26 @@ impl Presented {
             until: until(ends_at_ms.map(|end| end.div_ceil(1000))),
             public: false,
         }
+    }
+}
+
+/// Returns the message for a ledger's reply that is no verdict on a token.
+pub(super) fn failure(reply: &[String]) -> String {
+    let [word, about] = [0, 1].map(|at| reply.get(at).map_or("", String::as_str));
+    match word {
+        "ahead" => {
+            "ledger: expected a token of the past: this replica's clock is ahead of the ledger's \
+                    by more than the allowance"
+                .into()
+        }
+        "full" => "ledger: no room for a new record: make the ledger larger".into(),
+        "lost" => {
+            "ledger: the store lost the state that it admitted: check its persistence and eviction"
+                .into()
+        }
+        "broken" => {
+            format!("ledger: expected a record of the ledger under {about}, found another value")
+        }
+        _ => "ledger: expected a reply as LEDGER.md specifies, found another".to_string(),
     }
 }

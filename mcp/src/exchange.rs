@@ -3,10 +3,9 @@
 use std::fmt;
 
 use crate::act::{Act, Acting};
-use crate::asking;
 use crate::context::{About, Context, Reason};
-use crate::guard::Guard;
-use crate::input::{Event, Failed, Message, TransportMessage};
+use crate::guard::{Guard, PAUSE};
+use crate::input::{Event, Message, TransportMessage};
 use crate::ledger::Command;
 use crate::request::Request;
 use crate::revoking::Revoking;
@@ -139,26 +138,6 @@ impl Exchange {
         self.settle(step)
     }
 
-    /// Continues without the ledger if it does not open: only requests that need it are refused.
-    fn ledger_opened(
-        &mut self,
-        known: Result<(), Reason>,
-        reply: Result<Vec<String>, Failed>,
-    ) -> Step {
-        let failure = match reply {
-            Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
-                self.context.guard.ledger_is_open();
-                return self.entered(known);
-            }
-            Ok(reply) => asking::failure(&reply),
-            Err(Failed(why)) => why,
-        };
-        let about = About::new(Item::Session);
-        self.context
-            .refuse(Reason::LedgerUnavailable(failure), about);
-        self.entered(known)
-    }
-
     /// Reports the outcome of the last step, and returns the next one.
     ///
     /// # Errors
@@ -167,7 +146,10 @@ impl Exchange {
     pub fn on(&mut self, event: Event<'_>) -> Result<Step, Error> {
         if let Some(known) = self.opening.take() {
             return match event {
-                Event::Ledger(reply) => Ok(self.ledger_opened(known, reply)),
+                Event::Ledger(reply) => {
+                    self.context.ledger_opened(reply);
+                    Ok(self.entered(known))
+                }
                 _ => {
                     self.opening = Some(known);
                     Err(OUT_OF_ORDER)
@@ -349,9 +331,6 @@ impl Exchange {
         step
     }
 }
-
-/// The pause before another try to open a ledger, in seconds: each try delays a message.
-const PAUSE: u32 = 5;
 
 impl Step {
     fn ends(&self) -> bool {

@@ -45,6 +45,9 @@ pub(super) struct Ledger {
     opens: AtomicU32,
 }
 
+/// The pause before another try to open a ledger, in seconds: each try delays a message.
+pub(super) const PAUSE: u32 = 5;
+
 /// The value for an open ledger.
 const OPEN: u32 = u32::MAX;
 

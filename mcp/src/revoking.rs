@@ -1,7 +1,6 @@
 //! Signs a principal out, for the operator of the server.
 use crate::asking;
-use crate::asking::failure;
-use crate::context::{About, Context, Reason};
+use crate::context::{About, Context, Reason, failure};
 use crate::input::{Event, Failed};
 use crate::ledger::Command;
 use crate::step::{Item, Step};

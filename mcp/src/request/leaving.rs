@@ -3,7 +3,8 @@
 use super::{NO_SESSION, Phase, Request, declares, item};
 use crate::asking;
 use crate::carried::Carried;
-use crate::context::{About, Context, Reason};
+use crate::context::{About, Context, Reason, failure};
+use crate::guard::PAUSE;
 use crate::input::{Failed, Head, Kept, Outcome, Scope, Sent, Updated};
 use crate::ledger::{Command, Commit};
 use crate::session;
@@ -19,6 +20,8 @@ pub(super) struct Left {
     pub no_meta: bool,
     /// The number of times that another request's state came in between.
     pub updates: u8,
+    /// Whether the ledger is being opened, before a cursor is sealed.
+    pub opening: bool,
 }
 
 impl Left {
@@ -29,6 +32,7 @@ impl Left {
             scope: head.scope,
             no_meta: head.no_meta,
             updates,
+            opening: false,
         }
     }
 }
@@ -66,6 +70,17 @@ impl Request {
                 Kind::Cursor if public => None,
                 _ => Some(context.view()?),
             };
+            // A ledger does not know what was sealed before it began.
+            if carries.kind == Kind::Cursor
+                && view.is_some()
+                && !context.is_anonymous()
+                && let Some(open) = guard.opens_ledger(PAUSE)
+            {
+                if let Phase::Leaving(left) = &mut self.phase {
+                    left.opening = true;
+                }
+                return Ok(Step::Ledger(Box::new(open)));
+            }
             match self.leaving(context, carries, view.as_deref(), left) {
                 Ok(token) => leave.token = Some(token),
                 Err(error) => {
@@ -141,7 +156,7 @@ impl Request {
                 (Some("stale"), [_, token, generation, state]) if !committing.tried => {
                     Reason::Stale(Box::new([token, generation, state].map(Clone::clone)))
                 }
-                _ => Reason::LedgerUnavailable(asking::failure(&reply)),
+                _ => Reason::LedgerUnavailable(failure(&reply)),
             },
         };
         let session = self.session.as_ref();

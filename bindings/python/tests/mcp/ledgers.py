@@ -105,7 +105,9 @@ def age(ledger: Any, keys: list[str], *, port: int = 0, path: Path | None = None
                 database.execute("INSERT OR REPLACE INTO sealwax_ledger VALUES (?, ?, ?)", row)
         database.close()
     elif isinstance(ledger, Redis):
-        run = server(port).info("server")["run_id"]
+        # As this process and promotion is named; none has evicted anything.
+        info = server(port).info()
+        run = f"{info['run_id']}.{info['master_replid']}.0"
         server(port).mset(dict(zip(keys, (f"{since}", f"{since} {run} {since}"), strict=True)))
 
 
