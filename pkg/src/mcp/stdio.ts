@@ -123,9 +123,7 @@ class Line {
   async *enter(came: Message): AsyncGenerator<Message> {
     const { message, inside } = takenOff(came);
     const caller = new Caller(this.#policy, {}, message);
-    const exchange = isTooDeep(came)
-      ? this.#engine.unreadable()
-      : this.#begun(message, inside);
+    const exchange = isTooDeep(came) ? this.#engine.unreadable() : this.#begun(message, inside);
     let step = await caller.drive(exchange);
     if (step.step === 'deliver') {
       this.#isInitialized ||= message.method === 'initialize';
@@ -161,7 +159,8 @@ class Line {
     const message = 'stdio: expected a message that can be served, found an error';
     const circumstances = { method: undefined, principal: undefined, cause };
     tell(this.#policy, { code: 'invalid_argument', kind: 'session', message }, circumstances);
-    if (id !== undefined) this.#send({ jsonrpc: '2.0', id, ...answer('data-layer', { error: cause }) });
+    if (id !== undefined)
+      this.#send({ jsonrpc: '2.0', id, ...answer('data-layer', { error: cause }) });
   }
 
   #replied(step: Step, id: unknown): void {
@@ -227,7 +226,8 @@ class Line {
     if (waiting === undefined) return;
     const answer: Message = { ...message, id: waiting.id };
     try {
-      if (waiting.watched && isMessage(answer.result)) return await this.#initialized(waiting, answer);
+      if (waiting.watched && isMessage(answer.result))
+        return await this.#initialized(waiting, answer);
     } finally {
       this.#end(waiting);
     }

@@ -216,7 +216,7 @@ test('what is larger than a token can be gets the fixed answer', async () => {
   assert.equal(messages[0].result.content[0].text, 'x ran');
 });
 
-test('a state that is too large is the server\'s failure, and the client is told', async () => {
+test("a state that is too large is the server's failure, and the client is told", async () => {
   const states = [(guard, ctx) => guard.state(ctx, 'A'.repeat(3 << 20)), () => 'A'.repeat(3 << 20)];
   for (const state of states) {
     const events = [];
