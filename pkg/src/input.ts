@@ -32,6 +32,8 @@ export function bytes(name: string, value: unknown): Uint8Array {
 export function names(name: string, value: unknown): string {
   if (!Array.isArray(value)) throw wrongType(name, 'an array of strings', value);
   const checked = value.map((item) => text(name, item));
+  if (checked.length === 0)
+    throw invalidArgument(`${name}: expected at least one name, found none`);
   if (checked.some((item) => item.includes('\0'))) {
     throw invalidArgument(`${name}: expected names without NUL`);
   }

@@ -39,7 +39,10 @@ function place(room: number): number {
     const all = wholeMemory();
     memory = new Uint8Array(all);
     numbers = new DataView(all);
-    buffer = globalThis.Buffer?.from(all) as typeof buffer;
+    // A page may have a `Buffer` of somebody else's.
+    const found = globalThis.Buffer?.from(all) as typeof buffer;
+    const isFast = [found?.latin1Slice, found?.utf8Write].every((of) => typeof of === 'function');
+    buffer = isFast ? found : undefined;
   }
   return at;
 }

@@ -6,7 +6,7 @@
 import { type Codec, rawCodec } from '../codec.js';
 import { invalidArgument } from '../error.js';
 import type { Begun } from '../facts.js';
-import { core, entered, WIDE } from '../module.js';
+import { core, entered, inside, WIDE } from '../module.js';
 import type { Principal } from '../principal.js';
 import type * as raw from '../raw.js';
 import type { SessionMetadata } from '../sessions.js';
@@ -98,10 +98,10 @@ export interface Failed {
 }
 
 export type Event =
-  | { readonly principal: Principal | Failed }
+  | { readonly principal: Principal | Failed | { readonly nobody: true } }
   | { readonly answer: 'yes' | { readonly no: number } | Failed }
   | { readonly ledger: readonly string[] | Failed }
-  | { readonly updated: Record<string, never> | Failed }
+  | { readonly updated: { readonly left?: Head } | Failed }
   | { readonly begun: Record<string, never> | Failed }
   | { readonly left: Head };
 
@@ -223,6 +223,8 @@ export interface Refusal {
   readonly code: string;
   readonly kind: Presented['kind'];
   readonly tokenId?: string;
+  /** The tool, prompt or resource of the request. */
+  readonly target?: string;
   readonly message: string;
 }
 
@@ -250,6 +252,11 @@ export class Engine {
   /** Begins the exchange of a message to the SDK's handlers; `args` are its arguments as JSON. */
   message(message: Message, args?: string): Exchange {
     return new Exchange(this.#entered().message(JSON.stringify(message), args));
+  }
+
+  /** Begins the exchange of a message that this side cannot read, to refuse it. */
+  unreadable(): Exchange {
+    return new Exchange(this.#entered().message('null'));
   }
 
   /** Begins the exchange that revokes every token a principal has until now. */
@@ -293,6 +300,11 @@ export class Exchange {
     return new Exchange(this.#live().act(JSON.stringify(act), value));
   }
 
+  /** Seals the next `requestState`, a value as JSON, and returns the token. */
+  sealState(value: string): string {
+    return this.#live().sealState(value);
+  }
+
   /** Writes the value that update functions returned, as JSON. */
   update(value: string): void {
     this.#live().update(value);
@@ -321,8 +333,13 @@ export class Exchange {
   }
 }
 
-/** Converts a value from a client. `null` counts as absent. */
+/**
+ * Converts a value from a client or a handler. `null` counts as absent. A text is cut where the engine refuses it as too
+ * large, because the module's memory never shrinks.
+ */
 export function sent(value: unknown): Sent {
   if (value === undefined || value === null) return undefined;
-  return typeof value === 'string' && value.isWellFormed() ? value : true;
+  if (typeof value !== 'string' || !value.isWellFormed()) return true;
+  const most = inside().most();
+  return value.length > most ? value.slice(0, most).toWellFormed() : value;
 }

@@ -6,7 +6,9 @@ import { test } from 'node:test';
 import { answer, Codec, Key, requestContextFromJson } from 'sealwax';
 
 const { Engine } = await import(new URL('mcp/engine.js', import.meta.resolve('sealwax')).href);
-const { MemoryLedger } = await import(new URL('mcp/ledger.js', import.meta.resolve('sealwax')).href);
+const { MemoryLedger } = await import(
+  new URL('mcp/ledger.js', import.meta.resolve('sealwax')).href
+);
 
 const keys = Key.generate().toText();
 const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
