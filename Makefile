@@ -297,7 +297,7 @@ style: tools
 	$(BUILD)/venv/bin/ruff format --check demo tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
 	cd pkg && node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
-		../tests/wasi.mjs ../tests/published ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
+		../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 .PHONY: clean
 clean:

@@ -119,7 +119,8 @@ async def test_over_http_with_users() -> None:
                 allow_input_required=True,
             )
             assert await outcome(call) == RequestState.refusal
-        for more in ({"exp": 1}, {"client_id": None}):
+        other = {"aud": "https://other.example.com"}
+        for more in ({"exp": 1}, {"client_id": None}, {"aud": None}, other):
             headers = {"Authorization": f"Bearer {wire.bearer('alice', **more)}"}
             async with wire.http(headers=headers) as http:
                 assert (await http.post(url, json={})).status_code == 401
@@ -145,9 +146,7 @@ async def test_a_server_of_an_older_revision(without_users: str) -> None:
 
 def test_without_keys_it_says_how_to_make_one() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "SEALWAX_KEYS"}
-    run = subprocess.run(
-        [sys.executable, str(NOTES)], env=environment, capture_output=True, text=True, check=False
-    )
+    run = subprocess.run([sys.executable, str(NOTES)], env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 1
     assert "make one with `python -m sealwax keygen`" in run.stderr
 
