@@ -139,6 +139,7 @@ async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request,
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // What the guard refuses, and why; not what rmcp logs, which has session ids in it.
     let log = fmt::layer().with_writer(std::io::stderr);
     let refusals = Targets::new().with_target("sealwax_rmcp", LevelFilter::WARN);
     tracing_subscriber::registry()

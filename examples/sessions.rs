@@ -43,8 +43,9 @@ impl Counter {
     #[tool(description = "Counts: always one more than last time in this session")]
     async fn count(&self, mut session: Session<Work>) -> Result<CallToolResult, ErrorData> {
         log("count", &session);
-        let work = session.update(|work| work.count += 1)?;
-        Ok(text(work.count))
+        session.update(|work| work.count += 1)?;
+        // Of parallel calls, each tells the number that it wrote.
+        Ok(session.result(|work| text(work.count)))
     }
 
     #[tool(description = "Begins a draft")]
@@ -122,6 +123,7 @@ async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request,
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // What the guard refuses, and why; not what rmcp logs, which has session ids in it.
     let log = fmt::layer().with_writer(std::io::stderr);
     let refusals = Targets::new().with_target("sealwax_rmcp", LevelFilter::WARN);
     tracing_subscriber::registry()

@@ -24,7 +24,7 @@ pub struct Exchange {
     context: Context,
     flow: Flow,
     /// While the ledger is being opened: whether the caller is valid.
-    opening: Option<Result<(), Error>>,
+    opening: Option<Result<(), Reason>>,
 }
 
 enum Flow {
@@ -39,6 +39,7 @@ impl Exchange {
     pub(super) fn of_message(guard: Guard, mut message: Message<'_>) -> (Self, Step) {
         let mut context = Context::new(guard);
         let known = context.set_caller(message.principal.take());
+        context.set_target(message.target);
         let request = Request::new(message);
         Self::begin(context, Flow::Request(Box::new(request)), known)
     }
@@ -75,7 +76,7 @@ impl Exchange {
         (exchange, Step::Reply(reply))
     }
 
-    fn begin(context: Context, flow: Flow, known: Result<(), Error>) -> (Self, Step) {
+    fn begin(context: Context, flow: Flow, known: Result<(), Reason>) -> (Self, Step) {
         let mut exchange = Self {
             context,
             flow,
@@ -96,18 +97,15 @@ impl Exchange {
         (exchange, step)
     }
 
-    fn entered(&mut self, known: Result<(), Error>) -> Step {
-        let step = match known {
-            Ok(()) => self.advance(),
-            Err(error) => self.unidentified(error),
-        };
+    fn entered(&mut self, known: Result<(), Reason>) -> Step {
+        let step = self.identified(known);
         self.settle(step)
     }
 
     /// Continues without the ledger if it does not open: only requests that need it are refused.
     fn ledger_opened(
         &mut self,
-        known: Result<(), Error>,
+        known: Result<(), Reason>,
         reply: Result<Vec<String>, Failed>,
     ) -> Step {
         let failure = match reply {
@@ -141,10 +139,14 @@ impl Exchange {
         }
         let context = &mut self.context;
         let step = match event {
-            Event::Principal(found) if context.is_identifying() => match context.identify(found) {
-                Ok(()) => self.advance(),
-                Err(error) => self.unidentified(error),
-            },
+            Event::Principal(found) if context.is_identifying() => {
+                let known = context.identify(found.map(Some));
+                self.identified(known)
+            }
+            Event::Nobody if context.is_identifying() => {
+                let known = context.identify(Ok(None));
+                self.identified(known)
+            }
             event => {
                 let taken = match &mut self.flow {
                     Flow::Request(request) => request.take(context, event),
@@ -184,6 +186,21 @@ impl Exchange {
         }
     }
 
+    /// Seals the next `requestState` for this request and its caller, and returns the token: the
+    /// `requestState` of a result with `resultType: "input_required"`, which leaves as it is. Unlike
+    /// the value, the token shows nothing wherever it ends up.
+    ///
+    /// # Errors
+    ///
+    /// As [`state`](Self::state); [`Error::InvalidArgument`] for invalid JSON, [`Error::TooLarge`],
+    /// [`Error::EntropyUnavailable`].
+    pub fn seal_state(&mut self, json: &str) -> Result<String, Error> {
+        match &mut self.flow {
+            Flow::Request(request) => request.seal_state(&self.context, json),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
     /// Returns the data-layer session of the request, while the handler runs, if there is one. A
     /// list has none.
     #[must_use]
@@ -210,7 +227,8 @@ impl Exchange {
 
     /// Writes the session's value, computed by a function of the author. If another request wrote
     /// in the meantime, [`Step::Update`] asks to apply the function to that value, unless
-    /// [`write`](Self::write) was called too.
+    /// [`write`](Self::write) was called too. A result that was made from the value is then made again
+    /// ([`Updated::left`](super::Updated::left)).
     ///
     /// # Errors
     ///
@@ -223,7 +241,8 @@ impl Exchange {
     }
 
     /// Forks the session: the new one starts with the written value, or else the opened one, and
-    /// this one continues. Returns the new metadata, for a result.
+    /// this one continues. The new one keeps the start, from which the maximum age counts. Returns
+    /// the new metadata, for a result.
     ///
     /// # Errors
     ///
@@ -262,13 +281,20 @@ impl Exchange {
         }
     }
 
+    fn identified(&mut self, known: Result<(), Reason>) -> Step {
+        match known {
+            Ok(()) => self.advance(),
+            Err(reason) => self.unidentified(reason),
+        }
+    }
+
     /// Refuses a caller without a principal: the authentication in front should have done so.
-    fn unidentified(&mut self, error: Error) -> Step {
+    fn unidentified(&mut self, reason: Reason) -> Step {
         let context = &mut self.context;
         match &self.flow {
-            Flow::Request(request) => request.fail(context, error),
-            Flow::Transport(flow) => flow.fail(context, error),
-            Flow::Act(acting) => acting.fail(context, error),
+            Flow::Request(request) => request.fail(context, reason),
+            Flow::Transport(flow) => flow.fail(context, reason),
+            Flow::Act(acting) => acting.refuse(context, reason),
             Flow::Revoking(_) | Flow::Over => Step::Drop,
         }
     }

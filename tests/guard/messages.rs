@@ -91,7 +91,7 @@ fn at_the_handlers(
     let mut watched = false;
     let answered = loop {
         let next = match step {
-            Step::Identify => Event::Principal(found.identify(world, event)),
+            Step::Identify => found.identify(world, event),
             Step::Ask(question) => Event::Answer(found.answer(world, question)),
             Step::Begin => {
                 found.asked.push("begin".into());
@@ -216,8 +216,10 @@ fn around(
         let next = match step {
             Step::Identify => {
                 let identified = found.identify(world, event);
-                known = identified.as_ref().ok().cloned();
-                Event::Principal(identified)
+                if let Event::Principal(Ok(principal)) = &identified {
+                    known = Some(principal.clone());
+                }
+                identified
             }
             Step::Ask(question) => Event::Answer(found.answer(world, question)),
             Step::Deliver(deliver) if method == Some("initialize") => {

@@ -118,10 +118,11 @@ proptest! {
             let event = match &step {
                 Step::Identify => {
                     prop_assert!(!std::mem::replace(&mut identified, true), "asked once");
-                    Event::Principal(match case.who {
-                        Some(who) => Ok(Principal::subject(who)),
-                        None => Err(Failed("nobody".into())),
-                    })
+                    match case.who {
+                        Some(who) => Event::Principal(Ok(Principal::subject(who))),
+                        None if case.public => Event::Nobody,
+                        None => Event::Principal(Err(Failed("it threw".into()))),
+                    }
                 }
                 Step::Ask(question) => {
                     prop_assert!(case.asks && identified && case.who.is_some());
@@ -183,6 +184,7 @@ proptest! {
             prop_assert!(exchange.on(Event::Answer(Verdict::Yes)).is_err(), "it is over");
             prop_assert!(exchange.session().is_none() && exchange.write("1").is_err());
             prop_assert!(exchange.state().is_err() && exchange.fork().is_err());
+            prop_assert!(exchange.seal_state("1").is_err());
         }
         for refused in exchange.refused() {
             prop_assert!(!refused.message.contains("secret"), "{}", refused.message);

@@ -6,6 +6,7 @@ from .builders import (
     CALL,
     INITIALIZE,
     INTERNAL,
+    UNAUTHENTICATED,
     NEGOTIATED,
     PASSED,
     Transcripts,
@@ -110,8 +111,29 @@ case(
     "header: for nobody none begins",
     begin(
         who="nobody",
+        answered={"status": 400, "message": {"error": UNAUTHENTICATED}},
+        reported=report("unauthenticated", "session"),
+    ),
+    fault="whoever is nobody has a session",
+)
+case(
+    "header: where the caller cannot be found out none begins",
+    begin(
+        who="thrower",
         answered={"status": 500, "message": {"error": INTERNAL}},
         reported=report("invalid_argument", "session"),
+    ),
+    fault="the server's fault is the caller's",
+)
+case(
+    "header: nobody has no session",
+    http(
+        CALL,
+        token=session_token(),
+        who="nobody",
+        asked=["principal"],
+        answered={"status": 400, "message": {"error": UNAUTHENTICATED}},
+        reported=report("unauthenticated", "session"),
     ),
     fault="whoever is nobody has a session",
 )

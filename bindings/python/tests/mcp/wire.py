@@ -89,7 +89,9 @@ def http(**options: Any) -> httpx2.AsyncClient:
 
 
 @asynccontextmanager
-async def over_http(url: str, user: str, claims: dict[str, Any] | None = None, **options: Any) -> AsyncIterator[Client]:
+async def over_http(
+    url: str, user: str, claims: dict[str, Any] | None = None, **options: Any
+) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {bearer(user, **(claims or {}))}"}
     of_http = {name: options.pop(name, None) for name in ("transport", "event_hooks")}
     async with (
