@@ -141,7 +141,7 @@ impl Request {
                     Ok(()) => return Step::Leave(Box::new(committing.leave)),
                     Err(reason) => reason,
                 },
-                (Some("ended"), _) => Reason::Ledger("ended", "it has ended"),
+                (Some("ended"), _) => Reason::ledger("ended", "it has ended"),
                 // After a try without an answer, the state may be stale because of our own write.
                 (Some("stale"), [_, token, generation, state]) if !committing.tried => {
                     Reason::Stale(Box::new([token, generation, state].map(Clone::clone)))

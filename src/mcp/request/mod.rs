@@ -127,8 +127,7 @@ impl Request {
 
     /// Returns whether its result may hold a token that the ledger judges later.
     pub fn may_seal(&self, context: &Context) -> bool {
-        let carries = self.carries.map(|carries| carries.kind);
-        carries == Some(Kind::RequestState) || context.guard.settings().sessions.is_some()
+        self.carries.is_some() || context.guard.settings().sessions.is_some()
     }
 
     pub fn is_notification(&self) -> bool {
@@ -258,7 +257,9 @@ impl Request {
                 token.presented.public = true;
                 Ok((text, token))
             }
-            opened => read(Item::Cursor, opened?, Ask::Rule),
+            // What an anonymous caller has belongs to nobody either, and cannot be told from it.
+            opened if context.is_anonymous() => read(Item::Cursor, opened?, Ask::Rule),
+            opened => read(Item::Cursor, opened?, Ask::Live),
         }
     }
 

@@ -37,8 +37,31 @@ fn what_is_older_than_the_ledger_is_unknown() {
     replica.lose_everything();
     assert_eq!(code(replica.second_round(&state).unwrap_err()), -32602);
     assert_eq!(code(replica.enter(read(&session)).unwrap_err()), -32043);
-    // Tokens within the allowance are unknown too. A memory begins a second before it is made.
-    replica.pass(ALLOWANCE - 1);
+    // Tokens within the allowance are unknown too, and the log tells how new the ledger is. A memory
+    // begins a second before it is made.
+    replica.pass(2);
+    let (state, created) = (replica.asked(), replica.created());
+    for message in [
+        Message {
+            carried: Sent::Text(&state),
+            ..call()
+        },
+        read(&created),
+    ] {
+        let (mut exchange, step) = replica.guard.message(message);
+        assert!(matches!(
+            replica.settle(&mut exchange, step),
+            Step::Reply(_)
+        ));
+        let refused = &exchange.refused()[0];
+        assert_eq!(refused.code, "unknown");
+        assert!(
+            refused.message.ends_with("they begin 3 s ago"),
+            "{}",
+            refused.message
+        );
+    }
+    replica.pass(ALLOWANCE - 3);
     let close = replica.asked();
     assert_eq!(code(replica.second_round(&close).unwrap_err()), -32602);
     replica.pass(1);
@@ -147,9 +170,8 @@ fn the_first_message_opens_the_ledger() {
             other => panic!("{other:?}"),
         }
     };
-    // A ledger is never asked about the tokens of a list.
     let (_, step) = fresh.message(Message {
-        method: "tools/list",
+        method: "ping",
         ..Message::default()
     });
     assert!(matches!(step, Step::Deliver(_)), "{step:?}");
