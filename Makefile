@@ -1,6 +1,7 @@
-# Two commands on a fresh machine (Rust by rustup, Node with npm, Python 3, a C compiler, make):
+# Each does all of its set-up, on a fresh machine too (Rust by rustup, Node with npm, Python 3, a C compiler, make):
 #
 #   make quickstart  the main job in one language, in about two minutes: a real server, a real client, and a thief
+#   make test        all that a change must pass, in about half an hour; safe with -j2 (and -O for its output)
 #   make demo        one session through four languages, and a fleet of MCP servers in three
 #   make test        every language, the real SDKs, a real Valkey, all vectors and transcripts: in ten minutes, cold
 #   make test-more   what else a change must pass: linters, release builds, other versions and targets, the documents
@@ -10,8 +11,8 @@
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
-# use pkg-config, g++, valgrind, luajit, php (on Debian: php-cli) and Chromium (on Debian: chromium), and say what they leave
-# out without.
+# use pkg-config, g++, valgrind, luajit, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they say
+# "LEFT OUT", and what.
 
 BUILD := $(CURDIR)/build
 PREFIX := $(BUILD)/c/prefix
@@ -213,6 +214,7 @@ test-published:
 	python3 tests/published/adapters.py
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
+	python3 tests/published/cargo_new.py
 
 # Every test that docs/systems.md names has run, and passed.
 test-systems: test-rust test-npm test-python
@@ -262,8 +264,8 @@ docs:
 
 # The examples of the documents are compiled and run.
 test-docs: servers docs tools
-	python3 tests/published/snippets.py $(BUILD)/snippets pkg/node_modules/.bin/tsc $(CONSUMER_MCP)/node_modules \
-		$(BUILD)/venv/bin/mypy $(PYTHON_MCP)
+	python3 tests/published/snippets.py $(BUILD)/snippets $(NODE_24) pkg/node_modules/.bin/tsc \
+		$(CONSUMER_MCP)/node_modules $(BUILD)/venv/bin/mypy $(PYTHON_MCP)
 
 # ---- what only a release needs: RUSTUP_TOOLCHAIN=1.88 make msrv ----
 
@@ -318,7 +320,7 @@ style: tools
 	$(BUILD)/venv/bin/ruff format --check demo tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
 	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
-		../tests/wasi.mjs ../tests/published ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
+		../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 .PHONY: clean
 clean:

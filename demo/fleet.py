@@ -25,7 +25,9 @@ JWT_SECRET = os.urandom(32).hex()
 
 def bearer(user: str) -> str:
     """Return a token of the user's, as an identity provider makes it."""
-    claims = {"iss": "https://idp.example.com", "sub": user, "client_id": "demo", "exp": int(time.time()) + 3600}
+    both = ["https://notes.example.com", "https://counter.example.com"]
+    until = int(time.time()) + 3600
+    claims = {"iss": "https://idp.example.com", "aud": both, "sub": user, "client_id": "demo", "exp": until}
     return jwt.encode(claims, JWT_SECRET, algorithm="HS256")
 
 

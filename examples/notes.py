@@ -4,7 +4,7 @@
     python examples/notes.py                    # on stdio
     PORT=8000 python examples/notes.py          # on HTTP
 
-With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id.
+With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id, and aud: AUDIENCE.
 With SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, each answer is accepted once.
 """
 
@@ -60,10 +60,7 @@ class Bearer:
     async def verify_token(self, token: str) -> AccessToken | None:
         try:
             claims = jwt.decode(
-                token,
-                self._secret,
-                algorithms=["HS256"],
-                options={"require": ["exp", "iss", "sub", "client_id"], "verify_aud": False},
+                token, self._secret, ["HS256"], {"require": ["exp", "iss", "sub", "client_id"]}, audience=AUDIENCE
             )
         except jwt.InvalidTokenError:
             return None

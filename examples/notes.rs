@@ -1,5 +1,5 @@
 //! Notes: a tool that asks before it deletes, a basket in a handle, and a list in pages. It serves stdio, or HTTP if
-//! `PORT` is set. With `NOTES_JWT_SECRET`, HTTP requests need a JWT signed with HS256. With `SEALWAX_LEDGER`, the URL of a
+//! `PORT` is set. With `NOTES_JWT_SECRET`, HTTP requests need a JWT for this audience, signed with HS256. With `SEALWAX_LEDGER`, the URL of a
 //! Redis or Valkey that all replicas share, a confirmation is accepted once. To run it:
 //! `SEALWAX_KEYS="$(sealwax keygen)" cargo run -p sealwax-rmcp --example notes`
 
@@ -16,6 +16,10 @@ use sealwax::{Codec, KeyRing};
 use sealwax_rmcp::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::{fmt, prelude::*};
+
+const AUDIENCE: &str = "https://notes.example.com";
 
 #[derive(Clone)]
 struct Notes {
@@ -124,7 +128,9 @@ impl ServerHandler for Notes {
 async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request, StatusCode> {
     let header = request.headers().get("authorization");
     let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    let rules = Validation::new(Algorithm::HS256);
+    let mut rules = Validation::new(Algorithm::HS256);
+    rules.set_audience(&[AUDIENCE]);
+    rules.set_required_spec_claims(&["exp", "aud"]);
     let token = decode::<Value>(token.unwrap_or_default(), &key, &rules);
     let claims = VerifiedClaims(token.map_err(|_| StatusCode::UNAUTHORIZED)?.claims);
     request.extensions_mut().insert(claims);
@@ -133,9 +139,14 @@ async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request,
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let log = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN);
-    log.with_writer(std::io::stderr).init(); // what the guard refuses, and why
-    let codec = Codec::new(KeyRing::from_env()?, "https://notes.example.com")?;
+    // What the guard refuses, and why; not what rmcp logs, which has session ids in it.
+    let log = fmt::layer().with_writer(std::io::stderr);
+    let refusals = Targets::new().with_target("sealwax_rmcp", LevelFilter::WARN);
+    tracing_subscriber::registry()
+        .with(log)
+        .with(refusals)
+        .init();
+    let codec = Codec::new(KeyRing::from_env()?, AUDIENCE)?;
     let (port, secret) = (env::var("PORT").ok(), env::var("NOTES_JWT_SECRET").ok());
     let guard = match (&port, &secret) {
         (Some(_), Some(_)) => Guard::builder(codec, from_claims),

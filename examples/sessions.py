@@ -7,7 +7,7 @@
 The server stores nothing: the client keeps each session, sealed, and sends it with its requests. With
 SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and
 concurrent calls all count.
-With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id.
+With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id, and aud: AUDIENCE.
 """
 
 import os
@@ -51,10 +51,7 @@ class Bearer:
     async def verify_token(self, token: str) -> AccessToken | None:
         try:
             claims = jwt.decode(
-                token,
-                self._secret,
-                algorithms=["HS256"],
-                options={"require": ["exp", "iss", "sub", "client_id"], "verify_aud": False},
+                token, self._secret, ["HS256"], {"require": ["exp", "iss", "sub", "client_id"]}, audience=AUDIENCE
             )
         except jwt.InvalidTokenError:
             return None

@@ -1,5 +1,5 @@
 //! Sessions: a counter, and a draft between `begin` and `end`, in one value that the client holds sealed. It serves
-//! stdio, or HTTP if `PORT` is set. With `NOTES_JWT_SECRET`, HTTP requests need a JWT signed with HS256. With
+//! stdio, or HTTP if `PORT` is set. With `NOTES_JWT_SECRET`, HTTP requests need a JWT for this audience, signed with HS256. With
 //! `SEALWAX_LEDGER`, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and parallel calls all
 //! count. To run it:
 //! `SEALWAX_KEYS="$(sealwax keygen)" cargo run -p sealwax-rmcp --example sessions`
@@ -17,6 +17,10 @@ use sealwax_rmcp::ledger::Redis;
 use sealwax_rmcp::{Guard, Session, VerifiedClaims, anonymous, from_claims};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::{fmt, prelude::*};
+
+const AUDIENCE: &str = "https://counter.example.com";
 
 #[derive(Clone)]
 struct Counter;
@@ -108,7 +112,9 @@ impl ServerHandler for Counter {}
 async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request, StatusCode> {
     let header = request.headers().get("authorization");
     let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    let rules = Validation::new(Algorithm::HS256);
+    let mut rules = Validation::new(Algorithm::HS256);
+    rules.set_audience(&[AUDIENCE]);
+    rules.set_required_spec_claims(&["exp", "aud"]);
     let token = decode::<Value>(token.unwrap_or_default(), &key, &rules);
     let claims = VerifiedClaims(token.map_err(|_| StatusCode::UNAUTHORIZED)?.claims);
     request.extensions_mut().insert(claims);
@@ -117,9 +123,14 @@ async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request,
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let log = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN);
-    log.with_writer(std::io::stderr).init(); // what the guard refuses, and why
-    let codec = Codec::new(KeyRing::from_env()?, "https://counter.example.com")?;
+    // What the guard refuses, and why; not what rmcp logs, which has session ids in it.
+    let log = fmt::layer().with_writer(std::io::stderr);
+    let refusals = Targets::new().with_target("sealwax_rmcp", LevelFilter::WARN);
+    tracing_subscriber::registry()
+        .with(log)
+        .with(refusals)
+        .init();
+    let codec = Codec::new(KeyRing::from_env()?, AUDIENCE)?;
     let (port, secret) = (env::var("PORT").ok(), env::var("NOTES_JWT_SECRET").ok());
     let guard = match (&port, &secret) {
         (Some(_), Some(_)) => Guard::builder(codec, from_claims),

@@ -31,8 +31,9 @@ if (!keys) throw new Error('SEALWAX_KEYS: expected keys; make one with `npx seal
 const redis = store && new Redis(store, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
 if (redis) redis.on('error', ({ message }) => console.error(`ledger: ${message}`));
 
+const audience = 'https://counter.example.com';
 const guard = new Guard({
-  codec: new Codec({ keys, audience: 'https://counter.example.com' }),
+  codec: new Codec({ keys, audience }),
   principal: secret && PORT ? principalFromAuthInfo : 'anonymous',
   ledger: redis ? new RedisLedger(redis) : undefined,
 });
@@ -101,9 +102,9 @@ function counterServer(): McpServer {
 async function verifyAccessToken(token: string) {
   try {
     const key = new TextEncoder().encode(secret);
-    const { payload } = await jwtVerify(token, key, { algorithms: ['HS256'] });
+    const { payload } = await jwtVerify(token, key, { algorithms: ['HS256'], audience });
     const clientId = String(payload.client_id ?? payload.azp ?? '');
-    return { token, clientId, scopes: [], expiresAt: payload.exp, extra: { claims: payload } };
+    return { token, clientId, scopes: [], expiresAt: payload.exp ?? 0, extra: { claims: payload } };
   } catch {
     throw new OAuthError(OAuthErrorCode.InvalidToken, 'expected a JWT of ours, in its time');
   }

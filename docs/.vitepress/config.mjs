@@ -53,6 +53,7 @@ export default defineConfig({
         page('Threat model', '/docs/threat-model'),
         page('SDKs and revisions', '/docs/systems'),
         page('Proposals', '/docs/proposals'),
+        page('Comparison', '/docs/compare'),
         page('Speed', '/docs/speed'),
         page('FAQ', '/docs/faq'),
       ),

@@ -1,6 +1,7 @@
 """Holds README.md and docs/ to what they promise, without building anything.
 
 - README.md has at most 1,000 words, and only absolute addresses: it is the front page on npm and crates.io too.
+- It names the command of the main job, that of the tests, and what these leave out on a machine that lacks a program.
 - Its server is an example that the tests run. (All TypeScript and Python of the pages runs in snippets.py.)
 - Every example in Rust and C stands, to the letter, in a file that the tests run: as `rust` one that runs as
   documentation, as `rs` a part of a server. Where a part leaves lines out, a comment of `…` alone says so.
@@ -8,24 +9,39 @@
 
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 RUN_BY_THE_TESTS = {
-    "ts": ["examples/confirm.ts"],
-    "rust": ["README.md", "adapters/rmcp/README.md"],
+    "ts": ["examples/confirm.mts", "examples/ask.mts"],
+    "rust": ["src/lib.rs", "adapters/rmcp/examples/rounds.rs", "adapters/rmcp/examples/http.rs"],
     "rs": ["examples/notes.rs", "examples/sessions.rs"],
     "c": ["examples/quickstart.c"],
 }
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+IN_DOCUMENTATION = re.compile(r"^//! ?", re.MULTILINE)
 LEFT_OUT = re.compile(r"^ *(?://|#) …\n", re.MULTILINE)
 RELATIVE = re.compile(r"\]\((?!https://|#)([^)]+)\)")
 
 
+COMMANDS = ["make quickstart", "make test"]
+LEFT_OUT_WITHOUT = ["Chromium", "PHP", "LuaJIT", "valgrind", "pkg-config", "g++"]
+# What needs none of these: the C tests but for a few.
+C_TESTS = ["test-plain", "test-sanitized", "test-valgrind", "test-example"]
+
+
+def c_tests_that_need(program):
+    """Return the commands of the C tests that run a program of the system."""
+    make = ["make", "--directory", ROOT / "bindings/c", "--dry-run", *C_TESTS]
+    told = subprocess.run(make, check=True, capture_output=True, text=True).stdout
+    return [line for line in told.splitlines() if program in line]
+
+
 def stands_in_a_file(language, block):
     parts = [part.strip("\n") for part in LEFT_OUT.split(block)]
-    texts = [(ROOT / name).read_text() for name in RUN_BY_THE_TESTS[language]]
+    texts = [IN_DOCUMENTATION.sub("", (ROOT / name).read_text()) for name in RUN_BY_THE_TESTS[language]]
     return any(all(part in text for part in parts) for text in texts)
 
 
@@ -33,6 +49,13 @@ def main():
     readme = README.read_text()
     if (words := len(readme.split())) > 1000:
         sys.exit(f"README.md: expected 1,000 words at most, found {words}")
+    shown = "\n".join(text for language, text in BLOCK.findall(readme) if language == "sh")
+    if missing := [command for command in COMMANDS if not re.search(rf"^{command}\b", shown, re.MULTILINE)]:
+        sys.exit(f"README.md: expected the commands {COMMANDS}, found none of {missing}")
+    if missing := [program for program in LEFT_OUT_WITHOUT if program not in readme]:
+        sys.exit(f"README.md: expected what the tests leave out without {missing}")
+    if found := c_tests_that_need("pkg-config"):
+        sys.exit("expected the C tests to do without pkg-config, found:\n" + "\n".join(found))
     if found := RELATIVE.findall(BLOCK.sub("", readme)):
         sys.exit(f"README.md: expected absolute addresses only, found {found}")
     checked = dict.fromkeys(RUN_BY_THE_TESTS, 0)

@@ -1,15 +1,17 @@
-"""Runs the TypeScript and Python programs of README.md and docs/, after the strictest check of their types.
+"""Runs the TypeScript and Python programs of README.md, docs/ and the Python package's page, as a reader would.
 
-Usage: python3 tests/published/snippets.py WORK TSC MODULES MYPY PYTHON
+Usage: python3 tests/published/snippets.py WORK NODE TSC MODULES MYPY PYTHON
 
-WORK is a folder to write them to; MODULES is the node_modules, and PYTHON the interpreter, with the packages and the SDKs
-installed. On a page a block that begins with an import begins a program, and the blocks of that language that follow
-continue it. A program runs with a key and with nothing on stdin, and has to end by itself. The server of the README
-is called by an official client too.
+WORK is a folder to write them to; NODE is 22.18 or later; MODULES is the node_modules, and PYTHON the interpreter, with the
+packages and the SDKs installed. On a page a block that begins with an import begins a program, and the blocks of that
+language that follow continue it. All have to pass `mypy --strict`, and what `tsc --init` sets in a folder that `npm init`
+made. A program runs with a key and with nothing on stdin, and has to end by itself. The README's server is called by the
+README's client.
 """
 
 import base64
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -19,12 +21,18 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-SUFFIXES = {"ts": ".ts", "python": ".py"}
+PAGES = [ROOT / "README.md", ROOT / "bindings/python/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SUFFIXES = {"ts": ".mts", "python": ".py"}
+#: What the README calls its programs.
+NAMED = {"README_1": "confirm", "README_2": "ask"}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BEGINS = re.compile(r"(?:(?://|#)[^\n]*\n)*(?:import|from) ")
-TSCONFIG = """{ "compilerOptions": { "strict": true, "noUncheckedIndexedAccess": true, "target": "es2022",
-  "lib": ["es2022", "dom"], "types": ["node"], "module": "nodenext" }, "include": ["*.ts"] }"""
+# Of npm 11: before it there was no type.
+PACKAGE = {"name": "work", "version": "1.0.0", "main": "index.js", "type": "commonjs"}
+# What tsc --init tells to set for Node.
+TSCONFIG = {"extends": "./tsconfig.json", "compilerOptions": {"types": ["node"], "noEmit": True}, "include": ["*.mts"]}
+# The state, its acceptance, and its refusal; stderr stands beside them.
+TOLD = re.compile(r"sw1\.[\w-]{80,} .*Note 7 deleted.*^Invalid or expired requestState$", re.MULTILINE | re.DOTALL)
 LIMIT = 120
 
 
@@ -61,37 +69,38 @@ def checked(what, command, **settings):
     return run.stdout
 
 
-def main(work, tsc, modules, mypy, python):
+def main(work, node, tsc, modules, mypy, python):
     work = pathlib.Path(work).resolve()
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    (work / "package.json").write_text('{ "private": true, "type": "module" }\n')
-    (work / "tsconfig.json").write_text(TSCONFIG)
+    (work / "package.json").write_text(json.dumps(PACKAGE))
+    (work / "tsconfig.node.json").write_text(json.dumps(TSCONFIG))
     (work / "node_modules").symlink_to(pathlib.Path(modules).resolve())
     files = {}
     for page in PAGES:
         for number, (language, text) in enumerate(programs(page), 1):
             name = "_".join(page.relative_to(ROOT).with_suffix("").parts).replace("-", "_")
-            file = work / f"{name}_{number}{SUFFIXES[language]}"
+            name = f"{name}_{number}"
+            file = work / f"{NAMED.get(name, name)}{SUFFIXES[language]}"
             file.write_text(text)
             files[file] = f"{page.relative_to(ROOT)}, program {number}"
     if {file.suffix for file in files} != set(SUFFIXES.values()):
         sys.exit(f"expected programs of both languages, found {[file.name for file in files]}")
 
-    checked("tsc", [tsc, "--project", str(work)])
+    tsc = pathlib.Path(tsc).resolve()
+    checked("tsc --init", [tsc, "--init"], cwd=work)
+    checked("tsc", [tsc, "--project", "tsconfig.node.json"], cwd=work)
     of_python = [file for file in files if file.suffix == ".py"]
     checked("mypy", [mypy, "--strict", "--python-executable", python, *of_python], cwd=work)
-    environment = {**os.environ, "SEALWAX_KEYS": key()}
+    node = pathlib.Path(node).resolve()
+    environment = {**os.environ, "SEALWAX_KEYS": key(), "PATH": f"{node.parent}:{os.environ['PATH']}"}
+    told = {}
     for file, title in files.items():
-        command = ["node", file.with_suffix(".js")] if file.suffix == ".ts" else [python, file]
-        checked(title, command, stdin=subprocess.DEVNULL, env=environment, cwd=work)
-
-    client = work / "client.mjs"
-    shutil.copy(ROOT / "tests/published/client.mjs", client)
-    told = checked("client of the README's server", ["node", client, work / "README_1.js"], env=environment, cwd=work)
-    if told.splitlines() != ["Delete note 7?", "Note 7 deleted", "-32602"]:
-        sys.exit(f"the README's server: expected a question, its end, and a refusal, found:\n{told}")
-    print(f"{len(files)} programs: {len(files) + 1} passed, 0 failed")
+        command = [node if file.suffix == ".mts" else python, file]
+        told[file.name] = checked(title, command, stdin=subprocess.DEVNULL, env=environment, cwd=work)
+    if not TOLD.search(told["ask.mts"]):
+        sys.exit(f"the README's client: expected {TOLD.pattern}, found:\n{told['ask.mts']}")
+    print(f"{len(files)} programs: {len(files)} passed, 0 failed")
 
 
 if __name__ == "__main__":

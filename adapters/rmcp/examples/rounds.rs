@@ -1,10 +1,12 @@
-//! The server of README.md.
+//! The server of README.md and of docs/start/rust.md.
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult};
 use rmcp::transport::stdio;
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
 use sealwax::{Codec, KeyRing};
 use sealwax_rmcp::{Guard, State, anonymous};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::{fmt, prelude::*};
 
 #[derive(Clone)]
 struct Rounds;
@@ -15,7 +17,7 @@ impl Rounds {
     async fn count(&self, state: State<u32>) -> Result<CallToolResponse, ErrorData> {
         let round = state.get().unwrap_or(&0) + 1;
         if round < 3 {
-            let next = state.write(&round)?; // sealed when the result is sent
+            let next = state.write(&round)?; // sealed
             return Ok(InputRequiredResult::from_request_state(next).into());
         }
         Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into())
@@ -27,6 +29,12 @@ impl ServerHandler for Rounds {}
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let log = fmt::layer().with_writer(std::io::stderr);
+    let refusals = Targets::new().with_target("sealwax_rmcp", LevelFilter::WARN);
+    tracing_subscriber::registry()
+        .with(log)
+        .with(refusals)
+        .init();
     let codec = Codec::new(KeyRing::from_env()?, "https://mcp.example.com")?;
     let guard = Guard::builder(codec, anonymous).build()?;
     let running = guard.protect(Rounds).serve(stdio()).await?;

@@ -14,8 +14,8 @@ import {
 /** The metadata of a session at the client. It is a secret: with it, anyone signed in as this user has the session. */
 export interface HeldMetadata {
   readonly sessionId: string;
-  readonly state?: string;
-  readonly expiresAt?: string;
+  readonly state?: string | undefined;
+  readonly expiresAt?: string | undefined;
 }
 
 /** A store of sessions, by a key for each owner. */
@@ -156,7 +156,7 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
    * {@link ClientSessions.open} creates a new one
    */
   request(
-    request: { readonly method: string; readonly params?: Params },
+    request: { readonly method: string; readonly params?: Params | undefined },
     ...rest: readonly unknown[]
   ): Promise<Result> {
     const { method, params = {} } = request;

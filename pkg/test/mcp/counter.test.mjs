@@ -94,7 +94,12 @@ test('a transaction goes on at another replica, for whose it is', async () => {
   const urls = await Promise.all([listening([], env), listening([], env)]);
   const client = async (url, sub) => {
     const key = new TextEncoder().encode(NOTES_JWT_SECRET);
-    const claims = { iss: 'https://idp.example.com', sub, client_id: 'app' };
+    const claims = {
+      iss: 'https://idp.example.com',
+      aud: 'https://counter.example.com',
+      sub,
+      client_id: 'app',
+    };
     const jwt = new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).setExpirationTime('1h');
     const headers = { authorization: `Bearer ${await jwt.sign(key)}` };
     return connected(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));

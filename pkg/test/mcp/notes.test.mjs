@@ -15,6 +15,7 @@ import { compiled, connected, LEGACY, MODERN } from './client.mjs';
 const NOTES = fileURLToPath(new URL('notes.js', import.meta.url));
 const SEALWAX_KEYS = Key.generate().toText();
 const NOTES_JWT_SECRET = 'a secret of the identity provider, long enough';
+const AUDIENCE = 'https://notes.example.com';
 const children = [];
 after(() => children.map((child) => child.kill()));
 
@@ -31,9 +32,11 @@ async function listening(env) {
   return new URL(line.match(/^listening on (http:\/\/127\.0\.0\.1:\d+\/mcp)$/)[1]);
 }
 
-async function bearer(claims, expires = '1h') {
+async function bearer({ aud = AUDIENCE, ...claims }, expires = '1h') {
   const key = new TextEncoder().encode(NOTES_JWT_SECRET);
-  const jwt = new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).setExpirationTime(expires);
+  const jwt = new SignJWT({ ...claims, ...(aud && { aud }) })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setExpirationTime(expires);
   const token = await jwt.sign(key);
   await jwtVerify(token, key).catch(() => {});
   return { requestInit: { headers: { authorization: `Bearer ${token}` } } };
@@ -153,6 +156,8 @@ test('a retry lands on another replica; another user or a stranger gets nowhere'
   const strangers = [
     {},
     await bearer(alice, '-1h'),
+    await bearer({ ...alice, aud: null }),
+    await bearer({ ...alice, aud: 'https://other.example.com' }),
     { requestInit: { headers: { authorization: 'Bearer x' } } },
   ];
   for (const { requestInit } of strangers) {

@@ -35,9 +35,9 @@ async fn stdio(key: &str, revision: &str) -> Client {
     }
 }
 
-struct Http {
+pub struct Http {
     child: Child,
-    uri: String,
+    pub uri: String,
     said: Mutex<Receiver<String>>,
 }
 
@@ -68,7 +68,7 @@ fn remembering(key: &str, valkey: &Valkey) -> Http {
     served(command.env("SEALWAX_LEDGER", valkey.url()), key, None)
 }
 
-fn served(command: &mut Command, key: &str, secret: Option<&str>) -> Http {
+pub fn served(command: &mut Command, key: &str, secret: Option<&str>) -> Http {
     let mut child = command
         .env("SEALWAX_KEYS", key)
         .env("PORT", "0")
@@ -205,6 +205,24 @@ async fn on_http_sessions_are_of_the_user_of_the_token() {
         let refused = call_in(&mallory, "count", json!({}), &session.0).await;
         assert_eq!(refused.unwrap_err()["code"], -32043);
     }
+}
+
+#[tokio::test]
+async fn its_log_says_that_the_ledger_does_not_answer() {
+    let mut command = Command::new(&*COUNTER);
+    // Nobody listens there.
+    let server = served(
+        command.env("SEALWAX_LEDGER", "redis://127.0.0.1:1"),
+        &key(),
+        None,
+    );
+    let client = client(&server.uri, "").await;
+    let session = create(&client).await;
+    let counted = call_in(&client, "count", json!({}), &session).await;
+    assert_eq!(counted.unwrap_err()["code"], -32603);
+    let said = server.said.lock().unwrap();
+    let mut lines = std::iter::from_fn(|| said.recv().ok());
+    assert!(lines.any(|line| line.contains("ledger_unavailable")));
 }
 
 #[tokio::test]

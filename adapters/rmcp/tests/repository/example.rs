@@ -1,8 +1,7 @@
 //! `examples/notes.rs` in a process, on stdio and on HTTP.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,6 +16,7 @@ use sealwax_mcp::Profile;
 use serde_json::{Value, json};
 
 use crate::clients::{altered, arguments, json_of, modern, refusal};
+use crate::counter::{Http, served};
 
 /// A user who gives every question the same answer.
 #[derive(Clone)]
@@ -251,47 +251,28 @@ fn without_keys_it_says_how_to_make_one() {
     );
 }
 
-struct Http {
-    child: Child,
-    uri: String,
-}
-
-impl Drop for Http {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
 fn http(secret: Option<&str>) -> Http {
-    let mut command = Command::new(notes());
-    command
-        .env("SEALWAX_KEYS", key())
-        .env("PORT", "0")
-        .env_remove("NOTES_JWT_SECRET");
-    command.envs(secret.map(|secret| ("NOTES_JWT_SECRET", secret)));
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = String::new();
-    BufReader::new(child.stderr.take().unwrap())
-        .read_line(&mut said)
-        .unwrap();
-    let uri = said
-        .trim()
-        .strip_prefix("listening on ")
-        .unwrap()
-        .to_owned();
-    Http { child, uri }
+    served(&mut Command::new(notes()), &key(), secret)
 }
 
+/// A token for both examples.
 pub fn jwt(secret: &str, subject: &str, seconds: i64) -> String {
+    let both = json!(["https://notes.example.com", "https://counter.example.com"]);
+    jwt_for(&both, secret, subject, seconds)
+}
+
+pub fn jwt_for(audience: &Value, secret: &str, subject: &str, seconds: i64) -> String {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()
         .as_secs();
     let exp = now.checked_add_signed(seconds).unwrap();
-    let claims = json!({
+    let mut claims = json!({
         "iss": "https://idp.example.com", "sub": subject, "client_id": "cli-7", "exp": exp
     });
+    if !audience.is_null() {
+        claims["aud"] = audience.clone();
+    }
     encode(
         &Header::default(),
         &claims,
@@ -347,6 +328,8 @@ async fn on_http_for_the_user_of_the_token() {
     for bad in [
         jwt("another", "alice", 600),
         jwt("secret", "alice", -600),
+        jwt_for(&Value::Null, "secret", "alice", 600),
+        jwt_for(&json!("https://other.example.com"), "secret", "alice", 600),
         String::new(),
     ] {
         assert!(as_user(bad).await.is_err());

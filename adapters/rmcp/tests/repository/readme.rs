@@ -1,11 +1,13 @@
-//! The server of README.md, in a process on stdio.
+//! The server of README.md, in a process on stdio, and that of docs/start/rust.md, on HTTP.
 
 use rmcp::ClientServiceExt as _;
 use rmcp::model::{CallToolRequestParams, ClientConfig};
 use rmcp::transport::TokioChildProcess;
+use serde_json::{Value, json};
 
 use crate::clients::{json_of, modern, state};
-use crate::example::{built, key};
+use crate::counter::served;
+use crate::example::{built, jwt_for, key};
 
 #[tokio::test]
 async fn the_server_of_the_readme_takes_three_rounds() {
@@ -29,4 +31,19 @@ async fn the_server_of_the_readme_takes_three_rounds() {
         let done = json_of(client.call_tool(request).await).unwrap();
         assert_eq!(done["content"][0]["text"], "done");
     }
+}
+
+#[tokio::test]
+async fn the_server_of_the_first_steps_takes_tokens_for_itself_only() {
+    let mut command = std::process::Command::new(built("http"));
+    let server = served(&mut command, &key(), Some("secret"));
+    let status = async |audience: Value| {
+        let request = reqwest::Client::new().post(&server.uri).body("{}");
+        let token = jwt_for(&audience, "secret", "alice", 600);
+        let request = request.header("authorization", format!("Bearer {token}"));
+        request.send().await.unwrap().status()
+    };
+    assert_ne!(status(json!("https://notes.example.com")).await, 401);
+    assert_eq!(status(json!("https://other.example.com")).await, 401);
+    assert_eq!(status(Value::Null).await, 401);
 }

@@ -119,7 +119,8 @@ async def test_over_http_with_users() -> None:
                 allow_input_required=True,
             )
             assert await outcome(call) == RequestState.refusal
-        for more in ({"exp": 1}, {"client_id": None}):
+        other = {"aud": "https://other.example.com"}
+        for more in ({"exp": 1}, {"client_id": None}, {"aud": None}, other):
             headers = {"Authorization": f"Bearer {wire.bearer('alice', **more)}"}
             async with wire.http(headers=headers) as http:
                 assert (await http.post(url, json={})).status_code == 401

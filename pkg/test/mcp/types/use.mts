@@ -142,10 +142,16 @@ web(new Request('http://localhost/mcp'));
 new StdioServerTransport(...sessionStreams(guard, { ttl: 60 }));
 
 const kept: SessionStore = { load: async () => undefined, save() {}, remove() {} };
+const row: { state?: string | undefined; end?: string | undefined } = {};
+export const rows: SessionStore = {
+  ...kept,
+  load: () => ({ sessionId: 's', state: row.state, expiresAt: row.end }),
+};
 const client = new Client({ name: 'x', version: '1' });
 const owner = { server: 's', user: 'u', name: 'n' };
 export async function main(): Promise<CallToolResult> {
   const mine = await new ClientSessions(kept).open(client, owner);
+  await mine.request({ method: 'tools/list', params: undefined });
   // @ts-expect-error a tool has a name
   mine.callTool({ arguments: {} });
   await mine.delete();

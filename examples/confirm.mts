@@ -1,7 +1,7 @@
 /**
  * Confirm: the server of the README. A tool asks before it deletes, and keeps nothing meanwhile.
  *
- * `SEALWAX_KEYS="$(npx sealwax keygen)" node confirm.js` serves stdio.
+ * `SEALWAX_KEYS="$(npx sealwax keygen)" node confirm.mts` serves stdio; `ask.mts` is a client.
  */
 
 import { acceptedContent, inputRequired, McpServer } from '@modelcontextprotocol/server';
@@ -20,7 +20,7 @@ serveStdio(() => {
     if (ctx.mcpReq.requestState() === undefined) {
       const requestedSchema = { type: 'object' as const, properties: {} };
       const confirm = inputRequired.elicit({ message: `Delete note ${id}?`, requestedSchema });
-      const requestState = guard.state(ctx, { asked: id }); // leaves sealed
+      const requestState = guard.state(ctx, { asked: id }); // sealed
       return inputRequired({ inputRequests: { confirm }, requestState });
     }
     // The state is ours: for this user, this tool and these arguments, at most 10 minutes old.

@@ -1,0 +1,52 @@
+"""Compiles the programs of docs/start/rust.md as a reader would: after `cargo new`, and with the page's own `cargo add` lines.
+
+The crates of this repository are taken from it, and their dependencies from its lock file and target directory.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/start/rust.md"
+OURS = {"sealwax": ROOT, "sealwax-rmcp": ROOT / "adapters/rmcp"}
+BLOCK = re.compile(r"^```rust\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ADD = re.compile(r"^cargo add (.+)$", re.MULTILINE)
+
+
+def cargo(*arguments, folder):
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")}
+    subprocess.run(["cargo", *arguments], cwd=folder, env=environment, check=True)
+
+
+def main(work):
+    # Outside of this repository: inside, it would be a member of the workspace.
+    cargo("new", "--quiet", "--vcs", "none", "reader", folder=work)
+    project = pathlib.Path(work) / "reader"
+    # The profile by which the dependencies have been compiled.
+    manifest = (ROOT / "Cargo.toml").read_text()
+    with (project / "Cargo.toml").open("a") as file:
+        file.write('\n[lints.rust]\nwarnings = "deny"\n\n' + manifest[manifest.index("[profile.dev]") :])
+    shutil.copy(ROOT / "Cargo.lock", project)
+    page = PAGE.read_text()
+    for line in ADD.findall(page):
+        words = line.split()
+        for name in [word for word in words if word in OURS]:
+            words.remove(name)
+            cargo("add", "--quiet", "--path", OURS[name], folder=project)
+        if words:
+            cargo("add", "--quiet", *words, folder=project)
+    (project / "src/bin").mkdir()
+    programs = BLOCK.findall(page)
+    for number, program in enumerate(programs, 1):
+        (project / f"src/bin/program_{number}.rs").write_text(program)
+    cargo("check", "--quiet", "--bins", folder=project)
+    print(f"{len(programs)} programs: {len(programs)} passed, 0 failed")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        main(folder)
