@@ -1,7 +1,6 @@
 # Each does all of its set-up, on a fresh machine too (Rust by rustup, Node with npm, Python 3, a C compiler, make):
 #
 #   make quickstart  the main job in one language, in about two minutes: a real server, a real client, and a thief
-#   make test        all that a change must pass, in about half an hour; safe with -j2 (and -O for its output)
 #   make demo        one session through four languages, and a fleet of MCP servers in three
 #   make test        every language, the real SDKs, a real Valkey, all vectors and transcripts: in ten minutes, cold
 #   make test-more   what else a change must pass: linters, release builds, other versions and targets, the documents

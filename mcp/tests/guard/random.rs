@@ -4,11 +4,11 @@ mod case;
 mod checks;
 
 use proptest::prelude::*;
-use sealwax::{Principal, SessionMetadata};
+use sealwax::{Kind, Principal, SessionMetadata};
 use sealwax_mcp::ledger::{Command, Memory, Script};
 use sealwax_mcp::{
-    Event, Failed, Guard, Head, LedgerSettings, Message, Outcome, Question, Required, Scope, Sent,
-    SentSession, SessionSettings, Step, Verdict,
+    Carried, Event, Failed, Guard, Head, LedgerSettings, Message, Outcome, Question, Required,
+    Scope, Sent, SentSession, SessionSettings, Step, Verdict,
 };
 
 use case::{Case, Token, case};
@@ -133,7 +133,8 @@ proptest! {
                 }
                 Step::Ledger(command) if command.script == Script::Open => {
                     prop_assert!(case.has_ledger);
-                    let leaves = played.delivered && case.method.ends_with("/list") && !case.public;
+                    let carried = Carried::by(case.method).map(|carried| carried.kind);
+                    let leaves = played.delivered && carried == Some(Kind::Cursor) && !case.public;
                     prop_assert!(at == 0 || leaves, "it comes first, or before a cursor");
                     // Opening may fail: only later commands decide.
                     Event::Ledger(match case.asks {
