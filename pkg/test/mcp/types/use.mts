@@ -143,7 +143,7 @@ new StdioServerTransport(...sessionStreams(guard, { ttl: 60 }));
 
 const kept: SessionStore = { load: async () => undefined, save() {}, remove() {} };
 const row: { state?: string | undefined; end?: string | undefined } = {};
-export const rows: SessionStore = {
+export const rowStore: SessionStore = {
   ...kept,
   load: () => ({ sessionId: 's', state: row.state, expiresAt: row.end }),
 };
