@@ -265,6 +265,7 @@ docs:
 test-docs: servers docs tools
 	python3 tests/published/snippets.py $(BUILD)/snippets $(NODE_24) pkg/node_modules/.bin/tsc \
 		$(CONSUMER_MCP)/node_modules $(BUILD)/venv/bin/mypy $(PYTHON_MCP)
+	$(PYTHON_MCP) tests/published/over_http.py $(BUILD)/snippets $(NODE_24) $(PYTHON_MCP)
 
 # ---- what only a release needs: RUSTUP_TOOLCHAIN=1.88 make msrv ----
 

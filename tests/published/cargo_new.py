@@ -1,4 +1,4 @@
-"""Compiles the programs of docs/start/rust.md as a reader would: after `cargo new`, and with the page's own `cargo add` lines.
+"""Compiles the Rust programs of docs/ as a reader would: after `cargo new`, and with the `cargo add` lines of docs/start/rust.md.
 
 The crates of this repository are taken from it, and their dependencies from its lock file and target directory.
 """
@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/start/rust.md"
+PAGES = [ROOT / "docs/start/rust.md", *sorted((ROOT / "docs").glob("*.md"))]
 OURS = {"sealwax": ROOT, "sealwax-rmcp": ROOT / "adapters/rmcp"}
 BLOCK = re.compile(r"^```rust\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADD = re.compile(r"^cargo add (.+)$", re.MULTILINE)
@@ -31,8 +31,8 @@ def main(work):
     with (project / "Cargo.toml").open("a") as file:
         file.write('\n[lints.rust]\nwarnings = "deny"\n\n' + manifest[manifest.index("[profile.dev]") :])
     shutil.copy(ROOT / "Cargo.lock", project)
-    page = PAGE.read_text()
-    for line in ADD.findall(page):
+    pages = [page.read_text() for page in PAGES]
+    for line in ADD.findall(pages[0]):
         words = line.split()
         for name in [word for word in words if word in OURS]:
             words.remove(name)
@@ -40,7 +40,7 @@ def main(work):
         if words:
             cargo("add", "--quiet", *words, folder=project)
     (project / "src/bin").mkdir()
-    programs = BLOCK.findall(page)
+    programs = [program for page in pages for program in BLOCK.findall(page)]
     for number, program in enumerate(programs, 1):
         (project / f"src/bin/program_{number}.rs").write_text(program)
     cargo("check", "--quiet", "--bins", folder=project)

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 RUN_BY_THE_TESTS = {
     "ts": ["examples/confirm.mts", "examples/ask.mts"],
-    "rust": ["src/lib.rs", "adapters/rmcp/examples/rounds.rs", "adapters/rmcp/examples/http.rs"],
+    "rust": ["src/lib.rs", "adapters/rmcp/examples"],
     "rs": ["examples/notes.rs", "examples/sessions.rs"],
     "c": ["examples/quickstart.c"],
 }
@@ -41,7 +41,9 @@ def c_tests_that_need(program):
 
 def stands_in_a_file(language, block):
     parts = [part.strip("\n") for part in LEFT_OUT.split(block)]
-    texts = [IN_DOCUMENTATION.sub("", (ROOT / name).read_text()) for name in RUN_BY_THE_TESTS[language]]
+    places = [ROOT / name for name in RUN_BY_THE_TESTS[language]]
+    files = [file for place in places for file in (place.iterdir() if place.is_dir() else [place])]
+    texts = [IN_DOCUMENTATION.sub("", file.read_text()) for file in files]
     return any(all(part in text for part in parts) for text in texts)
 
 

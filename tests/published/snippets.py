@@ -5,8 +5,8 @@ Usage: python3 tests/published/snippets.py WORK NODE TSC MODULES MYPY PYTHON
 WORK is a folder to write them to; NODE is 22.18 or later; MODULES is the node_modules, and PYTHON the interpreter, with the
 packages and the SDKs installed. On a page a block that begins with an import begins a program, and the blocks of that
 language that follow continue it. All have to pass `mypy --strict`, and what `tsc --init` sets in a folder that `npm init`
-made. A program runs with a key and with nothing on stdin, and has to end by itself. The README's server is called by the
-README's client.
+made. A program runs with a key and with nothing on stdin, and has to end by itself. The clients among them call the servers
+before them.
 """
 
 import base64
@@ -23,8 +23,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "bindings/python/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SUFFIXES = {"ts": ".mts", "python": ".py"}
-#: What the README calls its programs.
-NAMED = {"README_1": "confirm", "README_2": "ask"}
+#: What the pages call their programs.
+NAMED = {"README_1": "confirm", "README_2": "ask", "docs_start_python_1": "confirm", "docs_start_python_2": "ask"}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BEGINS = re.compile(r"(?:(?://|#)[^\n]*\n)*(?:import|from) ")
 # Of npm 11: before it there was no type.
@@ -32,7 +32,7 @@ PACKAGE = {"name": "work", "version": "1.0.0", "main": "index.js", "type": "comm
 # What tsc --init tells to set for Node.
 TSCONFIG = {"extends": "./tsconfig.json", "compilerOptions": {"types": ["node"], "noEmit": True}, "include": ["*.mts"]}
 # The state, its acceptance, and its refusal; stderr stands beside them.
-TOLD = re.compile(r"sw1\.[\w-]{80,} .*Note 7 deleted.*^Invalid or expired requestState$", re.MULTILINE | re.DOTALL)
+TOLD = re.compile(r"sw1\.[\w-]{80,}\s.*Note 7 deleted.*^Invalid or expired requestState$", re.MULTILINE | re.DOTALL)
 LIMIT = 120
 
 
@@ -98,8 +98,9 @@ def main(work, node, tsc, modules, mypy, python):
     for file, title in files.items():
         command = [node if file.suffix == ".mts" else python, file]
         told[file.name] = checked(title, command, stdin=subprocess.DEVNULL, env=environment, cwd=work)
-    if not TOLD.search(told["ask.mts"]):
-        sys.exit(f"the README's client: expected {TOLD.pattern}, found:\n{told['ask.mts']}")
+    for client in ["ask.mts", "ask.py"]:
+        if not TOLD.search(told[client]):
+            sys.exit(f"{client}: expected {TOLD.pattern}, found:\n{told[client]}")
     print(f"{len(files)} programs: {len(files)} passed, 0 failed")
 
 

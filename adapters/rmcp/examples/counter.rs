@@ -1,0 +1,38 @@
+//! The server of docs/sessions.md.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::transport::stdio;
+use rmcp::{ErrorData, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
+use sealwax::{Codec, KeyRing};
+use sealwax_rmcp::{Guard, Session, anonymous};
+
+#[derive(Clone)]
+struct Counter;
+
+#[tool_router]
+impl Counter {
+    #[tool(description = "Counts: one more than last time in this session")]
+    async fn count(&self, mut session: Session<u64>) -> Result<CallToolResult, ErrorData> {
+        session.update(|count| *count += 1)?;
+        Ok(session
+            .result(|count| CallToolResult::success(vec![ContentBlock::text(count.to_string())])))
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Counter {}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let codec = Codec::new(KeyRing::from_env()?, "https://counter.example.com")?;
+    let guard = Guard::builder(codec, anonymous).build()?;
+    let sessions = guard.sessions(|_, _| async { Ok(0) });
+    sessions.require_methods(["tools/call"]).build()?;
+    guard
+        .protect(Counter)
+        .serve(stdio())
+        .await?
+        .waiting()
+        .await?;
+    Ok(())
+}
