@@ -150,7 +150,11 @@ export function begun(exchange: raw.Exchange, step: string): Begun {
   return { exchange, step };
 }
 
-/** A dialogue with a Redis that has begun, and what is next: docs/engine.md. */
+/**
+ * A dialogue with a Redis that has begun, and what is next: docs/engine.md.
+ *
+ * @internal
+ */
 export interface DialogueBegun {
   readonly dialogue: raw.Dialogue;
   readonly next: string;
