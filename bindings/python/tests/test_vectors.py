@@ -42,8 +42,7 @@ def view(file: Vector, vector: Vector) -> sealwax.View:
 
 def sealer(file: Vector, vector: Vector) -> Sealer:
     """The sealer of any kind, with any fields: a typed sealer has no way to ask for some."""
-    return Sealer(
-        view(file, vector),
+    return view(file, vector)._sealer(
         getattr(lib, f"SEALWAX_KIND_{vector['kind'].upper().replace('-', '_')}"),
         label=vector["label"],
         session_id=vector["session_id"] or None,
