@@ -304,9 +304,9 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    pub fn starting(now: u64) -> Self {
+    pub fn starting(started_at: u64) -> Self {
         Self {
-            started_at: now,
+            started_at,
             generation: 0,
         }
     }

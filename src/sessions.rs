@@ -140,9 +140,16 @@ impl Sessions<'_> {
     ///
     /// [`Error::TooLarge`], [`Error::EntropyUnavailable`], [`Error::InvalidArgument`].
     pub fn create(&self, payload: &[u8]) -> Result<SessionMetadata, Error> {
+        self.begin(None, payload)
+    }
+
+    /// Creates a session that started now, or when another one did.
+    fn begin(&self, started_at: Option<u64>, payload: &[u8]) -> Result<SessionMetadata, Error> {
         let clock = self.view.codec().clock();
+        let now = clock.now();
         let id = self.view.mint_session_id_at(clock.now_ms)?;
-        let (metadata, _) = self.write(&id, clock.now(), Life::starting(clock.now()), payload)?;
+        let life = Life::starting(started_at.unwrap_or(now));
+        let (metadata, _) = self.write(&id, now, life, payload)?;
         Ok(metadata)
     }
 
@@ -209,13 +216,23 @@ impl Sessions<'_> {
         self.write(&session.id, self.view.codec().clock().now(), life, payload)
     }
 
-    /// Creates a session with the state of another, which continues independently.
+    /// Creates a session with the state of another, which continues independently. It keeps the
+    /// start: no fork outlives the maximum age of the first session.
     ///
     /// # Errors
     ///
     /// As [`create`](Self::create).
     pub fn fork(&self, session: &OpenedSession) -> Result<SessionMetadata, Error> {
-        self.create(session.payload())
+        self.forked(session, session.payload())
+    }
+
+    /// As [`fork`](Self::fork), with another state.
+    pub(crate) fn forked(
+        &self,
+        session: &OpenedSession,
+        payload: &[u8],
+    ) -> Result<SessionMetadata, Error> {
+        self.begin(Some(session.state.started_at()), payload)
     }
 
     fn write(

@@ -20,7 +20,7 @@ SHARES = 2
 
 #: The tests that read data: a test binary, and modules of it.
 CODEC = ("codec", ["vectors", "requests", "contexts", "sessions", "keys"])
-GUARD = ("guard", ["transcripts", "random", "exchange"])
+GUARD = ("guard", ["transcripts", "random", "exchange", "documents"])
 LEDGER = ("guard", ["ledger", "ledger_vectors"])
 CANONICAL = ("codec", ["canonical"])
 CLONES = ("codec", ["clones"])

@@ -155,10 +155,6 @@ impl Acting {
         })
     }
 
-    pub fn fail(&self, context: &mut Context, error: Error) -> Step {
-        self.refuse(context, error.into())
-    }
-
     /// Returns the value of the handle, before it is accepted.
     pub fn opened(&self) -> Option<&str> {
         let (_, made) = self.asking.as_ref()?;
@@ -345,7 +341,7 @@ impl Acting {
         }
     }
 
-    fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
+    pub fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let about = About {
             token: self.handle.sent().text(),
             // A verified handle is known to be of this service, so its id is logged.

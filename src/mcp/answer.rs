@@ -232,6 +232,14 @@ impl Profile {
         }
     }
 
+    /// Returns the answer to a caller who is not known.
+    pub(super) fn unauthenticated(self) -> Answer {
+        match self {
+            Self::Handle => Answer::tool_error("Authentication required"),
+            _ => Answer::error(-32602, "Authentication required", None),
+        }
+    }
+
     /// Returns the answer to a failure of the server: the client's session may still be valid.
     #[must_use]
     pub fn internal_error(self) -> Answer {
@@ -280,6 +288,10 @@ impl Answer {
     pub fn to_json(&self) -> String {
         // Strings and numbers always serialize.
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub(super) fn invalid_params() -> Self {
+        Self::error(-32602, "Invalid params", None)
     }
 
     fn error(code: i32, message: &'static str, data: Option<ErrorData>) -> Self {

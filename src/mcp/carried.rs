@@ -7,16 +7,17 @@ use crate::Kind;
 ///
 /// `requestState` belongs to the requests that a server of revision 2026-07-28 may answer with
 /// `input_required` (`basic/patterns/mrtr`), a cursor to the methods that list something
-/// (`server/utilities/pagination`).
+/// (`server/utilities/pagination`). An extension or an author may name such a method in any way, so
+/// every request without a `requestState` may carry a cursor.
 ///
 /// ```
 /// use sealwax::{Carried, Kind};
 ///
 /// let call = Carried::by("tools/call").unwrap();
 /// assert_eq!((call.kind, call.param, call.target), (Kind::RequestState, "requestState", Some("name")));
-/// let list = Carried::by("tools/list").unwrap();
+/// let list = Carried::by("notes/search").unwrap();
 /// assert_eq!((list.kind, list.param, list.result), (Kind::Cursor, "cursor", "nextCursor"));
-/// assert_eq!(Carried::by("ping"), None);
+/// assert_eq!(Carried::by("notifications/progress"), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,7 +33,7 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// Returns the members of `method`, if it carries a token.
+    /// Returns the members of the requests of `method`. A notification carries no token.
     #[must_use]
     pub fn by(method: &str) -> Option<Self> {
         let request_state = |target| Self {
@@ -44,16 +45,13 @@ impl Carried {
         match method {
             "tools/call" | "prompts/get" => Some(request_state("name")),
             "resources/read" => Some(request_state("uri")),
-            // Includes lists of extensions, which follow the same pattern; the second name is the
-            // one exception.
-            _ => (method.ends_with("/list") || method == "resources/directory/read").then_some(
-                Self {
-                    kind: Kind::Cursor,
-                    param: "cursor",
-                    result: "nextCursor",
-                    target: None,
-                },
-            ),
+            _ if method.is_empty() || method.starts_with("notifications/") => None,
+            _ => Some(Self {
+                kind: Kind::Cursor,
+                param: "cursor",
+                result: "nextCursor",
+                target: None,
+            }),
         }
     }
 }

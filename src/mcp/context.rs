@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::asking;
 use super::guard::Ledger;
 use super::{Answer, Failed, Guard, Item, Presented, Profile, Refused, Reply, Step, Verdict};
+use crate::format::text::FIELD_LIMIT;
 use crate::ledger::{CEILING, LARGEST_SKEW};
 use crate::{Error, Inspected, Principal, TokenId, View, inspect};
 
@@ -21,6 +22,8 @@ pub(super) struct Context {
     caller: Option<Caller>,
     /// Whether the adapter was asked for the caller.
     identifying: bool,
+    /// The target of the request, for the log.
+    target: Option<Arc<str>>,
 }
 
 /// An identified caller.
@@ -39,6 +42,10 @@ pub(super) enum Reason {
     Error(Error),
     /// A value could not be sealed: never the client's fault.
     Unsealed(Error),
+    /// The request has what no `requestState` can be bound to.
+    InvalidRequest(Error),
+    /// The author's function found no caller.
+    Unauthenticated,
     /// `accept` said no.
     NotAccepted,
     /// `accept` could not decide.
@@ -65,6 +72,8 @@ impl Reason {
     fn code(&self) -> &'static str {
         match self {
             Self::Error(error) | Self::Unsealed(error) => error.code(),
+            Self::InvalidRequest(_) => "invalid_request",
+            Self::Unauthenticated => "unauthenticated",
             Self::NotAccepted => "not_accepted",
             Self::AcceptUnavailable(_) => "accept_unavailable",
             Self::Ledger(code, _) => code,
@@ -76,6 +85,15 @@ impl Reason {
     fn message(self) -> String {
         match self {
             Self::Error(error) | Self::Unsealed(error) => error.to_string(),
+            Self::InvalidRequest(error) => format!(
+                "{error}; no requestState could be bound to this request: the client may pass the value as \
+                 a text, or the server name the arguments that matter with `only`"
+            ),
+            Self::Unauthenticated => {
+                "principal: expected an authenticated caller, found none: let the \
+                                      authentication in front refuse such a request"
+                    .into()
+            }
             Self::NotAccepted => "used or ended: `accept` refused it".into(),
             Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
             Self::Ledger(_, why) => why.into_owned(),
@@ -91,6 +109,7 @@ impl Reason {
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::Error(error) => error.is_refusal(),
+            Self::InvalidRequest(_) | Self::Unauthenticated => true,
             Self::NotAccepted | Self::Ledger(..) | Self::Stale(_) => true,
             Self::Unsealed(_) | Self::AcceptUnavailable(_) | Self::LedgerUnavailable(_) => false,
         }
@@ -144,13 +163,22 @@ impl Context {
             refused: Vec::new(),
             caller: None,
             identifying: false,
+            target: None,
         }
+    }
+
+    /// Sets the target of the request, for the log. It is a client's text, so a long one is left out.
+    pub fn set_target(&mut self, target: Option<&str>) {
+        self.target = target
+            .filter(|target| target.len() <= FIELD_LIMIT)
+            .map(Into::into);
     }
 
     /// Returns the context for an action of the message's handler.
     pub fn inner(&self) -> Self {
         Self {
             caller: self.caller.clone(),
+            target: self.target.clone(),
             ..Self::new(self.guard.clone())
         }
     }
@@ -183,14 +211,15 @@ impl Context {
     }
 
     /// Sets the caller, if the adapter knows it already.
-    pub fn set_caller(&mut self, principal: Option<Principal>) -> Result<(), Error> {
-        principal.map_or(Ok(()), |principal| self.identify(Ok(principal)))
+    pub fn set_caller(&mut self, principal: Option<Principal>) -> Result<(), Reason> {
+        principal.map_or(Ok(()), |principal| self.identify(Ok(Some(principal))))
     }
 
     /// Sets the caller.
-    pub fn identify(&mut self, found: Result<Principal, Failed>) -> Result<(), Error> {
+    pub fn identify(&mut self, found: Result<Option<Principal>, Failed>) -> Result<(), Reason> {
         self.identifying = false;
-        let principal = found.map_err(|Failed(why)| Error::argument(why))?;
+        let found = found.map_err(|Failed(why)| Error::argument(why))?;
+        let principal = found.ok_or(Reason::Unauthenticated)?;
         let settings = self.guard.settings();
         let ledger = settings.ledger.as_ref();
         self.caller = Some(Caller {
@@ -220,15 +249,17 @@ impl Context {
 
     /// Logs a refusal, and returns the fixed answer to it.
     pub fn refuse(&mut self, reason: Reason, about: About<'_>) -> Answer {
-        let answer = if reason.is_refusal() {
-            about.profile.refusal(about.session_id)
-        } else {
-            about.profile.internal_error()
+        let answer = match &reason {
+            Reason::InvalidRequest(_) => Answer::invalid_params(),
+            Reason::Unauthenticated => about.profile.unauthenticated(),
+            reason if reason.is_refusal() => about.profile.refusal(about.session_id),
+            _ => about.profile.internal_error(),
         };
         self.refused.push(Refused {
             code: reason.code(),
             item: about.item,
             token_id: about.id.or_else(|| token_id(about.token?)),
+            target: self.target.as_deref().map(Into::into),
             message: reason.message(),
         });
         answer

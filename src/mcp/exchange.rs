@@ -1,11 +1,12 @@
 //! The exchange of one message.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::act::{Act, Acting};
-use super::context::{About, Context};
+use super::context::{About, Context, Reason};
 use super::request::Request;
 use super::revoking::Revoking;
 use super::session::Written;
@@ -22,7 +23,7 @@ pub struct Exchange {
     context: Context,
     flow: Flow,
     /// While the ledger is being opened: whether the caller is valid.
-    opening: Option<Result<(), Error>>,
+    opening: Option<Result<(), Reason>>,
 }
 
 enum Flow {
@@ -37,6 +38,7 @@ impl Exchange {
     pub(super) fn of_message(guard: Guard, mut message: Message<'_>) -> (Self, Step) {
         let mut context = Context::new(guard);
         let known = context.set_caller(message.principal.take());
+        context.set_target(message.target);
         let request = Request::new(message);
         Self::begin(context, Flow::Request(Box::new(request)), known)
     }
@@ -73,7 +75,7 @@ impl Exchange {
         (exchange, Step::Reply(reply))
     }
 
-    fn begin(context: Context, flow: Flow, known: Result<(), Error>) -> (Self, Step) {
+    fn begin(context: Context, flow: Flow, known: Result<(), Reason>) -> (Self, Step) {
         let mut exchange = Self {
             context,
             flow,
@@ -94,11 +96,8 @@ impl Exchange {
         (exchange, step)
     }
 
-    fn entered(&mut self, known: Result<(), Error>) -> Step {
-        let step = match known {
-            Ok(()) => self.advance(),
-            Err(error) => self.unidentified(error),
-        };
+    fn entered(&mut self, known: Result<(), Reason>) -> Step {
+        let step = self.identified(known);
         self.settle(step)
     }
 
@@ -122,10 +121,14 @@ impl Exchange {
         }
         let context = &mut self.context;
         let step = match event {
-            Event::Principal(found) if context.is_identifying() => match context.identify(found) {
-                Ok(()) => self.advance(),
-                Err(error) => self.unidentified(error),
-            },
+            Event::Principal(found) if context.is_identifying() => {
+                let known = context.identify(found.map(Some));
+                self.identified(known)
+            }
+            Event::Nobody if context.is_identifying() => {
+                let known = context.identify(Ok(None));
+                self.identified(known)
+            }
             event => {
                 let taken = match &mut self.flow {
                     Flow::Request(request) => request.take(context, event),
@@ -165,6 +168,21 @@ impl Exchange {
         }
     }
 
+    /// Seals the next `requestState` for this request and its caller, and returns the token: the
+    /// `requestState` of a result with `resultType: "input_required"`, which leaves as it is. Unlike
+    /// the value, the token shows nothing wherever it ends up.
+    ///
+    /// # Errors
+    ///
+    /// As [`state`](Self::state); [`Error::InvalidArgument`] for invalid JSON, [`Error::TooLarge`],
+    /// [`Error::EntropyUnavailable`].
+    pub fn seal_state(&mut self, json: &str) -> Result<String, Error> {
+        match &mut self.flow {
+            Flow::Request(request) => request.seal_state(&self.context, json),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
     /// Returns the data-layer session of the request, while the handler runs, if there is one. A
     /// list has none.
     #[must_use]
@@ -191,7 +209,8 @@ impl Exchange {
 
     /// Writes the session's value, computed by a function of the author. If another request wrote
     /// in the meantime, [`Step::Update`] asks to apply the function to that value, unless
-    /// [`write`](Self::write) was called too.
+    /// [`write`](Self::write) was called too. A result that was made from the value is then made again
+    /// ([`Updated::left`](super::Updated::left)).
     ///
     /// # Errors
     ///
@@ -204,7 +223,8 @@ impl Exchange {
     }
 
     /// Forks the session: the new one starts with the written value, or else the opened one, and
-    /// this one continues. Returns the new metadata, for a result.
+    /// this one continues. The new one keeps the start, from which the maximum age counts. Returns
+    /// the new metadata, for a result.
     ///
     /// # Errors
     ///
@@ -243,13 +263,20 @@ impl Exchange {
         }
     }
 
+    fn identified(&mut self, known: Result<(), Reason>) -> Step {
+        match known {
+            Ok(()) => self.advance(),
+            Err(reason) => self.unidentified(reason),
+        }
+    }
+
     /// Refuses a caller without a principal: the authentication in front should have done so.
-    fn unidentified(&mut self, error: Error) -> Step {
+    fn unidentified(&mut self, reason: Reason) -> Step {
         let context = &mut self.context;
         match &self.flow {
-            Flow::Request(request) => request.fail(context, error),
-            Flow::Transport(flow) => flow.fail(context, error),
-            Flow::Act(acting) => acting.fail(context, error),
+            Flow::Request(request) => request.fail(context, reason),
+            Flow::Transport(flow) => flow.fail(context, reason),
+            Flow::Act(acting) => acting.refuse(context, reason),
             Flow::Revoking(_) | Flow::Over => Step::Drop,
         }
     }

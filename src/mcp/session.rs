@@ -115,12 +115,12 @@ impl Session {
         settings: &SessionSettings,
         view: &View,
     ) -> Result<SessionMetadata, Error> {
-        if self.opened.is_none() {
+        let Some(opened) = &self.opened else {
             return Err(Error::argument(
                 "fork: expected a session that holds its value; copy the row of this one's ulid",
             ));
-        }
-        settings.of(view).create(self.value.as_bytes())
+        };
+        settings.of(view).forked(opened, self.value.as_bytes())
     }
 
     /// Returns the part to send: the id as received, and a new state if one was written, or is due

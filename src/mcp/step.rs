@@ -239,12 +239,14 @@ pub struct Before {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refused {
-    /// A code of [`Error`](crate::Error), `not_accepted` or `accept_unavailable`.
+    /// A code of [`Error`](crate::Error), or one of a guard, as docs/refusals.md lists them.
     pub code: &'static str,
     /// The kind of thing that was refused.
     pub item: Item,
     /// The token id, or the ulid, if it can be read. It is verified only if the token opened.
     pub token_id: Option<String>,
+    /// The target of the request, as the client named it: a tool, a prompt or a resource.
+    pub target: Option<String>,
     /// The expected and the found value.
     pub message: String,
 }

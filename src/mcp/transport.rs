@@ -20,6 +20,9 @@ use super::{
 use crate::ledger::LARGEST_SKEW;
 use crate::{Error, Kind, View};
 
+/// The methods of HTTP that the protocol has. Any other is for the server around it, such as the
+/// `OPTIONS` with which a browser asks first.
+const METHODS: [&str; 3] = ["POST", "GET", "DELETE"];
 const TERMINATE: &str = "session/terminate";
 
 pub(super) struct TransportFlow {
@@ -102,10 +105,11 @@ impl TransportFlow {
     }
 
     /// Refuses: the caller could not be identified.
-    pub fn fail(&self, context: &mut Context, error: Error) -> Step {
-        match self.phase {
-            Phase::Leaving(_) => self.not_begun(context, error),
-            _ => self.refuse(context, error.into()),
+    pub fn fail(&self, context: &mut Context, reason: Reason) -> Step {
+        match (&self.phase, reason) {
+            (_, Reason::Unauthenticated) => self.unauthenticated(context),
+            (Phase::Leaving(_), reason) => self.not_begun(context, reason),
+            (_, reason) => self.refuse(context, reason),
         }
     }
 }
@@ -125,6 +129,13 @@ impl TransportFlow {
                 watch,
                 ..Deliver::default()
             }));
+        }
+        if self
+            .http
+            .as_deref()
+            .is_some_and(|http| !METHODS.contains(&http))
+        {
+            return Ok(self.deliver(Deliver::default()));
         }
         let terminates = transport.sep1359 && self.method.as_deref() == Some(TERMINATE);
         let ends = self.deletes() || terminates;
@@ -295,12 +306,12 @@ impl TransportFlow {
                 declare: self.declares(context),
                 ..Leave::default()
             }))),
-            Err(error) => Ok(self.not_begun(context, error)),
+            Err(error) => Ok(self.not_begun(context, Reason::Unsealed(error))),
         }
     }
 
-    fn not_begun(&self, context: &mut Context, error: Error) -> Step {
-        let answer = context.refuse(Reason::Unsealed(error), About::new(Item::Session));
+    fn not_begun(&self, context: &mut Context, reason: Reason) -> Step {
+        let answer = context.refuse(reason, About::new(Item::Session));
         Step::Reply(Reply {
             status: self.http.is_some().then_some(500),
             ..answer.into()
@@ -331,6 +342,19 @@ impl TransportFlow {
             return Step::Drop;
         }
         Step::Reply(answer.into())
+    }
+
+    /// Refuses a caller who is not known. The status is not 401, which would have to tell how to
+    /// authenticate: only the authentication in front knows.
+    fn unauthenticated(&self, context: &mut Context) -> Step {
+        let answer = context.refuse(Reason::Unauthenticated, About::new(Item::Session));
+        if self.http.is_none() && (self.method.is_none() || self.notification) {
+            return Step::Drop;
+        }
+        Step::Reply(Reply {
+            status: self.http.is_some().then_some(400),
+            ..answer.into()
+        })
     }
 
     /// Refuses a request that cannot be served for any caller.

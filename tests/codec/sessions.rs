@@ -156,6 +156,31 @@ fn a_fork_is_a_session_of_its_own() {
 }
 
 #[test]
+fn forks_of_forks_do_not_outlive_the_maximum_age() {
+    const DAY: u64 = 86_400;
+    let clock = clock();
+    let alice = clock.view("alice");
+    let sessions = alice.sessions().no_expiry();
+    let mut latest = sessions.create(b"1").unwrap();
+    let ends = latest.expires_at.clone();
+    let started = clock.now();
+    // The codec's limit is seven days.
+    for _ in 0..6 {
+        clock.pass(DAY);
+        let session = sessions.open(&latest).unwrap();
+        latest = sessions.fork(&session).unwrap();
+        assert_eq!(latest.expires_at, ends);
+        let fork = sessions.open(&latest).unwrap();
+        assert_eq!(
+            (fork.state().started_at(), fork.state().generation()),
+            (started, 0)
+        );
+    }
+    clock.pass(DAY);
+    assert_eq!(sessions.open(&latest).unwrap_err().code(), "expired");
+}
+
+#[test]
 fn stolen_crossed_and_missing_parts_are_refused() {
     let clock = clock();
     let alice = clock.view("alice");

@@ -153,6 +153,82 @@ fn a_refusal_tells_the_id_that_the_text_claims() {
 }
 
 #[test]
+fn a_refusal_tells_the_target() {
+    let guard = guard_with(&clock(), |guard| guard);
+    let told = |mut exchange: Exchange| exchange.refused().remove(0);
+    let (exchange, step) = guard.message(Message {
+        arguments: Some(r#"{"id":9007199254740993}"#),
+        ..call()
+    });
+    assert_eq!(code(step), -32602);
+    let refused = told(exchange);
+    assert_eq!(
+        (refused.code, refused.target.as_deref()),
+        ("invalid_request", Some("play"))
+    );
+    assert!(refused.message.contains("2^53") && refused.message.contains("`only`"));
+
+    // In what its handler does, too.
+    let (exchange, _) = guard.message(call());
+    let what = What::Check {
+        handle: Sent::Text("basket_1"),
+        max_age: None,
+    };
+    let handle_type = "basket";
+    let (acting, step) = exchange.act(Act { handle_type, what });
+    assert_eq!(code(step), -32602);
+    assert_eq!(told(acting).target.as_deref(), Some("play"));
+
+    // A client chooses it.
+    let long = "x".repeat(1025);
+    let (exchange, step) = guard.message(Message {
+        target: Some(&long),
+        ..call()
+    });
+    assert_eq!(code(step), -32602);
+    assert_eq!(told(exchange).target, None);
+}
+
+#[test]
+fn a_request_without_a_state_is_bound_before_its_handler_runs() {
+    let guard = guard_with(&clock(), |guard| guard);
+    let unbound = |message: Message<'_>| {
+        let (mut exchange, step) = guard.message(message);
+        assert_eq!(code(step), -32602);
+        exchange.refused().remove(0).code
+    };
+    for arguments in [
+        r#"{"id":"\ud800"}"#,
+        r#"{"id":1,"id":2}"#,
+        "[1",
+        "7",
+        r#""7""#,
+    ] {
+        let arguments = Some(arguments);
+        let message = Message {
+            arguments,
+            ..call()
+        };
+        assert_eq!(unbound(message), "invalid_request", "{arguments:?}");
+    }
+    for target in [None, Some("")] {
+        let message = Message { target, ..call() };
+        assert_eq!(unbound(message), "invalid_request", "{target:?}");
+    }
+    // What carries no state is not bound, and neither is a notification.
+    let others = [("tools/list", false), ("tools/call", true)];
+    for (method, notification) in others {
+        let (_, step) = guard.message(Message {
+            method,
+            target: None,
+            notification,
+            ..call()
+        });
+        assert!(matches!(step, Step::Deliver(_)), "{method}");
+    }
+}
+
+#[test]
 fn only_is_of_its_own_target_and_of_arguments_alone() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| {
@@ -202,6 +278,29 @@ fn other_values_and_lost_writes_are_the_servers_failure() {
     // A session that was only read loses nothing.
     let (mut exchange, _) = guard.message(message());
     assert!(matches!(left(&mut exchange, head), Step::Leave(_)));
+}
+
+#[test]
+fn a_state_is_sealed_where_a_request_can_carry_it() {
+    let guard = guard_with(&clock(), |guard| guard);
+    let (mut exchange, step) = guard.message(call());
+    assert!(matches!(step, Step::Deliver(_)));
+    assert!(exchange.seal_state("{").is_err(), "no JSON");
+    let tokens = ["1", "2"].map(|value| exchange.seal_state(value).unwrap());
+    assert_ne!(tokens[0], tokens[1]);
+    let token = Sent::Text(&tokens[0]);
+    match left(&mut exchange, Head { token, ..ASKS }) {
+        Step::Leave(leave) => assert_eq!(leave.token, Some(tokens[0].clone())),
+        other => panic!("{other:?}"),
+    }
+    assert!(exchange.seal_state("1").is_err(), "it has been answered");
+
+    let (mut exchange, step) = guard.message(Message {
+        method: "tools/list",
+        ..call()
+    });
+    assert!(matches!(step, Step::Deliver(_)));
+    assert!(exchange.seal_state("1").is_err(), "a list has no state");
 }
 
 #[test]
@@ -285,6 +384,29 @@ fn sessions_live_as_long_as_their_author_said() {
         "2027-01-22T08:00:00Z",
         "the codec's seven days"
     );
+}
+
+#[test]
+fn a_fork_ends_with_the_session_that_it_began_from() {
+    let clock = clock();
+    let no_expiry = true;
+    let guard = guard_with(&clock, |guard| {
+        guard.sessions(SessionSettings {
+            no_expiry,
+            ..SessionSettings::default()
+        })
+    });
+    let view = clock.view("alice");
+    let session = view.sessions().no_expiry().create(b"{}").unwrap();
+    clock.pass(DAY);
+    let (mut exchange, _) = guard.message(Message {
+        session: sent(&session),
+        ..call()
+    });
+    exchange.write("1").unwrap();
+    let fork = exchange.fork().unwrap();
+    assert_ne!(fork.session_id, session.session_id);
+    assert_eq!(fork.expires_at, session.expires_at);
 }
 
 #[test]

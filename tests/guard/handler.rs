@@ -21,7 +21,7 @@ pub fn run(
     for operation in event["handler"].as_array().into_iter().flatten() {
         let name = operation[0].as_str().unwrap();
         match name {
-            "return" => returned = world.resolved(&operation[1]),
+            "return" => returned = with_states(exchange, &world.resolved(&operation[1])),
             "throw" => return None,
             _ => {
                 let did = operate(world, exchange, operation, event, found);
@@ -30,6 +30,25 @@ pub fn run(
         }
     }
     Some(returned)
+}
+
+/// Replaces each `{"$state": value}` by what an author gets for that value.
+fn with_states(exchange: &mut Exchange, value: &Value) -> Value {
+    match value {
+        Value::Object(object) if object.contains_key("$state") => exchange
+            .seal_state(&object["$state"].to_string())
+            .unwrap()
+            .into(),
+        Value::Object(object) => object
+            .iter()
+            .map(|(name, value)| (name.clone(), with_states(exchange, value)))
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| with_states(exchange, item))
+            .collect(),
+        other => other.clone(),
+    }
 }
 
 fn operate(
@@ -148,7 +167,7 @@ fn drive(
     let mut opened = None;
     let done = loop {
         let next = match step {
-            Step::Identify => Event::Principal(found.identify(world, event)),
+            Step::Identify => found.identify(world, event),
             Step::Ask(question) => {
                 opened = Some(acting.opened().map(str::to_owned));
                 Event::Answer(found.answer(world, question))
@@ -161,7 +180,8 @@ fn drive(
             Step::Reply(reply) => {
                 let (text, elsewhere) = (reply.tool.unwrap().content[0].text, reply.error.unwrap());
                 assert_eq!(elsewhere.message, text);
-                let (kind, code) = if text.starts_with("This handle is not valid") {
+                let refusals = ["This handle is not valid", "Authentication required"];
+                let (kind, code) = if refusals.iter().any(|one| text.starts_with(one)) {
                     ("refused", -32602)
                 } else {
                     ("failed", -32603)
@@ -178,14 +198,16 @@ fn drive(
 }
 
 impl Found {
-    pub fn identify(&mut self, world: &World, event: &Value) -> Result<sealwax::Principal, Failed> {
+    pub fn identify(&mut self, world: &World, event: &Value) -> Event<'static> {
         let who = event["as"].as_str().unwrap();
         if !std::mem::replace(&mut self.identified, true) {
             self.asked.push("principal".into());
         }
-        world
-            .principal(who)
-            .ok_or_else(|| Failed("principal: found nobody".into()))
+        match (world.principal(who), who) {
+            (Some(principal), _) => Event::Principal(Ok(principal)),
+            (None, "nobody") => Event::Nobody,
+            (None, _) => Event::Principal(Err(Failed("principal: it threw".into()))),
+        }
     }
 
     pub fn answer(&mut self, world: &mut World, question: Question) -> Verdict {

@@ -4,6 +4,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "documents")]
+mod documents;
 mod exchange;
 mod handler;
 mod ledger;

@@ -69,7 +69,7 @@ fn at_the_handlers(
     let target = target.and_then(Value::as_str);
     let arguments = params.get("arguments").filter(|it| !it.is_null());
     let arguments = arguments.map(Value::to_string);
-    let session = params["_meta"].get(SESSION);
+    let session = params["_meta"].get(SESSION).filter(|it| !it.is_null());
     let header = world.resolved(&event["header"]);
     let notification = event["notification"] == true;
     let guard = world.guard.clone();
@@ -91,7 +91,7 @@ fn at_the_handlers(
     let mut watched = false;
     let answered = loop {
         let next = match step {
-            Step::Identify => Event::Principal(found.identify(world, event)),
+            Step::Identify => found.identify(world, event),
             Step::Ask(question) => Event::Answer(found.answer(world, question)),
             Step::Begin => {
                 found.asked.push("begin".into());
@@ -164,6 +164,12 @@ fn over_http(world: &mut World, event: &Value, message: Value, found: &mut Found
             }
             answered
         }
+        // As servers answer a method that is none of the protocol's.
+        Around::Dropped
+            if !["POST", "GET", "DELETE"].contains(&event["http"].as_str().unwrap()) =>
+        {
+            json!({"status": 405})
+        }
         Around::Dropped => json!({"status": 202}),
     })
 }
@@ -216,8 +222,10 @@ fn around(
         let next = match step {
             Step::Identify => {
                 let identified = found.identify(world, event);
-                known = identified.as_ref().ok().cloned();
-                Event::Principal(identified)
+                if let Event::Principal(Ok(principal)) = &identified {
+                    known = Some(principal.clone());
+                }
+                identified
             }
             Step::Ask(question) => Event::Answer(found.answer(world, question)),
             Step::Deliver(deliver) if method == Some("initialize") => {

@@ -9,7 +9,7 @@ use sealwax::mcp::{
     Event, Failed, Guard, Head, LedgerSettings, Message, Outcome, Question, Required, Scope, Sent,
     SentSession, SessionSettings, Step, Verdict,
 };
-use sealwax::{Principal, SessionMetadata};
+use sealwax::{Carried, Kind, Principal, SessionMetadata};
 
 use case::{Case, Token, case};
 use checks::{check_delivered, check_left, codec, disturb, made, now, view};
@@ -118,10 +118,11 @@ proptest! {
             let event = match &step {
                 Step::Identify => {
                     prop_assert!(!std::mem::replace(&mut identified, true), "asked once");
-                    Event::Principal(match case.who {
-                        Some(who) => Ok(Principal::subject(who)),
-                        None => Err(Failed("nobody".into())),
-                    })
+                    match case.who {
+                        Some(who) => Event::Principal(Ok(Principal::subject(who))),
+                        None if case.public => Event::Nobody,
+                        None => Event::Principal(Err(Failed("it threw".into()))),
+                    }
                 }
                 Step::Ask(question) => {
                     prop_assert!(case.asks && identified && case.who.is_some());
@@ -132,7 +133,8 @@ proptest! {
                 }
                 Step::Ledger(command) if command.script == Script::Open => {
                     prop_assert!(case.has_ledger);
-                    let leaves = played.delivered && case.method.ends_with("/list") && !case.public;
+                    let carries = Carried::by(case.method).map(|carries| carries.kind);
+                    let leaves = played.delivered && carries == Some(Kind::Cursor) && !case.public;
                     prop_assert!(at == 0 || leaves, "it comes first, or before a cursor");
                     // Opening may fail: only later commands decide.
                     Event::Ledger(match case.asks {
@@ -185,6 +187,7 @@ proptest! {
             prop_assert!(exchange.on(Event::Answer(Verdict::Yes)).is_err(), "it is over");
             prop_assert!(exchange.session().is_none() && exchange.write("1").is_err());
             prop_assert!(exchange.state().is_err() && exchange.fork().is_err());
+            prop_assert!(exchange.seal_state("1").is_err());
         }
         for refused in exchange.refused() {
             prop_assert!(!refused.message.contains("secret"), "{}", refused.message);

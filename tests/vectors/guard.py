@@ -23,6 +23,7 @@ event      via       request: at the SDK's handlers; http, stdio: through the wr
            handler   [["write", value], ["fork"], ["state"], ["session"], ["mint", type, options], ["check", type, handle, options],
                      ["seal", type, value, options], ["open", type, handle, options], ["renew", type, handle, value], ["end", type, handle, options],
                      ["return", result], ["throw"]]
+                     in a result, {"$state": value} is what an author gets for a state: `state`, `write_state`, `State::write`
            during    events that happen while the handler runs
            again     false: the SDK cannot begin the session that was negotiated again
 expected   asked     principal, begin, accept KIND, end KIND, in order

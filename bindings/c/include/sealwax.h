@@ -311,7 +311,8 @@ sealwax_status sealwax_key_generate(struct sealwax_key **key, struct sealwax_err
 
 // Imports an existing secret: 32 random bytes or more, never a passphrase.
 //
-// Fails with SEALWAX_INVALID_KEY.
+// Fails with SEALWAX_INVALID_KEY for fewer bytes, and for bytes that are all equal or printable ASCII
+// alone.
 sealwax_status sealwax_key_from_secret(const uint8_t *secret,
                                        size_t secret_len,
                                        struct sealwax_key **key,
@@ -757,6 +758,19 @@ sealwax_status sealwax_exchange_act(const struct sealwax_exchange *exchange,
                                     const char **step,
                                     size_t *step_len,
                                     struct sealwax_error *error);
+
+// Seals the next `requestState`, a value as JSON, for the request and its caller. Returns the token,
+// which the exchange owns like a step: the `requestState` of a result with `resultType`
+// `input_required`.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for a method without `requestState`, before and after its
+// handler, and for invalid JSON; else as sealing does.
+sealwax_status sealwax_exchange_seal_state(struct sealwax_exchange *exchange,
+                                           const char *value,
+                                           size_t value_len,
+                                           const char **token,
+                                           size_t *token_len,
+                                           struct sealwax_error *error);
 
 // Writes the value of the request's session, as JSON: it is sent with the result.
 //

@@ -212,6 +212,35 @@ pub unsafe extern "C" fn sealwax_exchange_act(
     }
 }
 
+/// Seals the next `requestState`, a value as JSON, for the request and its caller. Returns the token,
+/// which the exchange owns like a step: the `requestState` of a result with `resultType`
+/// `input_required`.
+///
+/// Fails with SEALWAX_INVALID_ARGUMENT for a method without `requestState`, before and after its
+/// handler, and for invalid JSON; else as sealing does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_exchange_seal_state(
+    exchange: *mut Exchange,
+    value: *const c_char,
+    value_len: usize,
+    token: *mut *const c_char,
+    token_len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let exchange = input::object("exchange", exchange)?;
+            let value = input::text("value", value, value_len)?;
+            let output = TextOutput::new(token, token_len)?;
+            let mut current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
+            current.step = current.exchange.seal_state(value)?;
+            output.give(&current.step);
+            Ok(())
+        })
+    }
+}
+
 /// Writes the value of the request's session, as JSON: it is sent with the result.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT without a session to write to, and after the handler.

@@ -22,8 +22,13 @@ static void an_exchange_goes_from_step_to_step(void) {
   }
   CHECK(sealwax_exchange_write(exchange, TEXT("1"), &error) == SEALWAX_INVALID_ARGUMENT);
   CHECK(sealwax_exchange_fork(exchange, STEP) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_exchange_seal_state(exchange, TEXT("1"), STEP) == SEALWAX_INVALID_ARGUMENT);
   CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, STEP) == SEALWAX_OK);
   CHECK(told("{\"step\":\"deliver\",\"watch\":\"requestState\"}"));
+  CHECK(sealwax_exchange_seal_state(exchange, TEXT("{"), STEP) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_exchange_seal_state(exchange, TEXT("\xff"), STEP) == SEALWAX_NOT_UTF8);
+  CHECK(sealwax_exchange_seal_state(exchange, TEXT("{\"mine\":1}"), STEP) == SEALWAX_OK);
+  CHECK(step_len > 4 && memcmp(step, "sw1.", 4) == 0 && !tells("mine"));
   CHECK(sealwax_exchange_on(exchange,
                             TEXT("{\"left\":{\"outcome\":\"input_required\",\"token\":\"mine\"}}"),
                             NULL, 0, STEP) == SEALWAX_OK);
@@ -129,6 +134,7 @@ static void guards_and_exchanges_refuse_null_and_invalid_documents(void) {
   CHECK(sealwax_exchange_act(exchange, TEXT("{}"), NULL, 0, NULL, STEP) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_exchange_write(NULL, TEXT("1"), &error) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_exchange_fork(NULL, STEP) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_exchange_seal_state(NULL, TEXT("1"), STEP) == SEALWAX_NULL_POINTER);
   sealwax_exchange_free(exchange);
   /* An invalid principal is the adapter's fault, not the client's. */
   CHECK(sealwax_guard_message(guard,

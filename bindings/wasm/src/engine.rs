@@ -106,6 +106,11 @@ impl Exchange {
         Ok(begun(Exchange(acting), &step))
     }
 
+    #[wasm_bindgen(js_name = sealState)]
+    pub fn seal_state(&mut self, value: &Text) -> Result<String> {
+        Ok(self.0.seal_state(&cut(value))?)
+    }
+
     pub fn update(&mut self, value: &Text) -> Result<()> {
         Ok(self.0.update(&cut(value))?)
     }

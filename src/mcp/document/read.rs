@@ -83,12 +83,21 @@ pub(super) fn place(value: &Value) -> Result<usize, Error> {
 }
 
 pub(super) fn principal(value: Document<'_>) -> Result<Principal, Error> {
-    if value.is("anonymous") {
-        return Ok(Principal::anonymous());
+    const EXPECTED: &str = "principal: expected issuer, client and subject, which are texts, or anonymous alone, \
+                            which is true";
+    let parts = ["issuer", "client", "subject"].map(|name| value.at(name).0);
+    let given = |part: &&Value| !part.is_null();
+    match value.at("anonymous").0 {
+        Value::Null | Value::Bool(false)
+            if parts
+                .iter()
+                .filter(|part| given(part))
+                .all(|part| part.is_string()) =>
+        {
+            let [issuer, client, subject] = parts.map(Value::as_str);
+            Principal::from_parts(issuer, client, subject)
+        }
+        Value::Bool(true) if !parts.iter().any(given) => Ok(Principal::anonymous()),
+        _ => Err(Error::InvalidArgument(EXPECTED.into())),
     }
-    Principal::from_parts(
-        value.text("issuer"),
-        value.text("client"),
-        value.text("subject"),
-    )
 }

@@ -151,6 +151,7 @@ fn refused(one: &Refused) -> String {
     object.put("code", one.code);
     object.put("kind", one.item.name());
     object.text("tokenId", one.token_id.as_deref());
+    object.text("target", one.target.as_deref());
     object.put("message", &*one.message);
     object.written()
 }

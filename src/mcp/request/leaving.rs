@@ -7,11 +7,12 @@ use alloc::vec::Vec;
 use super::{NO_SESSION, Phase, Request, declares, item};
 use crate::ledger::{Command, Commit};
 use crate::mcp::context::{About, Context, Reason};
-use crate::mcp::exchange::PAUSE;
+use crate::mcp::exchange::{OUT_OF_ORDER, PAUSE};
 use crate::mcp::input::Kept;
 use crate::mcp::session::Written;
 use crate::mcp::{
-    Carried, Failed, Item, Leave, Outcome, Scope, Sent, Session, Step, asking, session,
+    Carried, Failed, Head, Item, Leave, Outcome, Scope, Sent, Session, Step, Updated, asking,
+    session,
 };
 use crate::{Error, Kind, View};
 
@@ -25,6 +26,19 @@ pub(super) struct Left {
     pub updates: u8,
     /// Whether the ledger is being opened, before a cursor is sealed.
     pub opening: bool,
+}
+
+impl Left {
+    pub fn new(head: &Head<'_>, updates: u8) -> Self {
+        Self {
+            token: head.token.owned(),
+            outcome: head.outcome,
+            scope: head.scope,
+            no_meta: head.no_meta,
+            updates,
+            opening: false,
+        }
+    }
 }
 
 /// The result that is sent once the ledger has the session's new state.
@@ -54,8 +68,6 @@ impl Request {
         leave.declare = sessions.is_some() && declares(&self.method);
         if let Some(carries) = self.carries
             && !left.token.is_absent()
-            // In a complete result, a member of this name is the tool's own.
-            && (carries.kind == Kind::Cursor || left.outcome == Outcome::InputRequired)
         {
             let public = left.scope == Some(Scope::Public) && !leave.private;
             let view = match carries.kind {
@@ -73,7 +85,7 @@ impl Request {
                 }
                 return Ok(Step::Ledger(Box::new(open)));
             }
-            match self.seal(context, carries, view.as_deref(), left.token.sent()) {
+            match self.leaving(context, carries, view.as_deref(), left) {
                 Ok(token) => leave.token = Some(token),
                 Err(error) => {
                     let about = About::new(item(carries));
@@ -202,45 +214,64 @@ impl Request {
         &mut self,
         context: &mut Context,
         left: Left,
-        value: Result<&str, Failed>,
+        updated: Result<Updated<'_>, Failed>,
     ) -> Step {
-        let value = value.map_err(|Failed(why)| Error::argument(why));
+        let updated = updated.map_err(|Failed(why)| Error::argument(why));
         let session = self.session.as_mut().ok_or(NO_SESSION);
-        let written = value.and_then(|value| session?.write(value, Written::Again));
+        let written = updated.and_then(|updated| {
+            session?.write(updated.value, Written::Again)?;
+            Ok(updated.left)
+        });
         match written {
-            Ok(()) => {
-                self.phase = Phase::Leaving(left);
+            Ok(again) => {
+                let again = again.map(|head| Left::new(&head, left.updates));
+                self.phase = Phase::Leaving(again.unwrap_or(left));
                 self.advance(context)
             }
             Err(error) => self.refuse_session(context, Reason::Unsealed(error)),
         }
     }
 
-    /// Seals the token; `view` is `None` for a result that any user may get.
-    fn seal(
+    /// Returns the token of a result: the one that the handler sealed, or its text, sealed.
+    fn leaving(
         &self,
         context: &Context,
         carries: Carried,
         view: Option<&View>,
-        token: Sent<'_>,
+        left: &Left,
     ) -> Result<String, Error> {
-        let payload = token.text().ok_or_else(|| {
-            Error::argument(alloc::format!("{}: expected a text", carries.result))
-        })?;
+        if carries.kind == Kind::RequestState && left.outcome == Outcome::Complete {
+            // No client returns it, and it may be a state in plaintext.
+            return Err(Error::argument(
+                "requestState: expected resultType \"input_required\" beside it, found a complete \
+                 result",
+            ));
+        }
+        let Sent::Text(text) = left.token.sent() else {
+            let expected = alloc::format!("{}: expected a text", carries.result);
+            return Err(Error::argument(expected));
+        };
+        match self.sealed.iter().find(|sealed| *sealed == text) {
+            Some(sealed) => Ok(sealed.clone()),
+            None => self.seal(context, carries, view, text),
+        }
+    }
+
+    /// Seals a token; `view` is `None` for a result that any user may get.
+    pub(super) fn seal(
+        &self,
+        context: &Context,
+        carries: Carried,
+        view: Option<&View>,
+        payload: &str,
+    ) -> Result<String, Error> {
         let settings = context.guard.settings();
         let view = view.unwrap_or(&settings.public);
         if carries.kind == Kind::Cursor {
             let token = view.cursor(&self.method).seal(payload.as_bytes())?;
             return Ok(token.into_string());
         }
-        let made;
-        let bound = match &self.bound {
-            Some(bound) => bound,
-            None => {
-                made = self.binding(context)?;
-                &made
-            }
-        };
+        let bound = self.bound.as_ref().ok_or(OUT_OF_ORDER)?;
         let sealer = match settings.request_state_ttl {
             Some(ttl) => view.request_state(bound).ttl(ttl),
             None => view.request_state(bound),

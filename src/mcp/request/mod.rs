@@ -10,12 +10,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use self::leaving::{Committing, Left};
+use self::sessions::CREATE;
 use super::asking::{self, Ask, Asking, Times};
 use super::context::{About, Context, Reason};
 use super::exchange::OUT_OF_ORDER;
 use super::guard::{SessionSettings, is_list};
 use super::input::Kept;
-use super::session::Written;
+use super::session::{Written, json};
 use super::{Carried, Deliver, Event, Item, Message, Reply, Sent, Session, Step, Watch};
 use crate::{Error, Kind, Opened, RequestContext, SessionMetadata, View};
 
@@ -32,9 +33,11 @@ pub(super) struct Request {
     phase: Phase,
     /// The opened `requestState`.
     state: Option<String>,
-    /// The context that it was bound to; the next one is bound to the same.
+    /// The context that it is bound to, and the next one too.
     bound: Option<RequestContext>,
     session: Option<Session>,
+    /// The tokens that the handler sealed, one of which its result may hold.
+    sealed: Vec<String>,
 }
 
 enum Phase {
@@ -72,6 +75,7 @@ impl Request {
             state: None,
             bound: None,
             session: None,
+            sealed: Vec::new(),
         }
     }
 
@@ -105,14 +109,7 @@ impl Request {
                 Some(self.created(context, created))
             }
             (Phase::Delivered, Event::Left(head)) => {
-                self.phase = Phase::Leaving(Left {
-                    token: head.token.owned(),
-                    outcome: head.outcome,
-                    scope: head.scope,
-                    no_meta: head.no_meta,
-                    updates: 0,
-                    opening: false,
-                });
+                self.phase = Phase::Leaving(Left::new(&head, 0));
                 Some(self.advance(context))
             }
             (Phase::Leaving(left), Event::Ledger(reply)) if left.opening => {
@@ -124,8 +121,8 @@ impl Request {
             (Phase::Committing(committing), Event::Ledger(reply)) => {
                 Some(self.committed(context, *committing, reply))
             }
-            (Phase::Updating(left), Event::Updated(value)) => {
-                Some(self.updated(context, left, value))
+            (Phase::Updating(left), Event::Updated(updated)) => {
+                Some(self.updated(context, left, updated))
             }
             (phase, _) => {
                 self.phase = phase;
@@ -146,12 +143,12 @@ impl Request {
     }
 
     /// Refuses: the caller could not be identified.
-    pub fn fail(&self, context: &mut Context, error: Error) -> Step {
+    pub fn fail(&self, context: &mut Context, reason: Reason) -> Step {
         let item = match (&self.sent_session, self.carries) {
-            (None, Some(carries)) => item(carries),
+            (None, Some(carries)) if self.method != CREATE => item(carries),
             _ => Item::Session,
         };
-        context.reply(error.into(), About::new(item))
+        context.reply(reason, About::new(item))
     }
 }
 
@@ -178,6 +175,16 @@ impl Request {
             && (has_token || carries.kind == Kind::RequestState)
         {
             let view = context.view()?;
+            if carries.kind == Kind::RequestState {
+                // A handler must not run if the state that it may write could not be sealed.
+                match self.binding(context, carries) {
+                    Ok(bound) => self.bound = Some(bound),
+                    Err(error) => {
+                        let reason = Reason::InvalidRequest(error);
+                        return Ok(self.refuse_carried(context, carries, reason));
+                    }
+                }
+            }
             if has_token {
                 match self.open(context, carries, &view) {
                     Ok((text, token)) => {
@@ -230,7 +237,7 @@ impl Request {
 
     /// Returns the opened value, and the question about its token.
     fn open(
-        &mut self,
+        &self,
         context: &Context,
         carries: Carried,
         view: &Arc<View>,
@@ -239,9 +246,8 @@ impl Request {
             return Err(Error::Malformed("a token that is a text"));
         };
         if carries.kind == Kind::RequestState {
-            let bound = self.binding(context)?;
-            let opened = view.request_state(&bound).open(token)?;
-            self.bound = Some(bound);
+            let bound = self.bound.as_ref().ok_or(OUT_OF_ORDER)?;
+            let opened = view.request_state(bound).open(token)?;
             let ledger = context.ledger().map(|(ledger, _)| &ledger.settings);
             let ask = match ledger {
                 Some(settings) if settings.reusable_request_state => Ask::Live,
@@ -276,8 +282,7 @@ impl Request {
     }
 
     /// Returns the context that this request's `requestState` is bound to.
-    fn binding(&self, context: &Context) -> Result<RequestContext, Error> {
-        let carries = self.carries.ok_or(OUT_OF_ORDER)?;
+    fn binding(&self, context: &Context, carries: Carried) -> Result<RequestContext, Error> {
         let target = self.target.as_deref();
         let target = target.ok_or(Error::Malformed("a request whose target is a text"))?;
         // Resources have no arguments.
@@ -326,6 +331,18 @@ impl Request {
             Phase::Delivered => Ok(self.state.as_deref()),
             _ => Err(OUT_OF_ORDER),
         }
+    }
+
+    pub fn seal_state(&mut self, context: &Context, value: &str) -> Result<String, Error> {
+        self.state()?;
+        let (Some(carries), Some(view)) = (self.carries, context.known()) else {
+            return Err(OUT_OF_ORDER);
+        };
+        let value = json(value.as_bytes())
+            .map_err(|_| Error::argument("requestState: expected a value as JSON"))?;
+        let token = self.seal(context, carries, Some(&view), value)?;
+        self.sealed.push(token.clone());
+        Ok(token)
     }
 
     pub fn session(&self) -> Option<&Session> {

@@ -13,7 +13,7 @@ use crate::mcp::session::{self, json};
 use crate::mcp::{Deliver, Item, Profile, Sent, Session, Stale, Step};
 use crate::{Error, SessionMetadata, View};
 
-const CREATE: &str = "sessions/create";
+pub(super) const CREATE: &str = "sessions/create";
 const DELETE: &str = "sessions/delete";
 
 /// Data-layer sessions.

@@ -74,7 +74,8 @@ pub fn check_delivered(
         prop_assert_eq!(text, &format!("secret of {who} for {}", case.method));
     }
     let carries = Carried::by(case.method).filter(|_| !case.notification);
-    if carries.is_some() && !matches!(case.token, Token::Absent) {
+    // The guard serves `sessions/create` itself, which reads nothing else.
+    if deliver.own.is_none() && carries.is_some() && !matches!(case.token, Token::Absent) {
         prop_assert!(
             deliver.carried.is_some(),
             "what came was opened, or it was refused"
@@ -116,9 +117,14 @@ pub fn check_delivered(
 pub fn check_left(case: &Case, left: &str, leave: &Leave) -> Result<(), TestCaseError> {
     let errs = case.outcome == 2;
     let carries = Carried::by(case.method);
-    let needs_seal = carries.is_some_and(|it| it.kind == Kind::Cursor || case.outcome == 1)
-        && !errs
-        && !matches!(case.left, Token::Absent);
+    let has_session =
+        case.has_sessions && case.session.is_some() && case.method != "sessions/delete";
+    let is_state = carries.is_some_and(|it| it.kind == Kind::RequestState);
+    prop_assert!(
+        !(is_state && case.outcome == 0) || matches!(case.left, Token::Absent),
+        "a state leaves only where the client is asked"
+    );
+    let needs_seal = carries.is_some() && !errs && !matches!(case.left, Token::Absent);
     match &leave.token {
         Some(token) => {
             prop_assert!(needs_seal);
@@ -133,7 +139,6 @@ pub fn check_left(case: &Case, left: &str, leave: &Leave) -> Result<(), TestCase
                     .unwrap()
                     .into_payload(),
                 _ => {
-                    let has_session = case.has_sessions && case.session.is_some();
                     let public = case.public && !has_session;
                     let anybody = codec().view(&Principal::anonymous()).unwrap();
                     let view = if public { anybody } else { alice.unwrap() };
@@ -144,8 +149,6 @@ pub fn check_left(case: &Case, left: &str, leave: &Leave) -> Result<(), TestCase
         }
         None => prop_assert!(!needs_seal, "what must leave sealed"),
     }
-    let has_session =
-        case.has_sessions && case.session.is_some() && case.method != "sessions/delete";
     prop_assert_eq!(leave.metadata.is_some(), has_session && !errs);
     if has_session && !errs {
         prop_assert!(leave.private);

@@ -10,6 +10,8 @@ STATE_ERROR = {
     "data": {"reason": "invalid_request_state"},
 }
 CURSOR_ERROR = {"code": -32602, "message": "Invalid cursor"}
+INVALID_PARAMS = {"code": -32602, "message": "Invalid params"}
+UNAUTHENTICATED = {"code": -32602, "message": "Authentication required"}
 INTERNAL = {"code": -32603, "message": "Internal error"}
 REQUIRED_ERROR = {
     "code": -32043,

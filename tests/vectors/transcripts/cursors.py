@@ -1,6 +1,16 @@
 """Cursors of lists, private and public."""
 
-from .builders import CURSOR_ERROR, INTERNAL, LISTS, MEMBER, Transcripts, cursor_token, event, report
+from .builders import (
+    CURSOR_ERROR,
+    INTERNAL,
+    LISTS,
+    MEMBER,
+    UNAUTHENTICATED,
+    Transcripts,
+    cursor_token,
+    event,
+    report,
+)
 
 transcripts = Transcripts()
 case = transcripts.case
@@ -146,8 +156,8 @@ case(
         asked=["principal"],
         handler=[["return", {"tools": [], "nextCursor": "page 2"}]],
         delivered={"cursor": None},
-        answered={"error": INTERNAL},
-        reported=report("invalid_argument", "cursor"),
+        answered={"error": UNAUTHENTICATED},
+        reported=report("unauthenticated", "cursor"),
     ),
     fault="a page of nobody's leaves",
 )

@@ -73,10 +73,10 @@ case(
         who="nobody",
         asked=["principal"],
         handler=[["mint", "basket", {"as": "h"}], ["return", {"ok": True}]],
-        did=[{"failed": True}],
+        did=[{"refused": True}],
         delivered={},
         answered={"result": {"ok": True}},
-        reported=report("invalid_argument", "handle"),
+        reported=report("unauthenticated", "handle"),
     ),
     fault="whoever is nobody has handles",
 )

@@ -6,6 +6,7 @@ from .builders import (
     CALL,
     INITIALIZE,
     INTERNAL,
+    UNAUTHENTICATED,
     NEGOTIATED,
     PASSED,
     Transcripts,
@@ -55,6 +56,13 @@ case(
     http(None, verb="GET", **bad_request(ONE)),
     fault="it passes",
 )
+for verb in ("OPTIONS", "PUT"):
+    case(
+        f"header: {verb} is the server's own business",
+        http(None, verb=verb, version=None, answered={"status": 405}),
+        http(None, verb=verb, version=None, token="x", answered={"status": 405}),
+        fault="a browser that asks first is refused",
+    )
 for name, code, change in [
     ("of another user", "principal_mismatch", {"as": "bob"}),
     ("expired", "expired", {"age": 30 * 86400 + 1}),
@@ -110,8 +118,29 @@ case(
     "header: for nobody none begins",
     begin(
         who="nobody",
+        answered={"status": 400, "message": {"error": UNAUTHENTICATED}},
+        reported=report("unauthenticated", "session"),
+    ),
+    fault="whoever is nobody has a session",
+)
+case(
+    "header: where the caller cannot be found out none begins",
+    begin(
+        who="thrower",
         answered={"status": 500, "message": {"error": INTERNAL}},
         reported=report("invalid_argument", "session"),
+    ),
+    fault="the server's fault is the caller's",
+)
+case(
+    "header: nobody has no session",
+    http(
+        CALL,
+        token=session_token(),
+        who="nobody",
+        asked=["principal"],
+        answered={"status": 400, "message": {"error": UNAUTHENTICATED}},
+        reported=report("unauthenticated", "session"),
     ),
     fault="whoever is nobody has a session",
 )

@@ -1,6 +1,6 @@
 """Methods of the author's own."""
 
-from .builders import Transcripts, cursor_token, event
+from .builders import CURSOR_ERROR, Transcripts, cursor_token, event, report
 
 transcripts = Transcripts()
 case = transcripts.case
@@ -28,4 +28,49 @@ case(
         answered={"result": {"nextCursor": cursor_token("demo/things/list")}},
     ),
     fault="only the known lists are sealed",
+)
+case(
+    "own method: a cursor that is null is none",
+    event(
+        "demo/play",
+        params={"cursor": None},
+        handler=[["return", {"ok": True, "nextCursor": None}]],
+        delivered={"cursor": None},
+        answered={"result": {"ok": True}},
+    ),
+    fault="null is a cursor",
+)
+case(
+    "own method: whatever its name, its cursor leaves sealed and comes back",
+    event(
+        "demo/play",
+        params={},
+        asked=["principal"],
+        handler=[["return", {"things": [], "nextCursor": "page 2"}]],
+        delivered={"cursor": None},
+        answered={"result": {"nextCursor": cursor_token("demo/play")}},
+    ),
+    event(
+        "demo/play",
+        params={"cursor": cursor_token("demo/play")},
+        asked=["principal"],
+        handler=[["return", {"things": []}]],
+        delivered={"cursor": "page 2"},
+        answered={"result": {"things": [], "$absent": ["nextCursor"]}},
+    ),
+    event(
+        "demo/play",
+        params={"cursor": cursor_token("tools/list")},
+        asked=["principal"],
+        answered={"error": CURSOR_ERROR},
+        reported=report("unauthentic", "cursor"),
+    ),
+    event(
+        "demo/play",
+        params={"cursor": "page 2"},
+        asked=["principal"],
+        answered={"error": CURSOR_ERROR},
+        reported=report("malformed", "cursor"),
+    ),
+    fault="only names that end in /list are lists",
 )

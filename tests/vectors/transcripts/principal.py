@@ -1,19 +1,32 @@
 """The principal: resolved where a request carries something, and never assumed."""
 
-from .builders import INTERNAL, Transcripts, ask_back, event, params_of, refused_state, report, state_token
+from .builders import (
+    INTERNAL,
+    UNAUTHENTICATED,
+    Transcripts,
+    ask_back,
+    event,
+    params_of,
+    refused_state,
+    report,
+    state_token,
+)
 
 transcripts = Transcripts()
 case = transcripts.case
 
-for who in ("nobody", "thrower"):
+for who, code, error in [
+    ("nobody", "unauthenticated", UNAUTHENTICATED),
+    ("thrower", "invalid_argument", INTERNAL),
+]:
     case(
         f"principal: {who}: the handler does not run",
         event(
             "tools/call",
             who=who,
             asked=["principal"],
-            answered={"error": INTERNAL},
-            reported=report("invalid_argument", "request-state"),
+            answered={"error": error},
+            reported=report(code, "request-state"),
         ),
         fault="whoever is nobody is anonymous",
     )
@@ -24,8 +37,8 @@ case(
         who="nobody",
         params=params_of("tools/call", requestState=state_token()),
         asked=["principal"],
-        answered={"error": INTERNAL},
-        reported=report("invalid_argument", "request-state"),
+        answered={"error": UNAUTHENTICATED},
+        reported=report("unauthenticated", "request-state"),
     ),
     fault="whoever is nobody is anonymous",
 )

@@ -2,6 +2,7 @@
 
 from .builders import (
     INTERNAL,
+    INVALID_PARAMS,
     Transcripts,
     ask_back,
     complete,
@@ -16,6 +17,16 @@ from .builders import (
 
 transcripts = Transcripts()
 case = transcripts.case
+
+
+def unbound() -> dict:
+    """What comes of a request that no state can be bound to."""
+    return {
+        "asked": ["principal"],
+        "answered": {"error": INVALID_PARAMS},
+        "reported": report("invalid_request", "request-state"),
+    }
+
 
 for method in ("tools/call", "prompts/get", "resources/read"):
     finish, answer = complete(method)
@@ -222,40 +233,39 @@ case(
     fault="no argument counts",
 )
 case(
-    "requestState: without any named argument nothing can be bound",
-    event(
-        "tools/call",
-        params={"name": "play", "arguments": {"other": 1}},
-        asked=["principal"],
-        handler=[ask_back("x")],
-        delivered={"state": None},
-        answered={"error": INTERNAL},
-        reported=report("invalid_argument", "request-state"),
-    ),
+    "requestState: without any named argument the handler does not run",
+    event("tools/call", params={"name": "play", "arguments": {"other": 1}}, **unbound()),
+    event("tools/call", params={"name": "play"}, **unbound()),
     settings={"only": {"play": ["id"]}},
     fault="a misspelt name binds to nothing",
 )
+for name, arguments in [
+    ("an integer of 2^53 or more", {"id": 2**53}),
+    ("a large integer", {"id": 2**60}),
+    ("a large negative integer", {"id": [-(2**53)]}),
+]:
+    case(
+        f"requestState: {name} is the client's to send otherwise: the handler does not run",
+        event("tools/call", params={"name": "play", "arguments": arguments}, **unbound()),
+        event(
+            "tools/call",
+            params={"name": "play", "arguments": arguments, "requestState": state_token()},
+            **unbound(),
+        ),
+        fault="the handler runs before the request is bound",
+    )
 case(
-    "requestState: arguments that languages read differently matter only where something is bound",
+    "requestState: what cannot be bound does not matter beside the named arguments",
     event(
         "tools/call",
-        params={"name": "play", "arguments": {"id": 2**60}},
+        params={"name": "play", "arguments": {"id": 7, "trace": 2**60}},
         asked=["principal"],
-        handler=[done()],
+        handler=[ask_back({"$state": {"asked": 1}})],
         delivered={"state": None},
-        answered={"result": {}},
+        answered={"result": {"requestState": state_token(context=["tools/call", "play", {"id": 7}])}},
     ),
-    event(
-        "tools/call",
-        params={"name": "play", "arguments": {"id": 2**60}},
-        asked=["principal"],
-        handler=[ask_back("x")],
-        delivered={"state": None},
-        answered={"error": INTERNAL},
-        reported=report("invalid_argument", "request-state"),
-    ),
-    fault="a large number is rounded and bound",
-    not_={"typescript": "JSON.parse has rounded it before anybody sees it: it is bound as it was read"},
+    settings={"only": {"play": ["id"]}},
+    fault="all arguments count",
 )
 case(
     "requestState: arguments of a resource are not bound",
@@ -270,15 +280,85 @@ case(
     fault="extra arguments of resources/read are bound",
 )
 case(
-    "requestState: a complete result keeps a member of that name",
+    "requestState: what an author gets for a state is the token that leaves",
     event(
         "tools/call",
         asked=["principal"],
-        handler=[done(requestState="the tool's own")],
+        handler=[ask_back({"$state": {"asked": 1}})],
         delivered={"state": None},
-        answered={"result": {"requestState": "the tool's own"}},
+        answered={"result": {"requestState": state_token(name="got")}},
     ),
-    fault="the tool's own member is sealed",
+    event(
+        "tools/call",
+        params=params_of("tools/call", requestState={"$token": "got"}),
+        asked=["principal"],
+        handler=[["state"], ask_back({"$state": {"asked": 2}})],
+        did=['{"asked":1}'],
+        delivered={"state": '{"asked":1}'},
+        answered={"result": {"requestState": state_token(payload='{"asked":2}')}},
+    ),
+    fault="it is sealed twice",
+)
+case(
+    "requestState: what an author gets for a state shows nothing at any other place",
+    event(
+        "tools/call",
+        asked=["principal"],
+        handler=[["return", {"content": [{"type": "text", "text": {"$state": {"asked": 1}}}]}]],
+        delivered={"state": None},
+        answered={"result": {"content": [{"type": "text", "text": state_token()}]}},
+    ),
+    fault="an author holds the plaintext",
+)
+case(
+    "requestState: what an author gets for a state belongs to this request",
+    event(
+        "tools/call",
+        asked=["principal"],
+        handler=[ask_back({"$state": {"asked": 1}})],
+        delivered={"state": None},
+        answered={"result": {"requestState": state_token(name="got")}},
+    ),
+    event(
+        "tools/call",
+        params={"name": "play", "arguments": {"id": 8}, "requestState": {"$token": "got"}},
+        **refused_state(reported=report("unauthentic", "request-state")),
+    ),
+    event(
+        "tools/call",
+        who="bob",
+        params=params_of("tools/call", requestState={"$token": "got"}),
+        **refused_state(reported=report("principal_mismatch", "request-state")),
+    ),
+    fault="the binding of the request is left out",
+)
+for name, state in [("a state", {"$state": {"asked": 1}}), ("a text of its own", "the tool's own")]:
+    case(
+        f"requestState: a complete result with {name} does not leave",
+        event(
+            "tools/call",
+            asked=["principal"],
+            handler=[done(requestState=state)],
+            delivered={"state": None},
+            answered={"error": INTERNAL},
+            reported=report("invalid_argument", "request-state"),
+        ),
+        fault="a state leaves in plaintext",
+        not_={
+            "rust": "rmcp's complete results have no such member",
+            "python": "the SDK's complete results have none; what a middleware answers has: test_servers.py",
+        },
+    )
+case(
+    "requestState: a complete result whose member of that name is null has none",
+    event(
+        "tools/call",
+        asked=["principal"],
+        handler=[done(requestState=None)],
+        delivered={"state": None},
+        answered={"result": {"content": [{"type": "text", "text": "done"}]}},
+    ),
+    fault="null is a state",
     not_={
         "rust": "rmcp's complete results have no such member",
         "python": "the SDK's complete results have none; what a middleware answers has: test_servers.py",

@@ -2,6 +2,7 @@
 
 from .builders import (
     INTERNAL,
+    UNAUTHENTICATED,
     NOT_FOUND,
     SESSION,
     SESSIONS,
@@ -311,8 +312,8 @@ case(
         who="nobody",
         asked=["principal"],
         delivered=None,
-        answered={"error": INTERNAL},
-        reported=report("invalid_argument", "session"),
+        answered={"error": UNAUTHENTICATED},
+        reported=report("unauthenticated", "session"),
     ),
     settings=SESSIONS,
     fault="whoever is nobody has a session",
