@@ -3,15 +3,14 @@
 use std::fmt;
 
 use crate::act::{Act, Acting};
-use crate::context::{About, Context, Reason};
+use crate::context::{Context, Reason};
 use crate::guard::{Guard, PAUSE};
 use crate::input::{Event, Message, TransportMessage};
 use crate::ledger::Command;
 use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::{Session, Written};
-use crate::step::OUT_OF_ORDER;
-use crate::step::{Item, Refused, Step};
+use crate::step::{OUT_OF_ORDER, Refused, Step};
 use crate::transport::TransportFlow;
 use sealwax::Principal;
 use sealwax::{Error, SessionMetadata};
@@ -95,7 +94,8 @@ impl Exchange {
     /// Answers a message that the engine cannot read.
     #[cfg(feature = "documents")]
     pub(super) fn unreadable(guard: Guard) -> (Self, Step) {
-        use super::Reply;
+        use crate::context::About;
+        use crate::step::{Item, Reply};
 
         let mut context = Context::new(guard);
         let error = Error::Malformed("a message of well-formed Unicode, and of at most 128 levels");
