@@ -262,9 +262,10 @@ fn http(secret: Option<&str>) -> Http {
     command.envs(secret.map(|secret| ("NOTES_JWT_SECRET", secret)));
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut said = String::new();
-    BufReader::new(child.stderr.take().unwrap())
-        .read_line(&mut said)
-        .unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    log.read_line(&mut said).unwrap();
+    // A server that cannot write its log stops.
+    std::thread::spawn(move || log.lines().map_while(Result::ok).for_each(drop));
     let uri = said
         .trim()
         .strip_prefix("listening on ")
