@@ -1,6 +1,7 @@
 //! The caller of a request, and its state in a protected server. It is passed on in the request's extensions, where
 //! extractors and handles find it. Without it they fail.
 
+use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -54,10 +55,15 @@ pub(crate) struct Caller {
     exchange: Mutex<Option<Exchange>>,
     /// The changes that the handler made to the session by a function.
     updates: Mutex<Vec<Box<Update>>>,
+    /// Makes the handler's result again.
+    remake: Mutex<Option<Box<Remake>>>,
 }
 
 /// Makes the next value of a session from the current one, both as JSON.
 pub(crate) type Update = dyn Fn(&str) -> Result<String, Error> + Send + Sync;
+
+/// Makes a result from the value of a session, as JSON.
+pub(crate) type Remake = dyn Fn(&str) -> Result<Box<dyn Any + Send>, Error> + Send + Sync;
 
 /// What the transport's guard knows of a request: the principal, and how long it may still wait.
 #[derive(Clone)]
@@ -82,6 +88,7 @@ impl Caller {
             carried: OnceLock::new(),
             exchange: Mutex::default(),
             updates: Mutex::default(),
+            remake: Mutex::default(),
         }
     }
 
@@ -160,11 +167,6 @@ impl Caller {
                     let reply = self.guard.record(&command, limit).await;
                     self.on(exchange, Event::Ledger(reply))
                 }
-                Step::Update(value) => {
-                    let value = self.updated(value);
-                    let value = value.as_deref().map_err(Clone::clone);
-                    self.on(exchange, Event::Updated(value))
-                }
                 step => return step,
             };
         }
@@ -228,8 +230,32 @@ impl Caller {
         self.updates().push(update);
     }
 
+    /// Records the function that makes the handler's result.
+    pub(crate) fn remake(&self, remake: Box<Remake>) {
+        *self.made_by() = Some(remake);
+    }
+
+    /// Makes the handler's result again from another value; `None` if the handler left no function.
+    pub(crate) fn remade<A: 'static>(&self, value: &str) -> Option<Result<A, Failed>> {
+        let remake = self.made_by();
+        let remake = remake.as_ref()?;
+        let made = catch_unwind(AssertUnwindSafe(|| remake(value)));
+        Some(match made {
+            Ok(Ok(made)) => made
+                .downcast()
+                .map(|made| *made)
+                .map_err(|_| Failed("result: expected a result of the request's method".into())),
+            Ok(Err(error)) => Err(Failed(format!("result: {error}"))),
+            Err(_) => Err(Failed("result: the function panicked".into())),
+        })
+    }
+
+    fn made_by(&self) -> MutexGuard<'_, Option<Box<Remake>>> {
+        self.remake.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Applies these functions to another value.
-    fn updated(&self, mut value: String) -> Result<String, Failed> {
+    pub(crate) fn updated(&self, mut value: String) -> Result<String, Failed> {
         for update in &*self.updates() {
             let made = catch_unwind(AssertUnwindSafe(|| update(&value)));
             let made = made.map_err(|_| Failed("update: the function panicked".into()))?;

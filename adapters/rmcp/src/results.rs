@@ -15,6 +15,45 @@ use serde_json::{Value, json};
 use crate::message::SESSION;
 use crate::params::sent;
 
+/// A result that [`Session::result`](crate::Session::result) can make again: rmcp's result of a tool, a prompt, a resource or
+/// a custom request.
+pub trait HandlerResult: sealed::Sealed {
+    #[doc(hidden)]
+    type Served: Send + 'static;
+
+    #[doc(hidden)]
+    fn served(self) -> Self::Served;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! handler_results {
+    ($($result:ty => $served:ty)*) => {$(
+        impl sealed::Sealed for $result {}
+
+        impl HandlerResult for $result {
+            type Served = $served;
+
+            fn served(self) -> $served {
+                self.into()
+            }
+        }
+    )*};
+}
+
+handler_results! {
+    CallToolResult => CallToolResponse
+    CallToolResponse => CallToolResponse
+    GetPromptResult => GetPromptResponse
+    GetPromptResponse => GetPromptResponse
+    ReadResourceResult => ReadResourceResponse
+    ReadResourceResponse => ReadResourceResponse
+    CompleteResult => CompleteResult
+    CustomResult => CustomResult
+}
+
 /// A result. `member` names the member that carries a token, if one does.
 pub(crate) trait Outgoing: Sized {
     /// Returns the parts that the engine reads.

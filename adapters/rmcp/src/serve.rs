@@ -6,7 +6,7 @@ use rmcp::model::{NotificationMetaObject, ProtocolVersion};
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer};
 use sealwax::Carried;
-use sealwax::mcp::{Event, Failed, Message, Reply, Sent, SentSession, Step, Watch};
+use sealwax::mcp::{Event, Failed, Message, Reply, Sent, SentSession, Step, Updated, Watch};
 use serde_json::Value;
 
 use crate::caller::{Caller, refused};
@@ -27,7 +27,7 @@ impl Guard {
     ) -> Result<A, ErrorData>
     where
         Q: Params,
-        A: Outgoing,
+        A: Outgoing + 'static,
         H: Future<Output = Result<A, ErrorData>>,
     {
         let carried = Carried::by(method);
@@ -90,12 +90,25 @@ impl Guard {
         if head.token == Sent::Absent && deliver.watch != Watch::Always {
             return Ok(answer);
         }
-        let step = caller.on(&mut exchange, Event::Left(head));
-        match caller.drive(&mut exchange, step, &asking).await {
-            Step::Leave(leave) => answer.leave(member, *leave),
-            step => return told(step),
+        let mut step = caller.on(&mut exchange, Event::Left(head));
+        loop {
+            step = match caller.drive(&mut exchange, step, &asking).await {
+                Step::Update(value) => {
+                    let made = updated(&caller, value, &mut answer);
+                    let made = made.as_ref().map_err(Clone::clone);
+                    let made = made.map(|(value, again)| Updated {
+                        value,
+                        left: again.then(|| answer.head(member)),
+                    });
+                    caller.on(&mut exchange, Event::Updated(made))
+                }
+                Step::Leave(leave) => {
+                    answer.leave(member, *leave);
+                    return Ok(answer);
+                }
+                step => return told(step),
+            };
         }
-        Ok(answer)
     }
 
     /// Calls `handler` with a notification, unless its session is refused.
@@ -145,6 +158,22 @@ impl Guard {
             None => Err(internal()),
         }
     }
+}
+
+/// Applies the handler's functions to the value that another request wrote. Returns the outcome, and whether the answer was
+/// made again from it.
+fn updated<A: 'static>(
+    caller: &Caller,
+    value: String,
+    answer: &mut A,
+) -> Result<(String, bool), Failed> {
+    let value = caller.updated(value)?;
+    let again = caller.remade(&value).transpose()?;
+    let is_again = again.is_some();
+    if let Some(again) = again {
+        *answer = again;
+    }
+    Ok((value, is_again))
 }
 
 /// Returns the answer that replaces the handler's.

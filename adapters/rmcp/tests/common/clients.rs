@@ -103,11 +103,6 @@ pub fn internal(profile: Profile) -> Value {
     answer(profile.internal_error())
 }
 
-/// Returns the answer to a caller who is not known.
-pub fn unauthenticated() -> Value {
-    json!({"code": -32602, "message": "Authentication required"})
-}
-
 fn answer(answer: Answer) -> Value {
     let json: Value = serde_json::from_str(&answer.to_json()).unwrap();
     match answer {

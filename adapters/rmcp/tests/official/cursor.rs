@@ -7,9 +7,8 @@ use sealwax::{Key, Profile};
 use sealwax_rmcp::{Guard, from_claims};
 use serde_json::{Value, json};
 
-use crate::clients::{
-    Client, SESSION, client, create, internal, legacy, raw, refusal, unauthenticated,
-};
+use crate::clients::{Client, SESSION, client, create, internal, legacy, raw, refusal};
+use crate::principal::unauthenticated;
 use crate::server::*;
 use crate::serving::{Refusals, codec, serve};
 

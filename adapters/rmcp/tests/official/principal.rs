@@ -8,11 +8,16 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::{Principal, Profile};
 use sealwax_rmcp::{Guard, anonymous};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::clients::{call, client, internal, json_of, raw, state, tool, unauthenticated};
+use crate::clients::{call, client, internal, json_of, raw, state, tool};
 use crate::server::{start, start_as, start_with};
 use crate::serving::fresh;
+
+/// Returns the answer to a caller who is not known.
+pub fn unauthenticated() -> Value {
+    json!({"code": -32602, "message": "Authentication required"})
+}
 
 #[tokio::test]
 async fn without_a_principal_a_request_is_refused_never_anonymous() {
