@@ -2,6 +2,10 @@
 -- its end. ARGV: the attempt, the allowance, adopt, and for each token its mode, its time of issue,
 -- its start, its end, and three details of its mode. The reply: a verdict, and the index of the
 -- token that it concerns.
+
+-- 400 days, in seconds: nothing lives longer, so that no record of an end has to be kept for longer.
+local CEILING = 34560000
+
 return run(function()
   local began, since = fence()
   local mark = number(KEYS[3])
@@ -33,6 +37,10 @@ return run(function()
       if issued > now + allowance then
         refuse('ahead', place)
       end
+      -- Says for how long the ledger has known, so that the log shows a ledger that has just begun.
+      local function unknown(known)
+        refuse('unknown', place, digits(math.max(now - known, 0)))
+      end
       local forgotten = issued <= began + allowance and not (adopt ~= 0 and issued >= adopt)
       if mode == 'once' then
         local user = redis.call('GET', key)
@@ -40,7 +48,7 @@ return run(function()
           refuse('used', place)
         elseif not user then
           if issued <= since + allowance then
-            refuse('unknown', place)
+            unknown(since)
           end
           write(key, attempt, till)
         end
@@ -49,7 +57,7 @@ return run(function()
       if mode == 'head' then
         local current = head(key)
         if not current and forgotten then
-          refuse('unknown', place)
+          unknown(began)
         end
         if current and current.token == x then
           return
@@ -64,7 +72,7 @@ return run(function()
         refuse('used', place)
       end
       if forgotten then
-        refuse('unknown', place)
+        unknown(began)
       end
       if mode == 'end' then
         finish()
@@ -88,6 +96,8 @@ return run(function()
     end
     if mode == 'force' then
       finish()
+    elseif started + CEILING <= now then
+      refuse('expired', place)
     else
       judge()
     end

@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::{Namespace, Tag};
+use super::{CEILING, LARGEST_SKEW, Namespace, Tag};
 
 /// A command to a store, done in one atomic step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub(crate) struct Commit<'a> {
     pub seen: (&'a str, u32),
     /// The id of the new state.
     pub token: &'a str,
-    pub until: Option<u64>,
+    pub until: u64,
     pub state: &'a str,
 }
 
@@ -179,18 +179,19 @@ impl Command {
                 seen.into(),
                 generation.to_string(),
                 commit.token.into(),
-                or_zero(commit.until),
+                commit.until.to_string(),
                 commit.state.into(),
             ],
         }
     }
 
-    /// Revokes: the mark is kept for this time; for ever if something never expires.
+    /// Revokes: the mark is kept for this time, or until nothing that it refuses can open.
     pub(crate) fn revoke(mark: String, lives: Option<Duration>) -> Self {
+        let lives = lives.unwrap_or(CEILING + Duration::from_secs(LARGEST_SKEW));
         Self {
             script: Script::Revoke,
             keys: vec![mark],
-            args: vec![or_zero(lives.map(|lives| lives.as_secs()))],
+            args: vec![lives.as_secs().to_string()],
         }
     }
 }

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 /// ```
 /// use sealwax::ledger::Fitness;
 ///
-/// let info = "redis_version:7.2.4\r\nrole:master\r\nmaxmemory:1048576\r\nmaxmemory_policy:allkeys-lru\r\naof_enabled:1\r\n";
+/// let info = "redis_version:7.2.4\r\nrole:master\r\nmaxmemory:1048576\r\nmaxmemory_policy:allkeys-lru\r\naof_enabled:0\r\n";
 /// let found = Fitness::of(info);
-/// assert!(found.refused[0].contains("noeviction") && found.warned.is_empty());
+/// assert!(found.refused[0].contains("noeviction") && found.warned[1].contains("appendonly"));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -50,18 +50,27 @@ impl Fitness {
                 .refused
                 .push("role: expected a master, found a replica, which takes no writes".into());
         }
-        let policy = value("maxmemory_policy").unwrap_or("noeviction");
-        if policy != "noeviction" && value("maxmemory") != Some("0") {
-            found.refused.push(
-                alloc::format!(
-                    "maxmemory-policy: expected noeviction, found {policy}: what it evicts can be used again"
-                )
-                .into(),
-            );
-        } else if policy != "noeviction" {
-            found.warned.push(
+        match (value("maxmemory_policy"), value("maxmemory")) {
+            (Some("noeviction"), _) => {}
+            (Some(policy), Some("0")) => found.warned.push(
                 alloc::format!(
                     "maxmemory-policy is {policy}: set noeviction, before a maxmemory is set"
+                )
+                .into(),
+            ),
+            (policy, _) => found.refused.push(
+                alloc::format!(
+                    "maxmemory-policy: expected noeviction, found {}: what it evicts can be used again",
+                    policy.unwrap_or("none in INFO")
+                )
+                .into(),
+            ),
+        }
+        let told = ["run_id", "master_replid", "evicted_keys"];
+        if let Some(missing) = told.into_iter().find(|name| value(name).is_none()) {
+            found.warned.push(
+                alloc::format!(
+                    "INFO has no {missing}: a fail-over or an eviction would go unnoticed, so every command needs a replica that confirms it"
                 )
                 .into(),
             );
@@ -93,7 +102,8 @@ mod tests {
     use super::Fitness;
 
     const FIT: &str = "redis_version:7.2.4\r\nvalkey_version:9.1.2\r\nrole:master\r\nconnected_slaves:0\r\n\
-                       maxmemory:0\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\n";
+                       maxmemory:0\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\n\
+                       run_id:1a\r\nmaster_replid:2b\r\nevicted_keys:0\r\n";
 
     fn found(right: &str, wrong: &str) -> (usize, usize) {
         assert!(FIT.contains(right));
@@ -107,13 +117,23 @@ mod tests {
         assert_eq!(found("7.2.4", "6.2.0"), (0, 0));
         assert_eq!(found("7.2.4", "6.0.16"), (1, 0));
         assert_eq!(found("redis_version", "memcached"), (1, 0));
-        assert_eq!(found("master", "slave"), (1, 0));
+        assert_eq!(found("role:master", "role:slave"), (1, 0));
         assert_eq!(found("noeviction", "volatile-lru"), (0, 1));
         let evicts = "maxmemory:1000\r\nmaxmemory_policy:volatile-lru";
         assert_eq!(
             found("maxmemory:0\r\nmaxmemory_policy:noeviction", evicts),
             (1, 0)
         );
+        // What tells nothing of it does not count as good.
+        for lines in [
+            "maxmemory_policy:noeviction",
+            "maxmemory:0\r\nmaxmemory_policy:noeviction",
+        ] {
+            assert_eq!(found(lines, ""), (1, 0));
+        }
+        for name in ["run_id", "master_replid", "evicted_keys"] {
+            assert_eq!(found(name, "another"), (0, 1));
+        }
         assert_eq!(found("aof_enabled:1", "aof_enabled:0"), (0, 1));
         assert_eq!(found("connected_slaves:0", "connected_slaves:1"), (0, 1));
         let safe = "connected_slaves:1\r\nmin_slaves_good_slaves:1";

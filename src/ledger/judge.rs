@@ -7,7 +7,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Command, LARGEST_SKEW, Script};
+use super::{CEILING, Command, LARGEST_SKEW, Script};
 
 /// The effect of a command on a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,9 @@ impl<'c> Case<'c> {
         let mode = self.arg(arg);
         let [issued, started, until] = [1, 2, 3].map(|place| self.seconds(arg + place));
         let (issued, started, until) = (issued?, started?, until?);
-        let refuse = |verdict: &str| vec![verdict.to_owned(), at.to_string()];
+        let (now, refuse) = (self.now, |verdict: &str| {
+            vec![verdict.to_owned(), at.to_string()]
+        });
         let until = match until {
             0 => None,
             until if until <= self.now => return Err(refuse("expired")),
@@ -138,6 +140,9 @@ impl<'c> Case<'c> {
         if mode == "force" {
             self.end(state, ended, until);
             return Ok(());
+        }
+        if started.saturating_add(CEILING.as_secs()) <= self.now {
+            return Err(refuse("expired"));
         }
         if let Some(by) = self.values[ended]
             && !(mode == "end" && by == attempt)
@@ -150,6 +155,12 @@ impl<'c> Case<'c> {
         if issued > self.now.saturating_add(allowance) {
             return Err(refuse("ahead"));
         }
+        // Says for how long the ledger has known, so that the log shows a ledger that has just begun.
+        let unknown = |known: u64| {
+            let mut reply = refuse("unknown");
+            reply.push(now.saturating_sub(known).to_string());
+            reply
+        };
         let forgotten =
             issued <= fence.began.saturating_add(allowance) && !(adopt != 0 && issued >= adopt);
         match mode {
@@ -157,19 +168,15 @@ impl<'c> Case<'c> {
                 Some(by) if by == attempt => {}
                 Some(_) => return Err(refuse("used")),
                 None if issued <= fence.since.saturating_add(allowance) => {
-                    return Err(refuse("unknown"));
+                    return Err(unknown(fence.since));
                 }
                 None => self.write(state, attempt.to_owned(), until),
             },
             "unused" if self.values[state].is_some() => return Err(refuse("used")),
-            "unused" | "live" if forgotten => return Err(refuse("unknown")),
+            "unused" | "live" | "end" | "idle" if forgotten => return Err(unknown(fence.began)),
             "unused" | "live" => {}
-            "end" if forgotten => return Err(refuse("unknown")),
             "end" => self.end(state, ended, until),
             "idle" => {
-                if forgotten {
-                    return Err(refuse("unknown"));
-                }
                 let idle = self.seconds(arg + 4)?;
                 let seen = self.number(state)?.unwrap_or(issued).max(issued);
                 if self.now > seen.saturating_add(idle) {
@@ -191,7 +198,7 @@ impl<'c> Case<'c> {
                     state: self.arg(arg + 6),
                 };
                 match self.head(state)? {
-                    None if forgotten => return Err(refuse("unknown")),
+                    None if forgotten => return Err(unknown(fence.began)),
                     Some(head) if head.token == token => {}
                     Some(head) if generation <= head.generation => {
                         let mut reply = refuse("stale");

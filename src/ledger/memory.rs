@@ -14,7 +14,7 @@ use super::{Command, Judgement, Script, Write};
 /// Its size is limited, and it never forgets anything that is alive: without space, new records are
 /// refused (`full`). Ends have a space of their own, so that a session can end however much was
 /// used. In each space, one principal's records may take at most as much as stays free: half,
-/// if it is alone.
+/// if it is alone. Revocations have space besides, a quarter as much, which no user can fill.
 ///
 /// ```
 /// use sealwax::Principal;
@@ -33,6 +33,8 @@ pub struct Memory {
     ends: BTreeSet<(u64, String)>,
     used: Room,
     ended: Room,
+    /// The marks of revoked principals, which belong to the operator.
+    marks: Room,
     began: String,
     fence: String,
 }
@@ -65,15 +67,16 @@ impl Memory {
     #[must_use]
     pub fn new(room: usize, now: u64) -> Self {
         let now = now.saturating_sub(1);
-        let half = || Room {
-            size: room / 2,
+        let part = |size| Room {
+            size,
             ..Room::default()
         };
         Self {
             records: BTreeMap::new(),
             ends: BTreeSet::new(),
-            used: half(),
-            ended: half(),
+            used: part(room / 2),
+            ended: part(room / 2),
+            marks: part(room / 4),
             began: now.to_string(),
             fence: alloc::format!("{now} - {now}"),
         }
@@ -131,9 +134,13 @@ impl Memory {
     }
 
     fn fits(&self, writes: &[Write], owner: &str) -> bool {
-        [false, true].into_iter().all(|ended| {
-            let room = if ended { &self.ended } else { &self.used };
-            let mine = writes.iter().filter(|write| is_ended(&write.key) == ended);
+        let rooms = [
+            (Space::Used, &self.used),
+            (Space::Ended, &self.ended),
+            (Space::Marks, &self.marks),
+        ];
+        rooms.into_iter().all(|(space, room)| {
+            let mine = writes.iter().filter(|write| Space::of(&write.key) == space);
             let (mut grows, mut shrinks) = (0, 0);
             for write in mine {
                 if let Some(value) = &write.value {
@@ -146,8 +153,11 @@ impl Memory {
             if grows <= shrinks {
                 return true;
             }
-            let own = room.owners.get(owner).copied().unwrap_or_default();
             let free = room.size.saturating_sub(room.kept);
+            if space == Space::Marks {
+                return grows <= free + shrinks;
+            }
+            let own = room.owners.get(owner).copied().unwrap_or_default();
             own + (grows - shrinks) * 2 <= free + shrinks
         })
     }
@@ -200,10 +210,29 @@ impl Memory {
     }
 
     fn room(&mut self, key: &str) -> &mut Room {
-        if is_ended(key) {
-            &mut self.ended
-        } else {
-            &mut self.used
+        match Space::of(key) {
+            Space::Used => &mut self.used,
+            Space::Ended => &mut self.ended,
+            Space::Marks => &mut self.marks,
+        }
+    }
+}
+
+/// The space of a record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Space {
+    Used,
+    Ended,
+    Marks,
+}
+
+impl Space {
+    /// Recognizes ends, `swl1:{…}:e:…`, and marks, `swl1:{…}:p:…`.
+    fn of(key: &str) -> Self {
+        match key.split(':').nth(2) {
+            Some("e") => Self::Ended,
+            Some("p") => Self::Marks,
+            _ => Self::Used,
         }
     }
 }
@@ -219,12 +248,6 @@ fn is_fence(key: &str) -> bool {
 fn cost(key: &str, value: &str) -> usize {
     // The key is stored twice: with its end as well.
     2 * key.len() + value.len() + OVERHEAD
-}
-
-/// Recognizes ends and marks: `swl1:{…}:e:…` and `swl1:{…}:p:…`.
-fn is_ended(key: &str) -> bool {
-    let kind = key.split(':').nth(2);
-    matches!(kind, Some("e" | "p"))
 }
 
 /// Shows the number of records, never their contents.

@@ -24,7 +24,13 @@ pub use namespace::{Namespace, Tag};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteError};
 
+use core::time::Duration;
+
 use crate::Error;
+
+/// The longest life of anything that a ledger is asked about, from its beginning: 400 days. What
+/// ended is remembered for so long, whatever lifetimes are configured then or later.
+pub const CEILING: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 
 /// The largest clock skew that the format allows, in seconds. Ends and uses are remembered for so
 /// much longer.

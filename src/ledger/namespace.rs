@@ -43,6 +43,8 @@ pub enum Tag {
     Session,
     /// A session of the transport.
     Transport,
+    /// A cursor of a page that is not public.
+    Cursor,
 }
 
 impl Tag {
@@ -53,6 +55,7 @@ impl Tag {
             Self::HandleState => 'k',
             Self::Session => 's',
             Self::Transport => 't',
+            Self::Cursor => 'c',
         }
     }
 }
@@ -73,8 +76,8 @@ impl Namespace {
     }
 
     /// Signs a principal out everywhere: everything that began until now is refused. The ledger
-    /// remembers it for `lives`, the longest lifetime of anything that the service issues; `None`
-    /// for ever.
+    /// remembers it for [`CEILING`](super::CEILING), longer than anything lives. Shorter `lives`
+    /// save space: the longest lifetime of anything that the service issues, now or later.
     ///
     /// # Errors
     ///

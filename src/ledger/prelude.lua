@@ -51,20 +51,40 @@ local function put_head(key, token, generation, till, state, before)
   write(key, value, till)
 end
 
--- Reads a section of INFO. Some services forbid it in scripts: then processes cannot be told apart, and a
--- replica must confirm each command.
-local forbidden
-local function info(section)
+-- Reads a member of a section of INFO. Some services forbid INFO in scripts, or leave members out: then a
+-- fail-over may go unnoticed (`blind`), and a replica must confirm each command.
+local blind, replication
+local function member(section, name)
   local told = redis.pcall('INFO', section)
-  forbidden = type(told) ~= 'string'
-  return forbidden and '' or told
+  if type(told) ~= 'string' then
+    blind = true
+    return nil
+  end
+  local _, at = string.find(told, name, 1, true)
+  local value = at and string.match(told, '^%w+', at + 1)
+  blind = blind or not value
+  return value, told
+end
+
+-- Returns which process the store is, since which promotion, and how many keys it evicted. A server that was
+-- promoted, failed over, and is promoted again keeps its `run_id`; the other id changes at each promotion.
+local function process()
+  local server = member('server', 'run_id:')
+  local evicted = member('stats', 'evicted_keys:')
+  local id
+  id, replication = member('replication', 'master_replid:')
+  if blind then
+    return '-', '-', 0
+  end
+  return server, table.concat({ server, id, evicted }, '.'), tonumber(evicted)
 end
 
 -- Returns the start of the ledger's memory, and the fence: the last time at which it may have forgotten
--- something. The fence is set to the store's time when the store is another process, because a restart or a
--- fail-over may lose the last moments, and when its clock went back, because records were dropped too early.
--- Ends are kept for 300 seconds longer than their tokens open; if the clock went back further, even ends may be
--- gone, and all counts as lost. Neither time ever goes back: a loss is permanent.
+-- something. The fence is set to the store's time when the store is another process or was promoted, because a
+-- restart or a fail-over may lose the last moments, and when its clock went back, because records were dropped
+-- too early. Ends are kept for 300 seconds longer than their tokens open; if the clock went back further, even
+-- ends may be gone, and so they may if keys were evicted: then all counts as lost. Neither time ever goes back: a
+-- loss is permanent.
 local function fence()
   local began = number(KEYS[1])
   local value = redis.call('GET', KEYS[2])
@@ -76,11 +96,13 @@ local function fence()
     end
     since, last = tonumber(since), tonumber(last)
   end
-  -- 40 hex digits; a pattern would be slower.
-  local told = info('server')
-  local _, at = string.find(told, 'run_id:', 1, true)
-  local run = at and string.sub(told, at + 1, at + 40) or '-'
+  local server, run, evicted = process()
   local lost = not began or (last and last > now + 300)
+  if of and of ~= run then
+    -- Another process has evicted none of its keys before it started.
+    local before = string.sub(of, 1, #server) == server and string.match(of, '%.(%d+)$')
+    lost = lost or evicted ~= (tonumber(before or 0))
+  end
   if lost or not value or of ~= run or now < last then
     -- The clock of another process may be behind.
     since = math.max(since or 0, now, of ~= run and last or 0)
@@ -97,13 +119,18 @@ local function fence()
 end
 
 -- Returns whether a replica should confirm the writes (1), must (2), or need not (0). Ends should survive any
--- fail-over.
+-- fail-over. Where the store itself was promoted, the server before it may come back.
 local function confirms(ends)
-  local told = (ends or forbidden == nil) and info('replication') or ''
-  if forbidden then
+  if not replication and not blind then
+    process()
+  end
+  if blind then
     return '2'
   end
-  return ends and not string.find(told, 'connected_slaves:0', 1, true) and '1' or '0'
+  local alone = not ends
+    or string.find(replication, 'connected_slaves:0', 1, true)
+      and not string.find(replication, 'master_replid2:0*[1-9a-f]')
+  return alone and '0' or '1'
 end
 
 local function ok(ends)
@@ -119,7 +146,7 @@ local function run(judge)
     return error(reply)
   end
   -- WAIT counts the writes of its connection: if an earlier try wrote everything, one value is written again.
-  if forbidden and #writes == 0 then
+  if blind and #writes == 0 then
     redis.call('SET', KEYS[1], redis.call('GET', KEYS[1]), 'KEEPTTL')
   end
   for _, one in ipairs(writes) do

@@ -371,5 +371,6 @@ fn spent(before: &Before) -> asking::Token {
         ask: Ask::Once,
         issued_at: before.issued_at,
         started_at: before.started_at,
+        until: before.until,
     }
 }

@@ -1,13 +1,14 @@
 //! Asks whether tokens are accepted: first the author's `accept`, then the ledger. Each judges all
 //! tokens of a message at once.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::context::{About, Context, Reason};
+use super::context::{About, Context, Reason, remembered};
 use super::{Event, Failed, Item, Presented, Question, Step};
 use crate::TokenId;
 use crate::ledger::{Command, Mode, Subject, Tag};
@@ -20,6 +21,8 @@ pub(super) struct Token {
     pub issued_at: u64,
     /// The start of its session or chain.
     pub started_at: u64,
+    /// The time from which it opens nowhere by its own lifetime, whatever the settings.
+    pub until: Option<u64>,
 }
 
 /// The question about a token.
@@ -34,7 +37,6 @@ pub(super) enum Ask {
         token: String,
         generation: u32,
         state: String,
-        until: Option<u64>,
     },
     End,
     /// It ends, though another principal presented it.
@@ -178,21 +180,20 @@ impl Asking {
         };
         let refused = match reply.first().map(String::as_str) {
             Some("ok") => {
-                return confirmed(
-                    context,
-                    reply,
-                    self.tokens.first().map(|one| &one.presented),
-                )
-                .map_err(|reason| (0, reason));
+                let about = self.tokens.first().map(|one| &one.presented);
+                let used = |token: &Token| matches!(token.ask, Ask::Once);
+                let used = self.tokens.iter().position(used);
+                return confirmed(context, reply, about).map_err(|reason| match used {
+                    // It is used up, so that the client must not be told to keep it.
+                    Some(at) => (at, Reason::ledger("ledger_unconfirmed", SPENT)),
+                    None => (0, reason),
+                });
             }
-            Some("used") => Reason::Ledger("used", "it was used already"),
-            Some("ended") => Reason::Ledger("ended", "it has ended"),
-            Some("revoked") => Reason::Ledger("revoked", "its principal was signed out everywhere"),
-            Some("unknown") => Reason::Ledger(
-                "unknown",
-                "the ledger has no records of the time when it was made",
-            ),
-            Some("expired") => Reason::Ledger("expired", "it has expired by the ledger's clock"),
+            Some("used") => Reason::ledger("used", "it was used already"),
+            Some("ended") => Reason::ledger("ended", "it has ended"),
+            Some("revoked") => Reason::ledger("revoked", "its principal was signed out everywhere"),
+            Some("unknown") => Reason::Ledger("unknown", unknown(reply.get(2))),
+            Some("expired") => Reason::ledger("expired", "it has expired by the ledger's clock"),
             Some("stale") if reply.len() == 5 => Reason::Stale(Box::new([
                 reply[2].clone(),
                 reply[3].clone(),
@@ -204,6 +205,18 @@ impl Asking {
             Some(at) => Err((at, refused)),
             None => Err((0, Reason::LedgerUnavailable(failure(&[])))),
         }
+    }
+}
+
+const SPENT: &str =
+    "no replica confirmed that it was used up, which a fail-over would forget: it counts as used";
+
+/// Returns the message for a token that the ledger may have forgotten.
+fn unknown(known: Option<&String>) -> Cow<'static, str> {
+    const WHY: &str = "the ledger has no records of the time when it was made";
+    match known.and_then(|seconds| seconds.parse::<u64>().ok()) {
+        Some(seconds) => format!("{WHY}: they begin {seconds} s ago").into(),
+        None => WHY.into(),
     }
 }
 
@@ -225,7 +238,7 @@ pub(super) fn confirmed(
         id: about.map(|one| one.id.clone()),
         ..About::new(about.map_or(Item::Session, |one| one.item))
     };
-    context.refuse(Reason::Ledger("ledger_unconfirmed", why), about);
+    context.refuse(Reason::ledger("ledger_unconfirmed", why), about);
     Ok(())
 }
 
@@ -271,8 +284,10 @@ impl Times {
 
 impl Token {
     pub fn new(item: Item, opened: Times, ask: Ask) -> Self {
+        let presented = Presented::token(item, opened.id, opened.expires_at);
         Self {
-            presented: Presented::token(item, opened.id, opened.expires_at),
+            until: presented.until,
+            presented,
             ask,
             issued_at: opened.issued_at,
             started_at: opened.started_at,
@@ -286,6 +301,8 @@ impl Token {
             ask,
             issued_at: created_at_ms / 1000,
             started_at: created_at_ms / 1000,
+            // Only settings limit its age, and these may change.
+            until: None,
         }
     }
 
@@ -296,9 +313,8 @@ impl Token {
             Item::HandleState => Tag::HandleState,
             Item::Session if transport => Tag::Transport,
             Item::Session => Tag::Session,
-            Item::Cursor => return None,
+            Item::Cursor => Tag::Cursor,
         };
-        let mut ends = self.presented.until;
         let mode = match &self.ask {
             Ask::Rule => return None,
             Ask::Once => Mode::Once,
@@ -309,16 +325,11 @@ impl Token {
                 token,
                 generation,
                 state,
-                until,
-            } => {
-                ends = *until;
-                let generation = *generation;
-                Mode::Head {
-                    token,
-                    generation,
-                    state,
-                }
-            }
+            } => Mode::Head {
+                token,
+                generation: *generation,
+                state,
+            },
             Ask::End => Mode::End,
             Ask::Force => Mode::Force,
         };
@@ -328,7 +339,7 @@ impl Token {
             mode,
             issued_at: self.issued_at,
             started_at: self.started_at,
-            until: ends,
+            until: Some(remembered(self.until, self.started_at)),
         })
     }
 }

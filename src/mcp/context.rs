@@ -1,5 +1,6 @@
 //! The common part of all exchanges: the caller, and the refusals.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -8,10 +9,11 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value};
 
+use super::asking;
 use super::guard::Ledger;
 use super::{Answer, Failed, Guard, Item, Presented, Profile, Refused, Reply, Step, Verdict};
 use crate::format::text::FIELD_LIMIT;
-use crate::ledger::LARGEST_SKEW;
+use crate::ledger::{CEILING, LARGEST_SKEW};
 use crate::{Error, Inspected, Principal, TokenId, View, inspect};
 
 pub(super) struct Context {
@@ -31,6 +33,7 @@ pub(super) struct Caller {
     view: Arc<View>,
     /// The ledger's mark of the caller.
     mark: Arc<str>,
+    anonymous: bool,
 }
 
 /// The reason of a refusal or failure, which decides whose fault it is.
@@ -48,7 +51,7 @@ pub(super) enum Reason {
     /// `accept` could not decide.
     AcceptUnavailable(String),
     /// The ledger refused: a code, and the reason.
-    Ledger(&'static str, &'static str),
+    Ledger(&'static str, Cow<'static, str>),
     /// A later state of the session: its token, its generation, its text.
     Stale(Box<[String; 3]>),
     /// The ledger could not decide.
@@ -62,6 +65,10 @@ impl From<Error> for Reason {
 }
 
 impl Reason {
+    pub fn ledger(code: &'static str, why: &'static str) -> Self {
+        Self::Ledger(code, why.into())
+    }
+
     fn code(&self) -> &'static str {
         match self {
             Self::Error(error) | Self::Unsealed(error) => error.code(),
@@ -89,7 +96,7 @@ impl Reason {
             }
             Self::NotAccepted => "used or ended: `accept` refused it".into(),
             Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
-            Self::Ledger(_, why) => why.into(),
+            Self::Ledger(_, why) => why.into_owned(),
             Self::Stale(latest) => {
                 alloc::format!(
                     "state: expected the latest one, of generation {}",
@@ -194,6 +201,11 @@ impl Context {
         Some((ledger, &self.caller.as_ref()?.mark))
     }
 
+    /// Returns whether the caller is nobody in particular.
+    pub fn is_anonymous(&self) -> bool {
+        self.caller.as_ref().is_some_and(|caller| caller.anonymous)
+    }
+
     pub fn is_identifying(&self) -> bool {
         self.identifying
     }
@@ -215,8 +227,24 @@ impl Context {
             mark: ledger
                 .map_or_else(String::new, |ledger| ledger.names.mark(&principal))
                 .into(),
+            anonymous: principal.parts().is_none(),
         });
         Ok(())
+    }
+
+    /// Takes the reply of a ledger that was opened. If it does not open, only requests that need it
+    /// are refused.
+    pub fn ledger_opened(&mut self, reply: Result<Vec<String>, Failed>) {
+        let failure = match reply {
+            Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
+                self.guard.ledger_is_open();
+                return;
+            }
+            Ok(reply) => asking::failure(&reply),
+            Err(Failed(why)) => why,
+        };
+        let about = About::new(Item::Session);
+        self.refuse(Reason::LedgerUnavailable(failure), about);
     }
 
     /// Logs a refusal, and returns the fixed answer to it.
@@ -287,6 +315,14 @@ impl Presented {
 /// Returns the time from which a token that ends at `end` opens nowhere, in Unix seconds.
 pub(super) fn until(end: Option<u64>) -> Option<u64> {
     end.map(|end| end.saturating_add(LARGEST_SKEW))
+}
+
+/// Returns the time until which the ledger remembers what it is told of a token: `until`, if the
+/// token has an end of its own, and else the end of the longest life. A maximum age is not looked
+/// at, or a larger one would revive what ended.
+pub(super) fn remembered(until: Option<u64>, started_at: u64) -> u64 {
+    let longest = started_at.saturating_add(CEILING.as_secs() + LARGEST_SKEW);
+    until.map_or(longest, |until| until.min(longest))
 }
 
 pub(super) fn hex(ulid: &[u8; 16]) -> String {

@@ -144,8 +144,9 @@ impl Guard {
     }
 
     /// Signs a principal out everywhere: everything that began until now, or begins within the
-    /// allowance after it, is refused. The ledger remembers it for `lives`, the longest lifetime of
-    /// anything that the service issues; for ever by default.
+    /// allowance after it, is refused. The ledger remembers it for
+    /// [`CEILING`](crate::ledger::CEILING), longer than anything lives. Shorter `lives` save space:
+    /// the longest lifetime of anything that the service issues, now or later.
     ///
     /// The exchange asks the ledger, and ends with [`Step::Done`] once the ledger has recorded it.
     /// After a [`Step::Reply`] the principal is possibly not signed out; [`Exchange::refused`] has the

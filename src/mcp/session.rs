@@ -4,10 +4,9 @@ use alloc::string::{String, ToString as _};
 use core::fmt;
 
 use super::asking::{Ask, Token};
-use super::context::{hex, until};
+use super::context::{hex, remembered, until};
 use super::guard::SessionSettings;
 use super::{Item, Presented, Sent};
-use crate::format::clock::earlier;
 use crate::{Error, OpenedSession, SessionId, SessionMetadata, View};
 
 /// The data-layer session of a request, opened and fully checked.
@@ -33,8 +32,8 @@ pub(super) enum Written {
 /// The part of a session that is sent with a result.
 pub(super) struct Left {
     pub metadata: SessionMetadata,
-    /// The new state, if one was sealed: its token id, and the time from which it opens nowhere.
-    pub token: Option<(String, Option<u64>)>,
+    /// The new state, if one was sealed: its token id, and the time until which a ledger remembers it.
+    pub token: Option<(String, u64)>,
 }
 
 impl Session {
@@ -135,10 +134,10 @@ impl Session {
         match &self.opened {
             Some(opened) if self.is_written() || (renews && opened.state().needs_renewal()) => {
                 let (metadata, token) = settings.of(view).renewed(opened, self.value.as_bytes())?;
-                let ends = earlier(token.expires_at(), Some(absolute_end(opened, view)));
+                let until = remembered(until(token.expires_at()), opened.state().started_at());
                 Ok(Left {
                     metadata,
-                    token: Some((token.id().to_string(), until(ends))),
+                    token: Some((token.id().to_string(), until)),
                 })
             }
             _ => Ok(self.unchanged()),
@@ -192,24 +191,20 @@ impl Session {
             return Token::made(presented(view, &self.id), created, Ask::Live);
         };
         let state = opened.state();
-        let ends = earlier(state.expires_at(), Some(absolute_end(opened, view)));
+        // No state is older than the first one, so that nobody is ever given that one.
+        let text = if state.generation() == 0 { "" } else { text };
         Token {
             presented: presented(view, &self.id),
             ask: Ask::Head {
                 token: state.token_id().to_string(),
                 generation: state.generation(),
                 state: text.into(),
-                until: until(ends),
             },
             issued_at: state.issued_at(),
             started_at: state.started_at(),
+            until: until(state.expires_at()),
         }
     }
-}
-
-fn absolute_end(opened: &OpenedSession, view: &View) -> u64 {
-    let max_age = view.codec().session_max_age().as_secs();
-    opened.state().started_at().saturating_add(max_age)
 }
 
 /// Returns the session for the author's `accept`: its ulid, and the end of its id.

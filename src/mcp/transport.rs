@@ -17,6 +17,7 @@ use super::{
     Deliver, Event, Head, Item, Leave, Presented, Profile, Reply, Sent, Step, TransportMessage,
     Watch,
 };
+use crate::ledger::LARGEST_SKEW;
 use crate::{Error, Kind, View};
 
 /// The methods of HTTP that the protocol has. Any other is for the server around it, such as the
@@ -238,10 +239,11 @@ impl TransportFlow {
         let Some(id) = id else {
             return self.refuse(context, Error::PrincipalMismatch.into());
         };
-        // The token's end is sealed for its own principal, so the codec's limit is used, plus the
-        // skew of clocks.
+        // The token's times are sealed for its own principal, so it may have begun just now, by a
+        // clock that is ahead.
+        let now = view.codec().clock().now();
         let limit = view.codec().session_max_age().as_secs();
-        let ends = until(Some(view.codec().clock().now().saturating_add(limit)));
+        let ends = until(Some(now.saturating_add(limit)));
         let token = Token {
             presented: Presented {
                 item: Item::Session,
@@ -251,7 +253,8 @@ impl TransportFlow {
             },
             ask: Ask::Force,
             issued_at: 0,
-            started_at: 0,
+            started_at: now.saturating_add(LARGEST_SKEW),
+            until: None,
         };
         let asking = Asking::of_transport(token).without_accept();
         self.ask(context, asking, Then::EndedForAnother)

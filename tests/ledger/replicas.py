@@ -7,7 +7,8 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from common import ALLOWANCE, Agent, Ledger, Token, languages, new_id, open_for_good
+import redis
+from common import ALLOWANCE, TIMEOUT, Agent, Ledger, Token, languages, new_id, open_for_good
 from servers import Line, Valkey, wait_until
 
 SETTINGS = {"repl_diskless_sync_delay": "0"}
@@ -32,6 +33,13 @@ def expect(agent: Agent, command: dict, *wanted: str) -> None:
         sys.exit(f"{agent.language}: expected {list(wanted)}, found {reply}")
 
 
+def expect_unknown(agent: Agent, command: dict) -> None:
+    """Expect it of a fence that was set a moment ago."""
+    *reply, known = answer(agent, command)
+    if reply != ["unknown", "0"] or not 0 <= int(known) <= TIMEOUT:
+        sys.exit(f"{agent.language}: expected unknown since a moment ago, found {[*reply, known]}")
+
+
 def a_server_behind_one_connection(language: str, command: str) -> bool:
     """The fence is inside each script: a connection that lasts may lead to another server from one command to the next.
 
@@ -53,8 +61,8 @@ def a_server_behind_one_connection(language: str, command: str) -> bool:
         replica.client.replicaof("NO", "ONE")
         connections = line.accepted
         line.target = replica.port
-        expect(agent, ledger.admit(used(lost, now)), "unknown", "0")
-        expect(agent, ledger.admit(used(unused, now)), "unknown", "0")
+        expect_unknown(agent, ledger.admit(used(lost, now)))
+        expect_unknown(agent, ledger.admit(used(unused, now)))
         expect(agent, ledger.admit(used(known, now)), "used", "0")
         if line.accepted != connections:
             return False
@@ -94,6 +102,68 @@ def what_ended_is_confirmed(language: str, command: str) -> None:
         for end in ends():
             expect(agent, end, "ok", "0")
         agent.close()
+
+
+def a_server_that_was_failed_over_comes_back(language: str, command: str) -> None:
+    """One master at all times, each its own process for its whole life: the first one is promoted again, with what it had."""
+    with Valkey(**SETTINGS) as first, Valkey(**SETTINGS) as second:
+        link, line = Line(first.port), Line(first.port)
+        second.follow(link.port)
+        agent, ledger = Agent(language, command, f"redis://127.0.0.1:{line.port}"), Ledger()
+        open_for_good(ledger, agent)
+        wait_until(lambda: second.client.exists(ledger.key("fence")))
+        second.client.replicaof("NO", "ONE")
+        line.target = second.port
+        wait_until(lambda: answer(agent, ledger.open())[0] == "ok")
+        time.sleep(ALLOWANCE + 1.1)
+        # A link that holds everything back never syncs.
+        back = Line(second.port)
+        back.held.set()
+        first.client.replicaof("127.0.0.1", back.port)
+        now = int(time.time())
+        lost, over = new_id(), Token("live", "h", new_id(), now, now + 600)
+        expect(agent, ledger.admit(used(lost, now)), "ok", "0")
+        # What ends here may come back with the first one, and it is said.
+        end = Token("end", "h", over.id, now, now + 600)
+        expect(agent, ledger.admit(end), "ok", "1", "unconfirmed")
+        second.kill()
+        first.client.replicaof("NO", "ONE")
+        line.target = first.port
+        expect_unknown(agent, ledger.admit(used(lost, now)))
+        agent.close()
+        for one in (link, line, back):
+            one.cut()
+
+
+def a_server_that_evicts_later(language: str, command: str) -> None:
+    """A store that was fit when it was connected to, and evicts from then on, has forgotten everything."""
+    with Valkey() as store:
+        agent, ledger = Agent(language, command, store.address), Ledger()
+        open_for_good(ledger, agent)
+        now = int(time.time())
+        token, over = used(new_id(), now), Token("live", "s", new_id(), now, now + 600)
+        expect(agent, ledger.admit(token), "ok", "0")
+        expect(agent, ledger.admit(token), "used", "0")
+        expect(agent, ledger.admit(Token("end", "s", over.id, now, now + 600)), "ok", "0")
+        store.client.config_set("maxmemory-policy", "volatile-lru")
+        records = [ledger.key("u", "r", token.id), ledger.key("e", "s", over.id)]
+        store.client.config_set("maxmemory", 1)
+        # Any command that may write evicts.
+        wait_until(lambda: full(store) and not store.client.exists(*records))
+        store.client.config_set("maxmemory", 0)
+        expect_unknown(agent, ledger.admit(token))
+        expect_unknown(agent, ledger.admit(over))
+        time.sleep(ALLOWANCE + 1.1)
+        expect(agent, ledger.admit(used(new_id(), int(time.time()))), "ok", "0")
+        agent.close()
+
+
+def full(store: Valkey) -> bool:
+    try:
+        store.client.set("other", "x")
+    except redis.ResponseError:
+        return True
+    return False
 
 
 def where_info_is_forbidden(language: str, command: str) -> None:
@@ -137,6 +207,8 @@ def each(language: str, command: str) -> None:
     if not any(a_server_behind_one_connection(language, command) for _ in range(5)):
         sys.exit(f"{language}: connected anew each time, so this shows nothing")
     what_ended_is_confirmed(language, command)
+    a_server_that_was_failed_over_comes_back(language, command)
+    a_server_that_evicts_later(language, command)
     where_info_is_forbidden(language, command)
     print(
         f"replicas: {language}: another server behind one connection is seen, and what ended is confirmed", flush=True

@@ -2,7 +2,8 @@
 
 A case has a command (`script`, `keys`, `args`), what lies under its keys (`values`, null for nothing), and what is expected: the
 `reply`, and what lies under the keys then (`after`: value and end, or null). Times are written `@N`: the store's time plus N seconds.
-`RUN` is the store's process, `-` where a store has none.
+`RUN` is the store's process, `-` where a store has none; `PROMOTED` is the same process before a promotion, `EVICTED` before it
+evicted keys, `FORMER` as a version before this one wrote it, and `OTHER` another process.
 """
 
 import hashlib
@@ -14,9 +15,11 @@ import sys
 FILE = pathlib.Path(__file__).with_suffix(".json")
 NAMESPACE = "swl1:{0123456789abcdef}"
 NEVER = 0
+#: Nothing lives for longer: 400 days.
+CEILING = 400 * 86_400
 ALLOWANCE = 5
 # The store's time in the model: the cases' times are relative to it.
-NOW = 1_000_000
+NOW = 1_000_000_000
 
 
 class Refused(Exception):
@@ -66,7 +69,7 @@ class Store:
             if len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in (parts[0], parts[2])):
                 raise Refused("broken", fence_key)
             since, run, last = int(parts[0]), parts[1], int(parts[2])
-        lost = began is None or last > NOW + 300
+        lost = began is None or last > NOW + 300 or run == "EVICTED"
         if lost or fence is None or run != "RUN" or last > NOW:
             since = max(since, NOW, last if run != "RUN" else 0)
             last = -1
@@ -128,6 +131,8 @@ class Store:
         issued, started, until = map(int, args[1:4])
         if until != NEVER and until <= NOW:
             raise Refused("expired", place)
+        if mode != "force" and NOW - started >= CEILING:
+            raise Refused("expired", place)
         if mode != "force":
             ended = self.get(end_key)
             if ended is not None and not (mode == "end" and ended == attempt):
@@ -140,7 +145,7 @@ class Store:
         if mode == "once":
             user = self.get(key)
             if user is None and issued <= since + ALLOWANCE:
-                raise Refused("unknown", place)
+                raise Refused("unknown", place, max(NOW - since, 0))
             if user not in (None, attempt):
                 raise Refused("used", place)
             if user is None:
@@ -148,7 +153,7 @@ class Store:
         elif mode == "head":
             head = self.head(key)
             if head is None and forgotten:
-                raise Refused("unknown", place)
+                raise Refused("unknown", place, max(NOW - began, 0))
             if head is None or (head[0] != args[4] and int(args[5]) > head[1]):
                 self.set_head(key, args[4], int(args[5]), until, args[6])
             elif head[0] != args[4]:
@@ -156,7 +161,7 @@ class Store:
         elif mode == "unused" and self.get(key) is not None:
             raise Refused("used", place)
         elif mode != "force" and forgotten:
-            raise Refused("unknown", place)
+            raise Refused("unknown", place, max(NOW - began, 0))
         elif mode == "idle":
             idle, seen = int(args[4]), self.number(key)
             last = max(issued, seen or 0)
@@ -198,14 +203,19 @@ class Cases:
     def fence(self) -> tuple[str | None, str | None]:
         began = self.pick(None, at(-10000), at(-10000), at(-10000), at(-3), at(200), self.garbage())
         fence = self.pick(
-            *[f"{at(-10000)} RUN {at(-5)}"] * 6,
+            *[f"{at(-10000)} RUN {at(-5)}"] * 10,
             f"{at(-10000)} RUN {at(0)}",
-            f"{at(-10000)} other {at(-5)}",
+            f"{at(-10000)} OTHER {at(-5)}",
+            f"{at(-10000)} PROMOTED {at(-5)}",
+            f"{at(-10000)} EVICTED {at(-5)}",
+            f"{at(-10000)} FORMER {at(-5)}",
             f"{at(-500)} RUN {at(50)}",
             f"{at(-500)} RUN {at(300)}",
             f"{at(-500)} RUN {at(301)}",
             f"{at(100)} RUN {at(400)}",
-            f"{at(-500)} other {at(50)}",
+            f"{at(-500)} OTHER {at(50)}",
+            f"{at(-500)} PROMOTED {at(50)}",
+            f"{at(100)} EVICTED {at(-5)}",
             self.garbage(),
         )
         return began, fence
@@ -245,7 +255,8 @@ class Cases:
                 "idle": [self.pick("60", "100", "1000"), "", ""],
                 "head": [self.pick("aa", "bb", "dd"), str(self.random.randrange(4)), self.pick("S1", "S9")],
             }.get(mode, ["", "", ""])
-            args += [mode, self.time(), self.time(), self.until(), *details]
+            started = self.pick(*[self.time()] * 8, at(-CEILING), at(1 - CEILING))
+            args += [mode, self.time(), started, self.until(), *details]
         return script, keys, values, args
 
 
@@ -322,6 +333,11 @@ def main() -> None:
             # Of each mode; of a refusal, that of its place.
             place = int(found["reply"][1]) if found["reply"][0] not in ("ok", "broken") else 0
             verdict += f" {args[3 + 7 * place]}"
+            if found["reply"][0] == "expired":
+                verdict += f" {absolute(args[6 + 7 * place]) != '0' and int(absolute(args[6 + 7 * place])) <= NOW}"
+        if script == "open" or verdict in ("admit unknown once", "admit unknown live", "admit ok live"):
+            # Of each process that a store may have been.
+            verdict += " " + next((part for part in (values[1] or "").split(" ") if part.isalpha()), "")
         if verdicts.get(verdict, 0) >= (12 if script == "admit" else 25):
             continue
         verdicts[verdict] = verdicts.get(verdict, 0) + 1

@@ -102,8 +102,9 @@ impl Guard {
     }
 
     /// Signs a principal out everywhere: refuses everything that was issued to it until now, and also what is issued
-    /// within the ledger's allowance after that. The ledger keeps the record for `lives`, which must be the longest
-    /// lifetime of any token of the service; `None` keeps it for ever.
+    /// within the ledger's allowance after that. The ledger keeps the record for `lives`, which must be at least the
+    /// longest lifetime of any token of the service, now or later; `None` keeps it for 400 days, longer than
+    /// anything lives.
     ///
     /// ```
     /// # use sealwax::{Codec, Key, KeyRing, Principal};

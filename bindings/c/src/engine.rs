@@ -118,8 +118,9 @@ pub unsafe extern "C" fn sealwax_guard_transport(
 
 /// Begins the exchange that signs a principal out everywhere, and returns the first step, as
 /// sealwax_guard_message does: everything of the principal that began until now is refused.
-/// `principal` is JSON, as docs/engine.md specifies; `lives` is the longest lifetime of anything
-/// that the service issues, in seconds, and 0 for ever. The last step is `done` if the ledger
+/// `principal` is JSON, as docs/engine.md specifies; `lives` is for how many seconds the ledger
+/// remembers it, at least the longest lifetime of anything that the service issues, now or later;
+/// 0 is for 400 days, longer than anything lives. The last step is `done` if the ledger
 /// recorded it; after `reply`, the principal is possibly not signed out.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for an invalid principal.

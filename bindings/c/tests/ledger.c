@@ -345,8 +345,10 @@ static void texts_and_fitness(void) {
   CHECK(sealwax_ledger_text(TEXT("open"), NULL, &len, &error) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_ledger_text(TEXT("open"), &text, NULL, NULL) == SEALWAX_NULL_POINTER);
   CHECK(text == NULL);
-  CHECK(sealwax_ledger_fitness(TEXT("redis_version:7.2.4\r\nrole:master\r\naof_enabled:1\r\n"), out,
-                               sizeof out, &len, &error) == SEALWAX_OK);
+  CHECK(sealwax_ledger_fitness(TEXT("redis_version:7.2.4\r\nrole:master\r\naof_enabled:1\r\n"
+                                    "maxmemory_policy:noeviction\r\nrun_id:1a\r\n"
+                                    "master_replid:2b\r\nevicted_keys:0\r\n"),
+                               out, sizeof out, &len, &error) == SEALWAX_OK);
   CHECK(len == 26 && has(out, len, "{\"refused\":[],\"warned\":[]}"));
   CHECK(sealwax_ledger_fitness(TEXT("redis_version:7.2.4\r\nrole:slave\r\n"), out, sizeof out, &len,
                                &error) == SEALWAX_OK);

@@ -213,7 +213,7 @@ export class Guard {
    * store confirmed it.
    *
    * @param lives how many seconds the ledger keeps the record: at least the longest lifetime of the
-   * service's tokens; for ever by default
+   * service's tokens, now or later; 400 days by default, longer than anything lives
    * @throws {@link SealwaxError} `invalid_argument` without a ledger; an `Error` if the ledger did not record it
    */
   async revoke(principal: Principal, lives?: number): Promise<void> {

@@ -151,10 +151,10 @@ test('what answers in another way is no ledger', async () => {
   const told = (answer) => new RedisLedger({ sendCommand: async () => answer });
   await fails(told('garbage'), /INFO: expected the answer of a Redis or a Valkey/);
   await fails(told('redis_version:6.0.16\r\nrole:master'), /expected Redis 6\.2 or later/);
+  await fails(told('redis_version:7.0.0'), /maxmemory-policy: expected noeviction, found none/);
+  const fit = 'redis_version:7.0.0\r\nmaxmemory_policy:noeviction';
   const replying = (reply) =>
-    new RedisLedger({
-      sendCommand: async ([name]) => (name === 'INFO' ? 'redis_version:7.0.0' : reply),
-    });
+    new RedisLedger({ sendCommand: async ([name]) => (name === 'INFO' ? fit : reply) });
   for (const reply of [undefined, null, 'OK', [], ['yes'], [null], ['ok '], {}]) {
     await fails(replying(reply), /ledger: expected a reply as LEDGER.md specifies/);
   }

@@ -112,6 +112,12 @@ impl Request {
                 self.phase = Phase::Leaving(Left::new(&head, 0));
                 Some(self.advance(context))
             }
+            (Phase::Leaving(left), Event::Ledger(reply)) if left.opening => {
+                context.ledger_opened(reply);
+                let opening = false;
+                self.phase = Phase::Leaving(Left { opening, ..left });
+                Some(self.advance(context))
+            }
             (Phase::Committing(committing), Event::Ledger(reply)) => {
                 Some(self.committed(context, *committing, reply))
             }
@@ -125,7 +131,8 @@ impl Request {
         }
     }
 
-    /// Returns whether its result may hold a token that the ledger judges later.
+    /// Returns whether its handler may make a token that the ledger judges later. A list makes its
+    /// cursor with the result.
     pub fn may_seal(&self, context: &Context) -> bool {
         let carries = self.carries.map(|carries| carries.kind);
         carries == Some(Kind::RequestState) || context.guard.settings().sessions.is_some()
@@ -258,7 +265,9 @@ impl Request {
                 token.presented.public = true;
                 Ok((text, token))
             }
-            opened => read(Item::Cursor, opened?, Ask::Rule),
+            // What an anonymous caller has belongs to nobody either, and cannot be told from it.
+            opened if context.is_anonymous() => read(Item::Cursor, opened?, Ask::Rule),
+            opened => read(Item::Cursor, opened?, Ask::Live),
         }
     }
 

@@ -2,9 +2,11 @@
 
 use crate::common::AUDIENCE;
 use sealwax::ledger::{Memory, Namespace, Script};
-use sealwax::mcp::{Event, Failed, Guard, GuardBuilder, LedgerSettings, Message, Sent, Step};
+use sealwax::mcp::{
+    Event, Failed, Guard, GuardBuilder, Head, LedgerSettings, Message, Scope, Sent, Step,
+};
 
-use super::replica::{ALLOWANCE, DAY, Replica, START, call, code, read};
+use super::replica::{ALLOWANCE, DAY, Replica, START, alice, call, code, read};
 
 /// A token that is over by the ledger's clock is refused, whatever a replica's clock says.
 #[test]
@@ -37,8 +39,31 @@ fn what_is_older_than_the_ledger_is_unknown() {
     replica.lose_everything();
     assert_eq!(code(replica.second_round(&state).unwrap_err()), -32602);
     assert_eq!(code(replica.enter(read(&session)).unwrap_err()), -32043);
-    // Tokens within the allowance are unknown too. A memory begins a second before it is made.
-    replica.pass(ALLOWANCE - 1);
+    // Tokens within the allowance are unknown too, and the log tells how new the ledger is. A memory
+    // begins a second before it is made.
+    replica.pass(2);
+    let (state, created) = (replica.asked(), replica.created());
+    for message in [
+        Message {
+            carried: Sent::Text(&state),
+            ..call()
+        },
+        read(&created),
+    ] {
+        let (mut exchange, step) = replica.guard.message(message);
+        assert!(matches!(
+            replica.settle(&mut exchange, step),
+            Step::Reply(_)
+        ));
+        let refused = &exchange.refused()[0];
+        assert_eq!(refused.code, "unknown");
+        assert!(
+            refused.message.ends_with("they begin 3 s ago"),
+            "{}",
+            refused.message
+        );
+    }
+    replica.pass(ALLOWANCE - 3);
     let close = replica.asked();
     assert_eq!(code(replica.second_round(&close).unwrap_err()), -32602);
     replica.pass(1);
@@ -147,11 +172,12 @@ fn the_first_message_opens_the_ledger() {
             other => panic!("{other:?}"),
         }
     };
-    // A ledger is never asked about the tokens of a list.
-    let (_, step) = fresh.message(Message {
+    let list = Message {
         method: "tools/list",
+        principal: Some(alice()),
         ..Message::default()
-    });
+    };
+    let (mut listing, step) = fresh.message(list.clone());
     assert!(matches!(step, Step::Deliver(_)), "{step:?}");
     // A failure to open refuses no request, and the next try is later.
     let mut exchange = opens(&fresh).unwrap();
@@ -162,8 +188,27 @@ fn the_first_message_opens_the_ledger() {
     replica.pass(5);
     let mut exchange = opens(&fresh).unwrap();
     assert!(exchange.on(Event::Begun(Ok("1"))).is_err(), "out of order");
-    let open = Event::Ledger(Ok(vec!["ok".into()]));
-    assert!(matches!(exchange.on(open).unwrap(), Step::Deliver(_)));
+    let open = || Event::Ledger(Ok(vec!["ok".into()]));
+    drop(exchange);
+    // A list makes its cursor with the result, so the ledger is opened then: unless it is anybody's.
+    replica.pass(5);
+    let left = |scope| Head {
+        token: Sent::Text("2"),
+        scope,
+        ..Head::default()
+    };
+    let public = Event::Left(left(Some(Scope::Public)));
+    let step = fresh.message(list).0.on(public).unwrap();
+    assert!(matches!(step, Step::Leave(_)), "{step:?}");
+    match listing.on(Event::Left(left(None))).unwrap() {
+        Step::Ledger(command) => assert_eq!(command.script, Script::Open),
+        other => panic!("{other:?}"),
+    }
+    match listing.on(open()).unwrap() {
+        Step::Leave(leave) => assert!(leave.token.unwrap().starts_with("sw1.")),
+        other => panic!("{other:?}"),
+    }
     replica.pass(DAY);
     assert!(opens(&fresh).is_none());
+    assert!(listing.on(open()).is_err(), "out of order");
 }

@@ -22,6 +22,24 @@ fn a_client_that_lost_an_answer_is_given_the_latest_state() {
     assert_eq!(exchange.session().unwrap().value(), Some("1"));
 }
 
+/// The state of a session that nobody wrote is not stored: nobody is ever given it.
+#[test]
+fn a_session_that_nobody_wrote_is_small() {
+    let replica = Replica::new();
+    let session = replica.created();
+    let size = |session| {
+        let Step::Ledger(command) = replica.guard.message(read(session)).1 else {
+            panic!("expected a question")
+        };
+        command.args.last().unwrap().len()
+    };
+    assert_eq!(size(&session), 0);
+    let mut exchange = replica.enter(read(&session)).unwrap();
+    exchange.write("1").unwrap();
+    let written = replica.leave(&mut exchange, Outcome::Complete).unwrap();
+    assert_eq!(size(&written), written.state.unwrap().len());
+}
+
 #[test]
 fn of_two_writers_one_wins_and_the_other_is_told() {
     let replica = Replica::new();

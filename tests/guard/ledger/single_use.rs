@@ -3,7 +3,9 @@
 use crate::common::{AUDIENCE, ring};
 use sealwax::Codec;
 use sealwax::ledger::Memory;
-use sealwax::mcp::{Act, Guard, LedgerSettings, Message, Outcome, Sent, Step, What};
+use sealwax::mcp::{
+    Act, Event, Exchange, Guard, Item, LedgerSettings, Message, Outcome, Sent, Step, What,
+};
 
 use super::replica::{Replica, START, alice, call, code, open, read, seal, stale, tool};
 
@@ -188,4 +190,50 @@ fn a_full_ledger_refuses_new_records() {
     // When those have expired, there is room again.
     replica.pass(900);
     replica.second_round(&replica.asked()).unwrap();
+}
+
+/// Where a replica must confirm every command, a token that was used up is not to be kept.
+#[test]
+fn what_was_used_up_without_a_confirmation_is_over() {
+    let replica = Replica::new();
+    let unconfirmed = |exchange: &mut Exchange, step| {
+        let Step::Ledger(command) = step else {
+            panic!("{step:?}")
+        };
+        let mut reply = replica.run(&command).unwrap();
+        assert_eq!(reply, ["ok", "0"]);
+        reply = ["ok", "2", "unconfirmed"].map(Into::into).to_vec();
+        let step = exchange.on(Event::Ledger(Ok(reply))).unwrap();
+        let Step::Reply(reply) = step else {
+            panic!("{step:?}")
+        };
+        let refused = &exchange.refused()[0];
+        (reply, refused.code, refused.item)
+    };
+    let (session, state) = (replica.created(), replica.asked());
+    let second = Message {
+        carried: Sent::Text(&state),
+        ..tool(&session)
+    };
+    let (mut exchange, step) = replica.guard.message(second.clone());
+    let (reply, why, item) = unconfirmed(&mut exchange, step);
+    assert_eq!((code(reply), why), (-32602, "ledger_unconfirmed"));
+    assert_eq!(item, Item::RequestState);
+    assert_eq!(code(replica.enter(second).unwrap_err()), -32602);
+
+    // The renewal of a handle uses it up too.
+    let exchange = replica.enter(call()).unwrap();
+    let first = replica.act(&exchange, seal("1", None)).unwrap();
+    let opened = replica.act(&exchange, open(&first)).unwrap();
+    let handle_type = "basket";
+    let what = seal("2", opened.before);
+    let (mut renewal, step) = exchange.act(Act { handle_type, what });
+    let (reply, why, _) = unconfirmed(&mut renewal, step);
+    assert_eq!((code(reply), why), (-32602, "ledger_unconfirmed"));
+
+    // What only looks uses nothing up: the client keeps its token.
+    let (mut exchange, step) = replica.guard.message(read(&session));
+    let (reply, why, _) = unconfirmed(&mut exchange, step);
+    assert_eq!((code(reply), why), (-32603, "ledger_unavailable"));
+    replica.enter(read(&session)).unwrap();
 }

@@ -286,6 +286,9 @@ OTHERS = {
     bulk("redis_version:6.0.16\r\nrole:master\r\n"): (
         "ledger: version: expected Redis 6.2 or later, or Valkey, found 6.0"
     ),
+    bulk("redis_version:7.0.0\r\nrole:master\r\n"): (
+        "ledger: maxmemory-policy: expected noeviction, found none in INFO"
+    ),
     b"HTTP/1.1 400 Bad Request\r\n\r\n": TOO_LATE,
     b"\x15\x03\x01\x00\x02\x02\r\n": TOO_LATE,
     b"-ERR of hunter2\r\n": TOO_LATE,
