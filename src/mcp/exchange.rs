@@ -6,12 +6,12 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::act::{Act, Acting};
-use super::context::{About, Context, Reason};
+use super::context::{Context, Reason};
 use super::request::Request;
 use super::revoking::Revoking;
 use super::session::Written;
 use super::transport::TransportFlow;
-use super::{Event, Guard, Item, Message, Refused, Session, Step, TransportMessage};
+use super::{Event, Guard, Message, Refused, Session, Step, TransportMessage};
 use crate::ledger::Command;
 use crate::{Error, SessionMetadata};
 
@@ -58,7 +58,8 @@ impl Exchange {
     /// Answers a message that the engine cannot read.
     #[cfg(feature = "documents")]
     pub(super) fn unreadable(guard: Guard) -> (Self, Step) {
-        use super::Reply;
+        use super::context::About;
+        use super::{Item, Reply};
 
         let mut context = Context::new(guard);
         let error = Error::Malformed("a message of well-formed Unicode, and of at most 128 levels");
