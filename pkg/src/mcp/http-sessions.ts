@@ -50,7 +50,6 @@ export interface HttpSessionsOptions {
   readonly sep1359?: boolean | undefined;
 }
 
-const METHODS = ['POST', 'GET', 'DELETE'];
 const HEADER = 'mcp-session-id';
 const VERSION = 'mcp-protocol-version';
 const MODERN = '2026-07-28';
@@ -103,8 +102,6 @@ export function withSessions(
     }
   };
   return async (request, options) => {
-    // Any other method is the handler's, such as OPTIONS for other origins.
-    if (!METHODS.includes(request.method)) return handler(request, options);
     try {
       return await served(request, options);
     } catch (cause) {

@@ -7,6 +7,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { LEGACY } from './client.mjs';
+import { ledgerOf } from './ledgers.mjs';
 import {
   factoryOf,
   guardOf,
@@ -122,4 +123,48 @@ test('fetch: other methods are for the handler', async () => {
     const response = await handler(new Request('http://localhost/mcp', { method }));
     assert.deepEqual([response.status, await response.text()], [200, method]);
   }
+});
+
+test('what an update decided reaches the result', async () => {
+  const memory = ledgerOf({ engine: 'memory' });
+  // Both handlers have the same value, so that one commit is late.
+  let [open, arrived] = [() => {}, 0];
+  const both = new Promise((opened) => {
+    open = opened;
+  });
+  const guard = guardOf({
+    principal: () => ({ subject: 'alice' }),
+    ledger: memory,
+    acceptTimeout: 20,
+  });
+  const sessions = guard.sessions({ initial: () => 0 });
+  const factory = factoryOf(
+    {
+      'tools/call': async ({ params }, ctx) => {
+        const session = sessions.of(ctx);
+        if (params.name !== 'read') session.update((count) => count + 1);
+        arrived += 1;
+        if (arrived === 2) open();
+        await both;
+        if (params.name === 'read') return text(`${session.value}`);
+        return session.result((count) => ({ ...text(`${count}`), _meta: { [`odd/${count}`]: 1 } }));
+      },
+    },
+    guard,
+  );
+  const key = 'io.modelcontextprotocol/session';
+  const created = await overHttp(factory, ...modern(1, 'sessions/create', {}));
+  let { session } = created.messages[0].result;
+  const call = async (name, of = session) => {
+    const sent = modern(1, 'tools/call', { name, arguments: {}, _meta: { [key]: of } });
+    return (await overHttp(factory, ...sent)).messages[0].result;
+  };
+  const results = await Promise.all([call('count'), call('count')]);
+  assert.deepEqual(results.map(({ content }) => content[0].text).sort(), ['1', '2']);
+  for (const { content, _meta } of results) {
+    const odd = Object.keys(_meta).filter((name) => name.startsWith('odd/'));
+    assert.deepEqual(odd, [`odd/${content[0].text}`]);
+    if (content[0].text === '2') session = _meta[key];
+  }
+  assert.equal((await call('read')).content[0].text, '2');
 });

@@ -2,7 +2,7 @@
 // failed, and the log says why, without the store's credentials.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, stat } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, stat, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -246,6 +246,19 @@ test('SQLite: a lock held elsewhere, a file of another kind, one that cannot be 
   other.exec('DROP TABLE sealwax_ledger');
   other.exec('PRAGMA query_only = 1');
   assert.throws(() => new SqliteLedger(other), /readonly|read-only/);
+});
+
+test("SQLite: a new file is its owner's alone, one that is there keeps its permissions", { skip: noSqlite }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  closing.push(() => rmSync(folder, { recursive: true }));
+  const mode = (name) => statSync(join(folder, name)).mode & 0o777;
+  const opened = database(join(folder, 'new.db'));
+  assert.ok(new SqliteLedger(opened));
+  for (const name of ['new.db', 'new.db-wal', 'new.db-shm']) assert.equal(mode(name), 0o600, name);
+  chmodSync(join(folder, 'new.db'), 0o660);
+  assert.ok(new SqliteLedger(database(join(folder, 'new.db'))));
+  assert.equal(mode('new.db'), 0o660);
+  assert.ok(new SqliteLedger(database(':memory:')));
 });
 
 test('SQLite: what survives no loss of power is chosen', { skip: noSqlite }, () => {
