@@ -105,7 +105,8 @@ def age(ledger: Any, keys: list[str], *, port: int = 0, path: Path | None = None
                 database.execute("INSERT OR REPLACE INTO sealwax_ledger VALUES (?, ?, ?)", row)
         database.close()
     elif isinstance(ledger, Redis):
-        run = server(port).info("server")["run_id"]
+        of = server(port)
+        run = f"{of.info()['run_id']}.{of.info()['master_replid']}.{of.info()['evicted_keys']}"
         server(port).mset(dict(zip(keys, (f"{since}", f"{since} {run} {since}"), strict=True)))
 
 
