@@ -133,6 +133,8 @@ async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request,
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let log = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN);
+    log.with_writer(std::io::stderr).init(); // what the guard refuses, and why
     let codec = Codec::new(KeyRing::from_env()?, "https://notes.example.com")?;
     let (port, secret) = (env::var("PORT").ok(), env::var("NOTES_JWT_SECRET").ok());
     let guard = match (&port, &secret) {

@@ -39,8 +39,9 @@ impl Counter {
     #[tool(description = "Counts: always one more than last time in this session")]
     async fn count(&self, mut session: Session<Work>) -> Result<CallToolResult, ErrorData> {
         log("count", &session);
-        let work = session.update(|work| work.count += 1)?;
-        Ok(text(work.count))
+        session.update(|work| work.count += 1)?;
+        // Of parallel calls, each tells the number that it wrote.
+        Ok(session.result(|work| text(work.count)))
     }
 
     #[tool(description = "Begins a draft")]
@@ -116,6 +117,8 @@ async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request,
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let log = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN);
+    log.with_writer(std::io::stderr).init(); // what the guard refuses, and why
     let codec = Codec::new(KeyRing::from_env()?, "https://counter.example.com")?;
     let (port, secret) = (env::var("PORT").ok(), env::var("NOTES_JWT_SECRET").ok());
     let guard = match (&port, &secret) {

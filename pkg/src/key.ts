@@ -53,7 +53,8 @@ export class Key {
   /**
    * Creates a key from an existing secret: 32 random bytes or more, never a passphrase.
    *
-   * @throws {@link SealwaxError} `invalid_key` for fewer than 32 bytes
+   * @throws {@link SealwaxError} `invalid_key` for fewer than 32 bytes, and for bytes that are all equal or
+   * printable ASCII alone
    */
   static fromSecret(secret: Uint8Array): Key {
     return new Key(core().Key.fromSecret(bytes('secret', secret)));

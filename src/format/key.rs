@@ -85,13 +85,15 @@ impl Key {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for fewer than 32 bytes.
+    /// [`Error::InvalidKey`] for fewer than 32 bytes, one byte repeated, and printable ASCII alone.
     pub fn from_secret(secret: &[u8]) -> Result<Self, Error> {
-        if secret.len() < SECRET_LEN {
-            let found = secret.len();
-            return Err(Error::InvalidKey(
-                format!("expected a secret of 32 random bytes or more, found {found}").into(),
-            ));
+        let text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+        let guessed = secret.iter().all(text) || secret.iter().all(|&byte| byte == secret[0]);
+        if guessed || secret.len() < SECRET_LEN {
+            let expected = "expected a secret of 32 random bytes or more, neither printable text (decode \
+                            hex or base64 first) nor one byte repeated";
+            let problem = format!("{expected}; found {} bytes", secret.len());
+            return Err(Error::InvalidKey(problem.into()));
         }
         let prk = Hkdf::<Sha256>::new(Some(b"sealwax/v1"), secret);
         Ok(Self(Arc::new(Derived {

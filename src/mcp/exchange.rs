@@ -227,7 +227,8 @@ impl Exchange {
 
     /// Writes the session's value, computed by a function of the author. If another request wrote
     /// in the meantime, [`Step::Update`] asks to apply the function to that value, unless
-    /// [`write`](Self::write) was called too.
+    /// [`write`](Self::write) was called too. A result that was made from the value is then made again
+    /// ([`Updated::left`](super::Updated::left)).
     ///
     /// # Errors
     ///

@@ -103,7 +103,8 @@ pub struct SentSession<'a> {
 /// to 2025-11-25, and SEP-1359.
 #[derive(Clone, Debug, Default)]
 pub struct TransportMessage<'a> {
-    /// The method of an HTTP request: `POST`, `GET` or `DELETE`; `None` on stdio.
+    /// The method of an HTTP request; `None` on stdio. Any other than `POST`, `GET` and `DELETE` is
+    /// delivered without a check.
     pub http: Option<&'a str>,
     /// The method of the JSON-RPC message; `None` for a client's response, and without a message.
     pub method: Option<&'a str>,
@@ -135,15 +136,25 @@ pub enum Event<'a> {
     Answer(Verdict),
     /// The reply of the ledger; after [`Step::Ledger`](super::Step::Ledger).
     Ledger(Result<Vec<String>, Failed>),
-    /// The result of the author's functions for the latest value, as JSON; after
+    /// The outcome of the author's functions for the latest value; after
     /// [`Step::Update`](super::Step::Update).
-    Updated(Result<&'a str, Failed>),
+    Updated(Result<Updated<'a>, Failed>),
     /// The first value of a session as JSON; after [`Step::Begin`](super::Step::Begin). Or a
     /// failure after [`Step::Deliver`](super::Step::Deliver): the SDK cannot resume the negotiated
     /// session.
     Begun(Result<&'a str, Failed>),
     /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).
     Left(Head<'a>),
+}
+
+/// The outcome of the author's functions for a session's latest value.
+#[derive(Clone, Copy, Debug)]
+pub struct Updated<'a> {
+    /// The value, as JSON.
+    pub value: &'a str,
+    /// The result, if the author's functions made it again from this value: it takes the place of the
+    /// one reported before.
+    pub left: Option<Head<'a>>,
 }
 
 /// A failure of the author's code. The text is for the log: it must not quote other code's

@@ -142,7 +142,8 @@ pub use guard::{
 };
 #[cfg(feature = "jcs")]
 pub use input::{
-    Event, Failed, Head, Message, Outcome, Scope, Sent, SentSession, TransportMessage, Verdict,
+    Event, Failed, Head, Message, Outcome, Scope, Sent, SentSession, TransportMessage, Updated,
+    Verdict,
 };
 #[cfg(feature = "jcs")]
 pub use session::Session;

@@ -1,11 +1,11 @@
 //! Rotation of keys; secrets are never printed.
 
-use crate::common::AUDIENCE;
+use crate::common::{AUDIENCE, secret};
 use sealwax::{Codec, Key, KeyRing, Principal};
 
 #[test]
 fn rotation_loses_nobody_and_a_removed_key_is_unknown() {
-    let key = |byte| Key::from_secret(&[byte; 32]).unwrap();
+    let key = |byte| Key::from_secret(&secret::<32>(byte)).unwrap();
     let view = |ring: Vec<Key>| {
         let codec = Codec::new(KeyRing::new(ring).unwrap(), AUDIENCE).unwrap();
         codec.view(&Principal::subject("alice")).unwrap()
@@ -56,7 +56,7 @@ fn rotation_loses_nobody_and_a_removed_key_is_unknown() {
 
 #[test]
 fn nothing_secret_is_ever_printed() {
-    let key = Key::from_secret(&[0x5a; 32]).unwrap();
+    let key = Key::from_secret(&secret::<32>(0xa5)).unwrap();
     let text = key.to_text().unwrap();
     let printed = format!("{key:?}");
     assert_eq!(printed, format!("Key({})", key.id()));
@@ -74,7 +74,7 @@ fn nothing_secret_is_ever_printed() {
     for part in shown {
         assert!(printed.contains(part), "no {part} in {printed}");
     }
-    for secret in [&text[5..20], "90, 90", &token.as_str()[4..30], "112, 97"] {
+    for secret in [&text[5..20], "165, 166", &token.as_str()[4..30], "112, 97"] {
         assert!(!printed.contains(secret), "{secret} in {printed}");
     }
     let mistyped = format!("{}A", &text[..text.len() - 1]);
@@ -85,13 +85,43 @@ fn nothing_secret_is_ever_printed() {
 #[test]
 fn secrets_of_other_systems_are_imported_if_long_enough() {
     assert_eq!(
-        Key::from_secret(&[7; 31]).unwrap_err().code(),
+        Key::from_secret(&secret::<31>(7)).unwrap_err().code(),
         "invalid_key"
     );
-    let long = Key::from_secret(&[7; 33]).unwrap();
+    let long = Key::from_secret(&secret::<33>(7)).unwrap();
     assert!(long.to_text().is_none(), "it has no text form");
-    let short = Key::from_secret(&[7; 32]).unwrap();
+    let short = Key::from_secret(&secret::<32>(7)).unwrap();
     assert_ne!(long, short);
     assert_eq!(short, short.to_text().unwrap().parse().unwrap());
     assert_ne!(short, Key::generate().unwrap());
+}
+
+#[test]
+fn what_is_plainly_no_secret_is_refused() {
+    let hex = "931f5a9ec624a5521cd7d6a4c3dcd1da52995672cc9339f61f826a60951fd8fc";
+    let no_secrets: [&[u8]; 6] = [
+        &[0; 32],
+        &[0xff; 32],
+        &[7; 100],
+        b"correct horse battery staple, correct horse\n",
+        hex.as_bytes(),
+        &[b'a'; 32],
+    ];
+    for no_secret in no_secrets {
+        let error = Key::from_secret(no_secret).unwrap_err();
+        assert_eq!(error.code(), "invalid_key");
+        let told = error.to_string();
+        assert!(told.contains("neither printable text"), "{told}");
+        assert!(!told.contains("horse") && !told.contains("931f"), "{told}");
+    }
+    // One byte that is no text, or differs, is enough: this is no measure of randomness.
+    let mut almost = [b'a'; 32];
+    almost[31] = 0x80;
+    assert!(Key::from_secret(&almost).is_ok());
+    assert!(Key::from_secret(&[&[0; 31][..], &[1]].concat()).is_ok());
+
+    // A key text of such a secret is refused, too.
+    let zeros = "swk1_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABRqCea";
+    let error = zeros.parse::<Key>().unwrap_err();
+    assert!(error.to_string().contains("nor one byte repeated"));
 }

@@ -11,8 +11,17 @@ use serde_json::Value;
 
 pub const AUDIENCE: &str = "https://mcp.example.com";
 
+/// Bytes that differ, as a secret of random bytes does.
+pub fn secret<const N: usize>(first: u8) -> [u8; N] {
+    let mut next = first;
+    [(); N].map(|()| {
+        next = next.wrapping_add(1);
+        next.wrapping_sub(1)
+    })
+}
+
 pub fn ring() -> KeyRing {
-    KeyRing::new([1, 2].map(|byte| Key::from_secret(&[byte; 32]).unwrap())).unwrap()
+    KeyRing::new([1, 2].map(|byte| Key::from_secret(&secret::<32>(byte)).unwrap())).unwrap()
 }
 
 pub fn view_of(audience: &str, principal: &Principal) -> View {

@@ -2,13 +2,14 @@
 
 use std::error::Error as StdError;
 use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use sealwax::Principal;
 use sealwax::mcp::{self, Failed, Question, Verdict};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::Kind;
 use crate::refusal::said;
@@ -47,36 +48,47 @@ pub trait Accept: Send + Sync + 'static {
     fn ended<'a>(&'a self, token: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 
-/// The time limit of [`Accept`] and the ledger for all questions of one exchange.
-pub(crate) struct Deadline {
-    limit: Duration,
-    at: Option<Instant>,
+/// The time limit of [`Accept`] and the ledger for all questions of one request. Only waiting counts: not the handler, nor
+/// rmcp between the transport and the handler. All clones share it.
+#[derive(Clone)]
+pub(crate) struct TimeLimit {
+    whole: Duration,
+    left: Arc<Mutex<Duration>>,
 }
 
-impl Deadline {
-    pub(crate) fn new(limit: Duration) -> Self {
-        Self { limit, at: None }
+impl TimeLimit {
+    pub(crate) fn new(whole: Duration) -> Self {
+        let left = Arc::new(Mutex::new(whole));
+        Self { whole, left }
     }
 
-    /// Returns when the time is over. It starts with the first question.
-    pub(crate) fn at(&mut self) -> Instant {
-        *self.at.get_or_insert_with(|| Instant::now() + self.limit)
+    /// Waits for an answer, for at most `most`; `None` if there is none in time.
+    pub(crate) async fn wait<T>(
+        &self,
+        most: Duration,
+        asked: impl Future<Output = T>,
+    ) -> Option<T> {
+        let left = *self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = Instant::now();
+        let answer = timeout(left.min(most), asked).await;
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        *left = left.saturating_sub(from.elapsed());
+        answer.ok()
     }
 
     /// Asks `accept` about what `principal` presents.
     pub(crate) async fn ask(
-        &mut self,
+        &self,
         accept: &dyn Accept,
         question: Question,
         principal: &Principal,
     ) -> Verdict {
-        let (limit, at) = (self.limit, self.at());
         let asked = AssertUnwindSafe(ask(accept, question, principal)).catch_unwind();
-        let why = match tokio::time::timeout_at(at, asked).await {
-            Ok(Ok(Ok(verdict))) => return verdict,
-            Ok(Ok(Err(error))) => said(error),
-            Ok(Err(_)) => "panicked".into(),
-            Err(_) => format!("no answer in {limit:?}"),
+        let why = match self.wait(self.whole, asked).await {
+            Some(Ok(Ok(verdict))) => return verdict,
+            Some(Ok(Err(error))) => said(error),
+            Some(Err(_)) => "panicked".into(),
+            None => format!("no answer in {:?}", self.whole),
         };
         Verdict::Unavailable(Failed(format!("accept: {why}")))
     }

@@ -7,6 +7,7 @@ use sealwax::{Error, Profile};
 use serde::de::DeserializeOwned;
 
 use crate::Kind;
+use crate::accept::TimeLimit;
 use crate::caller::Caller;
 use crate::guard::Guard;
 use crate::refusal::{About, token_id};
@@ -58,9 +59,10 @@ impl<'a> Acting<'a> {
 
     /// Returns the outcome.
     pub(crate) async fn done(mut self) -> Result<Made, Refused> {
+        let limit = TimeLimit::new(self.caller.guard.accept_timeout());
         let drive = self
             .caller
-            .drive(&mut self.exchange, self.step, self.context);
+            .drive_within(&limit, &mut self.exchange, self.step, self.context);
         made(drive.await)
     }
 

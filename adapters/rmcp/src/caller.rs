@@ -1,6 +1,7 @@
 //! The caller of a request, and its state in a protected server. It is passed on in the request's extensions, where
 //! extractors and handles find it. Without it they fail.
 
+use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,9 +14,9 @@ use sealwax::mcp::{Event, Exchange, Failed, Step, Verdict};
 use sealwax::{Error, Principal, Profile};
 
 use crate::Kind;
-use crate::accept::Deadline;
+use crate::accept::TimeLimit;
 use crate::guard::Guard;
-use crate::refusal::{About, error_data, internal, token_id};
+use crate::refusal::{About, Asked, error_data, internal, token_id};
 
 /// A request or a notification, as a handler receives it.
 pub trait Received: sealed::Sealed {
@@ -45,35 +46,49 @@ impl Received for NotificationContext<RoleServer> {
 /// The caller of one request, shared by all clones of its context.
 pub(crate) struct Caller {
     pub guard: Guard,
-    principal: OnceLock<Result<Principal, Failed>>,
+    asked: Asked,
+    principal: OnceLock<Result<Option<Principal>, Failed>>,
+    limit: TimeLimit,
     /// The token that the request carried.
     carried: OnceLock<String>,
     /// Set while the handler runs.
     exchange: Mutex<Option<Exchange>>,
     /// The changes that the handler made to the session by a function.
     updates: Mutex<Vec<Box<Update>>>,
+    /// Makes the handler's result again.
+    remake: Mutex<Option<Box<Remake>>>,
 }
 
 /// Makes the next value of a session from the current one, both as JSON.
 pub(crate) type Update = dyn Fn(&str) -> Result<String, Error> + Send + Sync;
 
-/// The principal that the transport's guard has found.
+/// Makes a result from the value of a session, as JSON.
+pub(crate) type Remake = dyn Fn(&str) -> Result<Box<dyn Any + Send>, Error> + Send + Sync;
+
+/// What the transport's guard knows of a request: the principal, and how long it may still wait.
 #[derive(Clone)]
-pub(crate) struct Identified(pub Guard, pub Principal);
+pub(crate) struct Known {
+    by: Guard,
+    principal: Option<Principal>,
+    limit: TimeLimit,
+}
 
 impl Caller {
-    pub(crate) fn new(guard: &Guard, extensions: &Extensions) -> Self {
+    pub(crate) fn new(guard: &Guard, asked: Asked, extensions: &Extensions) -> Self {
         let parts = extensions.get::<Parts>();
-        let known = parts.and_then(|parts| parts.extensions.get::<Identified>());
-        let known = known.filter(|Identified(found_by, _)| found_by.is(guard));
+        let known = parts.and_then(|parts| parts.extensions.get::<Known>());
+        let known = known.filter(|known| known.by.is(guard));
+        let principal = known.and_then(|known| known.principal.clone());
+        let new = || TimeLimit::new(guard.accept_timeout());
         Self {
             guard: guard.clone(),
-            principal: known.map_or_else(OnceLock::new, |Identified(_, principal)| {
-                Ok(principal.clone()).into()
-            }),
+            asked,
+            principal: principal.map_or_else(OnceLock::new, |principal| Ok(Some(principal)).into()),
+            limit: known.map_or_else(new, |known| known.limit.clone()),
             carried: OnceLock::new(),
             exchange: Mutex::default(),
             updates: Mutex::default(),
+            remake: Mutex::default(),
         }
     }
 
@@ -88,7 +103,16 @@ impl Caller {
 
     /// Returns the principal, if it has been resolved.
     pub(crate) fn principal(&self) -> Option<&Principal> {
-        self.principal.get()?.as_ref().ok()
+        self.principal.get()?.as_ref().ok()?.as_ref()
+    }
+
+    /// Returns what the guard of the message inside needs to know.
+    pub(crate) fn known(&self) -> Known {
+        Known {
+            by: self.guard.clone(),
+            principal: self.principal().cloned(),
+            limit: self.limit.clone(),
+        }
     }
 
     /// Records the token that the request carried.
@@ -102,23 +126,37 @@ impl Caller {
     }
 
     pub(crate) fn about(&self, kind: Kind, profile: Profile) -> About<'_> {
-        About::new(kind, profile, self.principal())
+        About {
+            request: Some(&self.asked),
+            ..About::new(kind, profile, self.principal())
+        }
     }
 
     /// Answers the engine's questions, until the next step is something else.
     pub(crate) async fn drive(
         &self,
         exchange: &mut Exchange,
+        step: Step,
+        context: &RequestContext<RoleServer>,
+    ) -> Step {
+        self.drive_within(&self.limit, exchange, step, context)
+            .await
+    }
+
+    /// Does the same with another time limit.
+    pub(crate) async fn drive_within(
+        &self,
+        limit: &TimeLimit,
+        exchange: &mut Exchange,
         mut step: Step,
         context: &RequestContext<RoleServer>,
     ) -> Step {
-        let mut deadline = Deadline::new(self.guard.accept_timeout());
         loop {
             step = match self.identified(exchange, step, context) {
                 Step::Ask(question) => {
                     let verdict = match (self.guard.accept(), self.principal()) {
                         (Some(accept), Some(principal)) => {
-                            deadline.ask(accept, question, principal).await
+                            limit.ask(accept, question, principal).await
                         }
                         // The engine asks only if there is an `Accept`, and after the principal is known.
                         _ => Verdict::Unavailable(Failed("accept: none".into())),
@@ -126,13 +164,8 @@ impl Caller {
                     self.on(exchange, Event::Answer(verdict))
                 }
                 Step::Ledger(command) => {
-                    let reply = self.guard.record(&command, deadline.at()).await;
+                    let reply = self.guard.record(&command, limit).await;
                     self.on(exchange, Event::Ledger(reply))
-                }
-                Step::Update(value) => {
-                    let value = self.updated(value);
-                    let value = value.as_deref().map_err(Clone::clone);
-                    self.on(exchange, Event::Updated(value))
                 }
                 step => return step,
             };
@@ -148,9 +181,18 @@ impl Caller {
     ) -> Step {
         while matches!(step, Step::Identify) {
             let found = self.principal.get_or_init(|| self.guard.principal(context));
-            step = self.on(exchange, Event::Principal(found.clone()));
+            step = self.on(
+                exchange,
+                match found.clone() {
+                    Ok(Some(principal)) => Event::Principal(Ok(principal)),
+                    Ok(None) => Event::Nobody,
+                    Err(failed) => Event::Principal(Err(failed)),
+                },
+            );
         }
-        self.guard.report_all(exchange.refused(), self.principal());
+        let refused = exchange.refused();
+        self.guard
+            .report_all(refused, Some(&self.asked), self.principal());
         step
     }
 
@@ -188,8 +230,32 @@ impl Caller {
         self.updates().push(update);
     }
 
+    /// Records the function that makes the handler's result.
+    pub(crate) fn remake(&self, remake: Box<Remake>) {
+        *self.made_by() = Some(remake);
+    }
+
+    /// Makes the handler's result again from another value; `None` if the handler left no function.
+    pub(crate) fn remade<A: 'static>(&self, value: &str) -> Option<Result<A, Failed>> {
+        let remake = self.made_by();
+        let remake = remake.as_ref()?;
+        let made = catch_unwind(AssertUnwindSafe(|| remake(value)));
+        Some(match made {
+            Ok(Ok(made)) => made
+                .downcast()
+                .map(|made| *made)
+                .map_err(|_| Failed("result: expected a result of the request's method".into())),
+            Ok(Err(error)) => Err(Failed(format!("result: {error}"))),
+            Err(_) => Err(Failed("result: the function panicked".into())),
+        })
+    }
+
+    fn made_by(&self) -> MutexGuard<'_, Option<Box<Remake>>> {
+        self.remake.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Applies these functions to another value.
-    fn updated(&self, mut value: String) -> Result<String, Failed> {
+    pub(crate) fn updated(&self, mut value: String) -> Result<String, Failed> {
         for update in &*self.updates() {
             let made = catch_unwind(AssertUnwindSafe(|| update(&value)));
             let made = made.map_err(|_| Failed("update: the function panicked".into()))?;

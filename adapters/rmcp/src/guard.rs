@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -12,13 +12,12 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::mcp::{self, Event, Failed, LedgerSettings, Refused, Reply, Step};
 use sealwax::{Codec, Error, Principal};
 use serde_json::Value;
-use tokio::time::Instant;
 
-use crate::accept::Accept;
+use crate::accept::{Accept, TimeLimit};
 use crate::ledger::{Command, Ledger, LedgerError};
 use crate::ledger_client::LedgerClient;
-use crate::principal::IntoPrincipal;
-use crate::refusal::{About, Refusal};
+use crate::principal::{IntoPrincipal, signed_in};
+use crate::refusal::{About, Asked, Refusal};
 
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_ACCEPT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -42,7 +41,8 @@ const MAX_ACCEPT_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub struct Guard(Arc<Settings>);
 
-type PrincipalOf = dyn Fn(&RequestContext<RoleServer>) -> Result<Principal, Error> + Send + Sync;
+type PrincipalOf =
+    dyn Fn(&RequestContext<RoleServer>) -> Result<Option<Principal>, Error> + Send + Sync;
 
 type Hook = dyn Fn(&Refusal) + Send + Sync;
 
@@ -66,6 +66,8 @@ pub(crate) struct Settings {
     sessions: OnceLock<WithSessions>,
     options: Options,
     peer: OnceLock<Peer<RoleServer>>,
+    /// Whether the log has the warning about an anonymous principal.
+    warned: Once,
 }
 
 struct Options {
@@ -78,8 +80,8 @@ struct Options {
 
 impl Guard {
     /// Builds a guard with `codec`. `principal` resolves the caller, at most once per request:
-    /// [`from_claims`](crate::from_claims), [`anonymous`](crate::anonymous), or your own function. The request is
-    /// refused if the function returns no principal or panics.
+    /// [`from_claims`](crate::from_claims), [`anonymous`](crate::anonymous), or your own function. If it returns `None`, the
+    /// request is refused as unauthenticated; if it fails or panics, as the server's failure.
     pub fn builder<F, P>(codec: Codec, principal: F) -> GuardBuilder
     where
         F: Fn(&RequestContext<RoleServer>) -> P + Send + Sync + 'static,
@@ -125,15 +127,15 @@ impl Guard {
         principal: &Principal,
         lives: Option<Duration>,
     ) -> Result<(), LedgerError> {
-        let until = Instant::now() + self.accept_timeout();
+        let limit = TimeLimit::new(self.accept_timeout());
         let (mut exchange, mut step) = self.engine().revoke(principal, lives)?;
         while let Step::Ledger(command) = step {
-            let reply = self.record(&command, until).await;
+            let reply = self.record(&command, &limit).await;
             step = exchange.on(Event::Ledger(reply))?;
         }
         let refused = exchange.refused();
         let why = refused.last().map(|one| one.message.clone());
-        self.report_all(refused, Some(principal));
+        self.report_all(refused, None, Some(principal));
         match step {
             Step::Done(_) => Ok(()),
             _ => Err(LedgerError::Unavailable(why.unwrap_or_default())),
@@ -144,10 +146,10 @@ impl Guard {
     pub(crate) async fn record(
         &self,
         command: &Command,
-        deadline: Instant,
+        limit: &TimeLimit,
     ) -> Result<Vec<String>, Failed> {
         match &self.0.options.ledger {
-            Some(ledger) => ledger.record(command, deadline).await,
+            Some(ledger) => ledger.record(command, limit).await,
             // The engine sends commands only to a guard with a ledger.
             None => Err(Failed("ledger: none".into())),
         }
@@ -185,14 +187,32 @@ impl Guard {
     pub(crate) fn principal(
         &self,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Principal, Failed> {
+    ) -> Result<Option<Principal>, Failed> {
         let found = catch_unwind(AssertUnwindSafe(|| (self.0.options.principal)(context)));
         match found {
-            Ok(Ok(principal)) => Ok(principal),
+            Ok(Ok(principal)) => {
+                if principal == Some(Principal::anonymous())
+                    && let Some(sign) = signed_in(context)
+                {
+                    self.warn_of_anonymous(sign);
+                }
+                Ok(principal)
+            }
             Ok(Err(Error::InvalidArgument(why))) => Err(Failed(why.into_owned())),
             Ok(Err(error)) => Err(Failed(error.to_string())),
             Err(_) => Err(Failed("principal: the function panicked".into())),
         }
+    }
+
+    /// Warns once: the likeliest misuse is to leave `anonymous` in place.
+    fn warn_of_anonymous(&self, sign: &str) {
+        self.0.warned.call_once(|| {
+            tracing::warn!(
+                "SECURITY: the principal is anonymous, but a request came with {sign}: what this guard seals for one user \
+                 opens for every other. Put sealwax_rmcp::VerifiedClaims into the HTTP request's extensions where it is \
+                 authenticated, and set Guard::builder(codec, from_claims)."
+            );
+        });
     }
 
     /// Makes a request context that has only a `peer`, for messages that rmcp has not read yet.
@@ -212,12 +232,19 @@ impl Guard {
     }
 
     /// Reports what the engine refused.
-    pub(crate) fn report_all(&self, refused: Vec<Refused>, principal: Option<&Principal>) {
+    pub(crate) fn report_all(
+        &self,
+        refused: Vec<Refused>,
+        request: Option<&Asked>,
+        principal: Option<&Principal>,
+    ) {
         for one in refused {
             self.report(&Refusal {
                 code: one.code,
                 kind: one.item,
                 token_id: one.token_id,
+                method: request.map(|request| request.method.clone()),
+                target: one.target,
                 principal: principal.cloned(),
                 message: one.message,
             });
@@ -270,9 +297,9 @@ impl GuardBuilder {
         self
     }
 
-    /// Sets the time limit of [`Accept`] and the ledger for all questions of one exchange: 1 s by default, 60 s at most. The
-    /// session of the transport is checked before its request, and each handle separately. One command of the ledger
-    /// may take three tenths of it.
+    /// Sets how long one request waits for [`Accept`] and the ledger in all: 1 s by default, 60 s at most. The session of
+    /// the transport, what the request carries and the commit share it; each operation on a handle has its own. One
+    /// command of the ledger may take three tenths of it.
     #[must_use]
     pub fn accept_timeout(mut self, limit: Duration) -> Self {
         self.options.accept_timeout = limit;
@@ -389,6 +416,7 @@ impl GuardBuilder {
             sessions: OnceLock::new(),
             options: self.options,
             peer: OnceLock::new(),
+            warned: Once::new(),
         })))
     }
 }

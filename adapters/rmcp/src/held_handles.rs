@@ -26,6 +26,7 @@ impl Guard {
             guard: self.clone(),
             handle_type: handle_type.into(),
             ttl: None,
+            max_age: None,
             single_use: false,
         }
     }
@@ -53,6 +54,7 @@ pub struct HeldHandles {
     guard: Guard,
     handle_type: String,
     ttl: Option<Duration>,
+    max_age: Option<Duration>,
     single_use: bool,
 }
 
@@ -83,6 +85,14 @@ impl HeldHandles {
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
+        self
+    }
+
+    /// Sets how long a chain of handles is valid from its first one, however often it is renewed: in whole seconds,
+    /// and without a limit by default.
+    #[must_use]
+    pub fn max_age(mut self, max_age: Duration) -> Self {
+        self.max_age = Some(max_age);
         self
     }
 
@@ -122,7 +132,7 @@ impl HeldHandles {
     ) -> Result<Held<T>, Refused> {
         let open = What::Open {
             handle: Sent::Text(handle),
-            max_age: None,
+            max_age: self.max_age,
             once: self.single_use,
         };
         let acting = Acting::begin(&self.guard, &self.handle_type, context, open)?;
@@ -164,7 +174,7 @@ impl HeldHandles {
     ) -> Result<(), Refused> {
         let end = What::End {
             handle: Sent::Text(handle),
-            max_age: None,
+            max_age: self.max_age,
             held: true,
         };
         let acting = Acting::begin(&self.guard, &self.handle_type, context, end)?;

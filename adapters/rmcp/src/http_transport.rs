@@ -10,7 +10,6 @@ use http_body_util::{BodyExt as _, Full};
 use sealwax::mcp::{Deliver, Event, Failed, Reply, Step};
 use serde_json::Value;
 
-use crate::caller::Identified;
 use crate::message::{HEADER, VERSION, replied, request_id};
 use crate::negotiated::Negotiated;
 use crate::rewrite::{Boxed, boxed, rewrite};
@@ -28,8 +27,7 @@ impl Transport {
     {
         let mut message = match parts.method {
             Method::POST => serde_json::from_slice(&body).unwrap_or_default(),
-            Method::GET | Method::DELETE => Value::Null,
-            _ => return inner(Request::from_parts(parts, Full::new(body))).await,
+            _ => Value::Null,
         };
         let arrived = self.arrive(&mut message, Some(&parts)).await;
         let Arrived {
@@ -54,10 +52,7 @@ impl Transport {
             body = message.to_string().into();
             parts.headers.remove(CONTENT_LENGTH);
         }
-        if let Some(principal) = passing.principal() {
-            let identified = Identified(self.guard.clone(), principal.clone());
-            parts.extensions.insert(identified);
-        }
+        parts.extensions.insert(passing.known());
         let leaving = self.leaving(passing, *deliver, &message);
         let response = inner(Request::from_parts(parts, Full::new(body))).await?;
         Ok(if leaving.is_watching() {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use sealwax::mcp::Failed;
-use tokio::time::{Instant, timeout_at};
 
+use crate::accept::TimeLimit;
 use crate::ledger::{Command, Ledger};
 
 /// Runs the engine's commands on a ledger.
@@ -28,16 +28,15 @@ impl LedgerClient {
     pub(crate) async fn record(
         &self,
         command: &Command,
-        deadline: Instant,
+        limit: &TimeLimit,
     ) -> Result<Vec<String>, Failed> {
-        let at = deadline.min(Instant::now() + self.timeout);
         // The ledger's code may panic before it returns a future.
         let asked = AssertUnwindSafe(async { self.ledger.run(command).await }).catch_unwind();
-        let why = match timeout_at(at, asked).await {
-            Ok(Ok(Ok(reply))) => return Ok(reply),
-            Ok(Ok(Err(error))) => error.to_string(),
-            Ok(Err(_)) => "panicked".into(),
-            Err(_) => format!("no answer in {:?}", self.timeout),
+        let why = match limit.wait(self.timeout, asked).await {
+            Some(Ok(Ok(reply))) => return Ok(reply),
+            Some(Ok(Err(error))) => error.to_string(),
+            Some(Err(_)) => "panicked".into(),
+            None => format!("no answer in {:?}", self.timeout),
         };
         Err(Failed(format!("ledger: {why}")))
     }
@@ -49,9 +48,9 @@ mod tests {
 
     use futures::future::{BoxFuture, pending};
     use sealwax::ledger::Script;
-    use tokio::time::Instant;
 
     use super::LedgerClient;
+    use crate::accept::TimeLimit;
     use crate::ledger::{Command, Ledger, Reply};
 
     struct Silent;
@@ -66,8 +65,8 @@ mod tests {
     async fn a_command_has_three_tenths_of_the_time_limit() {
         let client = LedgerClient::new(Box::new(Silent), Duration::from_millis(200));
         let command = Command::new(Script::Open, Vec::new(), Vec::new());
-        let late = Instant::now() + Duration::from_secs(60);
-        let failed = client.record(&command, late).await.unwrap_err();
+        let late = TimeLimit::new(Duration::from_secs(60));
+        let failed = client.record(&command, &late).await.unwrap_err();
         assert_eq!(failed.0, "ledger: no answer in 60ms");
     }
 }

@@ -42,6 +42,7 @@ pub use principal::{IntoPrincipal, VerifiedClaims, anonymous, from_claims};
 pub use protected::Protected;
 pub use refusal::Refusal;
 pub use refused::Refused;
+pub use results::HandlerResult;
 /// The kinds of tokens that a guard seals and opens. Their names are the same in every language.
 pub use sealwax::mcp::Item as Kind;
 pub use session::Session;

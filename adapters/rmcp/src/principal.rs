@@ -4,6 +4,8 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
+use http::header::AUTHORIZATION;
+use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::{Error, JwtClaims, Principal};
@@ -35,20 +37,14 @@ impl fmt::Debug for VerifiedClaims {
 /// Returns the principal of the [`VerifiedClaims`] in the HTTP request's extensions, by the rule of
 /// [`Principal::from_claims`]: `iss` and `sub`, and `client_id`, or else `azp`, if there is one.
 ///
+/// Without claims there is none: the request is refused as unauthenticated, and never anonymous.
+///
 /// # Errors
 ///
-/// [`Error::InvalidArgument`] without claims, `iss` or `sub`. The request is refused; it is never anonymous.
-pub fn from_claims(context: &RequestContext<RoleServer>) -> Result<Principal, Error> {
-    let claims = context
-        .extensions
-        .get::<http::request::Parts>()
-        .and_then(|parts| parts.extensions.get::<VerifiedClaims>());
-    let Some(VerifiedClaims(claims)) = claims else {
-        return Err(Error::InvalidArgument(
-            "expected sealwax_rmcp::VerifiedClaims in the HTTP request's extensions, put there by \
-             what authenticates it"
-                .into(),
-        ));
+/// [`Error::InvalidArgument`] for claims without `iss` or `sub`.
+pub fn from_claims(context: &RequestContext<RoleServer>) -> Result<Option<Principal>, Error> {
+    let Some(VerifiedClaims(claims)) = claims(context) else {
+        return Ok(None);
     };
     const EXPECTED: Error = Error::InvalidArgument(Cow::Borrowed(
         "claims: expected iss and sub, and client_id or azp if there is one, as texts of 1 to 1,024 \
@@ -65,7 +61,26 @@ pub fn from_claims(context: &RequestContext<RoleServer>) -> Result<Principal, Er
         client_id: part("client_id")?,
         azp: part("azp")?,
     };
-    Principal::from_claims(&claims).map_err(|_| EXPECTED)
+    let found = Principal::from_claims(&claims);
+    found.map(Some).map_err(|_| EXPECTED)
+}
+
+fn claims(context: &RequestContext<RoleServer>) -> Option<&VerifiedClaims> {
+    parts(context)?.extensions.get()
+}
+
+fn parts(context: &RequestContext<RoleServer>) -> Option<&Parts> {
+    context.extensions.get()
+}
+
+/// Returns what of a request tells that somebody is signed in. rmcp has no type for that, so these are the signs that an
+/// adapter can see: [`VerifiedClaims`], and the header of an access token.
+pub(crate) fn signed_in(context: &RequestContext<RoleServer>) -> Option<&'static str> {
+    let has_token = || parts(context).is_some_and(|it| it.headers.contains_key(AUTHORIZATION));
+    match claims(context) {
+        Some(_) => Some("VerifiedClaims"),
+        None => has_token().then_some("an Authorization header"),
+    }
 }
 
 /// Returns the anonymous principal: everybody who has a token can use it.
@@ -74,35 +89,38 @@ pub fn anonymous(_: &RequestContext<RoleServer>) -> Option<Principal> {
     Some(Principal::anonymous())
 }
 
-/// The return type of a function for the principal: a [`Principal`], or an `Option` or `Result` of one.
+/// The return type of a function for the principal: a [`Principal`], an `Option` or a `Result` of one, or both.
 pub trait IntoPrincipal {
-    /// Returns the principal.
+    /// Returns the principal; `None` if the caller is not authenticated.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if there is none.
-    fn into_principal(self) -> Result<Principal, Error>;
+    /// [`Error::InvalidArgument`] if it could not be found out.
+    fn into_principal(self) -> Result<Option<Principal>, Error>;
 }
 
 impl IntoPrincipal for Principal {
-    fn into_principal(self) -> Result<Principal, Error> {
-        Ok(self)
+    fn into_principal(self) -> Result<Option<Principal>, Error> {
+        Ok(Some(self))
     }
 }
 
 impl IntoPrincipal for Option<Principal> {
-    fn into_principal(self) -> Result<Principal, Error> {
-        self.ok_or(Error::InvalidArgument(
-            "principal: the function returned none; for anonymous callers return Principal::anonymous()"
-                .into(),
-        ))
+    fn into_principal(self) -> Result<Option<Principal>, Error> {
+        Ok(self)
+    }
+}
+
+impl<E: Any> IntoPrincipal for Result<Principal, E> {
+    fn into_principal(self) -> Result<Option<Principal>, Error> {
+        self.map(Some).into_principal()
     }
 }
 
 /// The error's text may contain the rejected credential. It goes neither to the log nor to
 /// [`on_refused`](crate::GuardBuilder::on_refused), unless it is a constant such as those of [`from_claims`].
-impl<E: Any> IntoPrincipal for Result<Principal, E> {
-    fn into_principal(self) -> Result<Principal, Error> {
+impl<E: Any> IntoPrincipal for Result<Option<Principal>, E> {
+    fn into_principal(self) -> Result<Option<Principal>, Error> {
         self.map_err(|error| {
             let constant = match (&error as &dyn Any).downcast_ref() {
                 Some(Error::InvalidArgument(Cow::Borrowed(text))) => Some(text),

@@ -5,6 +5,7 @@ use rmcp::model::ErrorCode;
 use sealwax::mcp::Reply;
 use sealwax::{Error, Inspected, Principal, Profile};
 use serde_json::Value;
+use tracing::field::display;
 
 use crate::Kind;
 
@@ -13,14 +14,19 @@ use crate::Kind;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The code of [`sealwax::Error::code`], `not_accepted` or `accept_unavailable`; with a ledger also `used`,
-    /// `ended`, `revoked`, `unknown`, `expired`, `stale`, `ledger_unavailable` or `ledger_unconfirmed`.
+    /// The code of [`sealwax::Error::code`], `invalid_request`, `unauthenticated`, `not_accepted` or
+    /// `accept_unavailable`; with a ledger also `used`, `ended`, `revoked`, `unknown`, `expired`, `stale`,
+    /// `ledger_unavailable` or `ledger_unconfirmed`.
     pub code: &'static str,
     /// The kind of token that was to be opened or sealed.
     pub kind: Kind,
     /// The id of the token in hex digits, if there is one. Only the id of an opened token is verified; that of
     /// another one is what the token claims.
     pub token_id: Option<String>,
+    /// The method of the request, if there is one.
+    pub method: Option<String>,
+    /// The tool, the prompt or the resource of the request, as the client named it.
+    pub target: Option<String>,
     /// The principal of the request, if it is known.
     pub principal: Option<Principal>,
     /// The reason, for the log.
@@ -29,14 +35,29 @@ pub struct Refusal {
 
 impl Refusal {
     pub(crate) fn log(&self) {
+        // A client chose these, and an issuer may let a user choose the others.
+        let parts = self.principal.as_ref().and_then(Principal::parts);
+        let part = |part: Option<&str>| part.map(said).map(display);
         tracing::warn!(
             code = self.code,
             kind = self.kind.name(),
             token_id = self.token_id,
+            method = part(self.method.as_deref()),
+            target = part(self.target.as_deref()),
+            issuer = part(parts.and_then(|parts| parts.issuer)),
+            client = part(parts.and_then(|parts| parts.client)),
+            subject = part(parts.and_then(|parts| parts.subject)),
             "refused: {}",
             self.message
         );
     }
+}
+
+/// The request that a refusal belongs to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub method: String,
+    pub target: Option<String>,
 }
 
 /// The known facts about an error that the adapter found.
@@ -44,6 +65,7 @@ pub(crate) struct About<'a> {
     pub kind: Kind,
     pub profile: Profile,
     pub principal: Option<&'a Principal>,
+    pub request: Option<&'a Asked>,
     pub token_id: Option<String>,
     pub session_id: Option<&'a str>,
 }
@@ -54,6 +76,7 @@ impl<'a> About<'a> {
             kind,
             profile,
             principal,
+            request: None,
             token_id: None,
             session_id: None,
         }
@@ -64,6 +87,8 @@ impl<'a> About<'a> {
             code: error.code(),
             kind: self.kind,
             token_id: self.token_id,
+            method: self.request.map(|request| request.method.clone()),
+            target: self.request.and_then(|request| request.target.clone()),
             principal: self.principal.cloned(),
             message: error.to_string(),
         }

@@ -8,12 +8,51 @@ use rmcp::model::{
     ReadResourceResult, ServerCapabilities,
 };
 use sealwax::ToolResult;
-use sealwax::mcp::{Head, Leave, Outcome, Scope, Sent};
+use sealwax::mcp::{Head, Leave, Outcome, Scope};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::message::SESSION;
 use crate::params::sent;
+
+/// A result that [`Session::result`](crate::Session::result) can make again: rmcp's result of a tool, a prompt, a resource or
+/// a custom request.
+pub trait HandlerResult: sealed::Sealed {
+    #[doc(hidden)]
+    type Served: Send + 'static;
+
+    #[doc(hidden)]
+    fn served(self) -> Self::Served;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! handler_results {
+    ($($result:ty => $served:ty)*) => {$(
+        impl sealed::Sealed for $result {}
+
+        impl HandlerResult for $result {
+            type Served = $served;
+
+            fn served(self) -> $served {
+                self.into()
+            }
+        }
+    )*};
+}
+
+handler_results! {
+    CallToolResult => CallToolResponse
+    CallToolResponse => CallToolResponse
+    GetPromptResult => GetPromptResponse
+    GetPromptResponse => GetPromptResponse
+    ReadResourceResult => ReadResourceResponse
+    ReadResourceResponse => ReadResourceResponse
+    CompleteResult => CompleteResult
+    CustomResult => CustomResult
+}
 
 /// A result. `member` names the member that carries a token, if one does.
 pub(crate) trait Outgoing: Sized {
@@ -188,11 +227,7 @@ impl Outgoing for CustomResult {
                 Some("input_required") => Outcome::InputRequired,
                 _ => Outcome::Complete,
             },
-            token: match self.0.get(member) {
-                // The author meant a result to be sent.
-                Some(Value::Null) => Sent::Other,
-                token => sent(token),
-            },
+            token: sent(self.0.get(member)),
             scope: match self.0["cacheScope"].as_str() {
                 Some("public") => Some(Scope::Public),
                 Some(_) => Some(Scope::Private),

@@ -6,14 +6,14 @@ use rmcp::model::{NotificationMetaObject, ProtocolVersion};
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer};
 use sealwax::Carried;
-use sealwax::mcp::{Event, Failed, Message, Reply, Sent, SentSession, Step, Watch};
+use sealwax::mcp::{Event, Failed, Message, Reply, Sent, SentSession, Step, Updated, Watch};
 use serde_json::Value;
 
 use crate::caller::{Caller, refused};
 use crate::guard::Guard;
 use crate::message::{SESSION, header};
 use crate::params::{Params, sent};
-use crate::refusal::internal;
+use crate::refusal::{Asked, internal};
 use crate::results::Outgoing;
 
 impl Guard {
@@ -27,11 +27,16 @@ impl Guard {
     ) -> Result<A, ErrorData>
     where
         Q: Params,
-        A: Outgoing,
+        A: Outgoing + 'static,
         H: Future<Output = Result<A, ErrorData>>,
     {
-        let caller = Arc::new(Caller::new(self, &context.extensions));
         let carried = Carried::by(method);
+        let target = carried.and_then(|carried| request.target(&carried));
+        let asked = Asked {
+            method: method.into(),
+            target: target.map(Into::into),
+        };
+        let caller = Arc::new(Caller::new(self, asked, &context.extensions));
         let modern = is_modern(&context);
         let arguments = match carried {
             Some(Carried {
@@ -42,7 +47,7 @@ impl Guard {
         let session = context.meta.get(SESSION);
         let (mut exchange, step) = self.engine().message(Message {
             method,
-            target: carried.and_then(|carried| request.target(&carried)),
+            target,
             arguments: arguments.as_deref(),
             modern,
             header: session.and_then(|_| header_of(&context)),
@@ -85,12 +90,25 @@ impl Guard {
         if head.token == Sent::Absent && deliver.watch != Watch::Always {
             return Ok(answer);
         }
-        let step = caller.on(&mut exchange, Event::Left(head));
-        match caller.drive(&mut exchange, step, &asking).await {
-            Step::Leave(leave) => answer.leave(member, *leave),
-            step => return told(step),
+        let mut step = caller.on(&mut exchange, Event::Left(head));
+        loop {
+            step = match caller.drive(&mut exchange, step, &asking).await {
+                Step::Update(value) => {
+                    let made = updated(&caller, value, &mut answer);
+                    let made = made.as_ref().map_err(Clone::clone);
+                    let made = made.map(|(value, again)| Updated {
+                        value,
+                        left: again.then(|| answer.head(member)),
+                    });
+                    caller.on(&mut exchange, Event::Updated(made))
+                }
+                Step::Leave(leave) => {
+                    answer.leave(member, *leave);
+                    return Ok(answer);
+                }
+                step => return told(step),
+            };
         }
-        Ok(answer)
     }
 
     /// Calls `handler` with a notification, unless its session is refused.
@@ -107,7 +125,11 @@ impl Guard {
         // The function for the principal takes a request, so this makes one for the notification.
         let mut asking = self.request(Some(context.peer.clone()));
         asking.extensions = context.extensions.clone();
-        let caller = Arc::new(Caller::new(self, &asking.extensions));
+        let asked = Asked {
+            method: method.into(),
+            target: None,
+        };
+        let caller = Arc::new(Caller::new(self, asked, &asking.extensions));
         let (mut exchange, step) = self.engine().message(Message {
             method,
             notification: true,
@@ -136,6 +158,22 @@ impl Guard {
             None => Err(internal()),
         }
     }
+}
+
+/// Applies the handler's functions to the value that another request wrote. Returns the outcome, and whether the answer was
+/// made again from it.
+fn updated<A: 'static>(
+    caller: &Caller,
+    value: String,
+    answer: &mut A,
+) -> Result<(String, bool), Failed> {
+    let value = caller.updated(value)?;
+    let again = caller.remade(&value).transpose()?;
+    let is_again = again.is_some();
+    if let Some(again) = again {
+        *answer = again;
+    }
+    Ok((value, is_again))
 }
 
 /// Returns the answer that replaces the handler's.

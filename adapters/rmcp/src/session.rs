@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::Kind;
 use crate::caller::{Caller, Received, unprotected};
 use crate::refusal::{About, error_data, internal, said};
+use crate::results::HandlerResult;
 
 /// The session of a request, opened and checked: an argument of a tool or prompt. A request without a session is
 /// refused; [`Sessions::of`](crate::Sessions::of) returns `None` instead.
@@ -121,7 +122,8 @@ impl<T> Session<T> {
 
     /// Changes the value by a function, and returns it. With a ledger, if another request has written in the
     /// meantime, the function is called again with that request's value, so that parallel calls all succeed.
-    /// After [`write`](Self::write) it is not called again, and the result is discarded.
+    /// After [`write`](Self::write) it is not called again, and the result is discarded. What this returns is the value
+    /// so far; make the answer by [`result`](Self::result), which knows what was written in the end.
     ///
     /// The function may be called several times, so it must have no other effects.
     ///
@@ -133,8 +135,8 @@ impl<T> Session<T> {
     /// impl Counter {
     ///     #[tool(description = "One more than last time")]
     ///     async fn count(&self, mut session: Session<u32>) -> Result<String, ErrorData> {
-    ///         let count = session.update(|count| *count += 1)?;
-    ///         Ok(count.to_string())
+    ///         session.update(|count| *count += 1)?;
+    ///         Ok("counted".into())
     ///     }
     /// }
     /// ```
@@ -170,6 +172,41 @@ impl<T> Session<T> {
         Ok(&self.value)
     }
 
+    /// Makes the handler's result from the value, and returns it. If another request has written in the meantime, the
+    /// functions given to [`update`](Self::update) are applied to that request's value, and then this one makes the
+    /// result again: so it tells what was written, where a result that was made otherwise tells what was about to be.
+    ///
+    /// The handler returns what this returns: the whole result of its method. The function may be called several
+    /// times, so it must have no other effects. Of two calls the last counts.
+    ///
+    /// ```
+    /// # use rmcp::model::{CallToolResult, ContentBlock};
+    /// # use rmcp::{ErrorData, tool, tool_router};
+    /// # use sealwax_rmcp::Session;
+    /// # struct Counter;
+    /// #[tool_router]
+    /// impl Counter {
+    ///     #[tool(description = "One more than last time")]
+    ///     async fn count(&self, mut session: Session<u32>) -> Result<CallToolResult, ErrorData> {
+    ///         session.update(|count| *count += 1)?;
+    ///         Ok(session.result(|count| {
+    ///             CallToolResult::success(vec![ContentBlock::text(count.to_string())])
+    ///         }))
+    ///     }
+    /// }
+    /// ```
+    pub fn result<R: HandlerResult>(&self, make: impl Fn(&T) -> R + Send + Sync + 'static) -> R
+    where
+        T: DeserializeOwned + 'static,
+    {
+        let result = make(&self.value);
+        self.caller.remake(Box::new(move |value| {
+            let value: T = read(value)?;
+            Ok(Box::new(make(&value).served()))
+        }));
+        result
+    }
+
     /// Makes a new session that begins with the current value, and returns its metadata, for a result. The
     /// present session continues beside it.
     ///
@@ -202,11 +239,15 @@ fn changed<T: Serialize + DeserializeOwned>(
     before: &str,
     function: impl Fn(&mut T),
 ) -> Result<(T, String), Error> {
-    let mut value: T = serde_json::from_str(before)
-        .map_err(|_| Error::Malformed("a state that is JSON of the sessions' type"))?;
+    let mut value: T = read(before)?;
     function(&mut value);
     let after = json(&value)?;
     Ok((value, after))
+}
+
+fn read<T: DeserializeOwned>(value: &str) -> Result<T, Error> {
+    let malformed = Error::Malformed("a state that is JSON of the sessions' type");
+    serde_json::from_str(value).map_err(|_| malformed)
 }
 
 /// Returns the JSON of an author's value.

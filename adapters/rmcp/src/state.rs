@@ -1,6 +1,7 @@
 //! Typed state that one round of a request passes to the next.
 
 use std::fmt;
+use std::sync::Arc;
 
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
 use rmcp::service::RequestContext;
@@ -11,7 +12,8 @@ use serde::de::DeserializeOwned;
 
 use crate::Kind;
 use crate::caller::{Caller, unprotected};
-use crate::refusal::{About, error_data, internal, said};
+use crate::refusal::{About, error_data, internal};
+use crate::session::json;
 
 /// The `requestState` of a request as a `T`, opened and checked: an argument of a tool or prompt.
 ///
@@ -52,6 +54,7 @@ use crate::refusal::{About, error_data, internal, said};
 /// ```
 pub struct State<T> {
     received: Option<T>,
+    caller: Arc<Caller>,
 }
 
 impl<T: DeserializeOwned> State<T> {
@@ -84,7 +87,8 @@ impl<T: DeserializeOwned> State<T> {
             };
             error_data(caller.guard.refuse(&error, about))
         })?;
-        Ok(Self { received })
+        let caller = Arc::clone(caller);
+        Ok(Self { received, caller })
     }
 }
 
@@ -101,16 +105,17 @@ impl<T> State<T> {
         self.received
     }
 
-    /// Returns the JSON of `value`, for the `request_state` of an `InputRequiredResult`. The guard seals it when
-    /// the result is sent.
+    /// Seals `value` for this request and its caller, and returns the token: the `request_state` of an
+    /// `InputRequiredResult`. The token shows nothing of the value, wherever it ends up.
     ///
     /// # Errors
     ///
-    /// An internal error if the value cannot be JSON.
+    /// An internal error if the value cannot be JSON or is too large, and after the request was answered.
     pub fn write<N: Serialize + ?Sized>(&self, value: &N) -> Result<String, ErrorData> {
-        serde_json::to_string(value).map_err(|error| {
-            let error = said(error);
-            tracing::error!("State: expected a value that JSON can hold: {error}");
+        let sealed = json(value).and_then(|json| self.caller.within(|it| it.seal_state(&json)));
+        sealed.map_err(|error| {
+            let about = self.caller.about(Kind::RequestState, Profile::RequestState);
+            self.caller.guard.refuse(&error, about);
             internal()
         })
     }

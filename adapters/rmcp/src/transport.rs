@@ -8,18 +8,18 @@ use rmcp::service::RequestContext;
 use sealwax::mcp::{
     self, Deliver, Event, Exchange, Head, Reply, Sent, Step, TransportMessage, Watch,
 };
-use sealwax::{Error, Principal, Profile};
+use sealwax::{Error, Profile};
 use serde_json::Value;
 
 use crate::Kind;
-use crate::caller::Caller;
+use crate::caller::{Caller, Known};
 use crate::guard::Guard;
 use crate::message::{
     VERSION, echo, header, is_modern, is_notification, leave, put_echo, replied, request_id, stamp,
     take_session,
 };
 use crate::params::sent;
-use crate::refusal::About;
+use crate::refusal::{About, Asked};
 
 /// The guard of a transport.
 pub(crate) struct Transport {
@@ -101,7 +101,11 @@ impl Transport {
         if let Some(parts) = parts {
             context.extensions.insert(parts.clone());
         }
-        let caller = Caller::new(&self.guard, &context.extensions);
+        let asked = Asked {
+            method: method.unwrap_or_default().into(),
+            target: None,
+        };
+        let caller = Caller::new(&self.guard, asked, &context.extensions);
         let step = caller.drive(&mut exchange, step, &context).await;
         let passing = Passing {
             caller,
@@ -134,9 +138,9 @@ impl Passing {
             .identified(&mut self.exchange, step, &self.context)
     }
 
-    /// Returns the principal, if it has been resolved.
-    pub(crate) fn principal(&self) -> Option<&Principal> {
-        self.caller.principal()
+    /// Returns what the guard of the message inside needs to know.
+    pub(crate) fn known(&self) -> Known {
+        self.caller.known()
     }
 }
 

@@ -311,7 +311,8 @@ sealwax_status sealwax_key_generate(struct sealwax_key **key, struct sealwax_err
 
 // Imports an existing secret: 32 random bytes or more, never a passphrase.
 //
-// Fails with SEALWAX_INVALID_KEY.
+// Fails with SEALWAX_INVALID_KEY for fewer bytes, and for bytes that are all equal or printable ASCII
+// alone.
 sealwax_status sealwax_key_from_secret(const uint8_t *secret,
                                        size_t secret_len,
                                        struct sealwax_key **key,

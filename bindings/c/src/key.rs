@@ -30,7 +30,8 @@ pub unsafe extern "C" fn sealwax_key_generate(
 
 /// Imports an existing secret: 32 random bytes or more, never a passphrase.
 ///
-/// Fails with SEALWAX_INVALID_KEY.
+/// Fails with SEALWAX_INVALID_KEY for fewer bytes, and for bytes that are all equal or printable ASCII
+/// alone.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_key_from_secret(
     secret: *const u8,

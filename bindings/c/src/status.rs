@@ -119,7 +119,7 @@ mod tests {
                 expected: String::new(),
                 found: String::new(),
             },
-            Error::UnknownKey(Key::from_secret(&[7; 32]).expect("32 bytes").id()),
+            Error::UnknownKey(Key::generate().expect("randomness").id()),
             Error::Unauthentic,
             Error::PrincipalMismatch,
             Error::NotYetValid { issued_at, now },

@@ -10,6 +10,10 @@ static void rings_of_keys(void) {
   size_t len;
   CHECK(sealwax_key_from_secret(secret, 31, &keys[0], NULL) == SEALWAX_INVALID_KEY);
   CHECK(sealwax_key_from_secret(secret, 33, &keys[0], NULL) == SEALWAX_OK);
+  CHECK(sealwax_key_from_secret(secret + 1, 32, &keys[1], NULL) == SEALWAX_INVALID_KEY);
+  const uint8_t passphrase[] = "correct horse battery staple, correct horse";
+  CHECK(sealwax_key_from_secret(passphrase, sizeof passphrase - 1, &keys[1], NULL) ==
+        SEALWAX_INVALID_KEY);
   CHECK(sealwax_key_to_text(keys[0], NULL, 0, &len, NULL) == SEALWAX_OK && len == 0);
   CHECK(sealwax_key_generate(&keys[1], NULL) == SEALWAX_OK);
   CHECK(sealwax_ring_new((const sealwax_key *const *)keys, 2, &own, NULL) == SEALWAX_OK);

@@ -205,11 +205,13 @@ def test_keys_and_rings() -> None:
     assert ring.ids == (new.id, old.id)
     assert sealwax.KeyRing.parse(f"{KEY} {old.to_text()}").ids == ring.ids
     assert sealwax.Key.from_secret(bytearray.fromhex(SECRET)).to_text() == KEY
-    assert sealwax.Key.from_secret(bytes(33)).to_text() is None
+    assert sealwax.Key.from_secret(bytes(range(33))).to_text() is None
     for call in (
         lambda: sealwax.KeyRing([]),
         lambda: sealwax.KeyRing([new, new]),
-        lambda: sealwax.Key.from_secret(bytes(31)),
+        lambda: sealwax.Key.from_secret(bytes(range(31))),
+        lambda: sealwax.Key.from_secret(bytes(32)),
+        lambda: sealwax.Key.from_secret(b"correct horse battery staple, correct horse"),
         lambda: sealwax.Key.parse(KEY[:-1]),
     ):
         with pytest.raises(sealwax.InvalidKey):

@@ -41,12 +41,14 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens the file, or creates it.
+    /// Opens the file, or creates it; on Unix, for its owner alone.
     ///
     /// # Errors
     ///
     /// [`SqliteError`] if the file cannot be opened and written, or is not a ledger.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
+        let path = path.as_ref();
+        create(path);
         let connection = Connection::open(path)?;
         let until = Instant::now() + TIMEOUT;
         loop {
@@ -145,6 +147,21 @@ impl fmt::Debug for Sqlite {
     }
 }
 
+/// Creates the file, if it is missing, so that only its owner can read and write it. SQLite gives the
+/// files beside it the same mode. It also reports why there can be no such file.
+fn create(path: &Path) {
+    // SQLite's own names for a database that is no file, or has options.
+    let named = path.to_str().unwrap_or_default();
+    if named.is_empty() || named == ":memory:" || named.starts_with("file:") {
+        return;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
+}
+
 fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
@@ -155,6 +172,38 @@ mod tests {
     use alloc::format;
 
     use super::Sqlite;
+
+    #[cfg(unix)]
+    #[test]
+    fn the_files_are_their_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = std::env::temp_dir().join(format!("sealwax-modes-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("ledger.db");
+        let modes = || {
+            let files = std::fs::read_dir(&folder).unwrap();
+            let mode = |file: std::io::Result<std::fs::DirEntry>| {
+                file.unwrap().metadata().unwrap().permissions().mode() & 0o777
+            };
+            files.map(mode).collect::<alloc::vec::Vec<_>>()
+        };
+        let ledger = Sqlite::open(&path).unwrap();
+        // With those of the journal.
+        assert!(
+            modes().len() > 1 && modes().iter().all(|&mode| mode == 0o600),
+            "{:?}",
+            modes()
+        );
+        drop(ledger);
+        // What the operator chose stays.
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o660)).unwrap();
+        drop(Sqlite::open(&path).unwrap());
+        assert_eq!(modes(), [0o660]);
+        std::fs::remove_dir_all(&folder).unwrap();
+        drop(Sqlite::open(":memory:").unwrap());
+        assert!(!std::path::Path::new(":memory:").exists());
+    }
 
     #[test]
     fn what_survives_no_loss_of_power_is_chosen() {

@@ -3,10 +3,12 @@
 use alloc::borrow::ToOwned as _;
 use alloc::string::{String, ToString as _};
 
+use serde_json::Value;
+
 use super::read::{Document, place, principal, read, texts};
 use super::{NO_DOCUMENT, step};
 use crate::Error;
-use crate::mcp::{Event, Exchange, Failed, Head, Outcome, Scope, Verdict};
+use crate::mcp::{Event, Exchange, Failed, Head, Outcome, Scope, Updated, Verdict};
 
 /// Reports the outcome of the last step. `value` is the first value of a session, or the whole
 /// result of `initialize`, as JSON.
@@ -35,28 +37,38 @@ pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Resul
         }),
         "updated" => Event::Updated(match failed {
             Some(failed) => Err(failed),
-            None => Ok(value.ok_or(NO_DOCUMENT)?),
+            None => Ok(Updated {
+                value: value.ok_or(NO_DOCUMENT)?,
+                left: match details.at("left") {
+                    Document(Value::Null) => None,
+                    left => Some(head(left, None)),
+                },
+            }),
         }),
         "begun" => Event::Begun(match failed {
             Some(failed) => Err(failed),
             None => Ok(value.ok_or(NO_DOCUMENT)?),
         }),
-        "left" => Event::Left(Head {
-            outcome: match details.text("outcome") {
-                Some("input_required") => Outcome::InputRequired,
-                Some("error") => Outcome::Error,
-                _ => Outcome::Complete,
-            },
-            token: details.sent("token"),
-            scope: details.text("scope").map(|scope| match scope {
-                "public" => Scope::Public,
-                _ => Scope::Private,
-            }),
-            no_meta: details.is("noMeta"),
-            initialized: value,
-        }),
+        "left" => Event::Left(head(details, value)),
         _ => return Err(NO_DOCUMENT),
     };
     let step = exchange.on(event)?;
     Ok(step::written(exchange, &step))
+}
+
+fn head<'a>(left: Document<'a>, initialized: Option<&'a str>) -> Head<'a> {
+    Head {
+        outcome: match left.text("outcome") {
+            Some("input_required") => Outcome::InputRequired,
+            Some("error") => Outcome::Error,
+            _ => Outcome::Complete,
+        },
+        token: left.sent("token"),
+        scope: left.text("scope").map(|scope| match scope {
+            "public" => Scope::Public,
+            _ => Scope::Private,
+        }),
+        no_meta: left.is("noMeta"),
+        initialized,
+    }
 }

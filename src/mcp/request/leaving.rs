@@ -11,7 +11,8 @@ use crate::mcp::exchange::OUT_OF_ORDER;
 use crate::mcp::input::Kept;
 use crate::mcp::session::Written;
 use crate::mcp::{
-    Carried, Failed, Item, Leave, Outcome, Scope, Sent, Session, Step, asking, session,
+    Carried, Failed, Head, Item, Leave, Outcome, Scope, Sent, Session, Step, Updated, asking,
+    session,
 };
 use crate::{Error, Kind, View};
 
@@ -23,6 +24,18 @@ pub(super) struct Left {
     pub no_meta: bool,
     /// The number of times that another request's state came in between.
     pub updates: u8,
+}
+
+impl Left {
+    pub fn new(head: &Head<'_>, updates: u8) -> Self {
+        Self {
+            token: head.token.owned(),
+            outcome: head.outcome,
+            scope: head.scope,
+            no_meta: head.no_meta,
+            updates,
+        }
+    }
 }
 
 /// The result that is sent once the ledger has the session's new state.
@@ -187,14 +200,18 @@ impl Request {
         &mut self,
         context: &mut Context,
         left: Left,
-        value: Result<&str, Failed>,
+        updated: Result<Updated<'_>, Failed>,
     ) -> Step {
-        let value = value.map_err(|Failed(why)| Error::argument(why));
+        let updated = updated.map_err(|Failed(why)| Error::argument(why));
         let session = self.session.as_mut().ok_or(NO_SESSION);
-        let written = value.and_then(|value| session?.write(value, Written::Again));
+        let written = updated.and_then(|updated| {
+            session?.write(updated.value, Written::Again)?;
+            Ok(updated.left)
+        });
         match written {
-            Ok(()) => {
-                self.phase = Phase::Leaving(left);
+            Ok(again) => {
+                let again = again.map(|head| Left::new(&head, left.updates));
+                self.phase = Phase::Leaving(again.unwrap_or(left));
                 self.advance(context)
             }
             Err(error) => self.refuse_session(context, Reason::Unsealed(error)),

@@ -109,20 +109,14 @@ impl Request {
                 Some(self.created(context, created))
             }
             (Phase::Delivered, Event::Left(head)) => {
-                self.phase = Phase::Leaving(Left {
-                    token: head.token.owned(),
-                    outcome: head.outcome,
-                    scope: head.scope,
-                    no_meta: head.no_meta,
-                    updates: 0,
-                });
+                self.phase = Phase::Leaving(Left::new(&head, 0));
                 Some(self.advance(context))
             }
             (Phase::Committing(committing), Event::Ledger(reply)) => {
                 Some(self.committed(context, *committing, reply))
             }
-            (Phase::Updating(left), Event::Updated(value)) => {
-                Some(self.updated(context, left, value))
+            (Phase::Updating(left), Event::Updated(updated)) => {
+                Some(self.updated(context, left, updated))
             }
             (phase, _) => {
                 self.phase = phase;

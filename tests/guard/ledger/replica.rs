@@ -6,7 +6,7 @@ use crate::common::Clock;
 use sealwax::ledger::{Command, Memory};
 use sealwax::mcp::{
     Act, Before, ErrorData, Event, Exchange, Failed, Guard, GuardBuilder, Head, LedgerSettings,
-    Made, Message, Outcome, Reply, Sent, SentSession, SessionSettings, Step, What,
+    Made, Message, Outcome, Reply, Sent, SentSession, SessionSettings, Step, Updated, What,
 };
 use sealwax::{Principal, SessionMetadata};
 use serde_json::Value;
@@ -120,7 +120,11 @@ impl Replica {
                 // The author's function: it counts.
                 Step::Update(value) => {
                     let next = next(&value);
-                    exchange.on(Event::Updated(Ok(&next))).unwrap()
+                    let updated = Updated {
+                        value: &next,
+                        left: None,
+                    };
+                    exchange.on(Event::Updated(Ok(updated))).unwrap()
                 }
                 Step::Leave(leave) => return Ok(leave.metadata.unwrap()),
                 Step::Reply(reply) => return Err(reply),

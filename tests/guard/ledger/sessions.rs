@@ -1,6 +1,7 @@
 //! The latest state of a session: writes, updates and renewals.
 
-use sealwax::mcp::{Event, Failed, Head, Outcome, Step};
+use sealwax::SessionMetadata;
+use sealwax::mcp::{Event, Failed, Head, Message, Outcome, Sent, Step, Updated};
 use serde_json::Value;
 
 use super::replica::{DAY, Replica, code, next, read, stale, tool};
@@ -78,6 +79,46 @@ fn updates_at_once_all_succeed() {
     whole.update("21").unwrap();
     whole.write("7").unwrap();
     assert!(stale(replica.leave(&mut whole, Outcome::Complete).unwrap_err()).0);
+}
+
+/// What leaves is the result that was made from the value that is written.
+#[test]
+fn a_result_that_is_made_again_takes_the_place_of_the_first() {
+    let replica = Replica::new();
+    let session = replica.created();
+    fn own(session: &SessionMetadata) -> Message<'_> {
+        Message {
+            method: "notes/search",
+            ..read(session)
+        }
+    }
+    let mut slow = replica.enter(own(&session)).unwrap();
+    let mut other = replica.enter(tool(&session)).unwrap();
+    other.write("1").unwrap();
+    replica.leave(&mut other, Outcome::Complete).unwrap();
+    slow.update("1").unwrap();
+    let of = |page| Head {
+        token: Sent::Text(page),
+        ..Head::default()
+    };
+    let step = slow.on(Event::Left(of("made from 1"))).unwrap();
+    let step = replica.settle(&mut slow, step);
+    assert!(matches!(&step, Step::Update(value) if value == "1"));
+    let updated = Updated {
+        value: "2",
+        left: Some(of("made from 2")),
+    };
+    let step = slow.on(Event::Updated(Ok(updated))).unwrap();
+    match replica.settle(&mut slow, step) {
+        Step::Leave(leave) => {
+            let view = replica.clock.view("alice");
+            let cursor = view.cursor("notes/search").open(leave.token.unwrap());
+            assert_eq!(cursor.unwrap().payload(), b"made from 2");
+            let session = view.sessions().open(&leave.metadata.unwrap()).unwrap();
+            assert_eq!(session.payload(), b"2");
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

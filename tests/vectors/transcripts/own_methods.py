@@ -30,6 +30,17 @@ case(
     fault="only the known lists are sealed",
 )
 case(
+    "own method: a cursor that is null is none",
+    event(
+        "demo/play",
+        params={"cursor": None},
+        handler=[["return", {"ok": True, "nextCursor": None}]],
+        delivered={"cursor": None},
+        answered={"result": {"ok": True}},
+    ),
+    fault="null is a cursor",
+)
+case(
     "own method: whatever its name, its cursor leaves sealed and comes back",
     event(
         "demo/play",

@@ -8,6 +8,7 @@ use sealwax_rmcp::{Guard, from_claims};
 use serde_json::{Value, json};
 
 use crate::clients::{Client, SESSION, client, create, internal, legacy, raw, refusal};
+use crate::principal::unauthenticated;
 use crate::server::*;
 use crate::serving::{Refusals, codec, serve};
 
@@ -162,8 +163,8 @@ async fn a_cursor_belongs_to_whom_its_page_belongs() {
     let public = cursor(&nobody, "resources/list").await;
     assert!(list(&alice, "resources/list", Some(&public)).await.is_ok());
     let refused = list(&nobody, "resources/list", Some(&public)).await;
-    assert_eq!(refused, Err(internal(Profile::Cursor)));
-    assert_eq!(open.refusals.code(), "invalid_argument");
+    assert_eq!(refused, Err(unauthenticated()));
+    assert_eq!(open.refusals.code(), "unauthenticated");
 
     for scope in [None, Some(CacheScope::Private)] {
         let closed = pages(scope).await;

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::sync::Once;
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -70,13 +71,57 @@ async fn a_tool_whose_name_is_no_text_gets_a_json_rpc_error() {
         json!({"delete": 1}),
         json!(true),
     ] {
-        let error = raw(&alice, "tools/call", json!({"name": name})).await;
-        assert_eq!(error.unwrap_err()["code"], -32601, "{name}");
-        let state = json!({"name": name, "requestState": "x"});
-        let error = raw(&alice, "tools/call", state).await.unwrap_err();
-        assert_eq!(error, refusal(Profile::RequestState), "{name}");
-        assert_eq!(refusals.code(), "malformed");
+        for params in [
+            json!({"name": name}),
+            json!({"name": name, "requestState": "x"}),
+        ] {
+            let error = raw(&alice, "tools/call", params).await.unwrap_err();
+            let expected = json!({"code": -32602, "message": "Invalid params"});
+            assert_eq!(error, expected, "{name}");
+            assert_eq!(refusals.code(), "invalid_request");
+        }
     }
+}
+
+/// The likeliest misuse: `anonymous` stays in place when authentication comes.
+#[tokio::test]
+async fn anonymous_beside_a_signed_in_user_is_warned_of_once() {
+    keep_log();
+    let warned = || {
+        let text = String::from_utf8(LOG.take()).unwrap();
+        let ours = text.lines().filter(|line| line.contains("SECURITY"));
+        ours.map(ToOwned::to_owned).collect::<Vec<_>>()
+    };
+    let server = start_as(Guard::builder(fresh(), anonymous), |guard| guard).await;
+    for user in ["alice", "mallory"] {
+        let client = client(&server.uri, user).await;
+        state(&client, call("count", json!({}))).await;
+    }
+    let lines = warned();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    for said in [" WARN ", "VerifiedClaims", "from_claims"] {
+        assert!(lines[0].contains(said), "{lines:?}");
+    }
+    assert!(!lines[0].contains("alice"), "{lines:?}");
+
+    // Another guard has its own; a token is a sign, too.
+    let server = start_as(Guard::builder(fresh(), anonymous), |guard| guard).await;
+    state(
+        &client(&server.uri, "nobody").await,
+        call("count", json!({})),
+    )
+    .await;
+    let lines = warned();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("an Authorization header"), "{lines:?}");
+
+    let server = start(|guard| guard).await;
+    state(
+        &client(&server.uri, "alice").await,
+        call("count", json!({})),
+    )
+    .await;
+    assert_eq!(warned(), Vec::<String>::new());
 }
 
 #[derive(Clone)]
@@ -309,12 +354,19 @@ impl io::Write for Log {
     }
 }
 
-/// At level info, which servers use: at debug, rmcp logs whole results.
+/// Keeps the log at level info, which servers use: at debug, rmcp logs whole results.
+fn keep_log() {
+    static KEPT: Once = Once::new();
+    // Set for all threads, or else tracing caches that another thread does not log our events.
+    KEPT.call_once(|| {
+        let log = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO);
+        log.with_ansi(false).with_writer(|| Log).init();
+    });
+}
+
 #[tokio::test]
 async fn the_log_has_the_reason_and_never_a_token_or_a_payload() {
-    // Set for all threads, or else tracing caches that another thread does not log our events.
-    let log = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO);
-    log.with_ansi(false).with_writer(|| Log).init();
+    keep_log();
     let server = start(|guard| guard).await;
     let alice = client(&server.uri, "alice").await;
     let mallory = client(&server.uri, "mallory").await;
@@ -340,6 +392,13 @@ async fn the_log_has_the_reason_and_never_a_token_or_a_payload() {
             "{line}"
         );
         assert!(line.contains(told.token_id.as_deref().unwrap()), "{line}");
+        let (method, target) = (told.method.as_deref(), told.target.as_deref().unwrap());
+        assert_eq!(method, Some("tools/call"));
+        assert!(["count", "add"].contains(&target));
+        for field in [r#"method="tools/call""#, r#"subject="mallory""#] {
+            assert!(line.contains(field), "{line}");
+        }
+        assert!(line.contains(&format!(r#"target="{target}""#)), "{line}");
     }
     for secret in [&sealed[..], &held[..]] {
         assert!(!text.contains(secret) && !format!("{told:?}").contains(secret));

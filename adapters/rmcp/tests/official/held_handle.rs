@@ -1,5 +1,6 @@
 //! Handles that hold their state.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use serde_json::json;
 use crate::accept::{Rule, yes};
 use crate::clients::{Client, client, legacy, refusal, tool};
 use crate::server::*;
-use crate::serving::{codec, serve};
+use crate::serving::{Refusals, codec, serve};
 
 async fn hold(client: &Client) -> String {
     let held = tool(client, "hold", json!({"bytes": 1})).await;
@@ -83,4 +84,41 @@ async fn a_handle_is_sealed_though_it_ends_at_once() {
     let made = tool(&alice, "hold", json!({"bytes": 1})).await;
     let made = &made["structuredContent"];
     assert_eq!(made["expiresAt"], "2023-11-14T22:13:21Z", "{made}");
+}
+
+/// A clock that the test moves.
+struct Moved(Arc<AtomicU64>);
+
+impl Environment for Moved {
+    fn now_ms(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        System.fill(bytes)
+    }
+}
+
+#[tokio::test]
+async fn a_chain_of_handles_has_a_maximum_age() {
+    let clock = Arc::new(AtomicU64::new(1_700_000_000_000));
+    let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
+    let builder = Codec::builder(ring, "https://mcp.example.com");
+    let codec = builder.build_in(Moved(Arc::clone(&clock))).unwrap();
+    let refusals = Refusals::default();
+    let guard = Guard::builder(codec, from_claims).on_refused(refusals.hook());
+    let guard = guard.build().unwrap();
+    let held = guard.held_handles("cart").max_age(Duration::from_secs(60));
+    let handles = guard.handles("basket");
+    let uri = serve(guard.protect(Server { handles, held })).await;
+    let alice = client(&uri, "alice").await;
+    let first = hold(&alice).await;
+    clock.fetch_add(59_000, Ordering::SeqCst);
+    let second = tool(&alice, "add", json!({ "handle": first })).await;
+    let second = second["structuredContent"]["handle"].clone();
+    assert!(second.is_string());
+    clock.fetch_add(1000, Ordering::SeqCst);
+    let refused = tool(&alice, "add", json!({ "handle": second })).await;
+    assert_eq!(refused, refusal(Profile::Handle));
+    assert_eq!(refusals.code(), "expired");
 }

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use rmcp::model::*;
 use sealwax::{Codec, Key, KeyRing};
 use sealwax_rmcp::ledger::Memory;
-use sealwax_rmcp::{Guard, GuardBuilder, SessionLayer, from_claims};
+use sealwax_rmcp::{BoxError, Guard, GuardBuilder, SessionLayer, from_claims};
 use serde_json::{Value, json};
 
 use crate::accept::{Rule, yes};
@@ -173,6 +175,48 @@ async fn a_store_is_asked_once_and_told_from_when_on_nothing_opens() {
     post(&fleet.uri, "mallory", None, named(who(), &third)).await;
     let stolen = rule.ended.lock().unwrap().pop().unwrap();
     assert!(stolen.expires_at.unwrap() >= unix_seconds() + LIFE + 300);
+}
+
+/// More than half of the time limit.
+fn long() -> BoxFuture<'static, Result<bool, BoxError>> {
+    let answer = async {
+        tokio::time::sleep(Duration::from_millis(1200)).await;
+        Ok(true)
+    };
+    answer.boxed()
+}
+
+/// What a request asks in all has one time limit: the session of the transport and its own tokens do not have one each.
+#[tokio::test]
+async fn a_request_has_one_time_limit() {
+    let codec = fresh();
+    let options = |it: GuardBuilder| {
+        it.accept(Rule::new(long))
+            .accept_timeout(Duration::from_secs(2))
+    };
+    let fleet = fleet(codec.clone(), options, |it| it).await;
+    let token = begin(&fleet.uri, "alice").await;
+    let alice = sealwax::Principal::from_claims(&sealwax::JwtClaims {
+        iss: Some("https://idp.example.com"),
+        sub: Some("alice"),
+        azp: Some("cli"),
+        ..sealwax::JwtClaims::default()
+    });
+    let view = codec.view(&alice.unwrap()).unwrap();
+    let cursor = view.cursor("tools/list").seal(b"2").unwrap();
+    let list = |params: Value| {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params});
+        post(&fleet.uri, "alice", Some(&token), body)
+    };
+    let first = list(json!({})).await.message();
+    assert!(first["result"].is_object(), "{first}");
+    assert!(fleet.refusals.take().is_empty());
+    let second = list(json!({"cursor": cursor.as_str()})).await.message();
+    assert_eq!(second["error"]["code"], -32603, "{second}");
+    let told = fleet.refusals.take();
+    assert_eq!(told.len(), 1, "{told:?}");
+    let told = (told[0].code, told[0].kind);
+    assert_eq!(told, ("accept_unavailable", sealwax_rmcp::Kind::Cursor));
 }
 
 #[tokio::test]

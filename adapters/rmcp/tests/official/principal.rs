@@ -8,33 +8,40 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::{Principal, Profile};
 use sealwax_rmcp::{Guard, anonymous};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::clients::{call, client, internal, json_of, raw, state, tool};
 use crate::server::{start, start_as, start_with};
 use crate::serving::fresh;
+
+/// Returns the answer to a caller who is not known.
+pub fn unauthenticated() -> Value {
+    json!({"code": -32602, "message": "Authentication required"})
+}
 
 #[tokio::test]
 async fn without_a_principal_a_request_is_refused_never_anonymous() {
     let server = start(|guard| guard).await;
     let nobody = client(&server.uri, "nobody").await;
     let called = json_of(nobody.call_tool(call("mint", json!({}))).await);
-    assert_eq!(called, Err(internal(Profile::RequestState)));
+    assert_eq!(called, Err(unauthenticated()));
     let told = server.refusals.take();
-    assert_eq!((told.len(), told[0].code), (1, "invalid_argument"));
-    assert!(told[0].principal.is_none() && told[0].message.contains("VerifiedClaims"));
+    assert_eq!((told.len(), told[0].code), (1, "unauthenticated"));
+    assert!(told[0].principal.is_none());
+    let asked = (told[0].method.as_deref(), told[0].target.as_deref());
+    assert_eq!(asked, (Some("tools/call"), Some("mint")));
 
     // A list needs it only for a cursor.
     assert!(raw(&nobody, "empty/list", json!({})).await.is_ok());
     assert!(server.refusals.take().is_empty());
     assert_eq!(
         json_of(nobody.list_tools(None).await),
-        Err(internal(Profile::Cursor))
+        Err(unauthenticated())
     );
-    assert_eq!(server.refusals.code(), "invalid_argument");
+    assert_eq!(server.refusals.code(), "unauthenticated");
     let came = raw(&nobody, "empty/list", json!({"cursor": "x"})).await;
-    assert_eq!(came, Err(internal(Profile::Cursor)));
-    assert_eq!(server.refusals.code(), "invalid_argument");
+    assert_eq!(came, Err(unauthenticated()));
+    assert_eq!(server.refusals.code(), "unauthenticated");
 }
 
 #[tokio::test]
@@ -51,17 +58,28 @@ async fn a_function_that_finds_none_fails_or_panics_refuses() {
     fn empty(_: &RequestContext<RoleServer>) -> Principal {
         Principal::subject("")
     }
-    for builder in [
-        Guard::builder(fresh(), none),
-        Guard::builder(fresh(), error),
-        Guard::builder(fresh(), panics),
-        Guard::builder(fresh(), empty),
+    fn no_user(_: &RequestContext<RoleServer>) -> Result<Option<Principal>, io::Error> {
+        Ok(None)
+    }
+    let fault = || (internal(Profile::RequestState), "invalid_argument");
+    for (builder, (answer, code)) in [
+        (
+            Guard::builder(fresh(), none),
+            (unauthenticated(), "unauthenticated"),
+        ),
+        (
+            Guard::builder(fresh(), no_user),
+            (unauthenticated(), "unauthenticated"),
+        ),
+        (Guard::builder(fresh(), error), fault()),
+        (Guard::builder(fresh(), panics), fault()),
+        (Guard::builder(fresh(), empty), fault()),
     ] {
         let server = start_as(builder, |guard| guard).await;
         let alice = client(&server.uri, "alice").await;
         let called = json_of(alice.call_tool(call("delete", json!({}))).await);
-        assert_eq!(called, Err(internal(Profile::RequestState)));
-        assert_eq!(server.refusals.code(), "invalid_argument");
+        assert_eq!(called, Err(answer));
+        assert_eq!(server.refusals.code(), code);
     }
 }
 

@@ -71,6 +71,25 @@ async fn goes_with_the_clients_own_loop_and_is_sealed_afresh_each_round() {
     assert!(server.refusals.take().is_empty());
 }
 
+/// An integer that languages read differently, in a request that carries no state yet.
+#[tokio::test]
+async fn what_cannot_be_bound_is_refused_before_the_handler() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let told = json_of(
+        alice
+            .call_tool(delete(json!(9_007_199_254_740_993_u64)))
+            .await,
+    );
+    let invalid = json!({"code": -32602, "message": "Invalid params"});
+    assert_eq!(told, Err(invalid));
+    let refused = server.refusals.take();
+    assert_eq!((refused.len(), refused[0].code), (1, "invalid_request"));
+    assert_eq!(refused[0].target.as_deref(), Some("delete"));
+    assert!(refused[0].message.contains("pass a larger one as a string"));
+    assert!(!refused[0].message.contains("9007199254740993"));
+}
+
 #[tokio::test]
 async fn prompts_and_resources_carry_it_too() {
     let server = start(|guard| guard).await;

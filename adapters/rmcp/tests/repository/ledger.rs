@@ -208,9 +208,11 @@ async fn parallel_updates_all_succeed() {
             }
         };
         let (done, ()) = tokio::join!(join_all(calls), release);
-        let mut values = Vec::new();
+        let (mut values, mut answers) = (Vec::new(), Vec::new());
         for done in done {
-            let left = next(&session, &done.unwrap());
+            let done = done.unwrap();
+            answers.push(done["structuredContent"]["value"].as_u64().unwrap());
+            let left = next(&session, &done);
             let read = call_in(&clients[0], "read", json!({}), &left)
                 .await
                 .unwrap();
@@ -218,11 +220,36 @@ async fn parallel_updates_all_succeed() {
                 values.push(read["structuredContent"]["value"].clone());
             }
         }
-        // One of the states is the latest, and contains all updates.
+        // One of the states is the latest, and contains all updates. Each answer tells what its own call wrote.
         assert_eq!(values, [8]);
+        answers.sort_unstable();
+        assert_eq!(answers, [1, 2, 3, 4, 5, 6, 7, 8]);
         let told = fleet.refusals.take();
         assert_eq!(told.len(), 7, "the reads of older ones: {told:?}");
     }
+}
+
+/// A result that cannot be made again writes nothing.
+#[tokio::test]
+async fn a_result_of_another_method_is_the_servers_trouble() {
+    let fleet = Fleet::on(Store::Memory(Arc::new(Memory::default()))).await;
+    let [here, there] = fleet.clients("alice").await;
+    let session = create(&here).await;
+    let late = call_in(&there, "stray", json!({}), &session);
+    let overtake = async {
+        fleet.replicas[1].gate.all(1).await;
+        let added = call_in(&here, "add", json!({}), &session).await.unwrap();
+        fleet.replicas[1].gate.go.add_permits(1);
+        next(&session, &added)
+    };
+    let (late, latest) = tokio::join!(late, overtake);
+    assert_eq!(late.unwrap_err()["code"], -32603);
+    let told = fleet.refusals.take();
+    assert!(
+        told[0].message.contains("result of the request's method"),
+        "{told:?}"
+    );
+    assert_eq!(value(&here, &latest).await, 1);
 }
 
 #[tokio::test]

@@ -37,7 +37,10 @@ impl Server {
         let mut returned = json!({});
         for operation in &operations {
             match operation[0].as_str().unwrap() {
-                "return" => returned = self.stage.lock().world.resolved(&operation[1]),
+                "return" => {
+                    returned = self.stage.lock().world.resolved(&operation[1]);
+                    with_states(&mut returned, request)?;
+                }
                 "throw" => {
                     return Err(ErrorData::new(ErrorCode(-32000), "the handler's own", None));
                 }
@@ -139,6 +142,22 @@ impl Server {
     }
 }
 
+/// Replaces each `{"$state": value}` by what an author gets for that value.
+fn with_states(value: &mut Value, request: Option<&Context>) -> Result<(), ErrorData> {
+    if let Some(state) = value.get("$state") {
+        *value = State::<Value>::of(request.unwrap())?.write(state)?.into();
+    }
+    match value {
+        Value::Array(items) => items
+            .iter_mut()
+            .try_for_each(|item| with_states(item, request)),
+        Value::Object(members) => members
+            .values_mut()
+            .try_for_each(|member| with_states(member, request)),
+        _ => Ok(()),
+    }
+}
+
 fn told(handle: Handle) -> Value {
     json!({"handle": handle.handle})
 }
@@ -146,7 +165,10 @@ fn told(handle: Handle) -> Value {
 fn failed(refused: Refused) -> Value {
     let text = refused.to_string();
     let code = ErrorData::from(refused).code;
-    if text.starts_with("This handle is not valid") {
+    if ["This handle is not valid", "Authentication required"]
+        .iter()
+        .any(|refusal| text.starts_with(refusal))
+    {
         assert_eq!(code, ErrorCode(-32602));
         json!({"refused": true})
     } else {
@@ -284,10 +306,7 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         let params = request.params.unwrap_or_default();
         let cursor = params["cursor"].as_str().map(Into::into);
-        let carried = request
-            .method
-            .ends_with("/list")
-            .then_some(("cursor", cursor));
+        let carried = Some(("cursor", cursor));
         let result = self.run(carried, &context, Some(&context)).await?;
         Ok(CustomResult::new(result))
     }

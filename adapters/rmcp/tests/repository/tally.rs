@@ -87,9 +87,18 @@ impl Tally {
         Parameters(To { wait, .. }): Parameters<To>,
         mut session: Session<u32>,
     ) -> Result<CallToolResult, ErrorData> {
-        let value = *session.update(|value| *value += 1)?;
+        session.update(|value| *value += 1)?;
+        let told = session.result(|value| CallToolResult::structured(json!({ "value": value })));
         self.gate.pass(wait).await;
-        Ok(CallToolResult::structured(json!({ "value": value })))
+        Ok(told)
+    }
+
+    #[tool(description = "One more, with the result of a prompt")]
+    async fn stray(&self, mut session: Session<u32>) -> Result<CallToolResult, ErrorData> {
+        session.update(|value| *value += 1)?;
+        session.result(|_| GetPromptResult::new(vec![]));
+        self.gate.pass(true).await;
+        Ok(text("added"))
     }
 
     #[tool(description = "One more, unless it is 1 already")]

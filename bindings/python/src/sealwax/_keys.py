@@ -38,7 +38,10 @@ class Key(Opaque):
 
     @classmethod
     def from_secret(cls, secret: bytes | bytearray | memoryview) -> Key:
-        """Make a key from 32 existing random bytes or more, never from a passphrase."""
+        """Make a key from 32 existing random bytes or more, never from a passphrase.
+
+        Fewer bytes, bytes that are all equal, and printable ASCII alone raise :class:`InvalidKey`.
+        """
         given = pair(data("secret", secret))
         return cls._of(own("sealwax_key", lib.sealwax_key_from_secret, *given))
 
