@@ -15,6 +15,7 @@ import os
 import sqlite3
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ._connections import Connections
@@ -91,7 +92,8 @@ class SQLite:
     """A ledger in a file: shared by the processes of one machine, and kept on restart.
 
     A record that was answered survives a power loss; with ``durable=False`` only the end of the
-    process, in a fraction of the time. The file must not be on a network. Raises
+    process, in a fraction of the time. The file must not be on a network; a new one is its owner's
+    alone. Raises
     :class:`LedgerUnfit` for a file that cannot be a ledger, and in a forked process: each process
     opens the file by itself.
 
@@ -108,6 +110,7 @@ class SQLite:
         self._process = os.getpid()
         # One thread, so that the others stay free for the server.
         self._thread: CapacityLimiter | None = None
+        _create(path)
         try:
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             until = time.monotonic() + _OPENING
@@ -246,6 +249,15 @@ class Redis:
                 raise
             reply = await connection.execute("EVAL", self._scripts[name], *rest)
         return _texts(reply)
+
+
+def _create(path: str | os.PathLike[str]) -> None:
+    """Create a file for its owner alone; SQLite gives those of its journal the same mode."""
+    if os.fspath(path) in ("", ":memory:"):
+        return
+    # What is wrong with the path is SQLite's to say.
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _expect_process(made_in: int) -> None:

@@ -105,8 +105,9 @@ def age(ledger: Any, keys: list[str], *, port: int = 0, path: Path | None = None
                 database.execute("INSERT OR REPLACE INTO sealwax_ledger VALUES (?, ?, ?)", row)
         database.close()
     elif isinstance(ledger, Redis):
-        of = server(port)
-        run = f"{of.info()['run_id']}.{of.info()['master_replid']}.{of.info()['evicted_keys']}"
+        # As this process and promotion is named; none has evicted anything.
+        info = server(port).info()
+        run = f"{info['run_id']}.{info['master_replid']}.0"
         server(port).mset(dict(zip(keys, (f"{since}", f"{since} {run} {since}"), strict=True)))
 
 
@@ -151,6 +152,9 @@ class Behind(Wrapped):
         if command["script"] != "admit" or "head" not in args:
             return reply
         token, _, state = args[args.index("head") + 4 :][:3]
+        if not state.startswith("sw1."):
+            # The first state of a session is not kept: nothing is older.
+            return reply
         return ["stale", "0", token, "9", state]
 
 
