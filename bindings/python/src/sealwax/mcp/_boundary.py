@@ -139,7 +139,7 @@ class _Leaving:
         self._rule, self._session = rule, session
         if session is not None and session.made is not None:
             made = _members(session.made[0])
-            if any(value and name not in told for name, value in made.items()):
+            if made and made.keys().isdisjoint(told):
                 raise InvalidArgument(
                     "result: expected a function that makes the handler's whole result, such as a "
                     "CallToolResult, and the handler to return it, found another"
@@ -160,8 +160,9 @@ class _Leaving:
         if value is None or self._session.made is None:
             return event, value
         first, last = map(_members, self._session.made)
-        # What the SDK has added to the first one belongs to this one too.
-        self.told = {**_beyond(self._first, first), **last}
+        # What the SDK has added to the first one, or left out, it adds to this one, or leaves out.
+        dropped = first.keys() - self._first.keys()
+        self.told = {**_beyond(self._first, first), **{n: last[n] for n in last.keys() - dropped}}
         meta = {
             **_beyond(self._first.get("_meta"), first.get("_meta")),
             **(last.get("_meta") or {}),
