@@ -12,9 +12,9 @@ use super::{Command, Judgement, Script, Write};
 /// A ledger for one process. Other replicas do not see it, and a restart loses it.
 ///
 /// Its size is limited, and it never forgets anything that is alive: without space, new records are
-/// refused (`full`). Half of the space is for uses and states, a quarter for ends, so that a session
-/// can end however much was used. In each, one principal's records may take at most as much as stays
-/// free: half, if it is alone. Revocations have the last quarter, which no user can fill.
+/// refused (`full`). Ends have a space of their own, so that a session can end however much was
+/// used. In each space, one principal's records may take at most as much as stays free: half,
+/// if it is alone. Revocations have space besides, a quarter as much, which no user can fill.
 ///
 /// ```
 /// use sealwax::Principal;
@@ -75,7 +75,7 @@ impl Memory {
             records: BTreeMap::new(),
             ends: BTreeSet::new(),
             used: part(room / 2),
-            ended: part(room / 4),
+            ended: part(room / 2),
             marks: part(room / 4),
             began: now.to_string(),
             fence: alloc::format!("{now} - {now}"),

@@ -3,9 +3,9 @@
 Usage: histories.py SECONDS SEED [SCENARIO ...] LANGUAGE=AGENT [LANGUAGE=AGENT ...]
 
 Each scenario has a store and its faults: killed with `kill -9`, stopped and continued, emptied, full, its clock moved, a fail-over
-to a replica that lags, a node of a Cluster killed, the writers of a SQLite file killed. After each fault every client must go on:
-those whose state is not the latest adopt it, those whose session is unknown begin another. Then all that was used, ended or revoked
-before is presented again, and must be refused.
+to a replica that lags, one back to a master that never heard of it, a node of a Cluster killed, the writers of a SQLite file killed.
+After each fault every client must go on: those whose state is not the latest adopt it, those whose session is unknown begin another.
+Then all that was used, ended or revoked before is presented again, and must be refused.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ import time
 import checker
 from common import Ledger, languages
 from servers import Clock, Line, Valkey, wait_until
-from world import LIFE, SKEW, World
+from world import LIFE, SKEW, Client, World
 
 
 def one_that_keeps(seconds: float, seed: object, commands: dict[str, str]) -> None:
@@ -104,6 +104,46 @@ def fail_over(seconds: float, seed: object, commands: dict[str, str]) -> None:
             sys.exit(f"fail-over: expected ends that a replica confirmed, and some that none did, found {confirmed}")
 
 
+def fail_back(seconds: float, seed: object, commands: dict[str, str]) -> None:
+    """A master that follows its replica over a link that never syncs, and takes over again when that one dies.
+
+    There is one master at all times, and each process lasts; what the other one was told is gone.
+    """
+    with contextlib.ExitStack() as stack:
+        settings = {"repl_diskless_sync_delay": "0"}
+        master = stack.enter_context(Valkey(**settings))
+        front = Line(master.port)
+        stack.callback(front.cut)
+        world = World("fail-back", f"redis://127.0.0.1:{front.port}", commands, seed, True, [Ledger()])
+
+        def new_replica() -> Valkey:
+            replica = stack.enter_context(Valkey(**settings))
+            replica.follow(master.port)
+            return replica
+
+        replica = new_replica()
+
+        def fails_back() -> list[Client]:
+            nonlocal replica
+            link = Line(replica.port)
+            link.held.set()
+            master.client.replicaof("127.0.0.1", link.port)
+            replica.client.replicaof("NO", "ONE")
+            front.move(replica.port)
+            # Long enough for tokens to be used there.
+            world.everybody_goes_on("fail-over")
+            time.sleep(world.chance.uniform(0.3, 1))
+            used_there = world.replayers()
+            replica.kill()
+            master.client.replicaof("NO", "ONE")
+            front.move(master.port)
+            link.cut()
+            replica = new_replica()
+            return used_there
+
+        world.play(seconds, {"fail-back": fails_back})
+
+
 def cluster(seconds: float, seed: object, commands: dict[str, str]) -> None:
     """A Cluster of three, of which one is killed and comes back."""
     with contextlib.ExitStack() as stack:
@@ -156,6 +196,7 @@ SCENARIOS = {
     "kept": one_that_keeps,
     "forgotten": one_that_forgets,
     "fail-over": fail_over,
+    "fail-back": fail_back,
     "Cluster": cluster,
     "SQLite": sqlite,
 }

@@ -113,13 +113,22 @@ class Line:
                     time.sleep(0.01)
                 near.sendall(sent)
 
+    def move(self, target: int) -> None:
+        """Lead to another port from now on: connections are closed, with the bytes on their way."""
+        self.target = target
+        self._close()
+
     def cut(self) -> None:
         """Drop the bytes on their way, and close for good."""
         self._listener.close()
+        self._close()
+
+    def _close(self) -> None:
         for one in self._open:
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
             one.close()
+        self._open.clear()
         self.held.clear()
 
 

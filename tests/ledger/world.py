@@ -238,8 +238,11 @@ class World:
             wait_until(lambda client=client: client.ask(client.ledger.open())[0] == "ok", GOES_ON)
         time.sleep(ALLOWANCE + 1.1)
 
-    def play(self, seconds: float, faults: dict[str, Callable[[], None]]) -> None:
-        """Run the faults, each at least once, until the time is over."""
+    def play(self, seconds: float, faults: dict[str, Callable[[], "list[Client] | None"]]) -> None:
+        """Run the faults, each at least once, until the time is over.
+
+        Clients that a fault returns present again what was over in the middle of it.
+        """
         self.open()
         threads = [threading.Thread(target=client.run, daemon=True) for client in self.clients]
         for thread in threads:
@@ -250,7 +253,7 @@ class World:
                 time.sleep(self.chance.uniform(0.2, 0.6))
                 name = list(faults)[at] if at < len(faults) else self.chance.choice(list(faults))
                 replayers = self.replayers()
-                faults[name]()
+                replayers += faults[name]() or []
                 self.faults += 1
                 self.everybody_goes_on(name)
                 for replayer in replayers:

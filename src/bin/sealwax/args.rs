@@ -62,9 +62,16 @@ pub enum Command {
 
 #[derive(Subcommand)]
 pub enum LedgerAction {
-    /// Begin a ledger, before the servers do: tokens sealed in the first seconds of a new ledger
-    /// are refused
-    Begin(LedgerArgs),
+    /// Begin a ledger, before the servers do, and wait until it knows what is sealed from now on:
+    /// tokens sealed in the first seconds of a new ledger are refused
+    Begin {
+        #[command(flatten)]
+        at: LedgerArgs,
+        /// How far the clocks of the servers and of the store may differ, as the guards have it; by
+        /// default 5s, and 0 for a file
+        #[arg(long, value_name = "DURATION", value_parser = duration::skew)]
+        allowance: Option<u64>,
+    },
     /// Show what a store is, whether it is fit to be a ledger, and since when it remembers
     Check(LedgerArgs),
     /// Sign a principal out everywhere: everything of theirs that began until now is refused
@@ -73,8 +80,8 @@ pub enum LedgerAction {
         at: LedgerArgs,
         #[command(flatten)]
         principal: PrincipalArgs,
-        /// How long to remember it: the longest lifetime of anything the service issues; by default
-        /// for ever
+        /// How long to remember it: at least the longest lifetime of anything the service issues, now
+        /// or later; by default 400 days, longer than anything lives
         #[arg(long, value_name = "DURATION", value_parser = duration::some)]
         lives: Option<u64>,
     },

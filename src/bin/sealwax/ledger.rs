@@ -1,6 +1,7 @@
 //! `sealwax ledger`: an operator's commands for the ledger of a fleet (LEDGER.md).
 
 use std::path::Path;
+use std::thread::sleep;
 use std::time::Duration;
 
 use redis::{Client, Connection};
@@ -18,10 +19,12 @@ const EXPECTED_URL: &str = "URL: expected redis://HOST, rediss://HOST or sqlite:
 
 pub fn run(action: &LedgerAction) -> Result<String, Failure> {
     match action {
-        LedgerAction::Begin(at) => {
+        LedgerAction::Begin { at, allowance } => {
             let mut store = Store::connect(at, true)?;
             store.fit()?;
-            store.run(&namespace(at).open())?;
+            let reply = store.run(&namespace(at).open())?;
+            let allowance = allowance.unwrap_or(store.allowance());
+            sleep(until_known(&reply, allowance));
             Ok("begun".into())
         }
         LedgerAction::Check(at) => check(at),
@@ -49,6 +52,14 @@ pub fn run(action: &LedgerAction) -> Result<String, Failure> {
             Ok(format!("ended: {id}"))
         }
     }
+}
+
+/// Returns how long a ledger that replied this to `open` may refuse what is sealed now: a replica's
+/// clock may be behind the store's by the allowance, and must then be past it.
+fn until_known(reply: &[String], allowance: u64) -> Duration {
+    let time = |at: usize| reply.get(at)?.parse::<u64>().ok();
+    let known = time(1).max(time(2)).unwrap_or_default() + 2 * allowance + 1;
+    Duration::from_secs(known.saturating_sub(time(3).unwrap_or_default()))
 }
 
 /// Returns the kinds that the log calls by this name: sessions of both layers are `session` there,
@@ -201,9 +212,17 @@ impl Store {
         }
     }
 
-    /// Runs a command and requires the reply `ok`.
-    fn run(&mut self, command: &Command) -> Result<(), Failure> {
-        let mut reply = match self {
+    /// Returns how far the clocks of replicas and store may differ, in seconds, unless a guard sets it.
+    fn allowance(&self) -> u64 {
+        match self {
+            Self::Redis(_) => 5,
+            Self::Sqlite(..) => 0,
+        }
+    }
+
+    /// Runs a command, requires the reply `ok`, and returns it.
+    fn run(&mut self, command: &Command) -> Result<Vec<String>, Failure> {
+        let reply: Vec<String> = match self {
             Self::Sqlite(_, path) => Sqlite::open(Path::new(path))?.run(command)?,
             Self::Redis(connection) => {
                 let mut script = redis::cmd("EVAL");
@@ -223,8 +242,8 @@ impl Store {
                 ));
             }
         }
-        match reply.drain(..).next().as_deref() {
-            Some("ok") => Ok(()),
+        match reply.first().map(String::as_str) {
+            Some("ok") => Ok(reply),
             found => Err(Failure::unfit(format!(
                 "expected ok, found {}",
                 found.unwrap_or("nothing")

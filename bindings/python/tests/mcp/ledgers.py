@@ -145,17 +145,15 @@ class Deaf(Wrapped):
 
 
 class Behind(Wrapped):
-    """Says of every state that another is the latest."""
+    """Says of every state that was written that another is the latest."""
 
     async def changed(self, command: Command, reply: list[str]) -> list[str]:
         args = command["args"]
         if command["script"] != "admit" or "head" not in args:
             return reply
         token, _, state = args[args.index("head") + 4 :][:3]
-        if not state.startswith("sw1."):
-            # The first state of a session is not kept: nothing is older.
-            return reply
-        return ["stale", "0", token, "9", state]
+        # A state that nobody wrote is not told.
+        return ["stale", "0", token, "9", state] if state else reply
 
 
 def stale(told: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
