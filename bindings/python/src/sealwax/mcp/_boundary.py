@@ -124,8 +124,7 @@ class Boundary:
             return result
         leaving = _Leaving(told, rule, exchange.session)
         step = engine.on({"left": leaving.head()})
-        limit = exchange.asking.limit()
-        step = await exchange.asking.drive(engine, step, update=leaving.again, limit=limit)
+        step = await exchange.asking.drive(engine, step, update=leaving.again)
         return _replied(step) if step["step"] == "reply" else _changed(leaving.told, rule, step)
 
 

@@ -140,9 +140,9 @@ class Guard:
         The ledger keeps this for 400 days, longer than anything lives; `lives` are fewer seconds,
         at least the longest lifetime of anything that the service issues, now or later. A principal
         who signs in again within the ledger's allowance has to repeat it. `on_refused` and the log
-        get ``ledger_unconfirmed`` if no replica of the store confirmed it, so that a fail-over could
-        lose it. Raises :class:`InvalidArgument` without a ledger, and :class:`AcceptUnavailable` if
-        the store may not have recorded it.
+        get ``ledger_unconfirmed`` if no replica of the store confirmed it, so that a fail-over
+        could lose it. Raises :class:`InvalidArgument` without a ledger, and
+        :class:`AcceptUnavailable` if the store may not have recorded it.
         """
         asking = Asking(self, None)
         if principal == "anonymous":
