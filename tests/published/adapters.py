@@ -17,12 +17,11 @@ ADAPTERS = {
 NO_GUARD = re.compile(r"/(?:client|_envelope)\.\w+$|/client/")
 # Comments of any of the three, and Python's docstrings.
 NO_CODE = re.compile(r'"""[\s\S]*?"""|/\*[\s\S]*?\*/|//[^\n]*|^\s*#[^\n]*', re.MULTILINE)
-# What stands in an adapter is an act that the engine is asked for, by the name that authors know. The engine's own
-# operation for a state of the author's is one too.
+# What stands in an adapter is an act that the engine is asked for, by the name that authors know.
 ASKED = r"(?:acting|self|os)"
 RULES = {
     "seals or opens": re.compile(
-        rf"(?<!\w)(?!{ASKED}\.)[\w)\]?]+\.(?!seal_state\(|sealState\()(?:seal|open|verify|renew)(?!_ledger|Ledger)(?:_\w+|[A-Z]\w*)?\("
+        rf"(?<!\w)(?!{ASKED}\.)[\w)\]?]+\.(?:seal|open|verify|renew)(?!_ledger|Ledger|_state|State)(?:_\w+|[A-Z]\w*)?\("
     ),
     "names what seals": re.compile(r"\b(?:Sealer|View|requestContext|sealwax::RequestContext)\b"),
     "says what clients are told": re.compile(
