@@ -167,7 +167,7 @@ class Playing:
     def _told(self, session: Any) -> Any:
         if session is None:
             return None
-        return {"value": session.value, "generation": session.generation or 0}
+        return {"value": session.value, "generation": session.generation}
 
     async def _handle(self, ctx: Any, _params: Any) -> Any:
         for operation in self.found.event.get("handler", ()):
@@ -282,7 +282,8 @@ class Playing:
         )
         answered: dict[str, Any] = {"status": response.status_code}
         answered["headers"] = dict(response.headers)
-        if response.content:
+        # FastMCP says in plain text which methods of HTTP it has.
+        if response.content and not response.headers["content-type"].startswith("text/plain"):
             answered["message"] = _told(wire.told(response.text))
         return answered
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import Any
 
 import anyio
@@ -11,6 +12,7 @@ import pytest
 import shop
 import wire
 from carriers import CARRIERS, SURE, Cursor, Handle, HandleState, RequestState, outcome, plain
+from environment import at
 from guarded import KEYS, SYSTEMS, served
 from lone import Lone
 from mcp.server.lowlevel import Server
@@ -346,3 +348,28 @@ async def test_an_input_that_nothing_can_be_bound_to_is_the_clients(
         assert "`only`" in refusal.message
         assert of.shop.ran == []
     assert "(method 'tools/call', target 'ask', principal 'alice')" in caplog.text
+
+
+async def test_a_chain_of_held_handles_has_a_maximum_age() -> None:
+    """However often they were renewed, and each with a lifetime of its own."""
+    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
+    held = guard.held_handles("order", ttl=3600, max_age=60)
+    now, seen = int(time.time()), list[Any]()
+
+    async def it(ctx: Any) -> dict[str, Any]:
+        with at(now * 1000):
+            opened = await held.open(ctx, (await held.seal(ctx, 7)).handle)
+        with at((now + 59) * 1000):
+            second = await held.renew(ctx, opened, 8)
+            seen.append((await held.open(ctx, second.handle)).value)
+        with at((now + 61) * 1000):
+            with pytest.raises(HandleRefused) as refused:
+                await held.open(ctx, second.handle)
+            seen.append(type(refused.value.__cause__))
+        return {}
+
+    server = Lone(guard, it).mcpserver(None)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        async with wire.over_http(url, "alice", mode="2026-07-28") as client:
+            assert not (await client.call_tool("it", {})).is_error
+    assert seen == [8, sealwax.Expired]

@@ -1,4 +1,4 @@
-"""One request has one time limit for what is asked before its handler."""
+"""One request has one time limit for all that is asked of the author and the ledger."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ class Asking:
         self._finding: anyio.Lock | None = None
         if self._who is _ANONYMOUS and ctx is not None and not author.has_warned:
             self._warn(ctx)
-        # Of all that is asked before the handler: by a wrapper, and then at the handlers.
-        self._entering = self.limit()
+        # A wrapper and the handlers share it, and so does what follows the handler.
+        self._limit = TimeLimit(author.accept_timeout)
 
     def _warn(self, ctx: ServerRequestContext[Any, Any]) -> None:
         """Warn, once, of the likeliest misuse."""
@@ -83,10 +83,6 @@ class Asking:
                 "authenticated user: any user who gets hold of another's token can use it. Pass "
                 "principal=sealwax.mcp.principal_from_access_token, or a function of your own"
             )
-
-    def limit(self) -> TimeLimit:
-        """Return a new time limit."""
-        return TimeLimit(self._author.accept_timeout)
 
     @property
     def known(self) -> Document | None:
@@ -104,10 +100,9 @@ class Asking:
     ) -> Document:
         """Answer the engine's questions; return the first step that is not a question.
 
-        `limit` is for what is asked during or after the handler; what is asked before it shares
-        one.
+        They have the time limit of the request, or that of an operation of its handler.
         """
-        limit = limit or self._entering
+        limit = limit or self._limit
         while True:
             for one in step.get("refused", ()):
                 self._report(one)

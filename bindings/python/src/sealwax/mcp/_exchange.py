@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import InvalidArgument
-from ._asking import Asking
+from ._asking import Asking, TimeLimit
 from ._refusal import HandleRefused, why
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ class Exchange:
         self._expect_served()
         acting, step = self._engine.act(act, value)
         try:
-            step = await self.asking.drive(acting, step, limit=self.asking.limit())
+            limit = TimeLimit(self.author.accept_timeout)
+            step = await self.asking.drive(acting, step, limit=limit)
         finally:
             acting.free()
         self._expect_served()

@@ -140,9 +140,9 @@ class Guard:
         The ledger keeps this for 400 days, longer than anything lives; `lives` are fewer seconds,
         at least the longest lifetime of anything that the service issues, now or later. A principal
         who signs in again within the ledger's allowance has to repeat it. `on_refused` and the log
-        get ``ledger_unconfirmed`` if no replica of the store confirmed it, so that a fail-over could
-        lose it. Raises :class:`InvalidArgument` without a ledger, and :class:`AcceptUnavailable` if
-        the store may not have recorded it.
+        get ``ledger_unconfirmed`` if no replica of the store confirmed it, so that a fail-over
+        could lose it. Raises :class:`InvalidArgument` without a ledger, and
+        :class:`AcceptUnavailable` if the store may not have recorded it.
         """
         asking = Asking(self, None)
         if principal == "anonymous":
@@ -182,19 +182,25 @@ class Guard:
         return ServerHandles(self, handle_type, max_age=max_age)
 
     def held_handles(
-        self, handle_type: str, *, ttl: int | None = None, single_use: bool = False
+        self,
+        handle_type: str,
+        *,
+        ttl: int | None = None,
+        max_age: int | None = None,
+        single_use: bool = False,
     ) -> HeldHandles:
         """Return the handles of a type that hold their state themselves.
 
-        They expire after `ttl` seconds, 24 hours by default. With `single_use`, which needs a
-        ledger, renewing a handle ends it; opening it does not.
+        They expire after `ttl` seconds, 24 hours by default, and `max_age` seconds after the first
+        of their chain, however often they were renewed; by default there is no such limit. With
+        `single_use`, which needs a ledger, renewing a handle ends it; opening it does not.
         """
         check_handle_type(handle_type)
         if ttl is not None:
             check_ttl(ttl)
         if single_use and self.ledger is None:
             raise InvalidArgument("single_use: expected a guard with a ledger")
-        return HeldHandles(self, handle_type, ttl=ttl, single_use=single_use)
+        return HeldHandles(self, handle_type, ttl=ttl, max_age=max_age, single_use=single_use)
 
     def sessions(
         self,

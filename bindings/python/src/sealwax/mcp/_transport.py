@@ -79,7 +79,7 @@ class TransportExchange:
     async def left(self, result: Any) -> Document:
         """Return the engine's decision on the result of an ``initialize``."""
         step = self._engine.on({"left": {}}, json_text(result))
-        return await self.asking.drive(self._engine, step, limit=self.asking.limit())
+        return await self.asking.drive(self._engine, step)
 
     async def refused_again(self) -> Document:
         """Return the answer to a session that the SDK failed to begin again."""
