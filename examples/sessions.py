@@ -81,8 +81,9 @@ def told(text: str, *, is_error: bool = False) -> CallToolResult:
 async def count(ctx: Context) -> CallToolResult:
     """Return one more than last time in this session."""
     session = session_of(ctx, "count")
-    value = session.update(lambda value: {**value, "count": value["count"] + 1})
-    return told(str(value["count"]))
+    session.update(lambda value: {**value, "count": value["count"] + 1})
+    # Of the value that is written: a concurrent call may have counted before.
+    return session.result(lambda value: told(str(value["count"])))
 
 
 @server.tool()

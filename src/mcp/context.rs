@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value};
 
+use super::asking;
 use super::guard::Ledger;
 use super::{Answer, Failed, Guard, Item, Presented, Profile, Refused, Reply, Step, Verdict};
 use crate::format::text::FIELD_LIMIT;
@@ -229,6 +230,21 @@ impl Context {
             anonymous: principal.parts().is_none(),
         });
         Ok(())
+    }
+
+    /// Takes the reply of a ledger that was opened. If it does not open, only requests that need it
+    /// are refused.
+    pub fn ledger_opened(&mut self, reply: Result<Vec<String>, Failed>) {
+        let failure = match reply {
+            Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
+                self.guard.ledger_is_open();
+                return;
+            }
+            Ok(reply) => asking::failure(&reply),
+            Err(Failed(why)) => why,
+        };
+        let about = About::new(Item::Session);
+        self.refuse(Reason::LedgerUnavailable(failure), about);
     }
 
     /// Logs a refusal, and returns the fixed answer to it.

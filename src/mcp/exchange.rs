@@ -6,13 +6,12 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::act::{Act, Acting};
-use super::asking;
-use super::context::{About, Context, Reason};
+use super::context::{Context, Reason};
 use super::request::Request;
 use super::revoking::Revoking;
 use super::session::Written;
 use super::transport::TransportFlow;
-use super::{Event, Failed, Guard, Item, Message, Refused, Session, Step, TransportMessage};
+use super::{Event, Guard, Message, Refused, Session, Step, TransportMessage};
 use crate::ledger::Command;
 use crate::{Error, SessionMetadata};
 
@@ -59,7 +58,8 @@ impl Exchange {
     /// Answers a message that the engine cannot read.
     #[cfg(feature = "documents")]
     pub(super) fn unreadable(guard: Guard) -> (Self, Step) {
-        use super::Reply;
+        use super::context::About;
+        use super::{Item, Reply};
 
         let mut context = Context::new(guard);
         let error = Error::Malformed("a message of well-formed Unicode");
@@ -102,26 +102,6 @@ impl Exchange {
         self.settle(step)
     }
 
-    /// Continues without the ledger if it does not open: only requests that need it are refused.
-    fn ledger_opened(
-        &mut self,
-        known: Result<(), Reason>,
-        reply: Result<Vec<String>, Failed>,
-    ) -> Step {
-        let failure = match reply {
-            Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
-                self.context.guard.ledger_is_open();
-                return self.entered(known);
-            }
-            Ok(reply) => asking::failure(&reply),
-            Err(Failed(why)) => why,
-        };
-        let about = About::new(Item::Session);
-        self.context
-            .refuse(Reason::LedgerUnavailable(failure), about);
-        self.entered(known)
-    }
-
     /// Reports the outcome of the last step, and returns the next one.
     ///
     /// # Errors
@@ -130,7 +110,10 @@ impl Exchange {
     pub fn on(&mut self, event: Event<'_>) -> Result<Step, Error> {
         if let Some(known) = self.opening.take() {
             return match event {
-                Event::Ledger(reply) => Ok(self.ledger_opened(known, reply)),
+                Event::Ledger(reply) => {
+                    self.context.ledger_opened(reply);
+                    Ok(self.entered(known))
+                }
                 _ => {
                     self.opening = Some(known);
                     Err(OUT_OF_ORDER)
@@ -314,7 +297,7 @@ impl Exchange {
 }
 
 /// The pause before another try to open a ledger, in seconds: each try delays a message.
-const PAUSE: u32 = 5;
+pub(super) const PAUSE: u32 = 5;
 
 pub(super) const OUT_OF_ORDER: Error = Error::InvalidArgument(alloc::borrow::Cow::Borrowed(
     "exchange: expected a call that follows the last step, before the answer is sent",

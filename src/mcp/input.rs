@@ -103,7 +103,8 @@ pub struct SentSession<'a> {
 /// to 2025-11-25, and SEP-1359.
 #[derive(Clone, Debug, Default)]
 pub struct TransportMessage<'a> {
-    /// The method of an HTTP request: `POST`, `GET` or `DELETE`; `None` on stdio.
+    /// The method of an HTTP request; `None` on stdio. Any other than `POST`, `GET` and `DELETE` is
+    /// delivered without a check.
     pub http: Option<&'a str>,
     /// The method of the JSON-RPC message; `None` for a client's response, and without a message.
     pub method: Option<&'a str>,

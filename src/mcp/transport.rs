@@ -20,6 +20,9 @@ use super::{
 use crate::ledger::LARGEST_SKEW;
 use crate::{Error, Kind, View};
 
+/// The methods of HTTP that the protocol has. Any other is for the server around it, such as the
+/// `OPTIONS` with which a browser asks first.
+const METHODS: [&str; 3] = ["POST", "GET", "DELETE"];
 const TERMINATE: &str = "session/terminate";
 
 pub(super) struct TransportFlow {
@@ -126,6 +129,13 @@ impl TransportFlow {
                 watch,
                 ..Deliver::default()
             }));
+        }
+        if self
+            .http
+            .as_deref()
+            .is_some_and(|http| !METHODS.contains(&http))
+        {
+            return Ok(self.deliver(Deliver::default()));
         }
         let terminates = transport.sep1359 && self.method.as_deref() == Some(TERMINATE);
         let ends = self.deletes() || terminates;

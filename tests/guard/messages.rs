@@ -69,7 +69,7 @@ fn at_the_handlers(
     let target = target.and_then(Value::as_str);
     let arguments = params.get("arguments").filter(|it| !it.is_null());
     let arguments = arguments.map(Value::to_string);
-    let session = params["_meta"].get(SESSION);
+    let session = params["_meta"].get(SESSION).filter(|it| !it.is_null());
     let header = world.resolved(&event["header"]);
     let notification = event["notification"] == true;
     let guard = world.guard.clone();
@@ -163,6 +163,12 @@ fn over_http(world: &mut World, event: &Value, message: Value, found: &mut Found
                 answered["message"] = replied(&reply);
             }
             answered
+        }
+        // As servers answer a method that is none of the protocol's.
+        Around::Dropped
+            if !["POST", "GET", "DELETE"].contains(&event["http"].as_str().unwrap()) =>
+        {
+            json!({"status": 405})
         }
         Around::Dropped => json!({"status": 202}),
     })

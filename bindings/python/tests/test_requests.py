@@ -45,3 +45,27 @@ def test_names_are_a_list_of_texts() -> None:
         sealwax.request_context("tools/call", "x", {"id": 7}, only="id")
     with pytest.raises(sealwax.InvalidArgument):
         sealwax.request_context("tools/call", "x", {"id": 7}, only=["i\0d"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"arguments": {"a": "\ud800"}},
+        {"arguments": {"\udfff": 1}},
+        {"arguments_json": r'{"a":"\ud800"}'},
+        {"arguments_json": r'{"\udc00":1}'},
+        {"arguments_json": '{"a":"\ud800"}'},
+        {"arguments": {"a": 1}, "only": ["\ud800"]},
+        {"target": "\ud800"},
+    ],
+)
+def test_lone_surrogates_are_refused(given: dict[str, Any]) -> None:
+    """Each is another text, and none is the character that some decoders put in its place."""
+    with pytest.raises(sealwax.InvalidArgument):
+        sealwax.request_context(**{"method": "tools/call", "target": "x", **given})
+
+
+@pytest.mark.parametrize("arguments", [None, {}, {"": 1}, {"a": 1}])
+def test_no_names_name_no_argument(arguments: Any) -> None:
+    with pytest.raises(sealwax.InvalidArgument, match="at least one of the named members"):
+        sealwax.request_context("tools/call", "x", arguments, only=[])

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{NO_SESSION, Phase, Request, declares, item};
 use crate::ledger::{Command, Commit};
 use crate::mcp::context::{About, Context, Reason};
-use crate::mcp::exchange::OUT_OF_ORDER;
+use crate::mcp::exchange::{OUT_OF_ORDER, PAUSE};
 use crate::mcp::input::Kept;
 use crate::mcp::session::Written;
 use crate::mcp::{
@@ -24,6 +24,8 @@ pub(super) struct Left {
     pub no_meta: bool,
     /// The number of times that another request's state came in between.
     pub updates: u8,
+    /// Whether the ledger is being opened, before a cursor is sealed.
+    pub opening: bool,
 }
 
 impl Left {
@@ -34,6 +36,7 @@ impl Left {
             scope: head.scope,
             no_meta: head.no_meta,
             updates,
+            opening: false,
         }
     }
 }
@@ -71,6 +74,17 @@ impl Request {
                 Kind::Cursor if public => None,
                 _ => Some(context.view()?),
             };
+            // A ledger does not know what was sealed before it began.
+            if carries.kind == Kind::Cursor
+                && view.is_some()
+                && !context.is_anonymous()
+                && let Some(open) = guard.opens_ledger(PAUSE)
+            {
+                if let Phase::Leaving(left) = &mut self.phase {
+                    left.opening = true;
+                }
+                return Ok(Step::Ledger(Box::new(open)));
+            }
             match self.leaving(context, carries, view.as_deref(), left) {
                 Ok(token) => leave.token = Some(token),
                 Err(error) => {

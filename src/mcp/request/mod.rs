@@ -112,6 +112,12 @@ impl Request {
                 self.phase = Phase::Leaving(Left::new(&head, 0));
                 Some(self.advance(context))
             }
+            (Phase::Leaving(left), Event::Ledger(reply)) if left.opening => {
+                context.ledger_opened(reply);
+                let opening = false;
+                self.phase = Phase::Leaving(Left { opening, ..left });
+                Some(self.advance(context))
+            }
             (Phase::Committing(committing), Event::Ledger(reply)) => {
                 Some(self.committed(context, *committing, reply))
             }
@@ -125,9 +131,11 @@ impl Request {
         }
     }
 
-    /// Returns whether its result may hold a token that the ledger judges later.
+    /// Returns whether its handler may make a token that the ledger judges later. A list makes its
+    /// cursor with the result.
     pub fn may_seal(&self, context: &Context) -> bool {
-        self.carries.is_some() || context.guard.settings().sessions.is_some()
+        let carries = self.carries.map(|carries| carries.kind);
+        carries == Some(Kind::RequestState) || context.guard.settings().sessions.is_some()
     }
 
     pub fn is_notification(&self) -> bool {

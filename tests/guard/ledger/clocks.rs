@@ -2,9 +2,11 @@
 
 use crate::common::AUDIENCE;
 use sealwax::ledger::{Memory, Namespace, Script};
-use sealwax::mcp::{Event, Failed, Guard, GuardBuilder, LedgerSettings, Message, Sent, Step};
+use sealwax::mcp::{
+    Event, Failed, Guard, GuardBuilder, Head, LedgerSettings, Message, Scope, Sent, Step,
+};
 
-use super::replica::{ALLOWANCE, DAY, Replica, START, call, code, read};
+use super::replica::{ALLOWANCE, DAY, Replica, START, alice, call, code, read};
 
 /// A token that is over by the ledger's clock is refused, whatever a replica's clock says.
 #[test]
@@ -170,10 +172,12 @@ fn the_first_message_opens_the_ledger() {
             other => panic!("{other:?}"),
         }
     };
-    let (_, step) = fresh.message(Message {
-        method: "ping",
+    let list = Message {
+        method: "tools/list",
+        principal: Some(alice()),
         ..Message::default()
-    });
+    };
+    let (mut listing, step) = fresh.message(list.clone());
     assert!(matches!(step, Step::Deliver(_)), "{step:?}");
     // A failure to open refuses no request, and the next try is later.
     let mut exchange = opens(&fresh).unwrap();
@@ -184,8 +188,27 @@ fn the_first_message_opens_the_ledger() {
     replica.pass(5);
     let mut exchange = opens(&fresh).unwrap();
     assert!(exchange.on(Event::Begun(Ok("1"))).is_err(), "out of order");
-    let open = Event::Ledger(Ok(vec!["ok".into()]));
-    assert!(matches!(exchange.on(open).unwrap(), Step::Deliver(_)));
+    let open = || Event::Ledger(Ok(vec!["ok".into()]));
+    drop(exchange);
+    // A list makes its cursor with the result, so the ledger is opened then: unless it is anybody's.
+    replica.pass(5);
+    let left = |scope| Head {
+        token: Sent::Text("2"),
+        scope,
+        ..Head::default()
+    };
+    let public = Event::Left(left(Some(Scope::Public)));
+    let step = fresh.message(list).0.on(public).unwrap();
+    assert!(matches!(step, Step::Leave(_)), "{step:?}");
+    match listing.on(Event::Left(left(None))).unwrap() {
+        Step::Ledger(command) => assert_eq!(command.script, Script::Open),
+        other => panic!("{other:?}"),
+    }
+    match listing.on(open()).unwrap() {
+        Step::Leave(leave) => assert!(leave.token.unwrap().starts_with("sw1.")),
+        other => panic!("{other:?}"),
+    }
     replica.pass(DAY);
     assert!(opens(&fresh).is_none());
+    assert!(listing.on(open()).is_err(), "out of order");
 }

@@ -56,6 +56,13 @@ case(
     http(None, verb="GET", **bad_request(ONE)),
     fault="it passes",
 )
+for verb in ("OPTIONS", "PUT"):
+    case(
+        f"header: {verb} is the server's own business",
+        http(None, verb=verb, version=None, answered={"status": 405}),
+        http(None, verb=verb, version=None, token="x", answered={"status": 405}),
+        fault="a browser that asks first is refused",
+    )
 for name, code, change in [
     ("of another user", "principal_mismatch", {"as": "bob"}),
     ("expired", "expired", {"age": 30 * 86400 + 1}),

@@ -55,6 +55,18 @@ case(
     fault="everybody gets it",
 )
 case(
+    "sep1359: null in a message is none",
+    sep(
+        CALL,
+        None,
+        token=session_token(),
+        **{**PASSED, "answered": {"status": 200, "message": {"result": {"$absent": ["sessionId"]}}}},
+    ),
+    sep(CALL, None, **bad_request("Mcp-Session-Id")),
+    settings=SEP,
+    fault="null is a session that is not good",
+)
+case(
     "sep1359: a lifetime of its own is told",
     begin(
         answered={

@@ -1,9 +1,29 @@
 """Data-layer sessions: in the earlier revision, held by the server, in notifications, switched off."""
 
-from .builders import HELD, SESSION, SESSIONS, Transcripts, call, create, done, event, meta, refused_session, report
+from .builders import (
+    HELD,
+    SESSION,
+    SESSIONS,
+    Transcripts,
+    call,
+    create,
+    done,
+    event,
+    meta,
+    params_of,
+    refused_session,
+    report,
+    session_out,
+)
 
 transcripts = Transcripts()
 case = transcripts.case
+
+BEGUN = {
+    "asked": ["principal", "begin"],
+    "delivered": {},
+    "answered": {"result": {"session": session_out("s", '{"n":0}')}},
+}
 
 case(
     "session: in the earlier revision",
@@ -62,6 +82,21 @@ case(
     refused_session({"$session": {"as": "bob", "without": ["state"]}}, "principal_mismatch"),
     settings=HELD,
     fault="the id is not verified",
+)
+case(
+    "session: metadata that is null is absent",
+    event(
+        "tools/call",
+        params=params_of("tools/call", _meta={SESSION: None}),
+        asked=["principal"],
+        handler=[["session"], done()],
+        did=[None],
+        delivered={"session": None},
+        answered={"result": {"content": [{"type": "text", "text": "done"}]}},
+    ),
+    event("sessions/create", params={"_meta": {SESSION: None}}, **BEGUN),
+    settings=SESSIONS,
+    fault="null is a session that is not good",
 )
 case(
     "session: in a notification's handler",

@@ -4,13 +4,14 @@ mod connection;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{LazyLock, Once};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, Once, PoisonError};
+use std::time::Duration;
 
 use futures::FutureExt as _;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, Shared};
 use redis::{Cmd, ErrorKind, Pipeline, RedisError, ServerErrorKind};
 use sealwax::ledger::Fitness;
-use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use self::connection::{Connection, Source};
 use super::{Command, Ledger, LedgerError, Reply, Script};
@@ -19,11 +20,15 @@ use crate::refusal::said;
 /// The time limit for a replica's confirmation, in milliseconds: less than the guard's limit for a command.
 const WAIT: usize = 200;
 
+/// The time limit for a connection and its checks. A command waits for it only as long as the guard lets it.
+const CONNECT: Duration = Duration::from_secs(10);
+
 /// A ledger in Redis 6.2 or later, or in Valkey: for a fleet.
 ///
 /// It opens two connections when they are needed, and opens them again after any failure. The second one is for ends
 /// and revocations: a replica confirms them by `WAIT`, which would delay other commands. Each new connection checks
-/// the server's settings, and refuses a server that would forget ([`LedgerError::Unfit`]).
+/// the server's settings, and refuses a server that would forget ([`LedgerError::Unfit`]). Connecting takes longer than a
+/// command may, if the server is far away; so it goes on in a task of tokio when a command stops waiting for it.
 ///
 /// ```no_run
 /// # async fn start() -> Result<(), sealwax_rmcp::ledger::LedgerError> {
@@ -37,21 +42,27 @@ const WAIT: usize = 200;
 /// # Ok(()) }
 /// ```
 pub struct Redis {
-    source: Source,
+    store: Arc<Store>,
     connected: Mutex<Connected>,
-    /// Set if a command failed or its caller stopped waiting: another server may have taken over.
-    failed: AtomicBool,
     /// Set if a replica must confirm every command, because nothing distinguishes one server from the next.
     must_confirm: AtomicBool,
+}
+
+/// The server, and what the log was told of it.
+struct Store {
+    source: Source,
     warned: Once,
 }
 
 #[derive(Default)]
 struct Connected {
-    shared: Option<Connection>,
+    shared: Option<Connecting>,
     /// For commands that a replica should confirm.
-    confirmed: Option<Connection>,
+    confirmed: Option<Connecting>,
 }
+
+/// A connection that is being made, or was made. All who wait for it share it.
+type Connecting = Shared<BoxFuture<'static, Result<Connection, LedgerError>>>;
 
 impl Redis {
     /// Opens a ledger in the server at a URL, such as `redis://:password@host:6379/0`.
@@ -78,11 +89,12 @@ impl Redis {
 
     fn of(source: Source) -> Self {
         Self {
-            source,
+            store: Arc::new(Store {
+                source,
+                warned: Once::new(),
+            }),
             connected: Mutex::default(),
-            failed: AtomicBool::default(),
             must_confirm: AtomicBool::default(),
-            warned: Once::new(),
         }
     }
 
@@ -92,57 +104,31 @@ impl Redis {
     ///
     /// [`LedgerError::Unfit`] for a server that would forget; [`LedgerError::Unavailable`] if it does not answer.
     pub async fn check(&self) -> Result<Vec<String>, LedgerError> {
-        let mut connection = self.source.connect().await.map_err(failed)?;
-        self.fit(&mut connection, "swl1:began").await
+        let (_, warnings) = self.store.connect("swl1:began").await?;
+        Ok(warnings)
     }
 
-    async fn fit(
-        &self,
-        connection: &mut Connection,
-        key: &str,
-    ) -> Result<Vec<String>, LedgerError> {
-        // In a Cluster, this asks the node of the key.
-        let mut asked = Pipeline::new();
-        asked.cmd("EXISTS").arg(key).ignore().cmd("INFO");
-        let (info,): (String,) = asked.query_async(connection).await.map_err(failed)?;
-        let Fitness {
-            refused, warned, ..
-        } = Fitness::of(&info);
-        if refused.is_empty() {
-            return Ok(warned.into_iter().map(Into::into).collect());
-        }
-        Err(LedgerError::Unfit(refused.join("; ")))
+    /// Returns what connects to a server whose settings have been checked, and is done with that if it has before.
+    fn connecting(&self, key: &str, confirmed: bool) -> Connecting {
+        let begin = || connecting(Arc::clone(&self.store), key.to_owned());
+        let mut connected = self.connected();
+        connected.place(confirmed).get_or_insert_with(begin).clone()
     }
 
-    /// Returns a connection to a server whose settings have been checked.
-    async fn connection(&self, key: &str, confirmed: bool) -> Result<Connection, LedgerError> {
-        let mut connected = self.connected.lock().await;
-        if self.failed.swap(false, Ordering::Relaxed) {
-            *connected = Connected::default();
-        }
-        let place = match confirmed {
-            true => &mut connected.confirmed,
-            false => &mut connected.shared,
-        };
-        if let Some(connection) = place {
-            return Ok(connection.clone());
-        }
-        let mut connection = self.source.connect().await.map_err(failed)?;
-        let warnings = self.fit(&mut connection, key).await?;
-        self.warned.call_once(|| {
-            for warning in warnings {
-                tracing::warn!("ledger: {warning}");
-            }
-        });
-        Ok(place.insert(connection).clone())
+    fn connected(&self) -> MutexGuard<'_, Connected> {
+        let connected = self.connected.lock();
+        connected.unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn answer(&self, command: &Command) -> Result<Vec<String>, LedgerError> {
-        let failure = Failure(self);
         let key = command.keys.first().map_or("", String::as_str);
         let must_confirm = self.must_confirm.load(Ordering::Relaxed);
         let confirmed = must_confirm || ends(command);
-        let mut connection = self.connection(key, confirmed).await?;
+        let connecting = self.connecting(key, confirmed);
+        // Who stops waiting for a connection leaves it to the next command.
+        let connection = connecting.clone().await;
+        let failure = Failure(self, Some(connecting));
+        let mut connection = connection?;
         let mut reply = match must_confirm {
             true => wait(&mut connection, command).await,
             false => send(&mut connection, command).await,
@@ -161,24 +147,90 @@ impl Redis {
     }
 }
 
+impl Connected {
+    fn place(&mut self, confirmed: bool) -> &mut Option<Connecting> {
+        match confirmed {
+            true => &mut self.confirmed,
+            false => &mut self.shared,
+        }
+    }
+}
+
+/// Begins to connect, in a task that goes on if nobody waits any more.
+fn connecting(store: Arc<Store>, key: String) -> Connecting {
+    let connected = async move {
+        let connected = timeout(CONNECT, store.connect(&key)).await;
+        let late = |_| LedgerError::Unavailable(format!("redis: no connection in {CONNECT:?}"));
+        let (connection, warnings) = connected.map_err(late)??;
+        store.warned.call_once(|| {
+            for warning in warnings {
+                tracing::warn!("ledger: {warning}");
+            }
+        });
+        Ok(connection)
+    };
+    let connecting = connected.boxed().shared();
+    drop(tokio::spawn(connecting.clone()));
+    connecting
+}
+
+impl Store {
+    /// Returns a connection whose server has been checked, and which of its settings may lose records.
+    async fn connect(&self, key: &str) -> Result<(Connection, Vec<String>), LedgerError> {
+        let mut connection = self.source.connect().await.map_err(failed)?;
+        // In a Cluster, this asks the node of the key.
+        let mut asked = Pipeline::new();
+        asked.cmd("EXISTS").arg(key).ignore().cmd("INFO");
+        let (info,): (String,) = asked.query_async(&mut connection).await.map_err(failed)?;
+        let Fitness {
+            refused, warned, ..
+        } = Fitness::of(&info);
+        if refused.is_empty() {
+            self.load(&mut connection).await;
+            let warned = warned.into_iter().map(Into::into).collect();
+            return Ok((connection, warned));
+        }
+        Err(LedgerError::Unfit(refused.join("; ")))
+    }
+
+    /// Loads the scripts, because a command that has to send its own waits twice. If that is not allowed, it does.
+    async fn load(&self, connection: &mut Connection) {
+        let mut load = Pipeline::new();
+        for script in Script::ALL {
+            load.cmd("SCRIPT").arg("LOAD").arg(script.lua()).ignore();
+        }
+        if let Source::Server(_) = self.source {
+            let _: Result<(), _> = load.query_async(connection).await;
+        }
+    }
+}
+
 impl Ledger for Redis {
     fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply> {
         self.answer(command).boxed()
     }
 }
 
-/// Records a failure when it is dropped, unless `none` was called.
-struct Failure<'a>(&'a Redis);
+/// Lets go of the connection when it is dropped, unless `none` was called: the command failed or its caller stopped waiting,
+/// and another server may have taken over. It lets go of none that was made since.
+struct Failure<'a>(&'a Redis, Option<Connecting>);
 
 impl Failure<'_> {
-    fn none(self) {
-        std::mem::forget(self);
+    fn none(mut self) {
+        self.1 = None;
     }
 }
 
 impl Drop for Failure<'_> {
     fn drop(&mut self) {
-        self.0.failed.store(true, Ordering::Relaxed);
+        let Some(failed) = &self.1 else {
+            return;
+        };
+        let mut connected = self.0.connected();
+        let places = [&connected.shared, &connected.confirmed];
+        if places.into_iter().flatten().any(|it| it.ptr_eq(failed)) {
+            *connected = Connected::default();
+        }
     }
 }
 

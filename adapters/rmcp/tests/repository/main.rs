@@ -9,6 +9,7 @@ mod canary;
 mod clients;
 mod counter;
 mod example;
+mod far_store;
 mod ledger;
 #[path = "../../../../tests/guard/matching.rs"]
 mod matching;

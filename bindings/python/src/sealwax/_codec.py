@@ -38,7 +38,8 @@ class Codec(Opaque):
 
     It is immutable, and threads may share it. Every replica needs the same settings.
 
-    `keys` is a :class:`KeyRing` or its text, as in ``SEALWAX_KEYS``. `audience` names the service,
+    `keys` is a :class:`KeyRing` or its text, as in ``os.environ.get("SEALWAX_KEYS")``; ``None``
+    raises :class:`InvalidKey`, which tells how to make a key. `audience` names the service,
     best by its public address: tokens of one service never open at another, even under the same
     keys. `payload_limit` is in bytes, 4,096 by default, at most 1 MiB. `skew` is the number of
     seconds that another replica's clock may be ahead, 60 by default, at most 300.
@@ -63,7 +64,7 @@ class Codec(Opaque):
     def __init__(
         self,
         *,
-        keys: KeyRing | str,
+        keys: KeyRing | str | None,
         audience: str,
         payload_limit: int | None = None,
         skew: int | None = None,

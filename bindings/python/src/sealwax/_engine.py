@@ -117,6 +117,10 @@ class Exchange(Opaque):
                 fail(desk[3])
         _desks.append(desk)
 
+    def seal_state(self, value: bytes) -> str:
+        """Return the token of the next ``requestState``, a value as JSON."""
+        return self._text(lib.sealwax_exchange_seal_state, value, len(value)).decode()
+
     def act(self, act: Document, value: bytes | None = None) -> tuple[Exchange, Document]:
         """Begin the exchange of one operation on a handle."""
         with self._lock:
@@ -130,13 +134,16 @@ class Exchange(Opaque):
             ffi.release(exchange)
 
     def _told(self, function: Callable[..., int], *arguments: Any) -> Document:
+        return _read(self._text(function, *arguments))
+
+    def _text(self, function: Callable[..., int], *arguments: Any) -> bytes:
         desk = _desk()
         with self._lock:
             if function(self._living(), *arguments, *desk[1:]):
                 fail(desk[3])
-            text = ffi.unpack(desk[1][0], desk[2][0])
+            text: bytes = ffi.unpack(desk[1][0], desk[2][0])
         _desks.append(desk)
-        return _read(text)
+        return text
 
     def _living(self) -> Any:
         if self._exchange is None:

@@ -92,7 +92,7 @@ class KeyRing(Opaque):
         self._ring = own("sealwax_ring", lib.sealwax_ring_new, array, len(held))
 
     @classmethod
-    def parse(cls, ring_text: str) -> KeyRing:
+    def parse(cls, ring_text: str | None) -> KeyRing:
         """Read key texts separated by commas or white space."""
         if ring_text is None:
             raise InvalidKey(

@@ -15,16 +15,17 @@ import os
 import sqlite3
 import threading
 import time
-from contextlib import asynccontextmanager
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from ._connections import Connections
 from ._errors import InvalidArgument
 from ._native import Opaque, call, call_for_text, fail, ffi, lib, own
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
     from anyio import CapacityLimiter
+
+    from ._connections import Connection
 
 __all__ = ["Command", "Ledger", "LedgerUnfit", "Memory", "Redis", "SQLite"]
 
@@ -91,7 +92,8 @@ class SQLite:
     """A ledger in a file: shared by the processes of one machine, and kept on restart.
 
     A record that was answered survives a power loss; with ``durable=False`` only the end of the
-    process, in a fraction of the time. The file must not be on a network. Raises
+    process, in a fraction of the time. The file must not be on a network; a new one is its owner's
+    alone. Raises
     :class:`LedgerUnfit` for a file that cannot be a ledger, and in a forked process: each process
     opens the file by itself.
 
@@ -108,6 +110,7 @@ class SQLite:
         self._process = os.getpid()
         # One thread, so that the others stay free for the server.
         self._thread: CapacityLimiter | None = None
+        _create(path)
         try:
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             until = time.monotonic() + _OPENING
@@ -181,7 +184,8 @@ class Redis:
     `client` is a ``Redis`` or ``RedisCluster`` of ``redis.asyncio``, or a ``Valkey`` or
     ``ValkeyCluster`` of ``valkey.asyncio``, with any settings: the guard limits each command to 0.3
     seconds, whatever the client's own time limits and retries. The first command, and each after a
-    failure, checks the server, because another server may answer then. Raises :class:`LedgerUnfit`
+    failure, checks the server, because another server may answer then. To connect and to check may
+    take longer: it goes on, and a later command finds it done. Raises :class:`LedgerUnfit`
     for a server that would lose records. A command takes one round trip; ending something, and
     :meth:`sealwax.mcp.Guard.revoke`, take a second one where there are replicas, for one of them
     to confirm it.
@@ -202,34 +206,31 @@ class Redis:
             name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
             for name, text in self._scripts.items()
         }
-        self._is_checked = False
-        #: Whether a replica must confirm each command, because a fail-over cannot be detected.
-        self._must_confirm = False
+        self._connections = Connections(client, self._check)
         #: Warnings about settings that may lose records, once the server was checked.
         self.warnings: list[str] = []
 
     async def run(self, command: Command, /) -> list[str]:
         """Run a command."""
-        try:
-            if not self._is_checked:
-                await self._check(command["keys"][0])
-            return await self._run(command)
-        except BaseException:
-            self._is_checked = False
-            raise
+        async with self._connections.one(command["keys"][0]) as connection:
+            reply = await self._evaluated(connection, command)
+            confirms = command["script"] != "open" and reply[0] == "ok" and reply[1] != "0"
+            if confirms and not int(await connection.execute("WAIT", 1, _WAIT)):
+                reply.append("unconfirmed")
+            return reply
 
     async def check(self) -> list[str]:
         """Return warnings about the server's settings, or raise :class:`LedgerUnfit`."""
-        return await self._check("")
+        self._connections.is_checked = False
+        async with self._connections.one(""):
+            return self.warnings
 
-    async def _check(self, key: str) -> list[str]:
-        options = {}
-        if hasattr(self._client, "get_node_from_key"):
-            await self._client.initialize()
-            options = {"target_nodes": self._client.get_node_from_key(key)}
-        info = await self._client.execute_command("INFO", **options)
-        if isinstance(info, dict):
-            info = "".join(f"{name}:{value}\r\n" for name, value in info.items())
+    async def _check(self, connection: Connection) -> None:
+        # Loaded in the same round trip. A server that refuses gets them with the commands.
+        load = [("SCRIPT", "LOAD", script) for script in self._scripts.values()]
+        info, *_ = await connection.pipeline([("INFO",), *load])
+        if isinstance(info, Exception):
+            raise info
         told = info if isinstance(info, bytes) else str(info).encode()
         found = json.loads(call_for_text(lib.sealwax_ledger_fitness, told, len(told), room=8192))
         if found["refused"]:
@@ -237,57 +238,26 @@ class Redis:
         for warning in set(found["warned"]).difference(self.warnings):
             logger.warning("ledger: %s", warning)
         self.warnings = found["warned"]
-        self._is_checked = True
-        return self.warnings
 
-    async def _run(self, command: Command) -> list[str]:
-        ends = command["script"] == "revoke" or not {"end", "force"}.isdisjoint(command["args"])
-        if not ends and not self._must_confirm:
-            reply = await self._evaluated(self._client.execute_command, command)
-            self._must_confirm = reply[0] == "ok" and reply[-1] == "2"
-            # This first command was not confirmed, so it does not count.
-            needs = self._must_confirm and command["script"] != "open"
-            return [*reply, "unconfirmed"] if needs else reply
-        async with _connection(self._client, command["keys"][0]) as execute:
-            reply = await self._evaluated(execute, command)
-            if command["script"] == "open":
-                self._must_confirm = reply[-1] == "2"
-            elif reply[0] == "ok" and reply[1] != "0" and not int(await execute("WAIT", 1, _WAIT)):
-                reply.append("unconfirmed")
-            return reply
-
-    async def _evaluated(self, execute: Callable[..., Any], command: Command) -> list[str]:
+    async def _evaluated(self, connection: Connection, command: Command) -> list[str]:
         name, keys = command["script"], command["keys"]
         rest = (len(keys), *keys, *command["args"])
         try:
-            reply = await execute("EVALSHA", self._digests[name], *rest)
+            reply = await connection.execute("EVALSHA", self._digests[name], *rest)
         except Exception as error:
             if type(error).__name__ != "NoScriptError":
                 raise
-            reply = await execute("EVAL", self._scripts[name], *rest)
+            reply = await connection.execute("EVAL", self._scripts[name], *rest)
         return _texts(reply)
 
 
-@asynccontextmanager
-async def _connection(client: Any, key: str) -> AsyncIterator[Callable[..., Any]]:
-    """Yield a function that sends over one connection: WAIT covers its own writes only."""
-    if not hasattr(client, "get_node_from_key"):
-        async with client.client() as connected:
-            yield connected.execute_command
+def _create(path: str | os.PathLike[str]) -> None:
+    """Create a file for its owner alone; SQLite gives those of its journal the same mode."""
+    if os.fspath(path) in ("", ":memory:"):
         return
-    # From the reply the client learns the node, if the slot moved.
-    await client.execute_command("EXISTS", key)
-    node = client.get_node_from_key(key)
-    connection = node.acquire_connection()
-
-    async def execute(*command: Any) -> Any:
-        await connection.send_packed_command(connection.pack_command(*command))
-        return await node.parse_response(connection, command[0])
-
-    try:
-        yield execute
-    finally:
-        getattr(node, "release", node._free.append)(connection)
+    # What is wrong with the path is SQLite's to say.
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _expect_process(made_in: int) -> None:

@@ -105,7 +105,9 @@ def age(ledger: Any, keys: list[str], *, port: int = 0, path: Path | None = None
                 database.execute("INSERT OR REPLACE INTO sealwax_ledger VALUES (?, ?, ?)", row)
         database.close()
     elif isinstance(ledger, Redis):
-        run = server(port).info("server")["run_id"]
+        # As this process and promotion is named; none has evicted anything.
+        info = server(port).info()
+        run = f"{info['run_id']}.{info['master_replid']}.0"
         server(port).mset(dict(zip(keys, (f"{since}", f"{since} {run} {since}"), strict=True)))
 
 
@@ -143,14 +145,15 @@ class Deaf(Wrapped):
 
 
 class Behind(Wrapped):
-    """Says of every state that another is the latest."""
+    """Says of every state that was written that another is the latest."""
 
     async def changed(self, command: Command, reply: list[str]) -> list[str]:
         args = command["args"]
         if command["script"] != "admit" or "head" not in args:
             return reply
         token, _, state = args[args.index("head") + 4 :][:3]
-        return ["stale", "0", token, "9", state]
+        # A state that nobody wrote is not told.
+        return ["stale", "0", token, "9", state] if state else reply
 
 
 def stale(told: dict[str, Any]) -> tuple[bool, dict[str, Any]]:

@@ -40,7 +40,8 @@ class Lone:
 
         async def it(ctx: Context) -> types.CallToolResult | types.InputRequiredResult:
             told = await self._it(ctx)
-            return told if isinstance(told, types.InputRequiredResult) else _result(told)
+            asks = types.CallToolResult | types.InputRequiredResult
+            return told if isinstance(told, asks) else _result(told)
 
         server.tool()(it)
         return self._protected(server, server._lowlevel_server)
@@ -50,7 +51,7 @@ class Lone:
 
         async def it(ctx: FastContext) -> Any:
             told = await self._it(ctx)
-            if isinstance(told, types.InputRequiredResult):
+            if isinstance(told, types.Result | ToolResult):
                 return told
             return ToolResult(content=json.dumps(told), structured_content=told)
 
@@ -60,7 +61,7 @@ class Lone:
     def lowlevel(self, _of: Any, **_options: Any) -> Any:
         async def call(ctx: Any, _params: types.CallToolRequestParams) -> Any:
             told = await self._it(ctx)
-            return told if isinstance(told, types.InputRequiredResult) else _result(told)
+            return told if isinstance(told, types.Result) else _result(told)
 
         async def tools(_ctx: Any, _params: Any) -> types.ListToolsResult:
             return types.ListToolsResult(

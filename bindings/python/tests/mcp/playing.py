@@ -167,16 +167,29 @@ class Playing:
     def _told(self, session: Any) -> Any:
         if session is None:
             return None
-        return {"value": session.value, "generation": session.generation or 0}
+        return {"value": session.value, "generation": session.generation}
 
     async def _handle(self, ctx: Any, _params: Any) -> Any:
         for operation in self.found.event.get("handler", ()):
             if operation[0] == "return":
-                return {**_demanded(ctx), **self.world.resolved(operation[1])}
+                return {
+                    **_demanded(ctx),
+                    **self.world.resolved(self._with_states(ctx, operation[1])),
+                }
             if operation[0] == "throw":
                 raise MCPError(-32000, "the handler's own")
             self.found.did.append(await self._did(ctx, operation))
         return {}
+
+    def _with_states(self, ctx: Any, value: Any) -> Any:
+        """Return a result with what an author gets for each state that it names."""
+        if isinstance(value, list):
+            return [self._with_states(ctx, one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if "$state" in value:
+            return self._guard.write_state(ctx, value["$state"])
+        return {name: self._with_states(ctx, one) for name, one in value.items()}
 
     async def _did(self, ctx: Any, operation: list[Any]) -> Any:
         try:
@@ -269,7 +282,8 @@ class Playing:
         )
         answered: dict[str, Any] = {"status": response.status_code}
         answered["headers"] = dict(response.headers)
-        if response.content:
+        # FastMCP says in plain text which methods of HTTP it has.
+        if response.content and not response.headers["content-type"].startswith("text/plain"):
             answered["message"] = _told(wire.told(response.text))
         return answered
 

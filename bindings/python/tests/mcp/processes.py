@@ -40,16 +40,22 @@ class OnStdio:
 
     def ask(self, method: str, identity: Any = 1, **members: Any) -> dict[str, Any]:
         self.tell(method, id=identity, **members)
-        assert self._process.stdout is not None
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        answer = self.hear()
         assert answer["id"] == identity
         return answer
 
     def tell(self, method: str, **members: Any) -> None:
+        self.say(json.dumps({"jsonrpc": "2.0", "method": method, "params": {}, **members}))
+
+    def say(self, line: str) -> None:
         assert self._process.stdin is not None
-        message = {"jsonrpc": "2.0", "method": method, "params": {}, **members}
-        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
+
+    def hear(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        heard: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return heard
 
     def initialize(self, **capabilities: Any) -> dict[str, Any]:
         info = {"name": "raw", "version": "0"}

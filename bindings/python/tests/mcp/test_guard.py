@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import Any
 
 import anyio
@@ -11,6 +12,7 @@ import pytest
 import shop
 import wire
 from carriers import CARRIERS, SURE, Cursor, Handle, HandleState, RequestState, outcome, plain
+from environment import at
 from guarded import KEYS, SYSTEMS, served
 from lone import Lone
 from mcp.server.lowlevel import Server
@@ -45,14 +47,18 @@ async def test_nobody_is_never_anonymous(gives: str, caplog: pytest.LogCaptureFi
             return sealwax.principal_from_claims({"iss": shop.ISSUER})
         return None if gives == "nothing" else {"subject": "alice"}
 
+    nobody = {"error": {"code": -32602, "message": "Authentication required"}}
+    code, cursors = "invalid_argument", Cursor.internal
+    if gives == "nothing":
+        code, cursors = "unauthenticated", nobody
     async with served(principal=principal) as of:
         told = await RequestState().present(of.client, None)
-        assert told == RequestState.internal
+        assert told == (nobody if gives == "nothing" else RequestState.internal)
         # Lists say who only when there is a cursor.
         assert (await outcome(of.client.session.list_tools()))["tools"]
-        assert await Cursor().present(of.client, None) == Cursor.internal
-        assert await Cursor().present(of.client, "no token") == Cursor.internal
-        assert set(of.codes) == {"invalid_argument"}
+        assert await Cursor().present(of.client, None) == cursors
+        assert await Cursor().present(of.client, "no token") == cursors
+        assert set(of.codes) == {code}
         assert all(refusal.principal is None for refusal in of.refusals)
         assert "ask" not in of.shop.ran
         assert "credential" not in str(of.refusals)
@@ -69,7 +75,8 @@ async def test_a_principal_that_is_not_found_is_looked_for_once() -> None:
         for _ in range(2):
             with pytest.raises(HandleRefused) as refused:
                 await of.rows.mint(ctx)
-            assert refused.value.tool_result == Handle.internal
+            (content,) = refused.value.tool_result["content"]
+            assert content["text"] == refused.value.error.message == "Authentication required"
         return types.ListToolsResult(tools=[])
 
     of = shop.Shop(Guard(codec=shop.codec(KEYS), principal=principal))
@@ -323,3 +330,46 @@ def test_wrong_types_are_type_errors() -> None:
     for handles in (guard.handles, guard.held_handles):
         with pytest.raises(sealwax.InvalidArgument):
             handles("Basket")
+
+
+@SYSTEMS
+async def test_an_input_that_nothing_can_be_bound_to_is_the_clients(
+    system: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is said with the tool and the caller, and no handler runs."""
+    async with served(system) as of:
+        params = {"name": "ask", "arguments": {"id": 2**53 + 1}}
+        told = await wire.raw(of.url, "tools/call", params, name="ask")
+        assert told["error"] == {"code": -32602, "message": "Invalid params"}
+        (refusal,) = of.refusals
+        assert (refusal.code, refusal.kind) == ("invalid_request", "request-state")
+        assert (refusal.method, refusal.target) == ("tools/call", "ask")
+        assert refusal.principal == wire.principal("alice")
+        assert "`only`" in refusal.message
+        assert of.shop.ran == []
+    assert "(method 'tools/call', target 'ask', principal 'alice')" in caplog.text
+
+
+async def test_a_chain_of_held_handles_has_a_maximum_age() -> None:
+    """However often they were renewed, and each with a lifetime of its own."""
+    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
+    held = guard.held_handles("order", ttl=3600, max_age=60)
+    now, seen = int(time.time()), list[Any]()
+
+    async def it(ctx: Any) -> dict[str, Any]:
+        with at(now * 1000):
+            opened = await held.open(ctx, (await held.seal(ctx, 7)).handle)
+        with at((now + 59) * 1000):
+            second = await held.renew(ctx, opened, 8)
+            seen.append((await held.open(ctx, second.handle)).value)
+        with at((now + 61) * 1000):
+            with pytest.raises(HandleRefused) as refused:
+                await held.open(ctx, second.handle)
+            seen.append(type(refused.value.__cause__))
+        return {}
+
+    server = Lone(guard, it).mcpserver(None)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        async with wire.over_http(url, "alice", mode="2026-07-28") as client:
+            assert not (await client.call_tool("it", {})).is_error
+    assert seen == [8, sealwax.Expired]

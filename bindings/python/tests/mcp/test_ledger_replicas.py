@@ -117,7 +117,7 @@ async def test_where_scripts_cannot_see_the_server_a_replica_must_confirm(module
 
 
 async def over(of: guarded.Served, state: str) -> None:
-    """Use a state up without a confirmation: the client begins anew, for it cannot be used again."""
+    """Use a state up without a confirmation: the client begins anew."""
     of.refusals.clear()
     assert await STATE.present(of.client, state) == STATE.refusal
     assert of.codes == ["ledger_unconfirmed"]

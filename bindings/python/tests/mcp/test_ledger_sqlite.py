@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
-from typing import TYPE_CHECKING
 
 import pytest
 import shop
@@ -15,10 +16,6 @@ from ledgers import age, keys
 from stores import NO_ANSWER, STATE, failed, served, works
 
 from sealwax.ledger import LedgerUnfit, SQLite
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 pytestmark = pytest.mark.anyio
 
@@ -113,3 +110,22 @@ async def test_a_file_that_was_closed(tmp_path: Path) -> None:
     ledger.close()
     async with served(ledger=ledger) as of:
         assert await failed(of) == f"{NO_ANSWER}ProgrammingError"
+
+
+def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        made, chosen = tmp_path / "made", tmp_path / "chosen"
+        chosen.touch(0o660)
+        chosen.chmod(0o660)
+        for path in (made, chosen):
+            SQLite(path)
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert len(modes) > 2
+    # SQLite's own files have the mode of the database, and what an operator chose stays.
+    assert {modes[name] for name in modes if name.startswith("made")} == {0o600}
+    assert {modes[name] for name in modes if name.startswith("chosen")} == {0o660}
+    SQLite(":memory:")
+    assert not Path(":memory:").exists()

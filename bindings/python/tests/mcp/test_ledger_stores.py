@@ -292,7 +292,7 @@ OTHERS = {
     b"HTTP/1.1 400 Bad Request\r\n\r\n": TOO_LATE,
     b"\x15\x03\x01\x00\x02\x02\r\n": TOO_LATE,
     b"-ERR of hunter2\r\n": TOO_LATE,
-    b":1\r\n": TOO_LATE,
+    b":1\r\n": "ledger: INFO: expected the answer of a Redis or a Valkey",
     b"": TOO_LATE,
 }
 

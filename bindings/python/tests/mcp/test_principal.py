@@ -12,12 +12,22 @@ from carriers import Handle, HandleState
 from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from starlette.authentication import (
+    AuthCredentials,
+    AuthenticationBackend,
+    BaseUser,
+    SimpleUser,
+    UnauthenticatedUser,
+)
+from starlette.middleware.authentication import AuthenticationMiddleware
 
 import sealwax
 from sealwax.mcp import Guard, Principal, principal_from_access_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from starlette.requests import HTTPConnection
 
 KEYS = str(sealwax.Key.generate().to_text())
 ISSUER = shop.ISSUER
@@ -97,3 +107,48 @@ async def test_what_one_sdk_sealed_opens_at_another() -> None:
             async with wire.over_http(url, "mallory", claims={"client_id": None}) as client:
                 told = await HandleState().present(client, baskets[system])
                 assert told["content"] == Handle.refusal["content"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("system", shop.SYSTEMS)
+async def test_anonymous_beside_a_user_is_warned_of_once(
+    system: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
+    with wire.listening(wire.app(system, shop.Shop(guard))) as url:
+        async with wire.over_http(url, "alice") as client:
+            for _ in range(2):
+                await client.list_tools()
+    (warning,) = (one for one in caplog.records if one.name == "sealwax.mcp")
+    assert warning.levelname == "WARNING"
+    assert "principal=sealwax.mcp.principal_from_access_token" in warning.getMessage()
+    assert "alice" not in warning.getMessage()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("user", [SimpleUser("alice"), UnauthenticatedUser()])
+async def test_a_user_of_starlettes_own_is_one(
+    user: BaseUser, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Somebody(AuthenticationBackend):
+        async def authenticate(self, _conn: HTTPConnection) -> tuple[AuthCredentials, BaseUser]:
+            return AuthCredentials(), user
+
+    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
+    app = shop.mcpserver(shop.Shop(guard)).streamable_http_app(stateless_http=True)
+    app.add_middleware(AuthenticationMiddleware, backend=Somebody())
+    with wire.listening(app) as url:
+        async with wire.over_http(url, "alice") as client:
+            await client.list_tools()
+    warned = [one for one in caplog.records if one.name == "sealwax.mcp"]
+    assert len(warned) == user.is_authenticated
+
+
+@pytest.mark.anyio
+async def test_anonymous_without_a_user_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
+    app = shop.mcpserver(shop.Shop(guard)).streamable_http_app(stateless_http=True)
+    with wire.listening(guard.asgi(app)) as url:
+        async with wire.over_http(url, "alice") as client:
+            await client.list_tools()
+    assert [one for one in caplog.records if one.name == "sealwax.mcp"] == []

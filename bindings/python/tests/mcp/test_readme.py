@@ -27,6 +27,15 @@ def test_an_example_runs(example: str) -> None:
     subprocess.run(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, check=True)
 
 
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_without_a_key_an_example_says_how_to_make_one(example: str) -> None:
+    environment = {name: value for name, value in ENVIRONMENT.items() if name != "SEALWAX_KEYS"}
+    command = [sys.executable, "-c", example]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "`python -m sealwax keygen` makes a key for it" in ran.stderr.splitlines()[-1]
+
+
 @pytest.mark.anyio
 async def test_the_server_deletes_what_the_user_agreed_to(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(EXAMPLES[0])

@@ -126,7 +126,8 @@ async def test_why_is_said_to_the_author() -> None:
     ours.protect(server)
     async with Client(server) as client:
         told = plain(await client.call_tool("other", {}))
-        assert told["content"][0]["text"] == '{"asked":7}'
+        # A tool that shows it shows nothing.
+        assert sealwax.inspect(told["content"][0]["text"]).kind == "request-state"
         told = plain(await client.call_tool("call", {}))
     assert told["content"][0]["text"] == await call() == "refused"
     assert len(found) == 4
@@ -149,7 +150,7 @@ async def test_another_server_in_the_same_process_is_not_protected_by_the_first(
 
     @outer.tool()
     async def relay(ctx: Context) -> str:
-        assert ours.write_state(ctx, {}) == "{}"
+        assert sealwax.inspect(ours.write_state(ctx, {})).kind == "request-state"
         async with Client(theirs) as client:
             return str((await client.call_tool("inner", {})).is_error)
 
@@ -257,7 +258,7 @@ async def test_a_request_state_is_its_users_whatever_is_said_of_caches() -> None
 
 
 @pytest.mark.parametrize("kind", ["complete", "example/other", None])
-async def test_of_a_result_that_asks_nothing_a_request_state_is_a_member_like_any_other(
+async def test_a_result_that_asks_nothing_does_not_leave_with_a_request_state(
     kind: str | None,
 ) -> None:
     refusals: list[Refusal] = []
@@ -271,8 +272,14 @@ async def test_of_a_result_that_asks_nothing_a_request_state_is_a_member_like_an
     Guard(codec=shop.codec(KEYS), principal="anonymous", on_refused=refusals.append).protect(server)
     with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
         told = await wire.raw(url, "tools/call", {"name": "ask"}, name="ask")
-    assert told["result"] == answer
-    assert refusals == []
+    assert told["error"] == {"code": -32603, "message": "Internal error"}
+    (refusal,) = refusals
+    assert (refusal.code, refusal.method, refusal.target) == (
+        "invalid_argument",
+        "tools/call",
+        "ask",
+    )
+    assert "input_required" in refusal.message
 
 
 async def test_a_tool_that_is_a_plain_function_runs_in_a_thread_and_is_served() -> None:

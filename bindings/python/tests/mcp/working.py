@@ -11,6 +11,7 @@ import pytest
 import tally
 import wire
 from lone import Lone
+from pydantic import BaseModel
 
 import sealwax
 from sealwax.mcp import Guard, Refusal, principal_from_access_token
@@ -71,13 +72,14 @@ class Working:
     def codes(self) -> list[str]:
         return [refusal.code for refusal in self.refusals]
 
-    async def it(self, ctx: Any) -> dict[str, Any]:
+    async def it(self, ctx: Any) -> Any:
         self.ran += 1
         session = self.sessions.of(ctx)
         assert session is not None
         await self._meet()
         did = self._does(session)
-        return {"did": await did if hasattr(did, "__await__") else did}
+        did = await did if hasattr(did, "__await__") else did
+        return did if isinstance(did, BaseModel) else {"did": did}
 
     async def _meet(self) -> None:
         self._met = self._met or anyio.Event()

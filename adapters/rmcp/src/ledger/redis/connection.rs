@@ -1,7 +1,7 @@
 //! Connections to one server, or to a Cluster.
 
 use redis::aio::{ConnectionLike, MultiplexedConnection};
-use redis::{Cmd, Pipeline, RedisError, RedisFuture, Value};
+use redis::{AsyncConnectionConfig, Cmd, Pipeline, RedisError, RedisFuture, Value};
 
 /// The source of connections.
 pub(super) enum Source {
@@ -23,7 +23,12 @@ impl Source {
     pub(super) async fn connect(&self) -> Result<Connection, RedisError> {
         Ok(match self {
             Self::Server(client) => {
-                Connection::Server(client.get_multiplexed_async_connection().await?)
+                // The guard has time limits of its own, and a far server is slow to connect to.
+                let patient = AsyncConnectionConfig::new()
+                    .set_connection_timeout(None)
+                    .set_response_timeout(None);
+                let connected = client.get_multiplexed_async_connection_with_config(&patient);
+                Connection::Server(connected.await?)
             }
             #[cfg(feature = "redis-cluster")]
             Self::Cluster(client) => Connection::Cluster(client.get_async_connection().await?),

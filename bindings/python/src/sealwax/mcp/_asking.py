@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import inspect
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
 from .. import InvalidArgument, Principal
 from ._accept import Presented
-from ._principal import checked
-from ._refusal import AcceptUnavailable, Refusal, report
+from ._principal import checked, is_signed_in
+from ._refusal import AcceptUnavailable, Refusal, logger, report
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from mcp.server.context import ServerRequestContext
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
 
-_YES, _ANONYMOUS = {"answer": "yes"}, {"anonymous": True}
+_YES, _ANONYMOUS, _NOBODY = {"answer": "yes"}, {"anonymous": True}, {"nobody": True}
 
 
 class Author(Protocol):
@@ -35,6 +36,24 @@ class Author(Protocol):
     accept_timeout: float
     on_refused: OnRefused | None
     ledger: LedgerClient | None
+    #: Whether it was said that an anonymous principal ignores who is signed in.
+    has_warned: bool
+
+
+class TimeLimit:
+    """The time for all questions about one request together: only waiting for answers counts."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    @contextmanager
+    def asked(self) -> Iterator[float]:
+        """Yield the deadline of a question, by the monotonic clock."""
+        began = time.monotonic()
+        try:
+            yield began + self._left
+        finally:
+            self._left -= time.monotonic() - began
 
 
 class Asking:
@@ -50,11 +69,26 @@ class Asking:
         self.principal: Principal | None = None
         self._who: Document | None = _ANONYMOUS if author.principal == "anonymous" else None
         self._finding: anyio.Lock | None = None
+        if self._who is _ANONYMOUS and ctx is not None and not author.has_warned:
+            self._warn(ctx)
+        # A wrapper and the handlers share it, and so does what follows the handler.
+        self._limit = TimeLimit(author.accept_timeout)
+
+    def _warn(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        """Warn, once, of the likeliest misuse."""
+        if is_signed_in(ctx):
+            self._author.has_warned = True
+            logger.warning(
+                'principal: expected a function, found "anonymous" and a request of an '
+                "authenticated user: any user who gets hold of another's token can use it. Pass "
+                "principal=sealwax.mcp.principal_from_access_token, or a function of your own"
+            )
 
     @property
     def known(self) -> Document | None:
         """The caller as a document, if it was resolved."""
-        return None if self._who is None or "failed" in self._who else self._who
+        unknown = self._who is None or self._who.keys() & {"failed", "nobody"}
+        return None if unknown else self._who
 
     async def drive(
         self,
@@ -62,9 +96,13 @@ class Asking:
         step: Document,
         begin: Callable[[], Awaitable[tuple[Document, bytes | None]]] | None = None,
         update: Callable[[str], tuple[Document, bytes | None]] | None = None,
+        limit: TimeLimit | None = None,
     ) -> Document:
-        """Answer the engine's questions; return the first step that is not a question."""
-        deadline = None
+        """Answer the engine's questions; return the first step that is not a question.
+
+        They have the time limit of the request, or that of an operation of its handler.
+        """
+        limit = limit or self._limit
         while True:
             for one in step.get("refused", ()):
                 self._report(one)
@@ -72,11 +110,11 @@ class Asking:
             if step["step"] == "identify":
                 event = {"principal": await self.who()}
             elif step["step"] == "ask":
-                deadline = deadline or time.monotonic() + self._author.accept_timeout
-                event = await self._answer(step, deadline)
+                with limit.asked() as deadline:
+                    event = await self._answer(step, deadline)
             elif step["step"] == "ledger" and self._author.ledger is not None:
-                deadline = deadline or time.monotonic() + self._author.accept_timeout
-                event = await self._author.ledger.record(step, deadline)
+                with limit.asked() as deadline:
+                    event = await self._author.ledger.record(step, deadline)
             elif step["step"] == "update" and update is not None:
                 event, value = update(step["value"])
             elif step["step"] == "begin" and begin is not None:
@@ -102,7 +140,7 @@ class Asking:
             found = principal_of(self._ctx)
             if inspect.isawaitable(found):
                 found = await found
-            self.principal = checked(found)
+            self.principal = None if found is None else checked(found)
         except InvalidArgument as error:
             self._who = {"failed": str(error)}
         except Exception as error:
@@ -110,7 +148,7 @@ class Asking:
             expected = "principal: expected a function that gives one"
             self._who = {"failed": f"{expected}, found {type(error).__name__}"}
         else:
-            self._who = self.principal._asdict()
+            self._who = _NOBODY if self.principal is None else self.principal._asdict()
         return self._who
 
     async def _answer(self, step: Document, deadline: float) -> Document:
@@ -148,7 +186,13 @@ class Asking:
 
     def _report(self, one: Document) -> None:
         refusal = Refusal(
-            one["code"], one["kind"], one["message"], one.get("tokenId"), self.principal
+            one["code"],
+            one["kind"],
+            one["message"],
+            one.get("tokenId"),
+            self.principal,
+            (self._ctx and self._ctx.method) or None,
+            one.get("target"),
         )
         report(self._author.on_refused, refusal)
 

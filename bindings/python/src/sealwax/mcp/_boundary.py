@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
-from mcp_types import ErrorData
+from mcp_types import CallToolResult, ErrorData
 from mcp_types.methods import (
     SPEC_CLIENT_METHODS,
     SPEC_CLIENT_NOTIFICATION_METHODS,
@@ -19,7 +19,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
-from .. import Carried, carried
+from .. import Carried, InvalidArgument, carried
 from .._engine import sent
 from ._exchange import Exchange
 from ._refusal import HandleRefused, protocol_error
@@ -119,21 +119,77 @@ class Boundary:
         if watch is None or isinstance(result, ErrorData):
             return result
         # A middleware inside this one may return a model; the SDK's own chain returns JSON.
-        told = result
-        if isinstance(told, BaseModel):
-            told = told.model_dump(by_alias=True, mode="json", exclude_none=True)
-        told = told or {}
+        told = _members(result)
         if watch is not True and told.get(watch) is None:
             return result
-        left = {
-            "outcome": "input_required" if is_input_required(told) else "complete",
-            "token": rule and sent(told.get(rule.result)),
-            "scope": sent(told.get("cacheScope")),
+        leaving = _Leaving(told, rule, exchange.session)
+        step = engine.on({"left": leaving.head()})
+        step = await exchange.asking.drive(engine, step, update=leaving.again)
+        return _replied(step) if step["step"] == "reply" else _changed(leaving.told, rule, step)
+
+
+class _Leaving:
+    """A result on its way out, which an update of its session may make anew."""
+
+    def __init__(
+        self, told: Mapping[str, Any], rule: Carried | None, session: Session | None
+    ) -> None:
+        self.told, self._first = told, told
+        self._rule, self._session = rule, session
+        if session is not None and session.made is not None:
+            made = _members(session.made[0])
+            if made and made.keys().isdisjoint(told):
+                raise InvalidArgument(
+                    "result: expected a function that makes the handler's whole result, such as a "
+                    "CallToolResult, and the handler to return it, found another"
+                )
+
+    def head(self) -> Document:
+        """Return what the engine is told of it."""
+        return {
+            "outcome": "input_required" if is_input_required(self.told) else "complete",
+            "token": self._rule and sent(self.told.get(self._rule.result)),
+            "scope": sent(self.told.get("cacheScope")),
         }
-        step = engine.on({"left": left})
-        again = None if exchange.session is None else exchange.session.again
-        step = await exchange.asking.drive(engine, step, update=again)
-        return _replied(step) if step["step"] == "reply" else _changed(told, rule, step)
+
+    def again(self, text: str) -> tuple[Document, bytes | None]:
+        """Apply the session's functions to the value of another request; return an event."""
+        assert self._session is not None
+        event, value = self._session.again(text)
+        if value is None or self._session.made is None:
+            return event, value
+        first, last = map(_members, self._session.made)
+        # What the SDK has added to the first one, or left out, it adds to this one, or leaves out.
+        dropped = first.keys() - self._first.keys()
+        self.told = {**_beyond(self._first, first), **{n: last[n] for n in last.keys() - dropped}}
+        meta = {
+            **_beyond(self._first.get("_meta"), first.get("_meta")),
+            **(last.get("_meta") or {}),
+        }
+        if meta:
+            self.told["_meta"] = meta
+        return {"updated": {"left": self.head()}}, value
+
+
+def _members(result: Any) -> Mapping[str, Any]:
+    """Return a result as JSON."""
+    if hasattr(result, "to_mcp_result"):
+        # FastMCP's results of tools are the SDK's in another form.
+        result = CallToolResult(
+            content=result.content,
+            structured_content=result.structured_content,
+            is_error=result.is_error,
+            _meta=result.meta,
+        )
+    if isinstance(result, BaseModel):
+        members: dict[str, Any] = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return members
+    return {**(result or {})}
+
+
+def _beyond(found: Mapping[str, Any] | None, made: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the members of a result that its function did not make."""
+    return {name: value for name, value in (found or {}).items() if name not in (made or {})}
 
 
 def _replied(step: Document) -> HandlerResult:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import InvalidArgument
-from ._asking import Asking
+from ._asking import Asking, TimeLimit
 from ._refusal import HandleRefused, why
 
 if TYPE_CHECKING:
@@ -81,6 +81,12 @@ class Exchange:
             )
         return self._state
 
+    def seal_state(self, value: bytes) -> str:
+        """Return the token of the next ``requestState``, a value as JSON."""
+        self.state()
+        assert self._engine is not None
+        return self._engine.seal_state(value)
+
     async def act(self, act: Document, value: bytes | None = None) -> Document:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""
         assert self._engine is not None
@@ -88,7 +94,8 @@ class Exchange:
         self._expect_served()
         acting, step = self._engine.act(act, value)
         try:
-            step = await self.asking.drive(acting, step)
+            limit = TimeLimit(self.author.accept_timeout)
+            step = await self.asking.drive(acting, step, limit=limit)
         finally:
             acting.free()
         self._expect_served()

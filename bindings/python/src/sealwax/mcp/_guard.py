@@ -64,7 +64,8 @@ class Guard:
     One guard can protect several servers.
 
     `codec` holds the keys and the name of the service. `principal` resolves the caller of a
-    request; a server without authentication passes ``"anonymous"``. There is no default.
+    request; a server without authentication passes ``"anonymous"``. There is no default. A request
+    of an authenticated user at a guard with ``"anonymous"`` is served, and warned of once.
     `on_refused` is called with each refusal and its reason, which the logger ``sealwax.mcp`` gets
     too, and the client never. `accept` decides whether to accept a verified token, within
     `accept_timeout` seconds, 60 at most. `ledger` records used and ended tokens and the latest
@@ -120,7 +121,7 @@ class Guard:
             ledger=_options(ledger, ledger_options),
         )
         self.ledger = None if ledger is None else LedgerClient(ledger, accept_timeout)
-        self._protects = False
+        self._protects = self.has_warned = False
 
     def protect(self, server: Any) -> None:
         """Install this guard in a server, before the server serves.
@@ -136,12 +137,12 @@ class Guard:
     async def revoke(self, principal: Principal | Anonymous, *, lives: int | None = None) -> None:
         """Sign a principal out everywhere: refuse all tokens and sessions that began until now.
 
-        The ledger keeps this for 400 days, longer than anything lives; `lives` are fewer seconds, at
-        least the longest lifetime of anything that the service issues, now or later. A principal who
-        signs in again within the ledger's allowance has to repeat it. `on_refused` and the log get
-        ``ledger_unconfirmed`` if no replica of the store confirmed it, so that a fail-over could lose
-        it. Raises :class:`InvalidArgument` without a ledger, and :class:`AcceptUnavailable` if the
-        store may not have recorded it.
+        The ledger keeps this for 400 days, longer than anything lives; `lives` are fewer seconds,
+        at least the longest lifetime of anything that the service issues, now or later. A principal
+        who signs in again within the ledger's allowance has to repeat it. `on_refused` and the log
+        get ``ledger_unconfirmed`` if no replica of the store confirmed it, so that a fail-over
+        could lose it. Raises :class:`InvalidArgument` without a ledger, and
+        :class:`AcceptUnavailable` if the store may not have recorded it.
         """
         asking = Asking(self, None)
         if principal == "anonymous":
@@ -164,13 +165,13 @@ class Guard:
         return None if state is None else _json.loads(state.encode())
 
     def write_state(self, ctx: Any, value: Any) -> str:
-        """Return a JSON value as the `request_state` of an ``InputRequiredResult``.
+        """Seal a JSON value as the `request_state` of an ``InputRequiredResult``.
 
-        The guard seals it when the result leaves. Raises :class:`InvalidArgument` if nothing would
-        seal it: the server is not protected, or the request cannot carry a ``requestState``.
+        The token tells nothing wherever it is shown. Raises :class:`InvalidArgument` if the server
+        is not protected or the request cannot carry a ``requestState``, and :class:`TooLarge` for a
+        value over the codec's `payload_limit`.
         """
-        exchange_of(self, ctx).state()
-        return _json.dumps("state", value).decode()
+        return exchange_of(self, ctx).seal_state(_json.dumps("state", value))
 
     def handles(self, handle_type: str, *, max_age: int | None = None) -> ServerHandles:
         """Return the handles of a type whose state the server keeps, by the handle's ulid.
@@ -181,19 +182,25 @@ class Guard:
         return ServerHandles(self, handle_type, max_age=max_age)
 
     def held_handles(
-        self, handle_type: str, *, ttl: int | None = None, single_use: bool = False
+        self,
+        handle_type: str,
+        *,
+        ttl: int | None = None,
+        max_age: int | None = None,
+        single_use: bool = False,
     ) -> HeldHandles:
         """Return the handles of a type that hold their state themselves.
 
-        They expire after `ttl` seconds, 24 hours by default. With `single_use`, which needs a
-        ledger, renewing a handle ends it; opening it does not.
+        They expire after `ttl` seconds, 24 hours by default, and `max_age` seconds after the first
+        of their chain, however often they were renewed; by default there is no such limit. With
+        `single_use`, which needs a ledger, renewing a handle ends it; opening it does not.
         """
         check_handle_type(handle_type)
         if ttl is not None:
             check_ttl(ttl)
         if single_use and self.ledger is None:
             raise InvalidArgument("single_use: expected a guard with a ledger")
-        return HeldHandles(self, handle_type, ttl=ttl, single_use=single_use)
+        return HeldHandles(self, handle_type, ttl=ttl, max_age=max_age, single_use=single_use)
 
     def sessions(
         self,

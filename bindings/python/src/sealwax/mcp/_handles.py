@@ -125,11 +125,18 @@ class HeldHandles:
     """
 
     def __init__(
-        self, author: Author, handle_type: str, *, ttl: int | None, single_use: bool
+        self,
+        author: Author,
+        handle_type: str,
+        *,
+        ttl: int | None,
+        max_age: int | None,
+        single_use: bool,
     ) -> None:
-        """Set the type and the lifetime; a guard makes these."""
+        """Set the type and the lifetimes; a guard makes these."""
         self._author = author
-        self._acts = {"type": handle_type, "once": single_use}
+        age = seconds("max_age", max_age)
+        self._acts = {"type": handle_type, "maxAge": age, "once": single_use}
         self._ttl = seconds("ttl", ttl)
 
     async def seal(self, ctx: Any, value: Any) -> HeldHandle:

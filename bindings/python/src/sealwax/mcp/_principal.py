@@ -46,6 +46,13 @@ def principal_from_access_token(_ctx: ServerRequestContext[Any, Any]) -> Princip
     return principal_from_claims({name: claims[name] for name in said})
 
 
+def is_signed_in(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Return whether a request comes with a user whom somebody has authenticated."""
+    scope = getattr(ctx.request, "scope", None) or {}
+    user = scope.get("user")
+    return get_access_token() is not None or getattr(user, "is_authenticated", False) is True
+
+
 def checked(found: object) -> Principal:
     """Return the result of an author's function, if it is a principal."""
     if isinstance(found, str):

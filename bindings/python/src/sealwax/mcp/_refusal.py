@@ -51,8 +51,10 @@ class Refusal:
     'expired'
     """
 
-    #: A code of :class:`sealwax.SealwaxError`, or ``not_accepted`` or ``accept_unavailable``; from
-    #: a ledger ``used``, ``ended``, ``revoked``, ``unknown``, ``stale`` or ``ledger_unavailable``.
+    #: A code of :class:`sealwax.SealwaxError`, or ``not_accepted`` or ``accept_unavailable``;
+    #: ``invalid_request`` for arguments that no ``requestState`` can be bound to;
+    #: ``unauthenticated`` if `principal` returned ``None``; from a ledger ``used``, ``ended``,
+    #: ``revoked``, ``unknown``, ``stale`` or ``ledger_unavailable``.
     #: ``ledger_unconfirmed`` is only a warning: a fail-over may lose the record of an end.
     code: str
     #: The kind of what was refused.
@@ -64,6 +66,10 @@ class Refusal:
     token_id: str | None = None
     #: The caller; ``None`` if not resolved, or anonymous.
     principal: Principal | None = None
+    #: The method of the message.
+    method: str | None = None
+    #: The tool, prompt or resource; a client may have invented it, of at most 1,024 bytes.
+    target: str | None = None
 
 
 #: Called at once with every refusal: a plain function that does not wait.
@@ -72,8 +78,17 @@ OnRefused: TypeAlias = Callable[[Refusal], None]
 
 def report(hook: OnRefused | None, refusal: Refusal) -> None:
     """Log a refusal, and call the author's hook; a failure of the hook is logged."""
-    known = f" (token id {refusal.token_id})" if refusal.token_id else ""
-    logger.warning("%s: %s: %s%s", refusal.kind, refusal.code, refusal.message, known)
+    caller = refusal.principal
+    circumstances = {
+        "method": refusal.method,
+        "target": refusal.target,
+        "principal": caller and (caller.subject or caller.client),
+        "token id": refusal.token_id,
+    }
+    # Others chose these texts.
+    known = [f"{name} {text[:64]!a}" for name, text in circumstances.items() if text]
+    said = f"{refusal.message} ({', '.join(known)})" if known else refusal.message
+    logger.warning("%s: %s: %s", refusal.kind, refusal.code, said)
     if hook is None:
         return
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel
 
 from .. import _json
 
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
 
     from .. import SessionMetadata
     from .._engine import Document, Exchange
+
+ResultT = TypeVar("ResultT")
 
 
 class Session:
@@ -27,6 +31,9 @@ class Session:
         text = opened["value"]
         self._value = None if text is None else _json.loads(text.encode())
         self._updates: list[Callable[[Any], Any]] = []
+        self._make: Callable[[Any], Any] | None = None
+        #: What the function of :meth:`result` made, at first and last.
+        self.made: tuple[Any, Any] | None = None
 
     @property
     def id(self) -> str:
@@ -41,9 +48,10 @@ class Session:
         return ulid
 
     @property
-    def generation(self) -> int | None:
-        """The number of writes before this request; ``None`` if the server holds the value."""
-        return None if self._opened["value"] is None else self._opened["generation"]
+    def generation(self) -> int:
+        """The number of writes before this request; 0 if the server holds the value."""
+        generation: int = self._opened["generation"]
+        return generation
 
     @property
     def value(self) -> Any:
@@ -60,8 +68,9 @@ class Session:
 
         With a ledger no concurrent write is lost: if another request wrote meanwhile, the function
         is called again with the newer value when the result leaves, at most 32 times. It should
-        have no side effects. The result still holds the value of the first call. After a
-        :meth:`write` in the same request the function is not called again.
+        have no side effects. What it returned before may be wrong then, so make the tool's result
+        with :meth:`result`. After a :meth:`write` in the same request the function is not called
+        again.
         """
         value = function(self._value)
         self._exchange.update(_json.dumps("value", value))
@@ -69,17 +78,36 @@ class Session:
         self._value = value
         return value
 
+    def result(self, make: Callable[[Any], ResultT]) -> ResultT:
+        """Make the handler's result of the value, and again of the value that is written at last.
+
+        Return what this returns. If :meth:`update` is applied to another request's value, `make`
+        is called with the outcome, and what it returns leaves instead: a result of the SDK, such as
+        a ``CallToolResult``, a FastMCP ``ToolResult``, or a dict. The last `make` counts. Like
+        the functions of :meth:`update` it should have no side effects.
+        """
+        made = make(self._value)
+        _expect_result(made)
+        self._make, self.made = make, (made, made)
+        return made
+
     def again(self, text: str) -> tuple[Document, bytes | None]:
         """Apply the functions to the value of another request; return an event."""
+        name, expected = "update", "a value"
         try:
             value = _json.loads(text.encode())
             for function in self._updates:
                 value = function(value)
-            return {"updated": {}}, _json.dumps("value", value)
+            written = _json.dumps("value", value)
+            if self._make is not None and self.made is not None:
+                name, expected = "result", "a result"
+                self.made = self.made[0], self._make(value)
+                _expect_result(self.made[1])
         except Exception as error:
             # Its message is not logged: it may hold the session's value.
             found = type(error).__name__
-            return {"updated": {"failed": f"update: expected a value, found {found}"}}, None
+            return {"updated": {"failed": f"{name}: expected {expected}, found {found}"}}, None
+        return {"updated": {}}, written
 
     def fork(self) -> SessionMetadata:
         """Return the metadata of a new session that begins with this one's value.
@@ -91,3 +119,9 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<Session {self.ulid}, generation {self.generation}>"
+
+
+def _expect_result(made: Any) -> None:
+    if not isinstance(made, (BaseModel, dict)):
+        found = type(made).__name__
+        raise TypeError(f"result: expected a result of the SDK or a dict, found {found}")

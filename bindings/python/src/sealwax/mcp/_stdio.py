@@ -93,8 +93,8 @@ class _Conversation:
         while line := await stdin.readline():
             _origin.set(_Origin())
             around.set(None)
-            message = read_message(line)
-            if not isinstance(message, dict) or not _plain(message) or _of_today(message):
+            message = _read(line)
+            if message is None or _of_today(message):
                 yield line
                 continue
             inside = take_session(message)
@@ -118,7 +118,6 @@ class _Conversation:
                     await self._answer(answer)
                 continue
             if step.get("watch"):
-                self._initialized = True
                 _origin.set(_Origin(initialize=exchange))
             else:
                 self._last = step.get("stamp", self._last)
@@ -143,8 +142,10 @@ class _Conversation:
         """Send a message of the SDK, with its session."""
         origin, message = _origin.get(), item.message
         answers = isinstance(message, JSONRPCResponse | JSONRPCError)
-        if origin is not None and origin.replayed and answers:
+        if origin is not None and answers and (origin.replayed or origin.initialize):
+            # Not before: the SDK may refuse an `initialize`, or take it for a notification.
             self._initialized = isinstance(message, JSONRPCResponse)
+        if origin is not None and origin.replayed and answers:
             self._replayed.set()
             return
         if origin is not None and origin.initialize and isinstance(message, JSONRPCResponse):
@@ -198,9 +199,16 @@ def _of_session(message: JSONRPCMessage, session_id: str) -> JSONRPCMessage:
     return message
 
 
-def _plain(message: dict[str, Any]) -> bool:
-    """Return whether its id is valid; the SDK refuses the others."""
-    return isinstance(message.get("id", ""), str | int)
+def _read(line: str) -> dict[str, Any] | None:
+    """Read a message, with its id as the SDK reads it; ``None`` for what is no message."""
+    message = read_message(line)
+    if not isinstance(message, dict):
+        return None
+    identity = message.get("id")
+    if isinstance(identity, bool) or not isinstance(identity, str | int):
+        # The SDK takes such a request for a notification, which nobody answers.
+        message.pop("id", None)
+    return message
 
 
 def _of_today(message: dict[str, Any]) -> bool:

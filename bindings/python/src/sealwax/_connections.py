@@ -1,0 +1,153 @@
+"""Connections to a store, which may take longer to set up than a command may take."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+
+    Check: TypeAlias = "Callable[[Connection], Awaitable[None]]"
+
+#: The time limit to connect and to check a server, in seconds.
+_CONNECTING = 10.0
+#: How many connections are set up at a time for which nobody waits.
+_LATE = 16
+
+
+class Connection:
+    """One connection of a client: ``WAIT`` covers its own writes only."""
+
+    def __init__(self, connection: Any, release: Callable[[Any], Any]) -> None:
+        self._connection, self._release = connection, release
+
+    async def execute(self, *command: Any) -> Any:
+        """Send a command and return the reply."""
+        await self._connection.send_command(*command)
+        return await self._connection.read_response()
+
+    async def pipeline(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Send commands together, and return the replies; that of one may be an error."""
+        for command in commands:
+            await self._connection.send_command(*command)
+        return [await self._reply() for _ in commands]
+
+    async def _reply(self) -> Any:
+        try:
+            return await self._connection.read_response()
+        except Exception as error:
+            if not self._connection.is_connected:
+                raise
+            return error
+
+    async def renew(self) -> None:
+        """Connect anew: another server may answer than before."""
+        await self._connection.disconnect()
+        await self._connection.connect()
+
+    async def release(self, *, broken: bool = False) -> None:
+        """Give it back, for the next command."""
+        if broken:
+            # A late reply must not be read as that of another command.
+            await self._connection.disconnect(nowait=True)
+        done = self._release(self._connection)
+        if inspect.isawaitable(done):
+            await done
+
+
+class Connections:
+    """The connections of a client of Redis or Valkey, or of a Cluster of them.
+
+    What was begun to connect goes on when its command has no time left, so that the next command
+    finds it done. No command is sent after its time, nor when it may be answered after it.
+    """
+
+    def __init__(self, client: Any, check: Check) -> None:
+        """Take an asynchronous client, and the function that checks its server."""
+        self._client, self._check = client, check
+        #: Whether the server may be used. It is checked again after each failure.
+        self.is_checked = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def one(self, key: str) -> AsyncIterator[Connection]:
+        """Yield a connection to the server that holds a key, checked."""
+        from anyio import current_effective_deadline, current_time
+
+        began = current_time()
+        connecting = asyncio.create_task(self._connected(key))
+        try:
+            connection = await asyncio.shield(connecting)
+        except asyncio.CancelledError:
+            if len(self._tasks) >= _LATE:
+                connecting.cancel()
+            self._go_on(_returned(connecting))
+            raise
+        broken = False
+        try:
+            if current_time() - began > current_effective_deadline() - current_time():
+                # An answer takes as long, and would come too late: the engine repeats the command.
+                raise TimeoutError
+            broken = True
+            yield connection
+            broken = False
+        finally:
+            self.is_checked = self.is_checked and not broken
+            await asyncio.shield(self._go_on(connection.release(broken=broken)))
+
+    def _go_on(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run to the end whatever becomes of the command: the loop has no other reference."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _connected(self, key: str) -> Connection:
+        return await asyncio.wait_for(self._connect(key), _CONNECTING)
+
+    async def _connect(self, key: str) -> Connection:
+        if self.is_checked:
+            return await self._acquired(key)
+        if hasattr(self._client, "get_node_from_key"):
+            await self._client.initialize()
+            # Their order is such that the broken one comes last.
+            for idle in tuple(self._client.get_node_from_key(key)._free):
+                await idle.disconnect()
+            # From the reply the client learns the node, if the slot moved.
+            await self._client.execute_command("EXISTS", key)
+        connection = await self._acquired(key)
+        try:
+            await connection.renew()
+            await self._check(connection)
+        except BaseException:
+            await connection.release(broken=True)
+            raise
+        self.is_checked = True
+        return connection
+
+    async def _acquired(self, key: str) -> Connection:
+        if hasattr(self._client, "get_node_from_key"):
+            node = self._client.get_node_from_key(key)
+            connection = Connection(
+                node.acquire_connection(), getattr(node, "release", node._free.append)
+            )
+            try:
+                await connection._connection.connect()
+            except BaseException:
+                await connection.release(broken=True)
+                raise
+            return connection
+        pool = self._client.connection_pool
+        # Some versions want a name that none of them uses, and others warn of it.
+        name = inspect.signature(pool.get_connection).parameters.get("command_name")
+        unnamed = name is None or name.default is not name.empty
+        return Connection(await pool.get_connection(*([] if unnamed else ["_"])), pool.release)
+
+
+async def _returned(connecting: asyncio.Task[Connection]) -> None:
+    """Give back a connection that came too late for its command."""
+    with suppress(Exception, asyncio.CancelledError):
+        await (await connecting).release()

@@ -1,0 +1,113 @@
+"""Whatever line a client writes, a server on stdio goes on and serves the next one."""
+
+from __future__ import annotations
+
+import json
+from itertools import count, product
+from typing import TYPE_CHECKING
+
+import pytest
+from http_sessions import SYSTEMS
+from processes import OnStdio, agreed, on_stdio, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEEP = "[" * 5_000 + "]" * 5_000
+#: Deeper than the engine reads, and not too deep for the SDK.
+DEEP_FOR_US = "[" * 190 + "]" * 190
+IDS = [
+    *("true", "false", "null", "1.5", "1.0", "1e400", "NaN", "-0", "-1", '"x"', '""', "[]", "{}"),
+    *("[[1]]", "9007199254740993", "9" * 4_300, "9" * 4_400, r'"\ud800"', r'"\u0000"', DEEP),
+]
+METHODS = [
+    *('"ping"', '"tools/list"', '"notifications/cancelled"', '"initialize"', '"session/terminate"'),
+    *("7", "null", "true", "[]", r'"\ud800"', f'"{"x" * 100_000}"', None),
+]
+MEMBERS = [
+    *(f'"params":{value}' for value in ("[]", "7", "null", '{"_meta":7}', DEEP, DEEP_FOR_US)),
+    *(f'"params":{{"name":"peek","arguments":{value}}}' for value in (DEEP, DEEP_FOR_US, "7")),
+    *(f'"params":{{"x":{value}}}' for value in ("9" * 4_299, "NaN", "1e999", r'"\ud800"')),
+    *(f'"params":{{"requestId":{value}}}' for value in ("true", "[1]", "null", DEEP_FOR_US)),
+    *('"result":{}', '"result":7', '"result":{"sessionId":true}', f'"result":{DEEP_FOR_US}'),
+    *('"error":7', '"error":{"code":1,"message":"x"}', '"jsonrpc":"1.0"', '"jsonrpc":null'),
+    '"params":{"_meta":{"progressToken":true}}',
+]
+BARE = [
+    "",
+    "  ",
+    "null",
+    "[]",
+    "[1]",
+    "7",
+    '"x"',
+    "{",
+    "{}",
+    DEEP,
+    '{"a":' * 5_000,
+    "\0",
+    "\ufeff{}",
+]
+
+
+def lines(session: str) -> Iterator[str]:
+    for identity, method, said in product(IDS, METHODS, ('"x"', "true", "null", session, None)):
+        if said is session and method == '"session/terminate"':
+            continue
+        members = {"id": identity, "method": method, "sessionId": said}
+        yield line(*(f'"{name}":{value}' for name, value in members.items() if value))
+    for member, method, numbered in product(MEMBERS, METHODS[:4], ('"id":1', '"id":true', None)):
+        for said in ('"x"', session):
+            yield line(numbered, f'"method":{method}', member, f'"sessionId":{said}')
+    yield from BARE
+
+
+def line(*members: str | None) -> str:
+    said = ",".join(filter(None, ('"jsonrpc":"2.0"', *members)))
+    return f"{{{said}}}"
+
+
+def listens(server: OnStdio, session: str, name: str) -> None:
+    """Expect the server to serve a session; it may answer the lines before."""
+    server.tell("tools/list", id=name, sessionId=session)
+    while (heard := server.hear()).get("id") != name:
+        pass
+    assert heard["result"]["sessionId"] == session, name
+
+
+def test_no_line_ends_or_deafens_a_server() -> None:
+    session, numbers = agreed(), count()
+    with on_stdio("mcpserver") as server:
+        for odd in lines(json.dumps(session)):
+            server.say(odd)
+            # The names tell which line it was.
+            listens(server, session, f"{next(numbers)}: {odd[:100]}")
+
+
+#: The SDK refuses the first three, and takes the others for notifications.
+FIRST = [
+    line('"id":1', '"method":"initialize"'),
+    line('"id":1', '"method":"initialize"', '"params":{}'),
+    line('"id":1', '"method":"initialize"', '"params":{"protocolVersion":7}'),
+    line('"method":"initialize"'),
+    line('"id":true', '"method":"initialize"'),
+    line('"id":true', '"method":"ping"', '"sessionId":"x"'),
+]
+
+
+@SYSTEMS
+@pytest.mark.parametrize("first", FIRST)
+def test_no_first_line_makes_a_server_deaf_to_sessions(system: str, first: str) -> None:
+    session = agreed()
+    with on_stdio(system) as server:
+        server.say(first)
+        for number in range(2):
+            listens(server, session, f"after {number}")
+
+
+def test_what_the_sdk_takes_for_a_notification_is_one_for_the_guard() -> None:
+    """No session is checked for an answer that nobody can be sent."""
+    with on_stdio("mcpserver") as server:
+        for identity in (True, 1.5, [7], None):
+            server.tell("ping", id=identity, sessionId="x")
+        assert server.ask("ping", "mine", sessionId="x") == refused("x", "mine")
