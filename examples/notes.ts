@@ -30,7 +30,7 @@ import { z } from 'zod';
 
 const { SEALWAX_KEYS: keys, SEALWAX_LEDGER: store, NOTES_JWT_SECRET: secret, PORT } = process.env;
 if (!keys) throw new Error('SEALWAX_KEYS: expected keys; make one with `npx sealwax keygen`');
-const redis = store && new Redis(store, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+const redis = store && new Redis(store);
 if (redis) redis.on('error', ({ message }) => console.error(`ledger: ${message}`));
 
 const audience = 'https://notes.example.com';

@@ -28,7 +28,7 @@ import { z } from 'zod';
 
 const { SEALWAX_KEYS: keys, SEALWAX_LEDGER: store, NOTES_JWT_SECRET: secret, PORT } = process.env;
 if (!keys) throw new Error('SEALWAX_KEYS: expected keys; make one with `npx sealwax keygen`');
-const redis = store && new Redis(store, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+const redis = store && new Redis(store);
 if (redis) redis.on('error', ({ message }) => console.error(`ledger: ${message}`));
 
 const audience = 'https://counter.example.com';
@@ -65,8 +65,9 @@ function counterServer(): McpServer {
 
   server.registerTool('count', { description: 'One more than last time' }, (ctx) => {
     const session = sessionOf('count', ctx);
-    const { count } = session.update((value) => ({ ...value, count: value.count + 1 }));
-    return said(`${count}`);
+    session.update((value) => ({ ...value, count: value.count + 1 }));
+    // Of parallel calls, each tells the number that it wrote.
+    return session.result(({ count }) => said(`${count}`));
   });
 
   server.registerTool('begin', { description: 'Begins a transaction' }, (ctx) => {

@@ -100,8 +100,8 @@ export class Codec {
 
   /** Frees the codec. Its views, and the keys that they use, stay until the views are freed. */
   free(): void {
-    this.#views.clear();
     this.#raw.free();
+    this.#views.clear();
   }
 
   /** The same as {@link Codec.free}. */

@@ -60,7 +60,7 @@ export function requestContextFromJson(
   binding: { readonly only?: readonly string[] | undefined } = {},
 ): Uint8Array {
   const chosen = optional(names, 'only', options(binding, 'only').only);
-  const checked = wireText('arguments', args);
+  const checked = text('arguments', args);
   return shared.requestContext(text('method', method), text('target', target), checked, chosen);
 }
 

@@ -32,6 +32,8 @@ export function bytes(name: string, value: unknown): Uint8Array {
 export function names(name: string, value: unknown): string {
   if (!Array.isArray(value)) throw wrongType(name, 'an array of strings', value);
   const checked = value.map((item) => text(name, item));
+  if (checked.length === 0)
+    throw invalidArgument(`${name}: expected at least one name, found none`);
   if (checked.some((item) => item.includes('\0'))) {
     throw invalidArgument(`${name}: expected names without NUL`);
   }
@@ -71,6 +73,27 @@ export function encodeInto(text: string, memory: Uint8Array): number {
 /** Called by the module: copies the beginning of an array into its memory. */
 export function copyInto(array: Uint8Array, memory: Uint8Array): void {
   memory.set(array.length > memory.length ? array.subarray(0, memory.length) : array);
+}
+
+/**
+ * Called by the module: the clocks, which are 0 where the host's throws. Then no token opens; an exception would pass
+ * through the module and leave it unusable.
+ */
+export function dateNow(): number {
+  return clock(() => Date.now());
+}
+
+/** Milliseconds with a fraction, at the host's resolution. */
+export function performanceNow(): number {
+  return clock(() => performance.now());
+}
+
+function clock(read: () => number): number {
+  try {
+    return Number(read());
+  } catch {
+    return 0;
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 /** An object in the module's memory, until it is freed. */
 
 import { invalidArgument } from './error.js';
+import { entered } from './module.js';
 
 export class Owned<T extends { free(): void }> {
   readonly #name: string;
@@ -15,12 +16,13 @@ export class Owned<T extends { free(): void }> {
 
   get(): T {
     if (this.#raw === undefined) throw invalidArgument(`${this.#name}: was freed already`);
-    return this.#raw;
+    return entered(this.#raw);
   }
 
   free(): void {
-    const raw = this.#raw;
+    if (this.#raw === undefined) return;
+    const raw = entered(this.#raw);
     this.#raw = undefined;
-    if (raw !== undefined) this.#release(raw);
+    this.#release(raw);
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import type { OpenedFacts } from './facts.js';
-import { core, memory as wholeMemory } from './module.js';
+import { core, inside, WIDE, memory as wholeMemory } from './module.js';
 import { drawNonce, NONCE } from './nonce.js';
 import type * as raw from './raw.js';
 
@@ -34,12 +34,15 @@ let buffer: (Buffer & Fast) | undefined;
 
 /** Returns the address of the shared memory, with room for the given number of bytes. */
 function place(room: number): number {
-  const at = core().shared(room);
+  const at = inside().shared(room);
   if (memory.byteLength === 0) {
     const all = wholeMemory();
     memory = new Uint8Array(all);
     numbers = new DataView(all);
-    buffer = globalThis.Buffer?.from(all) as typeof buffer;
+    // A page may have a `Buffer` of somebody else's.
+    const found = globalThis.Buffer?.from(all) as typeof buffer;
+    const isFast = [found?.latin1Slice, found?.utf8Write].every((of) => typeof of === 'function');
+    buffer = isFast ? found : undefined;
   }
   return at;
 }
@@ -49,7 +52,7 @@ const LONG = 1 << 14;
 
 /** Cuts a text to the length that the core reads, because this memory never shrinks. */
 function cut(text: string): string {
-  const most = core().most();
+  const most = inside().most();
   return text.length > most ? text.slice(0, most) : text;
 }
 
@@ -76,7 +79,7 @@ function write(piece: string | Uint8Array, at: number): number {
 
 /** Returns the length of a call's result; throws if the call failed. */
 function left(length: number): number {
-  if (length < 0) core().failure();
+  if (length < 0) inside().failure();
   return length;
 }
 
@@ -116,7 +119,7 @@ export function seal(
   startedAt = Number.NaN,
   generation = 0,
 ): string {
-  const length = Math.min(payload.length, core().most());
+  const length = Math.min(payload.length, inside().most());
   const room = NONCE + fields.bytes.length + length;
   const start = place(room);
   const nonce = drawNonce(memory, start);
@@ -167,6 +170,7 @@ export function requestContext(
   args: string | undefined,
   only: string | undefined,
 ): Uint8Array {
+  const { requestContext } = core(WIDE);
   const pieces = [method, target, args, only].map((text) => text && piece(text));
   const start = place(pieces.reduce((sum, text) => sum + (text ? roomFor(text) : 0), 0));
   let at = start;
@@ -183,7 +187,7 @@ export function requestContext(
     number,
   ];
   const found = left(
-    core().requestContext(at - start, methodLength, targetLength, argsLength, onlyLength),
+    requestContext(at - start, methodLength, targetLength, argsLength, onlyLength),
   );
   const result = place(0);
   return memory.slice(result, result + found);

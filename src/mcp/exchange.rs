@@ -62,7 +62,7 @@ impl Exchange {
         use super::{Item, Reply};
 
         let mut context = Context::new(guard);
-        let error = Error::Malformed("a message of well-formed Unicode");
+        let error = Error::Malformed("a message of well-formed Unicode, and of at most 128 levels");
         context.refuse(error.into(), About::new(Item::Session));
         let reply = Reply {
             status: Some(400),

@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::codec::Codec;
 use crate::error::Result;
-use crate::input::{Text, cut};
+use crate::input::{Text, cut, document};
 
 #[wasm_bindgen(raw_module = "./facts.js")]
 extern "C" {
@@ -29,15 +29,16 @@ impl Guard {
         Ok(Self(document::guard(codec.0.clone(), settings)?))
     }
 
-    pub fn message(&self, document: &Text, arguments: Option<Text>) -> Begun {
-        let arguments = arguments.as_ref().map(cut);
-        let (exchange, step) = document::message(&self.0, &cut(document), arguments.as_deref());
+    pub fn message(&self, message: &Text, arguments: Option<Text>) -> Begun {
+        let arguments = arguments.as_ref().map(document);
+        let (exchange, step) = document::message(&self.0, &document(message), arguments.as_deref());
         begun(Exchange(exchange), &step)
     }
 
-    pub fn transport(&self, document: &Text, initialize: Option<Text>) -> Begun {
-        let initialize = initialize.as_ref().map(cut);
-        let (exchange, step) = document::transport(&self.0, &cut(document), initialize.as_deref());
+    pub fn transport(&self, transport: &Text, initialize: Option<Text>) -> Begun {
+        let initialize = initialize.as_ref().map(document);
+        let (exchange, step) =
+            document::transport(&self.0, &document(transport), initialize.as_deref());
         begun(Exchange(exchange), &step)
     }
 
@@ -55,7 +56,11 @@ pub fn ledger_text(name: &Text) -> Result<String> {
 
 #[wasm_bindgen(js_name = ledgerJudge)]
 pub fn ledger_judge(command: &Text, now: f64, values: &Text) -> Result<String> {
-    Ok(document::judge(&cut(command), whole(now), &cut(values))?)
+    Ok(document::judge(
+        &document(command),
+        whole(now),
+        &document(values),
+    )?)
 }
 
 #[wasm_bindgen(js_name = ledgerFitness)]
@@ -75,7 +80,7 @@ impl Memory {
     }
 
     pub fn run(&mut self, command: &Text, now: f64) -> Result<String> {
-        Ok(document::run(&mut self.0, &cut(command), whole(now))?)
+        Ok(document::run(&mut self.0, &document(command), whole(now))?)
     }
 }
 
@@ -96,13 +101,17 @@ pub struct Exchange(mcp::Exchange);
 #[wasm_bindgen]
 impl Exchange {
     pub fn on(&mut self, event: &Text, value: Option<Text>) -> Result<String> {
-        let value = value.as_ref().map(cut);
-        Ok(document::on(&mut self.0, &cut(event), value.as_deref())?)
+        let value = value.as_ref().map(document);
+        Ok(document::on(
+            &mut self.0,
+            &document(event),
+            value.as_deref(),
+        )?)
     }
 
     pub fn act(&self, act: &Text, value: Option<Text>) -> Result<Begun> {
         let value = value.as_ref().map(cut);
-        let (acting, step) = document::act(&self.0, &cut(act), value.as_deref())?;
+        let (acting, step) = document::act(&self.0, &document(act), value.as_deref())?;
         Ok(begun(Exchange(acting), &step))
     }
 

@@ -7,15 +7,17 @@ use wasm_bindgen::prelude::*;
 
 use crate::input::whole;
 
+#[wasm_bindgen(raw_module = "./input.js")]
+extern "C" {
+    /// `pkg/src/input.ts`
+    #[wasm_bindgen(js_name = dateNow)]
+    fn date_now() -> f64;
+    #[wasm_bindgen(js_name = performanceNow)]
+    fn performance_now() -> f64;
+}
+
 #[wasm_bindgen]
 extern "C" {
-    #[wasm_bindgen(js_namespace = Date, js_name = now)]
-    fn date_now() -> f64;
-
-    /// Milliseconds with a fraction, at the host's resolution.
-    #[wasm_bindgen(js_namespace = performance, js_name = now)]
-    fn performance_now() -> f64;
-
     #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues, catch)]
     fn get_random_values(bytes: &mut [u8]) -> Result<(), JsValue>;
 }

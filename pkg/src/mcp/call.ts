@@ -2,7 +2,8 @@ import type { JSONRPCResponse } from '@modelcontextprotocol/server';
 import { carried } from '../context.js';
 import { invalidArgument } from '../error.js';
 import type { Carried } from '../facts.js';
-import { Caller } from './caller.js';
+import { json } from '../input.js';
+import { Caller, type Told } from './caller.js';
 import {
   type Act,
   type Deliver,
@@ -13,11 +14,12 @@ import {
   sent,
 } from './engine.js';
 import { after } from './later.js';
+import { isTooDeep } from './messages.js';
 import { metadataOf, PROTOCOL_VERSION, withMetadata } from './metadata.js';
 import type { Policy } from './policy.js';
 import { quoted } from './quoted.js';
 import type { RequestContext } from './request-context.js';
-import { Session } from './session.js';
+import { type Remade, Session } from './session.js';
 import type { Arrived, Entered, Leaving, Passing } from './transport.js';
 
 type Result = Readonly<Record<string, unknown>>;
@@ -33,6 +35,10 @@ export class Call implements Passing {
   #exchange: Exchange | undefined;
   #delivered: Deliver | undefined;
   #session: Session | undefined;
+  /** The states that were sealed, as JSON, by their tokens. */
+  readonly #states = new Map<string, string>();
+  /** The handler's result, made again for the value that was written in the end. */
+  #remade: Remade | undefined;
   #isOver = false;
 
   constructor(policy: Policy, message: Arrived, context: RequestContext) {
@@ -49,8 +55,9 @@ export class Call implements Passing {
   }
 
   enter(): Entered | Promise<Entered> {
-    if (this.#bringsNothing()) return { deliver: this.#opened(undefined) };
-    this.#exchange = this.#begun();
+    const isReadable = !isTooDeep(this.#message);
+    if (isReadable && this.#bringsNothing()) return { deliver: this.#opened(undefined) };
+    this.#exchange = isReadable ? this.#begun() : this.policy.engine.unreadable();
     return after(this.caller.drive(this.#exchange), (step): Entered => {
       if (step.step === 'reply') return { answer: this.#replied(step) };
       if (step.step !== 'deliver') return undefined;
@@ -78,7 +85,8 @@ export class Call implements Passing {
   #begun(): Exchange {
     const { policy, caller } = this;
     const { method } = this.#message;
-    const [carries, metadata] = [this.#carried, metadataOf(this.#message.params)];
+    const carries = this.#carried;
+    const metadata = metadataOf(this.#message.params) ?? undefined;
     const target = carries?.target && this.#param(carries.target);
     const args = carries?.target && this.#param('arguments');
     const came = metadata !== undefined && this.#cameWith(metadata);
@@ -127,18 +135,36 @@ export class Call implements Passing {
     const result: Result = response.result;
     const isAbsent = (member: string) => (result[member] ?? undefined) === undefined;
     if (watch !== true && isAbsent(watch)) return response;
-    const { resultType, cacheScope } = result;
-    const left: Head = {
-      outcome: resultType === 'input_required' ? 'input_required' : undefined,
-      token: this.#carried && sent(result[this.#carried.result]),
-      scope: typeof cacheScope === 'string' ? cacheScope : undefined,
-    };
+    const left = this.#head(result);
     const exchange = this.#live();
     return after(this.caller.drive(exchange, exchange.on({ left })), (step): Leaving => {
       if (step.step === 'drop') return undefined;
       if (step.step !== 'leave') return this.#replied(step);
-      return { ...response, result: this.#changed(result, step) };
+      const remade = this.#remade === undefined ? result : inPlaceOf(result, this.#remade);
+      return { ...response, result: this.#changed(remade, step) };
     });
+  }
+
+  #head({ resultType, cacheScope, ...result }: Result): Head {
+    return {
+      outcome: resultType === 'input_required' ? 'input_required' : undefined,
+      token: this.#carried && sent(result[this.#carried.result]),
+      scope: typeof cacheScope === 'string' ? cacheScope : undefined,
+    };
+  }
+
+  /** Applies the handler's functions to a session's value that another request wrote. */
+  #again(session: Session, written: string): Told {
+    let what = 'update';
+    try {
+      const value = session.again(written);
+      what = 'result';
+      this.#remade = session.remade();
+      const updated = this.#remade === undefined ? {} : { left: this.#head(this.#remade.made) };
+      return { event: { updated }, value };
+    } catch (cause) {
+      return { event: { updated: { failed: `${what}: the function threw` } }, cause };
+    }
   }
 
   #changed(given: Result, leave: Leave): Result {
@@ -188,12 +214,29 @@ export class Call implements Passing {
    * @throws {@link SealwaxError} `invalid_argument` for a method that carries no state
    */
   state(): string | undefined {
-    this.assertState();
+    this.#assertState();
     return this.#delivered?.carried;
   }
 
-  /** @throws {@link SealwaxError} `invalid_argument` for a method that carries no state */
-  assertState(): void {
+  /**
+   * Seals the next state and returns the token.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` for a method that carries no state, or a value that JSON cannot hold
+   */
+  sealed(value: unknown): string {
+    this.#assertState();
+    const written = json('state', value);
+    const token = this.#live().sealState(written);
+    this.#states.set(token, written);
+    return token;
+  }
+
+  /** Returns the text of a state that this handler returned: as it was before it was sealed here. */
+  meant(state: string): string {
+    return this.#states.get(state) ?? state;
+  }
+
+  #assertState(): void {
     if (this.#carried?.kind === 'request-state') return;
     throw invalidArgument(
       `requestState: expected a request that carries one, found ${quoted(this.#message.method)}`,
@@ -206,7 +249,7 @@ export class Call implements Passing {
     if (facts === undefined || this.#exchange === undefined) return undefined;
     if (this.#session === undefined) {
       const session = new Session(this.#exchange, facts);
-      this.caller.onUpdate((written) => session.again(written));
+      this.caller.onUpdate((written) => this.#again(session, written));
       this.#session = session;
     }
     return this.#session;
@@ -216,6 +259,17 @@ export class Call implements Passing {
   act(act: Act, value?: string): Exchange {
     return this.#live().act(act, value);
   }
+}
+
+/** Returns a result that was made again, with what the SDK has added to the first one. */
+function inPlaceOf(sent: Result, { first, made }: Remade): Result {
+  const added = Object.entries(sent).filter(([name]) => !Object.hasOwn(first, name));
+  const _meta = { ...Object(sent._meta), ...Object(made._meta) };
+  for (const name of Object.keys(Object(first._meta))) {
+    if (!Object.hasOwn(Object(made._meta), name)) delete _meta[name];
+  }
+  const both = { ...Object.fromEntries(added), ...made };
+  return Object.keys(_meta).length === 0 ? both : { ...both, _meta };
 }
 
 function declared({ capabilities }: Result): Result {

@@ -122,9 +122,10 @@ export class Caller {
   #checked(principal: Principal | undefined): Told {
     try {
       if (principal === undefined || principal === null) {
-        throw new TypeError('expected one, or the constant anonymous, found nobody');
+        return { event: { principal: { nobody: true } } };
       }
-      partsOf(principal);
+      const isAnonymous = partsOf(principal) === anonymous;
+      if (isAnonymous && this.#context.http?.authInfo !== undefined) this.policy.warnOfUser();
       this.#principal = principal;
       return { event: { principal } };
     } catch (error) {

@@ -6,7 +6,7 @@
 import { type Codec, rawCodec } from '../codec.js';
 import { invalidArgument } from '../error.js';
 import type { Begun } from '../facts.js';
-import { core } from '../module.js';
+import { core, entered, inside, WIDE } from '../module.js';
 import type { Principal } from '../principal.js';
 import type * as raw from '../raw.js';
 import type { SessionMetadata } from '../sessions.js';
@@ -98,10 +98,10 @@ export interface Failed {
 }
 
 export type Event =
-  | { readonly principal: Principal | Failed }
+  | { readonly principal: Principal | Failed | { readonly nobody: true } }
   | { readonly answer: 'yes' | { readonly no: number } | Failed }
   | { readonly ledger: readonly string[] | Failed }
-  | { readonly updated: Record<string, never> | Failed }
+  | { readonly updated: { readonly left?: Head } | Failed }
   | { readonly begun: Record<string, never> | Failed }
   | { readonly left: Head };
 
@@ -223,6 +223,8 @@ export interface Refusal {
   readonly code: string;
   readonly kind: Presented['kind'];
   readonly tokenId?: string;
+  /** The tool, prompt or resource of the request. */
+  readonly target?: string;
   readonly message: string;
 }
 
@@ -243,23 +245,32 @@ export class Engine {
 
   /** @throws {@link SealwaxError} `invalid_argument` for invalid settings */
   constructor(codec: Codec, settings: Settings) {
-    const { Guard } = core();
+    const { Guard } = core(WIDE);
     this.#raw = new Guard(rawCodec(codec), JSON.stringify(settings));
   }
 
   /** Begins the exchange of a message to the SDK's handlers; `args` are its arguments as JSON. */
   message(message: Message, args?: string): Exchange {
-    return new Exchange(this.#raw.message(JSON.stringify(message), args));
+    return new Exchange(this.#entered().message(JSON.stringify(message), args));
+  }
+
+  /** Begins the exchange of a message that this side cannot read, to refuse it. */
+  unreadable(): Exchange {
+    return new Exchange(this.#entered().message('null'));
   }
 
   /** Begins the exchange that revokes every token a principal has until now. */
   revoke(principal: Principal, lives?: number): Exchange {
-    return new Exchange(this.#raw.revoke(JSON.stringify(principal), lives));
+    return new Exchange(this.#entered().revoke(JSON.stringify(principal), lives));
   }
 
   /** Begins the exchange of a message on HTTP or stdio; `initialize` are its parameters as JSON. */
   transport(transport: Transport, initialize?: string): Exchange {
-    return new Exchange(this.#raw.transport(JSON.stringify(transport), initialize));
+    return new Exchange(this.#entered().transport(JSON.stringify(transport), initialize));
+  }
+
+  #entered(): raw.Guard {
+    return entered(this.#raw, WIDE);
   }
 }
 
@@ -289,6 +300,11 @@ export class Exchange {
     return new Exchange(this.#live().act(JSON.stringify(act), value));
   }
 
+  /** Seals the next `requestState`, a value as JSON, and returns the token. */
+  sealState(value: string): string {
+    return this.#live().sealState(value);
+  }
+
   /** Writes the value that update functions returned, as JSON. */
   update(value: string): void {
     this.#live().update(value);
@@ -305,18 +321,25 @@ export class Exchange {
   }
 
   free(): void {
-    this.#raw?.free();
+    if (this.#raw === undefined) return;
+    const raw = entered(this.#raw);
     this.#raw = undefined;
+    raw.free();
   }
 
   #live(): raw.Exchange {
-    if (this.#raw !== undefined) return this.#raw;
+    if (this.#raw !== undefined) return entered(this.#raw, WIDE);
     throw invalidArgument('exchange: expected a call before the result, not after');
   }
 }
 
-/** Converts a value from a client. `null` counts as absent. */
+/**
+ * Converts a value from a client or a handler. `null` counts as absent. A text is cut where the engine refuses it as too
+ * large, because the module's memory never shrinks.
+ */
 export function sent(value: unknown): Sent {
   if (value === undefined || value === null) return undefined;
-  return typeof value === 'string' && value.isWellFormed() ? value : true;
+  if (typeof value !== 'string' || !value.isWellFormed()) return true;
+  const most = inside().most();
+  return value.length > most ? value.slice(0, most).toWellFormed() : value;
 }

@@ -1,6 +1,6 @@
 import { Codec } from '../codec.js';
 import { invalidArgument } from '../error.js';
-import { count, flag, json, optional, options, text, wrongClass, wrongType } from '../input.js';
+import { count, flag, optional, options, text, wrongClass, wrongType } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { core } from '../module.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
@@ -77,6 +77,10 @@ const OPTIONS = [
   'requestStateTtl',
   'only',
 ] as const satisfies readonly (keyof GuardOptions)[];
+
+const ANONYMOUS_BESIDE_USERS =
+  'sealwax: SECURITY: the principal is anonymous, but a request came with authInfo: what this guard seals for one ' +
+  'user opens for every other. Set the option principal: principalFromAuthInfo';
 
 /** @internal */
 export let policyOf: (guard: unknown) => Policy;
@@ -161,6 +165,11 @@ export class Guard {
     const { ledger } = given;
     const acceptTimeout = seconds('acceptTimeout', known.acceptTimeout) ?? 1;
     const warn = (line: string) => quietly(() => logger.warn(line));
+    let hasWarned = false;
+    const warnOfUser = () => {
+      if (!hasWarned) warn(ANONYMOUS_BESIDE_USERS);
+      hasWarned = true;
+    };
     this.#policy = {
       codec,
       principalOf: principalOf(known.principal),
@@ -173,6 +182,7 @@ export class Guard {
       ledgerClient: ledger && new LedgerClient(ledger, acceptTimeout, warn),
       engine,
       transportOf: (transport) => new Engine(codec, { transport, asks, ledger: remembers }),
+      warnOfUser,
       initial: undefined,
       sessions: false,
     };
@@ -229,16 +239,15 @@ export class Guard {
   }
 
   /**
-   * Returns a value as the `requestState` of `inputRequired`, in a handler of a protected server. It is sealed
-   * when the result is sent. In the next request the SDK's `ctx.mcpReq.requestState<T>()` returns the value
+   * Seals a value and returns the token: the `requestState` of `inputRequired`, in a handler of a protected server.
+   * In the next request the SDK's `ctx.mcpReq.requestState<T>()` returns the value
    * that the guard opened; in a method that carries none it throws, as this does.
    *
    * @throws {@link SealwaxError} `invalid_argument` outside of a protected server, in a method that carries
-   * no `requestState`, and for a value that JSON cannot hold
+   * no `requestState`, and for a value that JSON cannot hold; `too_large`, `entropy_unavailable`
    */
   state(context: HandlerContext, value: unknown): string {
-    this.#callOf(context).assertState();
-    return json('state', value);
+    return this.#callOf(context).sealed(value);
   }
 
   /**

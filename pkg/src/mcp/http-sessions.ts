@@ -1,6 +1,7 @@
 /** `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store: the header holds the session. */
 
 import type { AuthInfo } from '@modelcontextprotocol/server';
+import { answer } from '../answer.js';
 import { Caller } from './caller.js';
 import type { Engine, Exchange, Reply } from './engine.js';
 import {
@@ -8,11 +9,13 @@ import {
   claimsModern,
   facts,
   isMessage,
+  isTooDeep,
   type Message,
   takenOff,
   withResult,
 } from './messages.js';
 import type { Policy } from './policy.js';
+import { tell } from './refused.js';
 import { rewritten, whole } from './rewrite.js';
 
 /** A handler of web-standard requests, such as `fetch` of `createMcpHandler`. */
@@ -58,21 +61,25 @@ export function withSessions(
   engine: Engine,
   sep1359: boolean,
 ): FetchHandler {
-  return async (request, options = {}) => {
+  const served: FetchHandler = async (request, options = {}) => {
     const came = options.parsedBody ?? (await bodyOf(request));
     const { message, inside } =
       sep1359 && isMessage(came) ? takenOff(came) : { message: came, inside: undefined };
     const { authInfo } = options;
     const http = { req: request, ...(authInfo && { authInfo }) };
     const caller = new Caller(policy, { http }, Object(message));
-    const { initialize, ...told } = facts(message);
-    const version = request.headers.get(VERSION) ?? undefined;
-    const header = request.headers.get(HEADER) ?? undefined;
-    const modern = isModern(request, message);
-    const exchange = engine.transport(
-      { ...told, http: request.method, modern, version, header, inside },
-      initialize,
-    );
+    const begun = () => {
+      if (isTooDeep(came)) return engine.unreadable();
+      const { initialize, ...told } = facts(message);
+      const version = request.headers.get(VERSION) ?? undefined;
+      const header = request.headers.get(HEADER) ?? undefined;
+      const modern = isModern(request, message);
+      return engine.transport(
+        { ...told, http: request.method, modern, version, header, inside },
+        initialize,
+      );
+    };
+    const exchange = begun();
     try {
       const step = await caller.drive(exchange);
       if (step.step === 'reply') return replied(step, message);
@@ -88,10 +95,21 @@ export function withSessions(
       }
       const parsed = message === undefined ? options : { ...options, parsedBody: message };
       const response = await handler(next, parsed);
-      if (watch !== undefined) return await begun(caller, exchange, message, response);
+      if (watch !== undefined) return await initialized(caller, exchange, message, response);
       return stamp === undefined ? response : rewritten(response, (one) => carrying(one, stamp));
     } finally {
       exchange.free();
+    }
+  };
+  return async (request, options) => {
+    try {
+      return await served(request, options);
+    } catch (cause) {
+      const message = 'fetch: expected a response of the handler, found an error';
+      const circumstances = { method: undefined, principal: undefined, cause };
+      tell(policy, { code: 'invalid_argument', kind: 'session', message }, circumstances);
+      const { error } = answer('data-layer', { error: cause }) as Pick<Reply, 'error'>;
+      return replied({ step: 'reply', status: 500, ...(error && { error }) }, undefined);
     }
   };
 }
@@ -105,7 +123,7 @@ function changed(request: Request, message: unknown, version: string | undefined
 }
 
 /** Adds the session to the response to `initialize`. */
-async function begun(
+async function initialized(
   caller: Caller,
   exchange: Exchange,
   message: unknown,

@@ -1,5 +1,5 @@
 import { count, optional, options } from '../input.js';
-import { core } from '../module.js';
+import { core, entered, WIDE } from '../module.js';
 import type * as raw from '../raw.js';
 import type { Command } from './engine.js';
 
@@ -53,7 +53,7 @@ export class MemoryLedger implements Ledger {
 
   run(command: Command): readonly string[] {
     this.#memory ??= this.#made();
-    return JSON.parse(this.#memory.run(JSON.stringify(command), now()));
+    return JSON.parse(entered(this.#memory, WIDE).run(JSON.stringify(command), now()));
   }
 
   #made(): raw.Memory {

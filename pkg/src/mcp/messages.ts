@@ -6,6 +6,15 @@ import { PROTOCOL_VERSION } from './metadata.js';
 
 export type Message = Readonly<Record<string, unknown>>;
 
+/** The most levels of a message, which are those that the engine reads. */
+const LEVELS = 128;
+
+/** Whether a message has more levels than any that is meant well: writing it as JSON could fill the stack. */
+export function isTooDeep(value: unknown, levels = LEVELS): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
+}
+
 export function isMessage(value: unknown): value is Message {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -40,16 +49,11 @@ export function facts(message: unknown) {
 export function takenOff(came: Message): { readonly message: Message; readonly inside: Sent } {
   const { sessionId, ...message } = came;
   const { result } = message;
-  if (sessionId !== undefined) return { message, inside: inMessage(sessionId) };
+  if (sessionId !== undefined) return { message, inside: sent(sessionId) };
   if (!isMessage(result) || result.sessionId === undefined)
     return { message: came, inside: undefined };
   const { sessionId: inside, ...rest } = result;
-  return { message: { ...message, result: rest }, inside: inMessage(inside) };
-}
-
-/** A member that is present counts as a session, of any type. */
-function inMessage(sessionId: unknown): Sent {
-  return sent(sessionId) ?? true;
+  return { message: { ...message, result: rest }, inside: sent(inside) };
 }
 
 /** Adds the session to a message for a client that sent one. An error has no member for it. */

@@ -40,6 +40,8 @@ export interface Policy extends Listener {
   engine: Engine;
   /** Returns the engine for messages to a wrapper around the handlers. */
   readonly transportOf: (settings: TransportSettings) => Engine;
+  /** Warns, once, that a request has an authenticated user while the principal is anonymous. */
+  readonly warnOfUser: () => void;
   /** Returns the first value of a data-layer session. */
   initial: ((beginning: Beginning) => unknown) | undefined;
   /** Whether there are data-layer sessions; `required` if some request needs one. */

@@ -1,21 +1,18 @@
-import { invalidArgument } from '../error.js';
 import { type Principal, principalFromClaims } from '../principal.js';
 import type { RequestContext } from './request-context.js';
 
 /**
  * Returns the principal of a request's access token, from the SDK's `AuthInfo`: for the option `principal`
- * of a {@link Guard}.
+ * of a {@link Guard}. Without `AuthInfo` it returns nothing: the request is refused as unauthenticated.
  *
  * The client is `authInfo.clientId`. Issuer and subject are the claims `iss` and `sub` of the token; your
  * token verifier puts them, or all claims as `claims`, into `authInfo.extra`.
  *
- * @throws {@link SealwaxError} `invalid_argument` if the request is not authenticated, or a claim is missing
+ * @throws {@link SealwaxError} `invalid_argument` if a claim is missing
  */
-export function principalFromAuthInfo(context: RequestContext): Principal {
+export function principalFromAuthInfo(context: RequestContext): Principal | undefined {
   const authInfo = context.http?.authInfo;
-  if (authInfo === undefined) {
-    throw invalidArgument('principal: expected an authenticated request, found no authInfo');
-  }
+  if (authInfo === undefined) return undefined;
   const extra = authInfo.extra ?? {};
   const { iss, sub } = Object(extra.claims ?? extra);
   // The type requires a client, so an empty string stands for a token without one.

@@ -1,8 +1,16 @@
 import { invalidArgument } from '../error.js';
 import { wrongType } from '../input.js';
-import { core } from '../module.js';
+import { core, WIDE } from '../module.js';
 import type { Command } from './engine.js';
 import { type Ledger, LedgerUnfit, storeText } from './ledger.js';
+import {
+  type Connection,
+  Connections,
+  lowered,
+  ofIoredis,
+  ofRedis,
+  type Send,
+} from './redis-connections.js';
 
 /**
  * A client for {@link RedisLedger}: `Redis` or `Cluster` of `ioredis`, `createClient` or
@@ -17,32 +25,32 @@ export type RedisClient =
     }
   | { exec(args: [string, ...string[]]): PromiseLike<unknown> };
 
-type Send = (...command: [string, ...string[]]) => PromiseLike<unknown>;
-
-/** One store, through any of the clients. */
+/** A store, through any of the clients. */
 interface Store {
   /** Sends a command to the server that holds a key. */
   send(key: string, ...command: [string, ...string[]]): PromiseLike<unknown>;
   /** Returns every server that accepts writes. */
   servers(): PromiseLike<readonly Send[]> | readonly Send[];
-  /** Whether every command uses one connection, and a reconnection is reported. */
-  readonly isOne: boolean;
+  /** Opens a connection of our own, which is never made again and sends nothing again; only with a single server. */
+  readonly open?: () => Connection;
 }
 
-/** The time limit for a confirmation by a replica, in milliseconds: less than that of the whole command. */
-const CONFIRMED_IN = '200';
+/** The time limit for a confirmation by a replica, in milliseconds: half of that of the whole command. */
+const CONFIRMED_IN = '150';
 
 /**
  * A ledger in Redis 6.2 or later, or Valkey, for several machines. It checks the server at the first command,
  * and again after a reconnection or an error; a server that would lose records is {@link LedgerUnfit}.
  *
- * Give it a client of its own, because `WAIT` blocks every other command of the connection. A command that
- * the client resends does not count as a second use, but the guard waits at most three tenths of its `acceptTimeout`. To
- * learn at once that the server is down, set `enableOfflineQueue: false` and `maxRetriesPerRequest: 1` for `ioredis`,
- * `disableOfflineQueue: true` for `redis`. Both need an `error` listener.
+ * With a single server the ledger opens connections of its own, with the client's options, and closes them when the
+ * client is closed. One serves all requests; what a replica should confirm has another one to itself, because `WAIT`
+ * blocks its connection. A connection without an answer for two seconds is given up, and what was sent there is never
+ * sent again. Give the client an `error` listener.
  *
- * Confirmation by a replica is known only with a single server. With a Cluster, and with `@upstash/redis`
- * (which needs `automaticDeserialization: false`), ends and revocations are logged as `ledger_unconfirmed`.
+ * A Cluster, a pool and `@upstash/redis` (which needs `automaticDeserialization: false`) are used as they are. There, set
+ * `socketTimeout` for `redis`; for `ioredis` `socketTimeout` and `autoResendUnfulfilledCommands: false`, or else a
+ * command that the client took for failed is sent again. Confirmation by a replica is not known there: ends and
+ * revocations are logged as `ledger_unconfirmed`.
  *
  * @example
  * ```js
@@ -50,7 +58,7 @@ const CONFIRMED_IN = '200';
  * import { RedisLedger } from 'sealwax/mcp';
  *
  * async function connect(url) {
- *   const client = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+ *   const client = new Redis(url);
  *   client.on('error', (error) => console.error(error.code));
  *   return new RedisLedger(client);
  * }
@@ -60,12 +68,11 @@ const CONFIRMED_IN = '200';
 export class RedisLedger implements Ledger {
   readonly #store: Store;
   readonly #digests = new Map<string, Promise<string>>();
+  readonly #connections: Connections | undefined;
   #warnings: readonly string[] | undefined;
   #checked: Promise<unknown> | undefined;
   /** Whether a replica must confirm each command, because servers cannot be told apart. */
   #mustConfirm = false;
-  /** The number of connections so far. */
-  #connections = 0;
 
   /** @throws `TypeError` for another client; {@link SealwaxError} `invalid_argument` for a `keyPrefix` */
   constructor(client: RedisClient) {
@@ -75,11 +82,17 @@ export class RedisLedger implements Ledger {
     if (options?.keyPrefix || options?.redisOptions?.keyPrefix) {
       throw invalidArgument('client: expected one without a keyPrefix');
     }
+    const again = () => {
+      this.#checked = undefined;
+    };
+    const { open } = this.#store;
+    this.#connections = open && new Connections(open, again);
     if (typeof on !== 'function') return;
     on.call(client, 'ready', () => {
-      this.#connections += 1;
-      this.#checked = undefined;
+      again();
+      this.#connections?.reopen();
     });
+    on.call(client, 'end', () => this.#connections?.close());
   }
 
   /** Warnings about server settings that may lose records, after the first check. */
@@ -89,10 +102,12 @@ export class RedisLedger implements Ledger {
 
   async run(command: Command): Promise<readonly string[]> {
     try {
-      this.#checked ??= this.check();
-      await this.#checked;
-      const from = this.#connections;
-      return await this.#confirmed(command, await this.#evaluate(command), from);
+      do {
+        this.#checked ??= this.check();
+        await this.#checked;
+        // Its connection may be over already.
+      } while (this.#checked === undefined);
+      return await this.#run(command);
     } catch (error) {
       // The next reply may come from another server.
       this.#checked = undefined;
@@ -108,8 +123,9 @@ export class RedisLedger implements Ledger {
   async check(): Promise<readonly string[]> {
     const refused: string[] = [];
     const warned = new Set<string>();
-    for (const send of await this.#store.servers()) {
-      const found = JSON.parse(core().ledgerFitness(String(await send('INFO'))));
+    const servers = this.#connections ? [this.#connections.send] : await this.#store.servers();
+    for (const send of servers) {
+      const found = JSON.parse(core(WIDE).ledgerFitness(String(await send('INFO'))));
       refused.push(...found.refused);
       for (const one of found.warned) warned.add(one);
     }
@@ -118,43 +134,50 @@ export class RedisLedger implements Ledger {
     return this.#warnings;
   }
 
-  async #evaluate({ script, keys, args }: Command): Promise<readonly string[]> {
-    const [key = ''] = keys;
-    const rest = [String(keys.length), ...keys, ...args];
-    let reply: unknown;
-    try {
-      reply = await this.#store.send(key, 'EVALSHA', await this.#digest(script), ...rest);
-    } catch (error) {
-      if (!String(Object(error).message).includes('NOSCRIPT')) throw error;
-      reply = await this.#store.send(key, 'EVAL', storeText(script), ...rest);
+  /** Runs a command; one that ends something, or that must be confirmed, on a connection where it can wait for that. */
+  async #run(command: Command): Promise<readonly string[]> {
+    const { script, args } = command;
+    const ends = script === 'revoke' || args.includes('end') || args.includes('force');
+    if (this.#connections !== undefined && (ends || this.#mustConfirm)) {
+      return this.#connections.alone((send) => this.#confirmed(command, send));
     }
-    if (!Array.isArray(reply)) return [];
-    if (reply.some((one) => typeof one === 'number')) {
-      throw new LedgerUnfit('client: expected texts; set automaticDeserialization: false');
-    }
-    return reply.map(String);
+    const [key = ''] = command.keys;
+    const send: Send = this.#connections?.send ?? ((...given) => this.#store.send(key, ...given));
+    return this.#confirmed(command, send, false);
   }
 
-  /** Waits for a replica to confirm a command that should, or must, survive a failover. */
-  async #confirmed(
-    { script, keys: [key = ''] }: Command,
-    reply: readonly string[],
-    from: number,
-  ): Promise<readonly string[]> {
-    const { isOne, send } = this.#store;
+  /** Runs a command, and waits for a replica to confirm one that should, or must, survive a failover. */
+  async #confirmed(command: Command, send: Send, canWait = true): Promise<readonly string[]> {
+    const reply = await this.#evaluate(command, send);
+    const { script } = command;
     const [verdict, confirm] = reply;
-    if (script === 'open' && verdict === 'ok') this.#mustConfirm = reply.at(-1) === '2';
-    if (this.#mustConfirm && !isOne) {
+    const must = (script === 'open' ? reply.at(-1) : confirm) === '2';
+    if (verdict === 'ok' && (script === 'open' || must)) this.#mustConfirm = must;
+    if (this.#mustConfirm && this.#connections === undefined) {
       throw new LedgerUnfit(
         'scripts: expected a server that allows INFO in them, for a fail-over to be seen; else a replica ' +
           'must confirm each command, which takes ioredis or redis and one server',
       );
     }
     if (verdict !== 'ok' || script === 'open' || (confirm !== '1' && confirm !== '2')) return reply;
-    // WAIT covers only the writes of its own connection.
-    const count = isOne ? await attempted(() => send(key, 'WAIT', '1', CONFIRMED_IN)) : 0;
-    const confirmed = Number(count) > 0 && this.#connections === from;
-    return confirmed ? reply : [...reply, 'unconfirmed'];
+    const count = canWait ? await attempted(() => send('WAIT', '1', CONFIRMED_IN)) : 0;
+    return Number(count) > 0 ? reply : [...reply, 'unconfirmed'];
+  }
+
+  async #evaluate({ script, keys, args }: Command, send: Send): Promise<readonly string[]> {
+    const rest = [String(keys.length), ...keys, ...args];
+    let reply: unknown;
+    try {
+      reply = await send('EVALSHA', await this.#digest(script), ...rest);
+    } catch (error) {
+      if (!String(Object(error).message).includes('NOSCRIPT')) throw error;
+      reply = await send('EVAL', storeText(script), ...rest);
+    }
+    if (!Array.isArray(reply)) return [];
+    if (reply.some((one) => typeof one === 'number')) {
+      throw new LedgerUnfit('client: expected texts; set automaticDeserialization: false');
+    }
+    return reply.map(String);
   }
 
   #digest(script: string): Promise<string> {
@@ -169,13 +192,13 @@ export class RedisLedger implements Ledger {
 function storeOf(client: unknown): Store {
   const given = Object(client);
   if (typeof given.call === 'function') {
-    const isOne = given.isCluster !== true;
     const send = (of: typeof given, command: string[]) => of.call(...lowered(command));
+    const isOne = given.isCluster !== true && typeof given.duplicate === 'function';
     return {
-      isOne,
+      ...(isOne && { open: () => ofIoredis(given) }),
       send: (_, ...command) => send(given, command),
       servers() {
-        const nodes = isOne ? [given] : given.nodes('master');
+        const nodes = given.isCluster === true ? given.nodes('master') : [given];
         return nodes.map(
           (node: unknown) =>
             (...command: string[]) =>
@@ -191,11 +214,15 @@ function storeOf(client: unknown): Store {
         of.sendCommand(command);
     if (given.masters === undefined) {
       const send = sending(given);
-      const isOne = given.totalClients === undefined; // a pool has more
-      return { isOne, send: (_, ...command) => send(...command), servers: () => [send] };
+      // A pool has more than one connection.
+      const isOne = given.totalClients === undefined && typeof given.duplicate === 'function';
+      return {
+        ...(isOne && { open: () => ofRedis(given) }),
+        send: (_, ...command) => send(...command),
+        servers: () => [send],
+      };
     }
     return {
-      isOne: false,
       send: (key, ...command) => given.sendCommand(key, false, command),
       servers: async () => {
         const masters = given.masters.map((master: unknown) => given.nodeClient(master));
@@ -205,14 +232,9 @@ function storeOf(client: unknown): Store {
   }
   if (typeof given.exec === 'function') {
     const send: Send = (...command) => given.exec(command);
-    return { isOne: false, send: (_, ...command) => send(...command), servers: () => [send] };
+    return { send: (_, ...command) => send(...command), servers: () => [send] };
   }
   throw wrongType('client', 'a client of ioredis, redis or @upstash/redis', client);
-}
-
-/** Lowers the command's name, by which ioredis finds its keys. */
-function lowered([name = '', ...args]: string[]): string[] {
-  return [name.toLowerCase(), ...args];
 }
 
 async function attempted(work: () => PromiseLike<unknown>): Promise<unknown> {

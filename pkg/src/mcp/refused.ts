@@ -12,6 +12,8 @@ export interface Refused {
    */
   readonly code:
     | SealwaxErrorCode
+    | 'invalid_request'
+    | 'unauthenticated'
     | 'not_accepted'
     | 'accept_unavailable'
     | 'used'
@@ -25,6 +27,10 @@ export interface Refused {
   readonly kind: Accepted['kind'];
   /** The token id, or the ulid of a handle or session, if it is readable. It is verified only if the token opened. */
   readonly tokenId?: string;
+  /** The method of the request, if there is one. */
+  readonly method?: string;
+  /** The tool, the prompt or the resource of the request, as the client named it. */
+  readonly target?: string;
   /** The caller, if known. */
   readonly principal?: Principal;
   /** The expected and the found value. It contains no token, key or payload. */
@@ -47,12 +53,13 @@ export interface Circumstances {
 }
 
 export function tell(listener: Listener, refusal: Refusal, known: Circumstances): void {
-  const { kind, tokenId } = refusal;
+  const { kind, tokenId, target } = refusal;
   const { method, principal, cause } = known;
   const code = refusal.code as Refused['code'];
+  const names = [method, target].filter((name) => typeof name === 'string');
   // A mistake of the application belongs to no method.
   const where =
-    typeof method === 'string' && code !== 'invalid_argument' ? `${quoted(method)}: ` : '';
+    names.length === 0 || code === 'invalid_argument' ? '' : `${names.map(quoted).join(' ')}: `;
   const message = where + printable(refusal.message);
   const id = tokenId === undefined ? '' : ` ${tokenId}`;
   quietly(() => listener.logger.warn(`sealwax: ${kind}${id}: ${code}: ${message}`));
@@ -60,6 +67,8 @@ export function tell(listener: Listener, refusal: Refusal, known: Circumstances)
     listener.onRefused?.({
       ...{ code, kind, message },
       ...(tokenId !== undefined && { tokenId }),
+      ...(typeof method === 'string' && { method }),
+      ...(target !== undefined && { target }),
       ...(principal !== undefined && { principal }),
       ...(cause !== undefined && { cause }),
     }),

@@ -54,19 +54,15 @@ function editedText(text: string, stream: boolean, edit: Edit): string {
   });
 }
 
-/** Edits a text if it is a message; returns any other text unchanged. */
+/** Edits a text if it is a message; returns any other text unchanged, also one too deep to be written again. */
 function editedJson(text: string, edit: Edit): string {
-  const parsed = parsedJson(text);
-  if (typeof parsed !== 'object' || parsed === null) return text;
-  const edited = Array.isArray(parsed) ? parsed.map(edit) : edit(parsed as Message);
-  return edited === parsed ? text : JSON.stringify(edited);
-}
-
-function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== 'object' || parsed === null) return text;
+    const edited = Array.isArray(parsed) ? parsed.map(edit) : edit(parsed as Message);
+    return edited === parsed ? text : JSON.stringify(edited);
   } catch {
-    return undefined;
+    return text;
   }
 }
 

@@ -58,6 +58,7 @@ const callsBySignal = new WeakMap<AbortSignal, unknown>();
 /** The members of a call that the hooks use. */
 interface Served extends Passing {
   state(): string | undefined;
+  meant(state: string): string;
   readonly own: Record<string, unknown>;
 }
 
@@ -90,9 +91,10 @@ export function intercept<Call extends Served>(
   // The text comes from `requestState` below. If the SDK asks for input by itself, it is the one that the
   // handler has just returned, which never left the server.
   inside._requestStateVerify = (state, context) => {
+    const call = callOf(context) as Call | undefined;
     // Without a protected transport, the guard has not opened it.
-    if (!isProtected(context)) throw invalidArgument('requestState: the guard has not opened it');
-    return parsed(state);
+    if (call === undefined) throw invalidArgument('requestState: the guard has not opened it');
+    return parsed(call.meant(state));
   };
   inside.buildContext = function (context, extra) {
     const delivery = extra && deliveries.get(extra);
@@ -139,11 +141,7 @@ function hasHandler(inside: Inside, method: string): boolean {
   }
 }
 
-function isProtected(context: HandlerContext): boolean {
-  return callOf(context) !== undefined;
-}
-
-/** Parses a state that the guard wrote; `undefined` for any other text. */
+/** Parses a state that the handler returned; `undefined` for a text of its own. */
 function parsed(state: string): unknown {
   try {
     return JSON.parse(state);

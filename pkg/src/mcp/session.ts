@@ -1,8 +1,13 @@
 import { json } from '../input.js';
 import type { SessionMetadata } from '../sessions.js';
-import type { Told } from './caller.js';
 import type { Exchange, SessionFacts } from './engine.js';
 import { isPromiseLike } from './later.js';
+
+/** A handler's result: as it was made first, and as it was made again. */
+export interface Remade {
+  readonly first: Readonly<Record<string, unknown>>;
+  readonly made: Readonly<Record<string, unknown>>;
+}
 
 /**
  * The session of a handler's request. It is logged as an empty object; use {@link Session.ulid} in logs.
@@ -14,6 +19,7 @@ export class Session<T = unknown> {
   readonly #facts: SessionFacts;
   #value: T;
   readonly #updates: ((value: T) => T)[] = [];
+  #result: { readonly first: object; readonly make: (value: T) => object } | undefined;
 
   /** @internal */
   constructor(exchange: Exchange, facts: SessionFacts) {
@@ -62,6 +68,9 @@ export class Session<T = unknown> {
    * is called again with the latest value if another request wrote meanwhile, so that all concurrent calls
    * succeed; its side effects are repeated too. It must not return a promise.
    *
+   * What it returns is the value as of now: another request may come between. To answer with what is written in the
+   * end, use {@link Session.result}.
+   *
    * @throws {@link SealwaxError} as {@link Session.write}; `TypeError` for a promise
    */
   update(change: (value: T) => T): T {
@@ -72,17 +81,34 @@ export class Session<T = unknown> {
     return value;
   }
 
-  /** @internal Applies the functions to the value of another request. */
-  again(written: string): Told {
-    try {
-      const value = this.#updates.reduce(
-        (value, change) => atOnce(change(value)),
-        JSON.parse(written),
-      );
-      return { event: { updated: {} }, value: json('value', value) };
-    } catch (cause) {
-      return { event: { updated: { failed: 'update: the function threw' } }, cause };
-    }
+  /**
+   * Makes the handler's whole result from the value as written so far, and returns it. With a ledger, the function is
+   * called again if another request wrote meanwhile, after those of {@link Session.update}, and what it makes then takes
+   * the place of the first: so the result tells what was written. It must not return a promise. The last call counts.
+   *
+   * @throws `TypeError` for a promise
+   */
+  result<R extends object>(make: (value: T) => R): R {
+    const first = atOnce(make(this.#value));
+    this.#result = { first, make };
+    return first;
+  }
+
+  /** @internal Applies the functions to the value of another request, and returns the outcome as JSON. */
+  again(written: string): string {
+    const value = this.#updates.reduce(
+      (value, change) => atOnce(change(value)),
+      JSON.parse(written),
+    );
+    this.#value = value;
+    return json('value', value);
+  }
+
+  /** @internal Makes the result for the value of {@link Session.again}, if the handler has made one from the value. */
+  remade(): Remade | undefined {
+    if (this.#result === undefined) return undefined;
+    const { first, make } = this.#result;
+    return { first: { ...first }, made: { ...atOnce(make(this.#value)) } };
   }
 
   /**

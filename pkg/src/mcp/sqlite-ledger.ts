@@ -1,5 +1,5 @@
 import { flag, optional, options } from '../input.js';
-import { core } from '../module.js';
+import { core, WIDE } from '../module.js';
 import type { Command } from './engine.js';
 import { type Ledger, storeText } from './ledger.js';
 
@@ -29,7 +29,8 @@ const OPENING = 5_000;
  * A ledger in a SQLite file, for the processes of one machine. It survives a restart, and what it has recorded
  * survives a power failure. Do not use a file on a network.
  *
- * Give it a database connection of its own; the file may have other tables. It blocks the event loop while it
+ * Give it a database connection of its own; the file may have other tables. A new file becomes its owner's alone
+ * (0600), in Node from 20.16. It blocks the event loop while it
  * waits for the disk, and up to 250 ms for the lock of another process: on most disks a few milliseconds for
  * each request that uses a token or writes.
  *
@@ -85,7 +86,7 @@ export class SqliteLedger implements Ledger {
   #judged(command: Command): readonly string[] {
     const now = Number(first(this.#now.get()));
     const values = command.keys.map((key) => first(this.#read.get(key, now)) ?? null);
-    const judged = core().ledgerJudge(JSON.stringify(command), now, JSON.stringify(values));
+    const judged = core(WIDE).ledgerJudge(JSON.stringify(command), now, JSON.stringify(values));
     const { reply, writes } = JSON.parse(judged);
     for (const { key, value, until } of writes) {
       if (value === null) this.#delete.run(key);
@@ -110,6 +111,7 @@ function setUp(database: SqliteDatabase): void {
   const until = Date.now() + OPENING;
   for (;;) {
     try {
+      keepPrivate(database);
       database.exec(storeText('sqlite-connect'));
       database.exec(storeText('sqlite-create'));
       return;
@@ -117,6 +119,17 @@ function setUp(database: SqliteDatabase): void {
       if (!String(Object(error).message).includes('locked') || Date.now() > until) throw error;
     }
   }
+}
+
+/** Makes a new file its owner's alone, before SQLite makes others beside it with the same permissions. */
+function keepPrivate(database: SqliteDatabase): void {
+  const isNew = first(database.prepare('SELECT count(*) FROM sqlite_master').get()) === 0;
+  const { file } = Object(database.prepare('PRAGMA database_list').get());
+  if (!isNew || typeof file !== 'string' || file === '') return;
+  const { process } = globalThis as unknown as {
+    process?: { getBuiltinModule?(name: string): { chmodSync(path: string, mode: number): void } };
+  };
+  process?.getBuiltinModule?.('node:fs').chmodSync(file, 0o600);
 }
 
 /** Returns the only column of a row, if there is a row. */

@@ -6,18 +6,22 @@ import { Buffer } from 'node:buffer';
 import process from 'node:process';
 import { Readable, Writable } from 'node:stream';
 
+import type { RequestId } from '@modelcontextprotocol/server';
+
+import { answer } from '../answer.js';
 import { optional } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { Caller } from './caller.js';
-import type { Engine, Exchange, Step } from './engine.js';
+import type { Engine, Exchange, Sent, Step } from './engine.js';
 import { type Guard, policyOf } from './guard.js';
-import { isOwn, ownId } from './ids.js';
+import { isOwn, meantBy, ownId } from './ids.js';
 import {
   carrying,
   claimsModern,
   facts,
   isMessage,
   isRequest,
+  isTooDeep,
   type Message,
   takenOff,
   withResult,
@@ -25,6 +29,7 @@ import {
 import type { Negotiated } from './negotiated.js';
 import { cancelling, cancels, type Numbered, Pending } from './pending.js';
 import type { Policy } from './policy.js';
+import { tell } from './refused.js';
 
 /** The longest line that the SDK's own transport accepts. */
 const MOST = 10 * 1024 * 1024;
@@ -73,8 +78,15 @@ export function sessionStreams(
   const line = new Line(policy, engine, (message) => stdout.write(text(message)));
   const outward = linesOf(async (json) => {
     const message = parsed(json);
-    if (message === undefined) stdout.write(`${json}\n`);
-    else await line.leave(message);
+    if (message === undefined) {
+      stdout.write(`${json}\n`);
+      return;
+    }
+    try {
+      await line.leave(message);
+    } catch (cause) {
+      line.failed(cause, 'method' in message ? undefined : meantBy(message.id as RequestId));
+    }
   });
   return [Readable.from(incoming(stdin, line)), outward];
 }
@@ -111,12 +123,10 @@ class Line {
   async *enter(came: Message): AsyncGenerator<Message> {
     const { message, inside } = takenOff(came);
     const caller = new Caller(this.#policy, {}, message);
-    const { initialize, ...told } = facts(message);
-    const modern = claimsModern(message);
-    const exchange = this.#engine.transport({ ...told, modern, inside }, initialize);
+    const exchange = isTooDeep(came) ? this.#engine.unreadable() : this.#begun(message, inside);
     let step = await caller.drive(exchange);
     if (step.step === 'deliver') {
-      this.#isInitialized ||= initialize !== undefined;
+      this.#isInitialized ||= message.method === 'initialize';
       const { negotiated } = step;
       if (negotiated !== undefined && !this.#isInitialized) {
         this.#isInitialized = yield* this.#replay(JSON.parse(negotiated));
@@ -128,13 +138,29 @@ class Line {
     }
     if (step.step !== 'deliver') {
       exchange.free();
-      return this.#replied(step, message.id);
+      if (isRequest(message)) this.#replied(step, message.id);
+      return;
     }
     const { stamp, watch } = step;
     this.#session = stamp ?? this.#session;
     yield this.#awaited(this.#meant(message), {
       ...{ caller, exchange, stamp, watched: watch !== undefined },
     });
+  }
+
+  #begun(message: Message, inside: Sent): Exchange {
+    const { initialize, ...told } = facts(message);
+    const modern = claimsModern(message);
+    return this.#engine.transport({ ...told, modern, inside }, initialize);
+  }
+
+  /** Answers a request that could not be served, or whose response cannot be written. */
+  failed(cause: unknown, id: unknown): void {
+    const message = 'stdio: expected a message that can be served, found an error';
+    const circumstances = { method: undefined, principal: undefined, cause };
+    tell(this.#policy, { code: 'invalid_argument', kind: 'session', message }, circumstances);
+    if (id !== undefined)
+      this.#send({ jsonrpc: '2.0', id, ...answer('data-layer', { error: cause }) });
   }
 
   #replied(step: Step, id: unknown): void {
@@ -200,14 +226,15 @@ class Line {
     if (waiting === undefined) return;
     const answer: Message = { ...message, id: waiting.id };
     try {
-      if (waiting.watched && isMessage(answer.result)) return await this.#begun(waiting, answer);
+      if (waiting.watched && isMessage(answer.result))
+        return await this.#initialized(waiting, answer);
     } finally {
       this.#end(waiting);
     }
     this.#send(waiting.stamp === undefined ? answer : carrying(answer, waiting.stamp));
   }
 
-  async #begun({ caller, exchange, id }: Waiting, answer: Message): Promise<void> {
+  async #initialized({ caller, exchange, id }: Waiting, answer: Message): Promise<void> {
     const left = exchange.on({ left: {} }, JSON.stringify(answer.result));
     const step = await caller.drive(exchange, left);
     if (step.step !== 'leave') return this.#replied(step, id);
@@ -229,8 +256,16 @@ async function* incoming(stdin: Readable, line: Line): AsyncGenerator<Buffer> {
     for (const json of lines) {
       const message = parsed(json);
       if (message === undefined) yield Buffer.from(`${json}\n`);
-      else for await (const next of line.enter(message)) yield Buffer.from(text(next));
+      else yield* entered(line, message);
     }
+  }
+}
+
+async function* entered(line: Line, message: Message): AsyncGenerator<Buffer> {
+  try {
+    for await (const next of line.enter(message)) yield Buffer.from(text(next));
+  } catch (cause) {
+    line.failed(cause, isRequest(message) ? message.id : undefined);
   }
 }
 

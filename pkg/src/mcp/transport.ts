@@ -17,6 +17,7 @@ import { answer as fixed } from '../answer.js';
 import { meantBy, ownId } from './ids.js';
 import { after, attempt } from './later.js';
 import { cancelling, cancels, type Numbered, Pending } from './pending.js';
+import { quietly } from './refused.js';
 import type { RequestContext } from './request-context.js';
 
 /** One message between the wire and the handlers of a protected server. */
@@ -85,11 +86,20 @@ export function stand<Call extends Passing>(
     exchanges.delete(exchange);
     exchange.call.end();
   };
-  const failed = (error: unknown) => transport.onerror?.(error as Error);
+  const failed = (error: unknown) => {
+    quietly(() => transport.onerror?.(error as Error));
+  };
+  const respond = (id: RequestId, response: JSONRPCResponse) => {
+    attempt(
+      () => send({ ...response, id }),
+      () => {},
+      failed,
+    );
+  };
 
   const answer = (exchange: Exchange<Call>, response: JSONRPCResponse) => {
     end(exchange);
-    send({ ...response, id: exchange.id }).catch(failed);
+    respond(exchange.id, response);
   };
 
   transport.start = () => {
@@ -136,15 +146,24 @@ export function stand<Call extends Passing>(
       if (cancels(message)) end(exchange);
     };
 
-    transport.onmessage = (message, extra) => {
+    const arrived = (message: JSONRPCMessage, extra?: MessageExtraInfo) => {
       if (isRequest(message)) return request(message, extra);
       if (!isNotification(message)) return deliver?.(message, extra);
       const call = boundary(message, contextOf(transport, extra));
       const pass = (entered: Entered) => {
         call.end();
-        if (entered !== undefined) notification(message, extra);
+        if (entered !== undefined && 'deliver' in entered) notification(message, extra);
       };
       attempt(() => call.enter(), pass, failed);
+    };
+    // Nothing that a client sends throws into the host.
+    transport.onmessage = (message, extra) => {
+      try {
+        arrived(message, extra);
+      } catch (error) {
+        failed(error);
+        if (isRequest(message)) respond(message.id, internalError());
+      }
     };
     transport.onclose = () => {
       try {
@@ -161,11 +180,19 @@ export function stand<Call extends Passing>(
     const exchange = exchanges.get(message.id);
     // The response to a dropped request, which could not be sealed any more.
     if (exchange === undefined) return;
-    return after(exchange.call.leave(message), async (left) => {
-      if (left === undefined || !exchanges.has(exchange)) return;
-      end(exchange);
-      return send({ ...left, id: exchange.id }, options);
-    });
+    let isSent = false;
+    try {
+      return await after(exchange.call.leave(message), async (left) => {
+        if (left === undefined || !exchanges.has(exchange)) return;
+        isSent = true;
+        end(exchange);
+        return send({ ...left, id: exchange.id }, options);
+      });
+    } catch (error) {
+      failed(error);
+      // Its result has a getter that throws, or more levels than JSON can be written of; or nothing can be sent.
+      if (isSent || exchanges.has(exchange)) answer(exchange, internalError());
+    }
   };
 }
 

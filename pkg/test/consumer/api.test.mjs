@@ -191,7 +191,9 @@ test('keys rotate', () => {
   assert.equal(both.ids[1], key.id);
   assert.equal(Key.fromSecret(Uint8Array.from({ length: 33 }, (_, at) => at)).toText(), undefined);
   refused('invalid_key', () => Key.fromSecret(new Uint8Array(32)));
-  refused('invalid_key', () => Key.fromSecret(new TextEncoder().encode('correct horse '.repeat(3))));
+  refused('invalid_key', () =>
+    Key.fromSecret(new TextEncoder().encode('correct horse '.repeat(3))),
+  );
   const alone = new Codec({ keys: Key.generate().toText(), audience: 'a' });
   refused('unknown_key', () => alone.view({ anonymous: true }).session().open(token));
 });

@@ -25,6 +25,13 @@ test('claims give one principal', () => {
   }
 });
 
+test('a lone surrogate is refused in a text of JSON too', () => {
+  for (const found of ['\ud800', '\udfff', '\ufffd\ud800', '\\ud800']) {
+    const bind = () => requestContextFromJson('tools/call', 'x', `{"a":"${found}"}`);
+    assert.throws(bind, { code: 'invalid_argument' });
+  }
+});
+
 test('only the named arguments count', () => {
   for (const { arguments: args, only, same, error } of cases.only) {
     const found = () => requestContext('tools/call', 'x', args, { only });
@@ -37,6 +44,12 @@ test('only the named arguments count', () => {
     requestContext('tools/call', 'x', { id: 7 }),
   );
   assert.throws(() => requestContext('tools/call', 'x', { id: 7 }, { only: 'id' }), TypeError);
+  for (const bind of [
+    () => requestContext('tools/call', 'x', { '': 7 }, { only: [] }),
+    () => requestContextFromJson('tools/call', 'x', '{"":7}', { only: [] }),
+  ]) {
+    assert.throws(bind, { code: 'invalid_argument' });
+  }
   assert.throws(() => requestContext('tools/call', 'x', { id: 7 }, { only: ['i\0d'] }), {
     code: 'invalid_argument',
   });

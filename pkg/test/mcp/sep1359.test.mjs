@@ -184,7 +184,6 @@ for (const [transport, serve] of Object.entries(ways)) {
       ['malformed', 'x'],
       ['malformed', ''],
       ['malformed', 7],
-      ['malformed', null],
       ['too_large', 'sw1.'.padEnd(1_500_000, 'A')],
       ['wrong_purpose', view.cursor('tools/list').seal(new Uint8Array())],
     ]) {

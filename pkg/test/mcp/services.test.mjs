@@ -120,6 +120,9 @@ test('a service that forbids INFO in scripts needs a replica to confirm each com
   const info = await store.admin.info();
   const asking = (client) => ({
     call: (name, ...args) => (name === 'info' ? info : client.call(name, ...args)),
+    duplicate: (options) => asking(client.duplicate(options)),
+    on: (event, listener) => client.on(event, listener),
+    disconnect: () => client.disconnect(),
   });
   await assert.rejects(
     revoked(served(new RedisLedger(asking(one))).guard),

@@ -212,7 +212,6 @@ for (const transport of ['http', 'stdio']) {
           ['malformed', { sessionId: '', state }],
           ['malformed', { sessionId: 7, state }],
           ['malformed', { state }],
-          ['malformed', null],
           ['malformed', 'a text'],
         ];
         const methods = {

@@ -2,7 +2,7 @@
 // failed, and the log says why, without the store's credentials.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, stat } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, stat, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -170,7 +170,7 @@ export class Stage {
     const run = (request, ctx) => this.#run(request, ctx);
     for (const method of METHODS) server.setRequestHandler(method, run);
     for (const method of OWN)
-      server.setRequestHandler(method, { params: ANYTHING }, (_, ctx) => run({}, ctx));
+      server.setRequestHandler(method, { params: ANYTHING }, (params, ctx) => run({ params }, ctx));
     server.setNotificationHandler('notifications/demo', { params: ANYTHING }, () => run({}));
     return server;
   }
@@ -191,12 +191,22 @@ export class Stage {
     };
     let returned = {};
     for (const operation of this.#event.handler ?? []) {
-      if (operation[0] === 'return') returned = this.#world.resolved(operation[1]);
-      else if (operation[0] === 'throw') {
+      if (operation[0] === 'return') {
+        returned = this.#withStates(this.#world.resolved(operation[1]), ctx);
+      } else if (operation[0] === 'throw') {
         throw Object.assign(new Error("the handler's own"), { code: -32000 });
       } else found.did.push(await this.#did(operation, ctx));
     }
     return returned;
+  }
+
+  /** With what an author gets for a state in place of each `{"$state": value}`. */
+  #withStates(value, ctx) {
+    if (typeof value !== 'object' || value === null) return value;
+    if ('$state' in value) return this.#guard.state(ctx, value.$state);
+    if (Array.isArray(value)) return value.map((one) => this.#withStates(one, ctx));
+    const members = Object.entries(value);
+    return Object.fromEntries(members.map(([name, of]) => [name, this.#withStates(of, ctx)]));
   }
 
   /** As the text that was sealed; `null` for none. */
@@ -231,7 +241,8 @@ export class Stage {
       }
     } catch (error) {
       if (!(error instanceof HandleRefused)) return { error: error.code };
-      const refused = error.toolResult.content[0].text.startsWith('This handle is not valid');
+      const { text } = error.toolResult.content[0];
+      const refused = /^This handle is not valid|^Authentication required$/.test(text);
       if (error.code !== (refused ? -32602 : -32603)) throw error;
       return refused ? { refused: true } : { failed: true };
     }

@@ -1,0 +1,50 @@
+//! Whether the host's stack has room for a call of this module.
+//!
+//! An exception that passes through the module leaves what it was doing half done: borrowed cells stay borrowed, and no
+//! later call succeeds. A host throws one where its stack is full, which a handler reaches that recurses over JSON of a
+//! client. So `pkg/src/module.ts` asks for room before each call.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use wasm_bindgen::prelude::*;
+
+/// Calls itself so many times: throws the host's exception if the stack is too full for that, and leaves nothing half
+/// done.
+#[wasm_bindgen]
+pub fn room(calls: u32) {
+    descend(calls);
+}
+
+/// More calls than any stack takes.
+const NEVER: u32 = u32::MAX / 2;
+
+macro_rules! descend_holding {
+    ($($name:ident)*) => {
+        static KEPT: [AtomicU32; 65] = [const { AtomicU32::new(0) }; 65];
+
+        /// Its frame is large, because it might hold many values while it calls itself. It never does.
+        #[inline(never)]
+        fn descend(left: u32) {
+            struct Held { $($name: u32,)* }
+            if left == 0 {
+                return;
+            }
+            let mut at = 0;
+            let held = (left > NEVER).then(|| Held {
+                $($name: { at += 1; KEPT[at].load(Relaxed) },)*
+            });
+            descend(left - 1);
+            if let Some(held) = held {
+                let mut at = 0;
+                $(KEPT[at].store(held.$name, Relaxed); at += 1;)*
+                KEPT[at].store(left, Relaxed);
+            }
+            KEPT[0].store(left, Relaxed);
+        }
+    };
+}
+
+descend_holding!(
+    a0 a1 a2 a3 a4 a5 a6 a7 b0 b1 b2 b3 b4 b5 b6 b7 c0 c1 c2 c3 c4 c5 c6 c7 d0 d1 d2 d3 d4 d5 d6 d7
+    e0 e1 e2 e3 e4 e5 e6 e7 f0 f1 f2 f3 f4 f5 f6 f7 g0 g1 g2 g3 g4 g5 g6 g7 h0 h1 h2 h3 h4 h5 h6 h7
+);

@@ -1,0 +1,102 @@
+// The connections of a ledger to its store: what one user's requests wait for holds up nobody else, and one that went
+// silent is given up.
+
+import assert from 'node:assert/strict';
+import { connect, createServer } from 'node:net';
+import { test } from 'node:test';
+
+import { ledgerOf } from './ledgers.mjs';
+import { closing, served, started } from './stores.mjs';
+
+/** A ledger that began an hour ago, on a client that is closed after the test. */
+function aged(client, url) {
+  const ledger = ledgerOf({ engine: 'redis', url, client });
+  closing.push(() => ledger.close());
+  return ledger;
+}
+
+for (const client of ['ioredis', 'redis']) {
+  test(`${client}: while a replica hangs, the ends of one user hold up nobody`, async () => {
+    const master = await started();
+    const replica = await started({ replicaof: `127.0.0.1 ${master.port}` });
+    for (let tries = 0; tries < 200; tries += 1) {
+      if (/state=online/.test(await master.admin.info('replication'))) break;
+      await new Promise((later) => setTimeout(later, 50));
+    }
+    const server = served(aged(client, master.url));
+    const minted = async () => (await server.call('mint')).result.content[0].text;
+    replica.pause();
+    closing.push(() => replica.resume());
+    let least = 0;
+    // All of them wait for the replica for a while. On a busy machine that while may be over before.
+    for (let tries = 0; tries < 20 && least < 15; tries += 1) {
+      const mine = await minted();
+      const theirs = await Promise.all(Array.from({ length: 30 }, minted));
+      let waiting = theirs.length;
+      const ends = theirs.map(async (handle) => {
+        const { result } = await server.call('end', { handle });
+        waiting -= 1;
+        return result?.content[0].text;
+      });
+      while (!/blocked_clients:[1-9]/.test(await master.admin.info('clients')) && waiting > 0);
+      const { result } = await server.call('check', { handle: mine });
+      assert.equal(result?.content[0].text, 'done');
+      least = waiting;
+      assert.deepEqual([...new Set(await Promise.all(ends))], ['done']);
+    }
+    assert.ok(least >= 15, `${least} waited still`);
+  });
+
+  test(`${client}: a connection that went silent is given up, and sends nothing again`, async () => {
+    const store = await started();
+    const proxy = await silenced(store.port);
+    const server = served(aged(client, `redis://127.0.0.1:${proxy.port}`), { acceptTimeout: 1 });
+    const states = [];
+    for (let made = 0; made < 5; made += 1) states.push(await server.asked());
+    const used = await server.asked();
+    assert.ok((await server.again(used)).result);
+    proxy.silence();
+    const unheard = await Promise.all(states.map(server.again));
+    for (const { error } of unheard) assert.equal(error?.code, -32603);
+    const from = performance.now();
+    let answer;
+    do {
+      answer = await server.again(used);
+    } while (answer.error?.code === -32603 && performance.now() - from < 30_000);
+    const took = performance.now() - from;
+    assert.equal(server.events.at(-1).code, 'used');
+    assert.ok(took < 20_000, `${took} ms`);
+    // The client was told to keep them.
+    for (const state of states) assert.ok((await server.again(state)).result);
+  });
+}
+
+/** A way to a port whose connections can fall silent: they stay, and nothing of either side comes through. */
+async function silenced(port) {
+  const pairs = new Set();
+  const proxy = createServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    const pair = [near, far];
+    pairs.add(pair);
+    near.pipe(far);
+    far.pipe(near);
+    for (const one of pair) one.on('error', () => {});
+    near.on('close', () => far.destroy());
+  });
+  await new Promise((listening) => proxy.listen(0, '127.0.0.1', listening));
+  closing.push(() => {
+    for (const one of [...pairs].flat()) one.destroy();
+    proxy.close();
+  });
+  return {
+    port: proxy.address().port,
+    silence() {
+      for (const [near, far] of pairs) {
+        near.unpipe(far);
+        far.unpipe(near);
+        near.resume();
+        far.resume();
+      }
+    },
+  };
+}

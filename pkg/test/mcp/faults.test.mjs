@@ -1,0 +1,170 @@
+// Whose fault it is, and what is told: a request that cannot be bound, a state in the wrong place, an anonymous guard.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { anonymous } from 'sealwax';
+import { sessionStreams } from 'sealwax/mcp/stdio';
+import { LEGACY } from './client.mjs';
+import { ledgerOf } from './ledgers.mjs';
+import {
+  factoryOf,
+  guardOf,
+  messagesOf,
+  modern,
+  overHttp,
+  overStdio,
+  requestOf,
+  text,
+} from './wire.mjs';
+
+test('arguments that cannot be bound are refused before the handler, and the log says whose', async () => {
+  let ran = 0;
+  const events = [];
+  const guard = guardOf({
+    principal: () => ({ subject: 'alice' }),
+    onRefused: (event) => events.push(event),
+  });
+  const factory = factoryOf(
+    {
+      'tools/call': () => {
+        ran += 1;
+        return text('ran');
+      },
+    },
+    guard,
+  );
+  const unsafe = { id: 2 ** 60 };
+  for (const more of [{}, { requestState: 'x' }]) {
+    const sent = modern(1, 'tools/call', { name: 'transfer', arguments: unsafe, ...more });
+    const { messages } = await overHttp(factory, ...sent);
+    assert.deepEqual(messages[0].error, { code: -32602, message: 'Invalid params' });
+    const { code, kind, method, target, principal, message } = events.pop();
+    assert.deepEqual(
+      { code, kind, method, target, principal },
+      {
+        ...{ code: 'invalid_request', kind: 'request-state', method: 'tools/call' },
+        ...{ target: 'transfer', principal: { subject: 'alice' } },
+      },
+    );
+    assert.match(message, /^"tools\/call" "transfer": /);
+  }
+  assert.equal(ran, 0);
+});
+
+test('what an author gets for a state is sealed, wherever it is put', async () => {
+  const guard = guardOf();
+  const leaks = {
+    content: (state) => text(state),
+    meta: (state) => ({ ...text('x'), _meta: { state } }),
+    structured: (state) => ({ ...text('x'), structuredContent: { state } }),
+    'no result type': (state) => ({ ...text('x'), requestState: state }),
+  };
+  const factory = factoryOf(
+    {
+      'tools/call': ({ params }, ctx) =>
+        leaks[params.name](guard.state(ctx, { secret: 'plaintext' })),
+    },
+    guard,
+  );
+  for (const name of Object.keys(leaks)) {
+    const { messages } = await overHttp(factory, ...modern(1, 'tools/call', { name }));
+    assert.doesNotMatch(JSON.stringify(messages), /plaintext/, name);
+    assert.equal(messages[0].error?.code, name === 'no result type' ? -32603 : undefined, name);
+  }
+});
+
+test('an anonymous guard beside a signed-in user is warned of, once', async () => {
+  for (const principal of ['anonymous', () => anonymous]) {
+    const lines = [];
+    const guard = guardOf({ principal, logger: { warn: (line) => lines.push(line) } });
+    const { fetch } = createMcpHandler(factoryOf({ 'tools/call': () => text('x') }, guard));
+    const call = () => requestOf(...modern(1, 'tools/call', { name: 'x', arguments: {} }));
+    await (await fetch(call())).text();
+    assert.deepEqual(lines, []);
+    const authInfo = { token: 't', clientId: 'app', scopes: [] };
+    for (const _ of [1, 2]) await (await fetch(call(), { authInfo })).text();
+    assert.equal(lines.length, 1);
+    assert.match(lines[0], /SECURITY: the principal is anonymous.*principalFromAuthInfo/);
+  }
+});
+
+test('a session of null is no session', async () => {
+  const guard = guardOf();
+  guard.sessions({ initial: () => 0 });
+  const factory = factoryOf({ 'tools/call': () => text('ran') }, guard);
+  const params = { name: 'x', _meta: { 'io.modelcontextprotocol/session': null } };
+  const { messages } = await overHttp(factory, ...modern(1, 'tools/call', params));
+  assert.equal(messages[0].result?.content[0].text, 'ran');
+});
+
+test('SEP-1359: a sessionId of null is no session', async () => {
+  const guard = guardOf();
+  const factory = factoryOf({ 'tools/list': () => ({ tools: [] }) }, guard);
+  const handler = guard.fetch(createMcpHandler(factory).fetch, { sep1359: true, required: false });
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {}, sessionId: null };
+  const headers = { 'mcp-protocol-version': LEGACY };
+  const response = await handler(requestOf(message, headers));
+  assert.deepEqual(messagesOf(await response.text())[0].result?.tools, []);
+
+  const streams = (stdin, stdout) => sessionStreams(guard, { stdin, stdout });
+  const { send, came, close } = await overStdio(factory, { streams, era: LEGACY });
+  send({ id: 7, method: 'tools/list', params: {}, sessionId: null });
+  const { result } = await came.first(({ id }) => id === 7);
+  assert.deepEqual([result?.tools, result?.sessionId], [[], undefined]);
+  await close();
+});
+
+test('fetch: other methods are for the handler', async () => {
+  const guard = guardOf();
+  const handler = guard.fetch(async ({ method }) => new Response(method, { status: 200 }));
+  for (const method of ['OPTIONS', 'HEAD', 'PUT']) {
+    const response = await handler(new Request('http://localhost/mcp', { method }));
+    assert.deepEqual([response.status, await response.text()], [200, method]);
+  }
+});
+
+test('what an update decided reaches the result', async () => {
+  const memory = ledgerOf({ engine: 'memory' });
+  // Both handlers have the same value, so that one commit is late.
+  let [open, arrived] = [() => {}, 0];
+  const both = new Promise((opened) => {
+    open = opened;
+  });
+  const guard = guardOf({
+    principal: () => ({ subject: 'alice' }),
+    ledger: memory,
+    acceptTimeout: 20,
+  });
+  const sessions = guard.sessions({ initial: () => 0 });
+  const factory = factoryOf(
+    {
+      'tools/call': async ({ params }, ctx) => {
+        const session = sessions.of(ctx);
+        if (params.name !== 'read') session.update((count) => count + 1);
+        arrived += 1;
+        if (arrived === 2) open();
+        await both;
+        if (params.name === 'read') return text(`${session.value}`);
+        return session.result((count) => ({ ...text(`${count}`), _meta: { [`odd/${count}`]: 1 } }));
+      },
+    },
+    guard,
+  );
+  const key = 'io.modelcontextprotocol/session';
+  const created = await overHttp(factory, ...modern(1, 'sessions/create', {}));
+  let { session } = created.messages[0].result;
+  const call = async (name, of = session) => {
+    const sent = modern(1, 'tools/call', { name, arguments: {}, _meta: { [key]: of } });
+    return (await overHttp(factory, ...sent)).messages[0].result;
+  };
+  const results = await Promise.all([call('count'), call('count')]);
+  assert.deepEqual(results.map(({ content }) => content[0].text).sort(), ['1', '2']);
+  for (const { content, _meta } of results) {
+    const odd = Object.keys(_meta).filter((name) => name.startsWith('odd/'));
+    assert.deepEqual(odd, [`odd/${content[0].text}`]);
+    if (content[0].text === '2') session = _meta[key];
+  }
+  assert.equal((await call('read')).content[0].text, '2');
+});
