@@ -248,6 +248,21 @@ test('SQLite: a lock held elsewhere, a file of another kind, one that cannot be 
   assert.throws(() => new SqliteLedger(other), /readonly|read-only/);
 });
 
+test("SQLite: a new file is its owner's alone, one that is there keeps its permissions", {
+  skip: noSqlite,
+}, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  closing.push(() => rmSync(folder, { recursive: true }));
+  const mode = (name) => statSync(join(folder, name)).mode & 0o777;
+  const opened = database(join(folder, 'new.db'));
+  assert.ok(new SqliteLedger(opened));
+  for (const name of ['new.db', 'new.db-wal', 'new.db-shm']) assert.equal(mode(name), 0o600, name);
+  chmodSync(join(folder, 'new.db'), 0o660);
+  assert.ok(new SqliteLedger(database(join(folder, 'new.db'))));
+  assert.equal(mode('new.db'), 0o660);
+  assert.ok(new SqliteLedger(database(':memory:')));
+});
+
 test('SQLite: what survives no loss of power is chosen', { skip: noSqlite }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
   closing.push(() => rmSync(folder, { recursive: true }));
