@@ -17,7 +17,7 @@ impl Rounds {
     async fn count(&self, state: State<u32>) -> Result<CallToolResponse, ErrorData> {
         let round = state.get().unwrap_or(&0) + 1;
         if round < 3 {
-            let next = state.write(&round)?; // sealed
+            let next = state.write(&round)?; // sealed, for this user and these arguments
             return Ok(InputRequiredResult::from_request_state(next).into());
         }
         Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into())

@@ -74,7 +74,13 @@ pub(crate) struct Known {
 }
 
 impl Caller {
-    pub(crate) fn new(guard: &Guard, asked: Asked, extensions: &Extensions) -> Self {
+    /// `lent` is the time limit that a stream lent the request.
+    pub(crate) fn new(
+        guard: &Guard,
+        asked: Asked,
+        extensions: &Extensions,
+        lent: Option<TimeLimit>,
+    ) -> Self {
         let parts = extensions.get::<Parts>();
         let known = parts.and_then(|parts| parts.extensions.get::<Known>());
         let known = known.filter(|known| known.by.is(guard));
@@ -84,7 +90,10 @@ impl Caller {
             guard: guard.clone(),
             asked,
             principal: principal.map_or_else(OnceLock::new, |principal| Ok(Some(principal)).into()),
-            limit: known.map_or_else(new, |known| known.limit.clone()),
+            limit: known
+                .map(|known| known.limit.clone())
+                .or(lent)
+                .unwrap_or_else(new),
             carried: OnceLock::new(),
             exchange: Mutex::default(),
             updates: Mutex::default(),
@@ -104,6 +113,11 @@ impl Caller {
     /// Returns the principal, if it has been resolved.
     pub(crate) fn principal(&self) -> Option<&Principal> {
         self.principal.get()?.as_ref().ok()?.as_ref()
+    }
+
+    /// Returns how long the request may still wait.
+    pub(crate) fn limit(&self) -> TimeLimit {
+        self.limit.clone()
     }
 
     /// Returns what the guard of the message inside needs to know.

@@ -1,8 +1,9 @@
 //! The guard and its options.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -68,6 +69,8 @@ pub(crate) struct Settings {
     peer: OnceLock<Peer<RoleServer>>,
     /// Whether the log has the warning about an anonymous principal.
     warned: Once,
+    /// How long requests of streams may still wait, by the ids that the streams gave them.
+    lent: Mutex<HashMap<i64, TimeLimit>>,
 }
 
 struct Options {
@@ -213,6 +216,24 @@ impl Guard {
                  authenticated, and set Guard::builder(codec, from_claims)."
             );
         });
+    }
+
+    /// Passes the time limit of a request on to its handler, where nothing else can: on streams.
+    pub(crate) fn lend(&self, id: i64, limit: TimeLimit) {
+        self.lent().insert(id, limit);
+    }
+
+    /// Returns the time limit of a request with this id. It is a limit only: if a client chose the id, it gets that of
+    /// another request, and nothing else.
+    pub(crate) fn take_lent(&self, id: &RequestId) -> Option<TimeLimit> {
+        match id {
+            NumberOrString::Number(id) => self.lent().remove(id),
+            NumberOrString::String(_) => None,
+        }
+    }
+
+    fn lent(&self) -> MutexGuard<'_, HashMap<i64, TimeLimit>> {
+        self.0.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes a request context that has only a `peer`, for messages that rmcp has not read yet.
@@ -417,6 +438,7 @@ impl GuardBuilder {
             options: self.options,
             peer: OnceLock::new(),
             warned: Once::new(),
+            lent: Mutex::default(),
         })))
     }
 }

@@ -12,6 +12,7 @@ use tokio::io::{
 };
 use tokio::sync::oneshot;
 
+use crate::accept::TimeLimit;
 use crate::message::{REPLAYED, is_notification, replied, request_id};
 use crate::open_requests::{Open, Request};
 use crate::relay::{Relay, send};
@@ -64,8 +65,9 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
                 if deliver.stamp.is_some() {
                     self.state().named.clone_from(&deliver.stamp);
                 }
+                let limit = passing.limit();
                 let leaving = self.transport.leaving(passing, *deliver, &message);
-                match self.deliver(message, leaving) {
+                match self.deliver(message, leaving, limit) {
                     Some(line) => send(rmcp, &line).await,
                     None => Ok(()),
                 }
@@ -93,11 +95,12 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
 
     /// Returns the line for rmcp. It is parsed here in the same way as rmcp parses it. `None`: there is nothing
     /// to send.
-    fn deliver(&self, mut message: Value, leaving: Leaving) -> Option<String> {
+    fn deliver(&self, mut message: Value, leaving: Leaving, limit: TimeLimit) -> Option<String> {
         let line = message.to_string();
         match serde_json::from_str(&line) {
             Ok(ClientJsonRpcMessage::Request(read)) => {
                 let ours = self.register(&message, &read.request, leaving);
+                self.transport.guard.lend(ours, limit);
                 message["id"] = ours.into();
             }
             Ok(ClientJsonRpcMessage::Notification(read)) => {

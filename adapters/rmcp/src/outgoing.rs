@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rmcp::model::RequestId;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWrite, BufReader, DuplexStream, ReadHalf};
 
@@ -35,7 +36,13 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         }
         let open = self.state().requests.answered(&message["id"]);
         match open {
-            Some(Open::Client(request)) => finish(*request, message),
+            Some(Open::Client(request)) => {
+                // Of a request that no guard served.
+                if let Some(ours) = message["id"].as_i64() {
+                    self.transport.guard.take_lent(&RequestId::Number(ours));
+                }
+                finish(*request, message);
+            }
             Some(Open::Ours(tell)) => {
                 // The receiver is gone if the client is.
                 let _ = tell.send(message.take());

@@ -32,11 +32,15 @@ impl Guard {
     {
         let carried = Carried::by(method);
         let target = carried.and_then(|carried| request.target(&carried));
+        let lent = match context.extensions.get::<http::request::Parts>() {
+            None => self.take_lent(&context.id),
+            Some(_) => None,
+        };
         let asked = Asked {
             method: method.into(),
             target: target.map(Into::into),
         };
-        let caller = Arc::new(Caller::new(self, asked, &context.extensions));
+        let caller = Arc::new(Caller::new(self, asked, &context.extensions, lent));
         let modern = is_modern(&context);
         let arguments = match carried {
             Some(Carried {
@@ -129,7 +133,7 @@ impl Guard {
             method: method.into(),
             target: None,
         };
-        let caller = Arc::new(Caller::new(self, asked, &asking.extensions));
+        let caller = Arc::new(Caller::new(self, asked, &asking.extensions, None));
         let (mut exchange, step) = self.engine().message(Message {
             method,
             notification: true,

@@ -12,6 +12,7 @@ use sealwax::{Error, Profile};
 use serde_json::Value;
 
 use crate::Kind;
+use crate::accept::TimeLimit;
 use crate::caller::{Caller, Known};
 use crate::guard::Guard;
 use crate::message::{
@@ -105,7 +106,7 @@ impl Transport {
             method: method.unwrap_or_default().into(),
             target: None,
         };
-        let caller = Caller::new(&self.guard, asked, &context.extensions);
+        let caller = Caller::new(&self.guard, asked, &context.extensions, None);
         let step = caller.drive(&mut exchange, step, &context).await;
         let passing = Passing {
             caller,
@@ -136,6 +137,11 @@ impl Passing {
         let step = self.caller.on(&mut self.exchange, event);
         self.caller
             .identified(&mut self.exchange, step, &self.context)
+    }
+
+    /// Returns how long the message may still wait.
+    pub(crate) fn limit(&self) -> TimeLimit {
+        self.caller.limit()
     }
 
     /// Returns what the guard of the message inside needs to know.

@@ -178,7 +178,7 @@ async fn a_store_is_asked_once_and_told_from_when_on_nothing_opens() {
 }
 
 /// More than half of the time limit.
-fn long() -> BoxFuture<'static, Result<bool, BoxError>> {
+pub fn long() -> BoxFuture<'static, Result<bool, BoxError>> {
     let answer = async {
         tokio::time::sleep(Duration::from_millis(1200)).await;
         Ok(true)

@@ -8,7 +8,9 @@ use sealwax_rmcp::ledger::Memory;
 use sealwax_rmcp::{GuardBuilder, Kind, Streams};
 use serde_json::{Value, json};
 
+use crate::accept::Rule;
 use crate::clients::altered;
+use crate::layer::long;
 use crate::pipe::{Change, hello, invalid, named, ping, pipe};
 use crate::serving::{codec, fresh};
 
@@ -62,6 +64,31 @@ async fn sep_1359_ends_where_it_was_idle() {
     tokio::time::sleep(Duration::from_millis(7200)).await;
     assert_eq!(alice.ask(named(ping(), &token)).await, invalid(&token));
     assert_eq!(alice.refusals.code(), "ended");
+}
+
+/// What a line asks in all has one time limit: the session of the transport and its own tokens do not have one each.
+#[tokio::test]
+async fn sep_1359_a_request_has_one_time_limit() {
+    let codec = fresh();
+    let options = |it: GuardBuilder| {
+        it.accept(Rule::new(long))
+            .accept_timeout(Duration::from_secs(2))
+    };
+    let mut alice = pipe(codec.clone(), options, Streams::sep1359);
+    let token = alice.begin().await;
+    let view = codec.view(&Principal::subject("alice")).unwrap();
+    let cursor = view.cursor("tools/list").seal(b"2").unwrap();
+    let list = |params: Value| {
+        let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": params});
+        named(list, &token)
+    };
+    let first = alice.ask(list(json!({}))).await;
+    assert!(first["result"].is_object(), "{first}");
+    assert!(alice.refusals.take().is_empty());
+    let second = alice.ask(list(json!({"cursor": cursor.as_str()}))).await;
+    assert_eq!(second["error"]["code"], -32603, "{second}");
+    let told = alice.refusals.take();
+    assert_eq!((told.len(), told[0].kind), (1, Kind::Cursor), "{told:?}");
 }
 
 /// Returns a token of another server's session, which opens here.
