@@ -14,6 +14,7 @@ pub mod hazmat;
 mod inspect;
 pub mod kind;
 mod principal;
+pub mod report;
 mod ring;
 mod sealer;
 mod session_id;
