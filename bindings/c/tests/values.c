@@ -186,13 +186,15 @@ static void reports(void) {
   CHECK(sealwax_ring_parse(RING, &own, NULL) == SEALWAX_OK);
   CHECK(sealwax_report_words(TEXT(session_id), NULL, 1780010171, out, sizeof out, &found.len,
                              NULL) == SEALWAX_OK);
-  CHECK(is(found, "session id\nprefix: sess_\nkey id: a8ca0d4a\n"
-                  "in this ring: unknown, no keys given\nlength: 64 characters\n"
-                  "made at: 2026-05-28T23:16:10Z\nage: 1s"));
+  CHECK(is(found,
+           "session id\nprefix: sess_\nkey id: a8ca0d4a\n"
+           "in this ring: unknown, no keys given\nlength: 64 characters\n"
+           "made at: 2026-05-28T23:16:10Z\nage: 1s"));
   CHECK(sealwax_report_json(TEXT(session_id), NULL, out, sizeof out, &found.len, NULL) ==
         SEALWAX_OK);
-  CHECK(is(found, "{\"what\":\"session-id\",\"key_id\":\"a8ca0d4a\",\"in_ring\":null,"
-                  "\"created_at_ms\":1780010170752,\"length\":64}"));
+  CHECK(is(found,
+           "{\"what\":\"session-id\",\"key_id\":\"a8ca0d4a\",\"in_ring\":null,"
+           "\"created_at_ms\":1780010170752,\"length\":64}"));
   CHECK(sealwax_report_json(RING, own, out, sizeof out, &found.len, NULL) == SEALWAX_OK);
   CHECK(is(found, "{\"what\":\"key\",\"key_id\":\"a8ca0d4a\",\"in_ring\":true,\"length\":53}"));
   CHECK(sealwax_report_words(token, token_len, own, UINT64_MAX, NULL, 0, &found.len, NULL) ==
@@ -211,7 +213,8 @@ static void requests_tell_their_tokens_and_their_principal(void) {
   CHECK(is(found,
            "{\"kind\":\"cursor\",\"param\":\"cursor\",\"result\":\"nextCursor\",\"target\":null}"));
   CHECK(found.len <= SEALWAX_CARRIED_MAX);
-  CHECK(sealwax_carried(TEXT("notifications/progress"), out, sizeof out, &found.len, NULL) == SEALWAX_OK);
+  CHECK(sealwax_carried(TEXT("notifications/progress"), out, sizeof out, &found.len, NULL) ==
+        SEALWAX_OK);
   CHECK(is(found, "null"));
 
   CHECK(sealwax_principal_from_claims(
