@@ -195,7 +195,13 @@ fn keys_are_told_by_their_place() {
     );
     wrong_usage(
         &[
-            &["seal", "--kind", "session", "--key-file", file!()],
+            &[
+                "seal",
+                "--kind",
+                "session",
+                "--key-file",
+                "tests/cli/errors.rs",
+            ],
             &ALICE[..],
         ]
         .concat(),
