@@ -35,6 +35,7 @@ pub mod hazmat;
 mod inspect;
 pub mod kind;
 mod principal;
+pub mod report;
 mod ring;
 mod sealer;
 mod session_id;

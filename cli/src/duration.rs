@@ -1,10 +1,6 @@
-//! Durations: reads them from flags, and writes them for people.
+//! Durations: reads them from flags.
 
 use jiff::{Span, SpanRelativeTo};
-
-const MINUTE: u64 = 60;
-const HOUR: u64 = 60 * MINUTE;
-const DAY: u64 = 24 * HOUR;
 
 /// Reads a duration such as `90s`, `5m`, `1h30m` or `30d`, or a plain number, into seconds.
 pub fn any(text: &str) -> Result<u64, String> {
@@ -49,32 +45,9 @@ pub fn skew(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Writes the two largest units of a duration, such as `3d 4h`, `5m 12s` or `0s`.
-pub fn told(seconds: u64) -> String {
-    let (large, unit, small, rest) = match seconds {
-        DAY.. => (seconds / DAY, 'd', seconds % DAY / HOUR, 'h'),
-        HOUR.. => (seconds / HOUR, 'h', seconds % HOUR / MINUTE, 'm'),
-        MINUTE.. => (seconds / MINUTE, 'm', seconds % MINUTE, 's'),
-        _ => return format!("{seconds}s"),
-    };
-    match small {
-        0 => format!("{large}{unit}"),
-        _ => format!("{large}{unit} {small}{rest}"),
-    }
-}
-
-/// Writes Unix seconds as `YYYY-MM-DDTHH:MM:SSZ`.
-pub fn moment(seconds: u64) -> String {
-    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
-    jiff::Timestamp::from_second(seconds).map_or_else(
-        |_| "after the year 9999".into(),
-        |moment| moment.to_string(),
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{age, any, skew, told, ttl};
+    use super::{age, any, skew, ttl};
 
     #[test]
     fn plain_numbers_and_units_are_seconds() {
@@ -118,22 +91,5 @@ mod tests {
         assert_eq!(age("0"), Ok(0));
         assert_eq!(skew("5m"), Ok(300));
         assert!(skew("301").is_err());
-    }
-
-    #[test]
-    fn two_units_are_told() {
-        for (seconds, expected) in [
-            (0, "0s"),
-            (59, "59s"),
-            (60, "1m"),
-            (312, "5m 12s"),
-            (3600, "1h"),
-            (3661, "1h 1m"),
-            (86399, "23h 59m"),
-            (273_600, "3d 4h"),
-            (86400, "1d"),
-        ] {
-            assert_eq!(told(seconds), expected);
-        }
     }
 }

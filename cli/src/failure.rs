@@ -5,8 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use sealwax::Error;
-
-use crate::duration::{moment, told};
+use sealwax::report::{moment, told};
 
 /// A token, an id or a handle is refused, or a store is not fit to be a ledger.
 const REFUSED: u8 = 1;

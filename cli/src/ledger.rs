@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use redis::{Client, Connection, Value};
 use rusqlite::OpenFlags;
-use sealwax::{Environment as _, Error, Principal, System};
+use sealwax::{Environment as _, Error, Principal, System, report};
 use sealwax_mcp::ledger::redis::{Answer, Next, Redis};
 use sealwax_mcp::ledger::{Command, Fitness, Namespace, Sqlite, Tag, sqlite};
 
-use super::{Failure, duration};
+use super::Failure;
 use crate::args::{EndedKind, LedgerAction, LedgerArgs};
 
 /// The time limit to connect to a store, and for each answer.
@@ -100,7 +100,7 @@ fn check(at: &LedgerArgs) -> Result<String, Failure> {
 
 fn moment(digits: &str) -> String {
     match digits.parse() {
-        Ok(seconds) => duration::moment(seconds),
+        Ok(seconds) => report::moment(seconds),
         Err(_) => format!("not a time: {digits:?}"),
     }
 }

@@ -10,7 +10,9 @@ import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 
-import { type Inspected, inspect, Key, KeyRing, SealwaxError } from './index.js';
+import { Key, SealwaxError } from './index.js';
+import { core } from './module.js';
+import type * as raw from './raw.js';
 
 const HELP = `Sealed, signed session tokens for MCP servers: makes keys, inspects.
 
@@ -75,120 +77,20 @@ async function run(given: readonly string[]): Promise<string> {
     return Array.from({ length: count }, () => `${Key.generate().toText()}\n`).join('');
   }
   const now = number('--now', values.now ?? String(Math.floor(Date.now() / 1000)), 0, 2 ** 53 - 1);
-  const inRing = ringOf(values['key-file']);
+  const ring = ringOf(values['key-file']);
   const text = positionals[0] ?? (await stdinText());
-  const seen = inspect(text);
-  const { length } = text;
-  if (values.json) return `${JSON.stringify(facts(seen, length, inRing))}\n`;
-  return `${words(seen, length, now, inRing).join('\n')}\n`;
+  return `${values.json ? core().reportJson(text, ring) : core().reportWords(text, ring, now)}\n`;
 }
 
-/** Returns whether a key is in the given ring; `null` without a ring. */
-type InRing = (keyId: string) => boolean | null;
-
-function ringOf(file: string | undefined): InRing {
+function ringOf(file: string | undefined): raw.KeyRing | undefined {
   const text = file === undefined ? process.env.SEALWAX_KEYS : readFileSync(file, 'utf8');
-  if (text === undefined) return () => null;
+  if (text === undefined) return undefined;
   try {
-    const ring = KeyRing.parse(text);
-    const { ids } = ring;
-    ring.free();
-    return (keyId) => ids.includes(keyId);
+    return core().KeyRing.parse(text);
   } catch (error) {
     const place = file === undefined ? 'SEALWAX_KEYS' : `--key-file ${file}`;
     if (error instanceof SealwaxError) error.message = `${place}: ${error.message}`;
     throw error;
-  }
-}
-
-function words(seen: Inspected, length: number, now: number, inRing: InRing): string[] {
-  const key = (keyId: string) => {
-    const found = inRing(keyId);
-    const told = found === null ? 'unknown, no keys given' : found ? 'yes' : 'no';
-    return [`key id: ${keyId}`, `in this ring: ${told}`];
-  };
-  const characters = `length: ${length} characters`;
-  switch (seen.what) {
-    case 'token': {
-      // Less `sw1.` and the 65 bytes of a token that are not payload (SPEC.md, "Opening").
-      const payload = Math.floor(((length - 4) * 3) / 4) - 65;
-      return [
-        `sealed token of kind ${seen.kind}`,
-        'prefix: sw1.',
-        ...key(seen.keyId),
-        `token id: ${seen.tokenId}`,
-        characters,
-        `payload: encrypted, at most ${payload} bytes`,
-        'made at: encrypted',
-      ];
-    }
-    case 'session-id':
-      return [
-        'session id',
-        'prefix: sess_',
-        ...key(seen.keyId),
-        characters,
-        ...made(seen.createdAtMs, now),
-      ];
-    case 'handle':
-      return [
-        `handle of type ${seen.type}`,
-        `prefix: ${seen.type}_`,
-        'key id: none, a handle names no key',
-        characters,
-        ...made(seen.createdAtMs, now),
-      ];
-    case 'key':
-      return ['key text, a secret', 'prefix: swk1_', ...key(seen.keyId), characters];
-  }
-}
-
-function made(createdAtMs: number, now: number): string[] {
-  const at = Math.floor(createdAtMs / 1000);
-  const age = now >= at ? told(now - at) : `none, it is ${told(at - now)} in the future`;
-  return [`made at: ${moment(at)}`, `age: ${age}`];
-}
-
-/** The two largest units of a duration, such as `3d 4h`, `5m 12s` or `0s`. */
-function told(seconds: number): string {
-  const units = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor(seconds / 3600) % 24, 'h'],
-    [Math.floor(seconds / 60) % 60, 'm'],
-    [seconds % 60, 's'],
-  ] as const;
-  const first = units.findIndex(([count]) => count > 0);
-  if (first < 0) return '0s';
-  const [large, small] = units.slice(first, first + 2);
-  return [large, small?.[0] ? small : undefined]
-    .flatMap((unit) => (unit ? unit.join('') : []))
-    .join(' ');
-}
-
-function moment(seconds: number): string {
-  if (seconds > 253_402_207_200) return 'after the year 9999';
-  return new Date(seconds * 1000).toISOString().replace('.000', '');
-}
-
-/** The JSON output, with the same names in every package's `sealwax` command. */
-function facts(seen: Inspected, length: number, inRing: InRing): object {
-  switch (seen.what) {
-    case 'token': {
-      const { what, kind, keyId, tokenId } = seen;
-      return { what, kind, key_id: keyId, in_ring: inRing(keyId), token_id: tokenId, length };
-    }
-    case 'session-id': {
-      const { what, keyId, createdAtMs } = seen;
-      return { what, key_id: keyId, in_ring: inRing(keyId), created_at_ms: createdAtMs, length };
-    }
-    case 'handle': {
-      const { what, type, createdAtMs } = seen;
-      return { what, handle_type: type, created_at_ms: createdAtMs, length };
-    }
-    case 'key': {
-      const { what, keyId } = seen;
-      return { what, key_id: keyId, in_ring: inRing(keyId), length };
-    }
   }
 }
 

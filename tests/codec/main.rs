@@ -12,6 +12,7 @@ mod limits;
 mod messages;
 mod nonces;
 mod properties;
+mod report;
 mod requests;
 mod sealers;
 mod sessions;

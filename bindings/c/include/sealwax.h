@@ -110,6 +110,9 @@
 // The largest size of a principal: three texts of 1,024 bytes, fully escaped.
 #define SEALWAX_PRINCIPAL_MAX 20480
 
+// The largest size of a report on a text, in words or as JSON.
+#define SEALWAX_REPORT_MAX 512
+
 // `state` of a data-layer session; needs a session id. The sealwax_session functions use it.
 #define SEALWAX_KIND_STATE 1
 
@@ -910,6 +913,32 @@ sealwax_status sealwax_inspect(const char *text,
                                size_t text_len,
                                struct sealwax_inspection *inspection,
                                struct sealwax_error *error);
+
+// Identifies a text in words for people: lines as `sealwax inspect` prints them, without a newline
+// at the end.
+//
+// `ring`, which may be NULL, tells whether it has the text's key; `now` is for the age, in Unix
+// seconds. The words may change in any release. Fails as sealwax_inspect does.
+sealwax_status sealwax_report_words(const char *text,
+                                    size_t text_len,
+                                    const struct sealwax_ring *ring,
+                                    uint64_t now,
+                                    char *out,
+                                    size_t cap,
+                                    size_t *len,
+                                    struct sealwax_error *error);
+
+// Identifies a text as JSON: `what` ("token", "session-id", "handle" or "key") and `length`, and
+// where there is one `kind`, `handle_type`, `key_id`, `in_ring`, `token_id` and `created_at_ms`.
+//
+// `ring` may be NULL: `in_ring` is null then. Fails as sealwax_inspect does.
+sealwax_status sealwax_report_json(const char *text,
+                                   size_t text_len,
+                                   const struct sealwax_ring *ring,
+                                   char *out,
+                                   size_t cap,
+                                   size_t *len,
+                                   struct sealwax_error *error);
 
 // Computes the 32 bytes that name a request, from a method, its target (the `name` of tools/call
 // and prompts/get, the `uri` of resources/read) and its arguments as JSON, as received.

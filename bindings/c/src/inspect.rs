@@ -2,11 +2,13 @@
 
 use std::ffi::c_char;
 
+use sealwax_core::report::Report;
 use sealwax_core::{Error, Inspected};
 
-use crate::call::{ErrorReport, call};
+use crate::call::{ErrorReport, Failure, call};
 use crate::input;
-use crate::output::Slot;
+use crate::output::{Buffer, Slot};
+use crate::ring::Ring;
 use crate::status::Status;
 
 /// A sealed token.
@@ -58,6 +60,65 @@ pub unsafe extern "C" fn sealwax_inspect(
             Ok(())
         })
     }
+}
+
+/// Identifies a text in words for people: lines as `sealwax inspect` prints them, without a newline
+/// at the end.
+///
+/// `ring`, which may be NULL, tells whether it has the text's key; `now` is for the age, in Unix
+/// seconds. The words may change in any release. Fails as sealwax_inspect does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_report_words(
+    text: *const c_char,
+    text_len: usize,
+    ring: *const Ring,
+    now: u64,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let report = report(text, text_len, ring)?;
+            let out = Buffer::text(out, cap, len)?;
+            out.write(report.words(now).as_bytes())
+        })
+    }
+}
+
+/// Identifies a text as JSON: `what` ("token", "session-id", "handle" or "key") and `length`, and
+/// where there is one `kind`, `handle_type`, `key_id`, `in_ring`, `token_id` and `created_at_ms`.
+///
+/// `ring` may be NULL: `in_ring` is null then. Fails as sealwax_inspect does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_report_json(
+    text: *const c_char,
+    text_len: usize,
+    ring: *const Ring,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let report = report(text, text_len, ring)?;
+            let out = Buffer::text(out, cap, len)?;
+            out.write(report.json().as_bytes())
+        })
+    }
+}
+
+/// # Safety
+///
+/// As [`input::text`]; `ring` is NULL or valid for reading.
+unsafe fn report(text: *const c_char, len: usize, ring: *const Ring) -> Result<Report, Failure> {
+    // SAFETY: the caller's promise is the same.
+    let (text, ring) = unsafe { (input::untrusted(text, len)?, ring.as_ref()) };
+    Ok(Report::of(text, ring.map(|ring| &ring.0))?)
 }
 
 impl Inspection {

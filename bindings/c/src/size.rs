@@ -17,6 +17,8 @@ pub const SEALWAX_ANSWER_MAX: usize = 4096;
 pub const SEALWAX_CARRIED_MAX: usize = 256;
 /// The largest size of a principal: three texts of 1,024 bytes, fully escaped.
 pub const SEALWAX_PRINCIPAL_MAX: usize = 20480;
+/// The largest size of a report on a text, in words or as JSON.
+pub const SEALWAX_REPORT_MAX: usize = 512;
 
 /// Returns the largest size of a token of this codec, computed from its payload limit: enough for
 /// sealwax_seal and sealwax_renew. 0 for NULL.

@@ -181,6 +181,35 @@ static void inspecting(void) {
   CHECK(sealwax_inspect(TEXT("hello"), &seen, NULL) == SEALWAX_MALFORMED);
 }
 
+static void reports(void) {
+  static const char session_id[] =
+      "sess_qMoNSgGecN-5gKnPkegBArHZ9SjLrOI5HCiofWg2X0mLq4EZgi0gQLDuxew";
+  char out[SEALWAX_REPORT_MAX];
+  slice found = {out, 0};
+  sealwax_ring *own = NULL;
+  CHECK(sealwax_ring_parse(RING, &own, NULL) == SEALWAX_OK);
+  CHECK(sealwax_report_words(TEXT(session_id), NULL, 1780010171, out, sizeof out, &found.len,
+                             NULL) == SEALWAX_OK);
+  CHECK(is(found,
+           "session id\nprefix: sess_\nkey id: a8ca0d4a\n"
+           "in this ring: unknown, no keys given\nlength: 64 characters\n"
+           "made at: 2026-05-28T23:16:10Z\nage: 1s"));
+  CHECK(sealwax_report_json(TEXT(session_id), NULL, out, sizeof out, &found.len, NULL) ==
+        SEALWAX_OK);
+  CHECK(is(found,
+           "{\"what\":\"session-id\",\"key_id\":\"a8ca0d4a\",\"in_ring\":null,"
+           "\"created_at_ms\":1780010170752,\"length\":64}"));
+  CHECK(sealwax_report_json(RING, own, out, sizeof out, &found.len, NULL) == SEALWAX_OK);
+  CHECK(is(found, "{\"what\":\"key\",\"key_id\":\"a8ca0d4a\",\"in_ring\":true,\"length\":53}"));
+  CHECK(sealwax_report_words(token, token_len, own, UINT64_MAX, NULL, 0, &found.len, NULL) ==
+        SEALWAX_BUFFER_TOO_SMALL);
+  CHECK(found.len > 0 && found.len <= SEALWAX_REPORT_MAX);
+  CHECK(sealwax_report_words(TEXT("\xff"), NULL, 0, out, sizeof out, &found.len, NULL) ==
+        SEALWAX_MALFORMED);
+  CHECK(sealwax_report_json(RING, own, out, sizeof out, NULL, NULL) == SEALWAX_NULL_POINTER);
+  sealwax_ring_free(own);
+}
+
 static void requests_tell_their_tokens_and_their_principal(void) {
   char out[SEALWAX_PRINCIPAL_MAX];
   slice found = {out, 0};
@@ -188,7 +217,8 @@ static void requests_tell_their_tokens_and_their_principal(void) {
   CHECK(is(found,
            "{\"kind\":\"cursor\",\"param\":\"cursor\",\"result\":\"nextCursor\",\"target\":null}"));
   CHECK(found.len <= SEALWAX_CARRIED_MAX);
-  CHECK(sealwax_carried(TEXT("notifications/progress"), out, sizeof out, &found.len, NULL) == SEALWAX_OK);
+  CHECK(sealwax_carried(TEXT("notifications/progress"), out, sizeof out, &found.len, NULL) ==
+        SEALWAX_OK);
   CHECK(is(found, "null"));
 
   CHECK(sealwax_principal_from_claims(
@@ -232,6 +262,7 @@ int main(void) {
                         TEST(options_are_checked_by_name),
                         TEST(answers),
                         TEST(inspecting),
+                        TEST(reports),
                         TEST(requests_tell_their_tokens_and_their_principal),
                         TEST(contexts_by_named_arguments)};
   return RUN(tests, "the ABI's values");

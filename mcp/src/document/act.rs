@@ -13,6 +13,7 @@ use sealwax::Error;
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid action.
+#[inline(never)]
 pub fn act(
     exchange: &Exchange,
     document: &str,
@@ -63,6 +64,7 @@ pub fn act(
 /// # Errors
 ///
 /// As [`Exchange::fork`].
+#[inline(never)]
 pub fn fork(exchange: &Exchange) -> Result<String, Error> {
     exchange.fork().map(|forked| forked.to_json())
 }

@@ -14,6 +14,7 @@ use sealwax::Error;
 /// # Errors
 ///
 /// As [`Exchange::on`], and [`Error::InvalidArgument`] for an invalid event.
+#[inline(never)]
 pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
     let document = read(document)?;
     let (name, details) = Document(&document).first().ok_or(NO_DOCUMENT)?;

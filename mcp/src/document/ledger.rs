@@ -14,6 +14,7 @@ use sealwax::Error;
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid command, and unless there is one value for each key.
+#[inline(never)]
 pub fn judge(document: &str, now: u64, values: &str) -> Result<String, Error> {
     let command = command(document)?;
     let values: Vec<Value> = match serde_json::from_slice(values.as_bytes()) {
@@ -39,6 +40,7 @@ fn written(write: &Write) -> String {
 /// Returns the fitness of a server according to its `INFO`: arrays of strings, `refused` and
 /// `warned`.
 #[must_use]
+#[inline(never)]
 pub fn fitness(info: &str) -> String {
     let Fitness { refused, warned } = Fitness::of(info);
     let mut object = Object::default();
@@ -53,6 +55,7 @@ pub fn fitness(info: &str) -> String {
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid command.
+#[inline(never)]
 pub fn run(memory: &mut Memory, document: &str, now: u64) -> Result<String, Error> {
     let reply = memory.run(&command(document)?, now);
     serde_json::to_string(&reply).map_err(|_| NO_DOCUMENT)

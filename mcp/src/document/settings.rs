@@ -11,6 +11,7 @@ use sealwax::{Codec, Error};
 ///
 /// [`Error::InvalidArgument`] for an invalid document, and as
 /// [`GuardBuilder::build`](crate::GuardBuilder::build).
+#[inline(never)]
 pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     let settings = read(settings)?;
     let settings = Document(&settings);

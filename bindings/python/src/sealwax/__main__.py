@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import os
 import signal
 import sys
 import time
 from contextlib import redirect_stdout, suppress
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sealwax
+
+from ._native import NULL, call_for_text, lib, pair, untrusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 # Longer input is cut here, and refused for its length by what reads it.
 _MAX_INPUT = 4 << 20
-_LAST_MOMENT = 253_402_207_200
 _ABOUT = "Makes keys, and identifies a text. The crate's command `sealwax` does more."
 _STATUS = """\
 Exit status: 0 for success; 1 when the text is none of ours; 2 for any other failure: wrong usage,
@@ -118,73 +117,12 @@ def _keygen(count: int) -> str:
 def _inspect(asked: argparse.Namespace) -> str:
     ring = _ring(asked.key_file)
     text = _stdin() if asked.text is None else asked.text
-    seen = sealwax.inspect(text)
-    in_ring = None if ring is None else seen.key_id in ring.ids
+    given = *pair(untrusted("text", text)), NULL if ring is None else ring._ring
+    room = lib.SEALWAX_REPORT_MAX
     if asked.json:
-        return json.dumps(_facts(seen, in_ring, len(text)))
+        return call_for_text(lib.sealwax_report_json, *given, room=room)
     now = int(time.time()) if asked.now is None else asked.now
-    return "\n".join(_words(seen, in_ring, len(text), now))
-
-
-def _facts(seen: sealwax.Inspected, in_ring: bool | None, length: int) -> dict[str, Any]:
-    """Return what is known, by the names that every package's command has for it."""
-    ring = {} if seen.key_id is None else {"in_ring": in_ring}
-    known = {name: value for name, value in seen._asdict().items() if value is not None}
-    return {**known, **ring, "length": length}
-
-
-def _words(seen: sealwax.Inspected, in_ring: bool | None, length: int, now: int) -> list[str]:
-    """Return the same in the words of every package's command: tests/inspect.json."""
-    known = {None: "unknown, no keys given", True: "yes", False: "no"}[in_ring]
-    key = [f"key id: {seen.key_id}", f"in this ring: {known}"]
-    characters = f"length: {length} characters"
-    if seen.what == "token":
-        # Without `sw1.`, and the 65 bytes that every token has beside its payload (SPEC.md).
-        payload = (length - 4) * 3 // 4 - 65
-        return [
-            f"sealed token of kind {seen.kind}",
-            "prefix: sw1.",
-            *key,
-            f"token id: {seen.token_id}",
-            characters,
-            f"payload: encrypted, at most {payload} bytes",
-            "made at: encrypted",
-        ]
-    if seen.what == "key":
-        return ["key text, a secret", "prefix: swk1_", *key, characters]
-    made = (seen.created_at_ms or 0) // 1000
-    times = [f"made at: {_moment(made)}", f"age: {_age(made, now)}"]
-    if seen.what == "session-id":
-        return ["session id", "prefix: sess_", *key, characters, *times]
-    return [
-        f"handle of type {seen.handle_type}",
-        f"prefix: {seen.handle_type}_",
-        "key id: none, a handle names no key",
-        characters,
-        *times,
-    ]
-
-
-def _age(made: int, now: int) -> str:
-    if made > now:
-        return f"none, it is {_duration(made - now)} in the future"
-    return _duration(now - made)
-
-
-def _duration(seconds: int) -> str:
-    """Return the two largest units, such as ``3d 4h``, ``5m 12s`` or ``0s``."""
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86_400
-    units = [(days, "d"), (hours % 24, "h"), (minutes % 60, "m"), (seconds % 60, "s")]
-    first = next((place for place, (count, _) in enumerate(units) if count), 3)
-    large, *small = units[first : first + 2]
-    told = [large, *(one for one in small if one[0])]
-    return " ".join(f"{count}{unit}" for count, unit in told)
-
-
-def _moment(seconds: int) -> str:
-    if seconds > _LAST_MOMENT:
-        return "after the year 9999"
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return call_for_text(lib.sealwax_report_words, *given, now, room=room)
 
 
 def _ring(key_file: str | None) -> sealwax.KeyRing | None:
