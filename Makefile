@@ -120,6 +120,7 @@ test:
 .PHONY: test-languages test-c-quick test-npm-quick test-more
 test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-interop test-wasm
 	python3 tests/published/adapters.py
+	python3 tests/published/floors.py
 	python3 tests/published/readme.py
 
 test-c-quick: c
@@ -211,6 +212,7 @@ ledger-agents: $(LEDGER)/.installed programs npm wheel
 
 test-published:
 	python3 tests/published/adapters.py
+	python3 tests/published/floors.py
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
 	python3 tests/published/cargo_new.py
