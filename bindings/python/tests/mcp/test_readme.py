@@ -33,7 +33,7 @@ def test_without_a_key_an_example_says_how_to_make_one(example: str) -> None:
     command = [sys.executable, "-c", example]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 1
-    assert "`python -m sealwax keygen` makes a key for it" in ran.stderr.splitlines()[-1]
+    assert "`python -m sealwax keygen` makes a key" in ran.stderr.splitlines()[-1]
 
 
 @pytest.mark.anyio
