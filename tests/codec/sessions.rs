@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::common::Clock;
 use sealwax::{SessionMetadata, View};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 const START: u64 = 1_795_000_000;
 const HOUR: u64 = 3600;
@@ -261,8 +261,8 @@ fn a_token_is_a_value_that_is_read_as_its_text_and_logged_by_its_length() {
     );
     #[cfg(feature = "serde")]
     assert_eq!(
-        json!({ "nextCursor": token }),
-        json!({ "nextCursor": text })
+        serde_json::json!({ "nextCursor": token }),
+        serde_json::json!({ "nextCursor": text })
     );
     assert_eq!(String::from(token), text);
 }
