@@ -361,6 +361,37 @@ static void texts_and_fitness(void) {
   CHECK(sealwax_ledger_fitness(TEXT(""), out, 1, &len, NULL) == SEALWAX_BUFFER_TOO_SMALL);
 }
 
+#define REVOKE "\"script\":\"revoke\",\"keys\":[\"swl1:{a}:p:b\"],\"args\":[\"0\"],\"withinMs\":300"
+
+static void a_redis_is_told_what_to_send(void) {
+  sealwax_redis *redis;
+  sealwax_dialogue *dialogue;
+  CHECK(sealwax_redis_new(true, &redis, &error) == SEALWAX_OK);
+  CHECK(sealwax_redis_begin(redis, TEXT("{" REVOKE "}"), &dialogue, STEP) == SEALWAX_OK);
+  CHECK(tells("{\"send\":[\"INFO\"],\"own\":true}"));
+  CHECK(sealwax_dialogue_on(dialogue, TEXT("{\"text\":\"role:slave\"}"), STEP) == SEALWAX_OK);
+  CHECK(tells("{\"unfit\":"));
+  sealwax_dialogue_free(dialogue);
+
+  CHECK(sealwax_redis_begin(redis, TEXT("{" REVOKE ",\"checked\":true}"), &dialogue, STEP) ==
+        SEALWAX_OK);
+  /* A dialogue outlives the state that it began with. */
+  sealwax_redis_free(redis);
+  CHECK(tells("\"EVALSHA\"") && tells("\"swl1:{a}:p:b\",\"0\"]"));
+  CHECK(sealwax_dialogue_on(dialogue, TEXT("{\"error\":\"NOSCRIPT No\"}"), STEP) == SEALWAX_OK);
+  CHECK(tells("\"EVAL\""));
+  CHECK(sealwax_dialogue_on(dialogue, TEXT("{\"texts\":[\"ok\",\"1\"]}"), STEP) == SEALWAX_OK);
+  CHECK(tells("{\"send\":[\"WAIT\",\"1\",\"150\"],\"own\":true}"));
+  CHECK(sealwax_dialogue_on(dialogue, TEXT("{\"number\":0}"), STEP) == SEALWAX_OK);
+  CHECK(tells("{\"done\":[\"ok\",\"1\",\"unconfirmed\"]}"));
+  CHECK(sealwax_dialogue_on(dialogue, TEXT("{}"), STEP) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_dialogue_on(NULL, TEXT("{}"), STEP) == SEALWAX_NULL_POINTER);
+  sealwax_dialogue_free(dialogue);
+  sealwax_dialogue_free(NULL);
+  sealwax_redis_free(NULL);
+  CHECK(sealwax_redis_new(false, NULL, &error) == SEALWAX_NULL_POINTER);
+}
+
 int main(void) {
   const test tests[] = {TEST(a_ledger_is_opened_first),
                         TEST(a_state_is_used_once),
@@ -372,7 +403,8 @@ int main(void) {
                         TEST(stores_with_transactions_are_judged_for),
                         TEST(invalid_commands_are_refused),
                         TEST(guards_without_a_ledger_have_no_commands),
-                        TEST(texts_and_fitness)};
+                        TEST(texts_and_fitness),
+                        TEST(a_redis_is_told_what_to_send)};
   const size_t count = sizeof tests / sizeof *tests;
   for (size_t i = 0; i < count; i++) {
     subject = tests[i].name;
