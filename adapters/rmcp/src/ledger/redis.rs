@@ -4,7 +4,7 @@ mod connection;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -272,21 +272,13 @@ fn eval(command: &Command, known: bool) -> Cmd {
         false => redis::cmd("EVAL"),
     };
     match known {
-        true => eval.arg(digest(command.script)),
+        true => eval.arg(command.script.sha1()),
         false => eval.arg(command.script.lua()),
     };
     eval.arg(command.keys.len())
         .arg(&command.keys)
         .arg(&command.args);
     eval
-}
-
-/// Returns the digest of a script. It is computed once, because a script has kilobytes.
-fn digest(script: Script) -> Option<&'static str> {
-    static SCRIPTS: LazyLock<[(Script, redis::Script); 4]> =
-        LazyLock::new(|| Script::ALL.map(|one| (one, redis::Script::new(one.lua()))));
-    let mut named = SCRIPTS.iter().filter(|(one, _)| *one == script);
-    named.next().map(|(_, found)| found.get_hash())
 }
 
 fn is_unknown(error: &RedisError) -> bool {
@@ -311,5 +303,18 @@ fn failed(error: RedisError) -> LedgerError {
 impl fmt::Debug for Redis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Redis")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealwax_mcp::ledger::Script;
+
+    #[test]
+    fn the_cores_digests_are_those_of_its_scripts() {
+        for script in Script::ALL {
+            let found = redis::Script::new(script.lua());
+            assert_eq!(script.sha1(), found.get_hash(), "{}", script.name());
+        }
     }
 }
