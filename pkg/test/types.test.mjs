@@ -16,9 +16,7 @@ function compile(compiler, folder, options, ...files) {
   const strict = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2022' };
   const compilerOptions = { ...strict, lib: ['es2022'], types: [], ...options };
   writeFileSync(config, JSON.stringify({ compilerOptions, files }));
-  const tsc = fileURLToPath(
-    new URL(`${FOLDERS[compiler]}/${compiler}/bin/tsc`, import.meta.url),
-  );
+  const tsc = fileURLToPath(new URL(`${FOLDERS[compiler]}/${compiler}/bin/tsc`, import.meta.url));
   execFileSync(process.execPath, [tsc, '--project', config], { stdio: 'inherit' });
 }
 

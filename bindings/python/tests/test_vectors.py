@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from environment import at
 
 import sealwax
 from sealwax._native import lib
-from sealwax._sealer import Sealer
+
+if TYPE_CHECKING:
+    from sealwax._sealer import Sealer
 
 Vector = dict[str, Any]
 FILES = [

@@ -248,7 +248,9 @@ test('SQLite: a lock held elsewhere, a file of another kind, one that cannot be 
   assert.throws(() => new SqliteLedger(other), /readonly|read-only/);
 });
 
-test("SQLite: a new file is its owner's alone, one that is there keeps its permissions", { skip: noSqlite }, () => {
+test("SQLite: a new file is its owner's alone, one that is there keeps its permissions", {
+  skip: noSqlite,
+}, () => {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
   closing.push(() => rmSync(folder, { recursive: true }));
   const mode = (name) => statSync(join(folder, name)).mode & 0o777;

@@ -2,11 +2,11 @@
 
 from .builders import (
     INTERNAL,
-    UNAUTHENTICATED,
     NOT_FOUND,
     SESSION,
     SESSIONS,
     STATE_ERROR,
+    UNAUTHENTICATED,
     Transcripts,
     ask_back,
     call,

@@ -11,7 +11,6 @@ from ._native import (
     NULL,
     Desks,
     Opaque,
-    call,
     call_for_text,
     data,
     fail,
