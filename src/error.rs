@@ -26,7 +26,7 @@ impl Error {
 
     /// Returns whether a token was refused; other errors are mistakes or failures of the server.
     ///
-    /// Answer a refusal as the [`Profile`](crate::Profile) says. Any other error is the server's,
+    /// Answer a refusal as the `Profile` of `sealwax-mcp` says. Any other error is the server's,
     /// and must not make a client discard its session.
     #[must_use]
     pub fn is_refusal(&self) -> bool {

@@ -53,7 +53,8 @@ pub struct Required {
     pub tools: Vec<String>,
 }
 
-/// Settings of sessions of the transport, for [`Guard::transport`].
+/// Settings of sessions of the transport, for
+/// [`Guard::transport`](crate::Guard::transport).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransportSettings {
     /// Whether an HTTP request without a session is refused: true by default.

@@ -19,7 +19,6 @@ mod inspect;
 mod key;
 mod opened;
 mod purpose;
-mod redis;
 mod room;
 mod session;
 mod shared;
