@@ -3,22 +3,22 @@
 mod connection;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
-use redis::{Cmd, ErrorKind, Pipeline, RedisError, ServerErrorKind};
+use redis::{Pipeline, RedisError, Value};
 use sealwax_mcp::ledger::Fitness;
+use sealwax_mcp::ledger::redis::{Answer, Next, Redis as Dialogues, Send};
 use tokio::time::timeout;
 
 use self::connection::{Connection, Source};
 use super::{Command, Ledger, LedgerError, Reply, Script};
 use crate::refusal::said;
 
-/// The time limit for a replica's confirmation, in milliseconds: less than the guard's limit for a command.
-const WAIT: usize = 200;
+/// The time of one command, of which a replica has half to confirm it.
+const WITHIN: Duration = Duration::from_millis(300);
 
 /// The time limit for a connection and its checks. A command waits for it only as long as the guard lets it.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -44,8 +44,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 pub struct Redis {
     store: Arc<Store>,
     connected: Mutex<Connected>,
-    /// Set if a replica must confirm every command, because nothing distinguishes one server from the next.
-    must_confirm: AtomicBool,
+    dialogues: Dialogues,
 }
 
 /// The server, and what the log was told of it.
@@ -94,7 +93,7 @@ impl Redis {
                 warned: Once::new(),
             }),
             connected: Mutex::default(),
-            must_confirm: AtomicBool::default(),
+            dialogues: Dialogues::new(true),
         }
     }
 
@@ -122,28 +121,49 @@ impl Redis {
 
     async fn answer(&self, command: &Command) -> Result<Vec<String>, LedgerError> {
         let key = command.keys.first().map_or("", String::as_str);
-        let must_confirm = self.must_confirm.load(Ordering::Relaxed);
-        let confirmed = must_confirm || ends(command);
-        let connecting = self.connecting(key, confirmed);
+        // Each connection has been checked.
+        let (mut dialogue, mut next) = self.dialogues.begin(command.clone(), WITHIN, true);
+        loop {
+            next = match next {
+                Next::Send(send) => dialogue.on(self.sent(key, &send).await?),
+                Next::Done(reply) => return Ok(reply),
+                Next::Unfit(why) => return Err(LedgerError::Unfit(why)),
+                Next::Failed(why) => return Err(LedgerError::Unavailable(format!("redis: {why}"))),
+                _ => {
+                    return Err(LedgerError::Unavailable(
+                        "redis: expected a command to send".into(),
+                    ));
+                }
+            };
+        }
+    }
+
+    async fn sent(&self, key: &str, send: &Send) -> Result<Answer, LedgerError> {
+        let connecting = self.connecting(key, send.own);
         // Who stops waiting for a connection leaves it to the next command.
         let connection = connecting.clone().await;
         let failure = Failure(self, Some(connecting));
         let mut connection = connection?;
-        let mut reply = match must_confirm {
-            true => wait(&mut connection, command).await,
-            false => send(&mut connection, command).await,
-        }
-        .map_err(failed)?;
-        let asks = matches!(&reply[..], [ok, .., confirms] if ok == "ok" && confirms != "0");
-        if command.script == Script::Open && reply.first().is_some_and(|verdict| verdict == "ok") {
-            let must = reply.last().is_some_and(|confirms| confirms == "2");
-            self.must_confirm.store(must, Ordering::Relaxed);
-        } else if asks && !must_confirm {
-            // Sending the same attempt again is no second use. `WAIT` covers only commands of its own connection.
-            reply = wait(&mut connection, command).await.map_err(failed)?;
-        }
+        let mut command = redis::cmd(&send.args[0]);
+        let answer = command
+            .arg(&send.args[1..])
+            .query_async(&mut connection)
+            .await;
+        let answer = match answer {
+            Ok(Value::Int(number)) => Answer::Number(number),
+            Ok(answer @ Value::Array(_)) => Answer::Texts(read(answer)?),
+            Ok(answer) => Answer::Text(read(answer)?),
+            Err(error) => {
+                let error = code(error)?;
+                // What a script lacks is no failure of its server.
+                if error.starts_with("NOSCRIPT") {
+                    failure.none();
+                }
+                return Ok(Answer::Error(error));
+            }
+        };
         failure.none();
-        Ok(reply)
+        Ok(answer)
     }
 }
 
@@ -234,55 +254,16 @@ impl Drop for Failure<'_> {
     }
 }
 
-/// Returns whether a replica may have to confirm the command.
-fn ends(command: &Command) -> bool {
-    let ends = |argument: &String| argument == "end" || argument == "force";
-    command.script == Script::Revoke || command.args.iter().any(ends)
+fn read<T: redis::FromRedisValue>(answer: Value) -> Result<T, LedgerError> {
+    redis::from_redis_value(answer).map_err(|error| failed(error.into()))
 }
 
-async fn send(connection: &mut Connection, command: &Command) -> Result<Vec<String>, RedisError> {
-    match eval(command, true).query_async(connection).await {
-        Err(error) if is_unknown(&error) => eval(command, false).query_async(connection).await,
-        reply => reply,
+/// Returns an error of the server as it sent it; any other is the connection's.
+fn code(error: RedisError) -> Result<String, LedgerError> {
+    match error.code() {
+        Some(code) => Ok(format!("{code} {}", error.detail().unwrap_or_default())),
+        None => Err(failed(error)),
     }
-}
-
-/// Runs a command, and waits until a replica has it, on one connection.
-async fn wait(connection: &mut Connection, command: &Command) -> Result<Vec<String>, RedisError> {
-    let query = async |known, connection: &mut Connection| {
-        let mut both = Pipeline::new();
-        both.add_command(eval(command, known));
-        both.cmd("WAIT").arg(1).arg(WAIT);
-        both.query_async::<(Vec<String>, usize)>(connection).await
-    };
-    let (mut reply, replicas) = match query(true, connection).await {
-        Err(error) if is_unknown(&error) => query(false, connection).await,
-        reply => reply,
-    }?;
-    if replicas == 0 && reply.first().is_some_and(|verdict| verdict == "ok") {
-        reply.push("unconfirmed".into());
-    }
-    Ok(reply)
-}
-
-/// Calls the script by its digest, or sends it whole.
-fn eval(command: &Command, known: bool) -> Cmd {
-    let mut eval = match known {
-        true => redis::cmd("EVALSHA"),
-        false => redis::cmd("EVAL"),
-    };
-    match known {
-        true => eval.arg(command.script.sha1()),
-        false => eval.arg(command.script.lua()),
-    };
-    eval.arg(command.keys.len())
-        .arg(&command.keys)
-        .arg(&command.args);
-    eval
-}
-
-fn is_unknown(error: &RedisError) -> bool {
-    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
 }
 
 /// Describes an error without its whole text, which may contain an address or a stored value.
