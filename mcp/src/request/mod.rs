@@ -173,8 +173,9 @@ impl Request {
             && (has_token || carries.kind == Kind::RequestState)
         {
             let view = context.view()?;
-            if carries.kind == Kind::RequestState {
-                // A handler must not run if the state that it may write could not be sealed.
+            // A handler must not run if the state that it may write could not be sealed. What names no
+            // target is no call, and the SDK says so.
+            if carries.kind == Kind::RequestState && (has_token || self.target.is_some()) {
                 match self.binding(context, carries) {
                     Ok(bound) => self.bound = Some(bound),
                     Err(error) => {

@@ -211,12 +211,20 @@ fn a_request_without_a_state_is_bound_before_its_handler_runs() {
         };
         assert_eq!(unbound(message), "invalid_request", "{arguments:?}");
     }
-    for target in [None, Some("")] {
-        let message = Message { target, ..call() };
+    for (target, carried) in [(None, Sent::Text("sw1.A")), (Some(""), Sent::Absent)] {
+        let message = Message {
+            target,
+            carried,
+            ..call()
+        };
         assert_eq!(unbound(message), "invalid_request", "{target:?}");
     }
-    // What carries no state is not bound, and neither is a notification.
-    let others = [("tools/list", false), ("tools/call", true)];
+    // What carries no state is not bound, and neither are a notification and what names no target.
+    let others = [
+        ("tools/list", false),
+        ("tools/call", true),
+        ("tools/call", false),
+    ];
     for (method, notification) in others {
         let (_, step) = guard.message(Message {
             method,
