@@ -64,9 +64,9 @@ pub enum Next {
 pub struct Send {
     /// The command's name and its arguments.
     pub args: Vec<Cow<'static, str>>,
-    /// Whether it is sent on the connection for commands that a replica confirms: one that nothing
-    /// else uses meanwhile, and the same for a whole dialogue. `WAIT` blocks it, and covers only
-    /// what was written on it.
+    /// Whether it is sent on a connection for commands that a replica confirms, the same for a whole
+    /// dialogue. `WAIT` blocks that connection, and covers what was written on it, so what need not
+    /// be confirmed has another one. Dialogues may share it, and then wait for each other.
     pub own: bool,
 }
 
