@@ -149,3 +149,18 @@ export interface Begun {
 export function begun(exchange: raw.Exchange, step: string): Begun {
   return { exchange, step };
 }
+
+/**
+ * A dialogue with a Redis that has begun, and what is next: docs/engine.md.
+ *
+ * @internal
+ */
+export interface DialogueBegun {
+  readonly dialogue: raw.Dialogue;
+  readonly next: string;
+}
+
+/** @internal */
+export function dialogueBegun(dialogue: raw.Dialogue, next: string): DialogueBegun {
+  return { dialogue, next };
+}

@@ -19,6 +19,7 @@ mod inspect;
 mod key;
 mod opened;
 mod purpose;
+mod redis;
 mod room;
 mod session;
 mod shared;
