@@ -1,6 +1,7 @@
 //! The steps that the engine asks of an adapter.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::answer::{RpcError, ToolResult};
 use crate::ledger::Command;
@@ -14,8 +15,13 @@ pub enum Step {
     /// Resolve the caller, at most once per request.
     Identify,
     /// Ask the author's `accept`, or report an end to it.
-    Ask(Question),
-    /// Run this command on the ledger, and report its reply.
+    Ask {
+        /// The question.
+        question: Question,
+        /// How long to wait for the answer.
+        within: Duration,
+    },
+    /// Run this command on the ledger, within its time, and report its reply.
     Ledger(Box<Command>),
     /// Get the first value of a new session from the author.
     Begin,
@@ -120,6 +126,9 @@ pub struct Deliver {
     pub add_session_id: Option<String>,
     /// The results to report before they are sent.
     pub report: Report,
+    /// The time that is left for what the message may still have to ask: for the
+    /// [`Message::within`](super::Message::within) of the message inside.
+    pub within: Duration,
 }
 
 /// The results that an adapter reports before they are sent. An error need not be reported.
