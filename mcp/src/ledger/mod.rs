@@ -12,6 +12,7 @@ mod fitness;
 mod judge;
 mod memory;
 mod namespace;
+mod reply;
 pub mod redis;
 pub mod sqlite;
 
@@ -20,7 +21,8 @@ pub(crate) use command::{Commit, Mode, Subject};
 pub use fitness::Fitness;
 pub use judge::{Judgement, Write};
 pub use memory::Memory;
-pub use namespace::{Namespace, Tag};
+pub use namespace::{Namespace, RecordKind};
+pub use reply::{Confirmation, Done, Failure, Latest, Opened, Reply, Verdict};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteError};
 
