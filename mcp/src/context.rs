@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::answer::{Answer, FIELD_LIMIT, Profile};
 use crate::guard::{Guard, Ledger};
 use crate::input::{Failed, Verdict};
+use crate::ledger::Latest;
 use crate::step::{Item, Presented, Refused, Reply, Step};
 use crate::text::{hex, token_id, until};
 use sealwax::{Error, Principal, TokenId, View};
@@ -46,8 +47,8 @@ pub(super) enum Reason {
     AcceptUnavailable(String),
     /// The ledger refused: a code, and the reason.
     Ledger(&'static str, Cow<'static, str>),
-    /// A later state of the session: its token, its generation, its text.
-    Stale(Box<[String; 3]>),
+    /// There is a later state of the session.
+    Stale(Box<Latest>),
     /// The ledger could not decide.
     LedgerUnavailable(String),
 }
@@ -92,10 +93,8 @@ impl Reason {
             Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
             Self::Ledger(_, why) => why.into_owned(),
             Self::Stale(latest) => {
-                format!(
-                    "state: expected the latest one, of generation {}",
-                    latest[1]
-                )
+                let generation = latest.generation;
+                format!("state: expected the latest one, of generation {generation}")
             }
         }
     }
@@ -234,21 +233,6 @@ impl Context {
         Ok(bytes)
     }
 
-    /// Takes the reply of a ledger that was opened. If it does not open, only requests that need it
-    /// are refused.
-    pub fn ledger_opened(&mut self, reply: Result<Vec<String>, Failed>) {
-        let failure = match reply {
-            Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
-                self.guard.ledger_is_open();
-                return;
-            }
-            Ok(reply) => failure(&reply),
-            Err(Failed(why)) => why,
-        };
-        let about = About::new(Item::Session);
-        self.refuse(Reason::LedgerUnavailable(failure), about);
-    }
-
     /// Logs a refusal, and returns the fixed answer to it.
     pub fn refuse(&mut self, reason: Reason, about: About<'_>) -> Answer {
         let answer = match &reason {
@@ -311,26 +295,5 @@ impl Presented {
             until: until(ends_at_ms.map(|end| end.div_ceil(1000))),
             public: false,
         }
-    }
-}
-
-/// Returns the message for a ledger's reply that is no verdict on a token.
-pub(super) fn failure(reply: &[String]) -> String {
-    let [word, about] = [0, 1].map(|at| reply.get(at).map_or("", String::as_str));
-    match word {
-        "ahead" => {
-            "ledger: expected a token of the past: this replica's clock is ahead of the ledger's \
-                    by more than the allowance"
-                .into()
-        }
-        "full" => "ledger: no room for a new record: make the ledger larger".into(),
-        "lost" => {
-            "ledger: the store lost the state that it admitted: check its persistence and eviction"
-                .into()
-        }
-        "broken" => {
-            format!("ledger: expected a record of the ledger under {about}, found another value")
-        }
-        _ => "ledger: expected a reply as LEDGER.md specifies, found another".to_string(),
     }
 }

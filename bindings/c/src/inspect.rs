@@ -7,8 +7,8 @@ use sealwax_core::{Error, Inspected};
 
 use crate::call::{ErrorReport, Failure, call};
 use crate::input;
-use crate::output::{Buffer, Slot};
 use crate::key_ring::Ring;
+use crate::output::{Buffer, Slot};
 use crate::status::Status;
 
 /// A sealed token.

@@ -119,10 +119,7 @@ impl<T> Owner<T> {
     }
 
     /// Runs the body of a call.
-    pub fn with(
-        &self,
-        body: impl FnOnce(&mut T) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    pub fn with(&self, body: impl FnOnce(&mut T) -> Result<(), Failure>) -> Result<(), Failure> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         body(&mut held.0)
     }

@@ -159,7 +159,8 @@ pub unsafe extern "C" fn sealwax_session_renew(
             let sessions = sessions(view, lifetime)?;
             let session = input::object("session", session)?;
             let payload = input::slice("payload", payload, payload_len)?;
-            Buffer::text(out, cap, len)?.write(sessions.renew(&session.0, payload)?.to_json().as_bytes())
+            Buffer::text(out, cap, len)?
+                .write(sessions.renew(&session.0, payload)?.to_json().as_bytes())
         })
     }
 }

@@ -168,11 +168,19 @@ impl Namespace {
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] for a principal without client and subject.
-    pub fn revoke(&self, principal: &Principal, retain_for: Option<Duration>) -> Result<Command, Error> {
+    pub fn revoke(
+        &self,
+        principal: &Principal,
+        retain_for: Option<Duration>,
+    ) -> Result<Command, Error> {
         principal.check()?;
         let retain_for = retain_for.unwrap_or(CEILING + Duration::from_secs(LARGEST_SKEW));
         let args = vec![retain_for.as_secs().to_string()];
-        Ok(Command::new(Script::Revoke, vec![self.mark(principal)], args))
+        Ok(Command::new(
+            Script::Revoke,
+            vec![self.mark(principal)],
+            args,
+        ))
     }
 
     /// Ends this id, as each of these kinds. `until` is the time from which it opens nowhere, in
@@ -182,7 +190,12 @@ impl Namespace {
     ///
     /// [`Error::InvalidArgument`] unless the id is 32 hex digits in lower case, as in a guard's
     /// log.
-    pub fn end(&self, kinds: &[RecordKind], id: &str, until: Option<u64>) -> Result<Command, Error> {
+    pub fn end(
+        &self,
+        kinds: &[RecordKind],
+        id: &str,
+        until: Option<u64>,
+    ) -> Result<Command, Error> {
         let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         if id.len() != 32 || !id.bytes().all(is_hex) {
             return Err(Error::argument(
@@ -200,13 +213,7 @@ impl Namespace {
         let subjects: Vec<_> = kinds.iter().map(subject).collect();
         // An unconditional end needs no principal's mark and no attempt.
         let mark = self.mark(&Principal::anonymous());
-        Ok(self.admit(
-            &mark,
-            "0000000000000000",
-            Duration::ZERO,
-            None,
-            &subjects,
-        ))
+        Ok(self.admit(&mark, "0000000000000000", Duration::ZERO, None, &subjects))
     }
 
     /// Admits tokens: `mark` is the principal's; `attempt` is unique to this request.
@@ -302,7 +309,9 @@ mod tests {
         let keys = end.unwrap().keys;
         assert_eq!(keys.len(), 7, "{keys:?}");
         for wrong in ["", "0123", &id.to_uppercase(), &id.replace('f', "é")] {
-            namespace.end(&[RecordKind::Session], wrong, None).unwrap_err();
+            namespace
+                .end(&[RecordKind::Session], wrong, None)
+                .unwrap_err();
         }
     }
 }

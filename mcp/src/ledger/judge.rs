@@ -57,7 +57,9 @@ impl Command {
         values == keys
             && match self.script {
                 Script::Open => keys == 2,
-                Script::Admit => keys >= 3 && keys % 2 == 1 && args == TOKENS + (keys - 3) / 2 * TOKEN,
+                Script::Admit => {
+                    keys >= 3 && keys % 2 == 1 && args == TOKENS + (keys - 3) / 2 * TOKEN
+                }
                 Script::Commit => (keys, args) == (2, 5),
                 Script::Revoke => (keys, args) == (1, 1),
             }
@@ -156,8 +158,8 @@ impl<'c> Case<'c> {
             reply.push(now.saturating_sub(known).to_string());
             reply
         };
-        let forgotten =
-            issued <= fence.began.saturating_add(clock_tolerance) && !(accept_issued_since != 0 && issued >= accept_issued_since);
+        let forgotten = issued <= fence.began.saturating_add(clock_tolerance)
+            && !(accept_issued_since != 0 && issued >= accept_issued_since);
         match mode {
             "once" => match self.values[state] {
                 Some(by) if by == attempt => {}

@@ -127,28 +127,30 @@ impl Memory {
     }
 
     fn fits(&self, writes: &[Write], owner: &str) -> bool {
-        [Space::Used, Space::Ended, Space::Marks].into_iter().all(|space| {
-            let usage = &self.spaces[space as usize];
-            let mine = writes.iter().filter(|write| Space::of(&write.key) == space);
-            let (mut grows, mut shrinks) = (0, 0);
-            for write in mine {
-                if let Some(value) = &write.value {
-                    grows += cost(&write.key, value);
+        [Space::Used, Space::Ended, Space::Marks]
+            .into_iter()
+            .all(|space| {
+                let usage = &self.spaces[space as usize];
+                let mine = writes.iter().filter(|write| Space::of(&write.key) == space);
+                let (mut grows, mut shrinks) = (0, 0);
+                for write in mine {
+                    if let Some(value) = &write.value {
+                        grows += cost(&write.key, value);
+                    }
+                    if let Some(record) = self.records.get(&write.key) {
+                        shrinks += cost(&write.key, &record.value);
+                    }
                 }
-                if let Some(record) = self.records.get(&write.key) {
-                    shrinks += cost(&write.key, &record.value);
+                if grows <= shrinks {
+                    return true;
                 }
-            }
-            if grows <= shrinks {
-                return true;
-            }
-            let free = usage.capacity.saturating_sub(usage.taken);
-            if space == Space::Marks {
-                return grows <= free + shrinks;
-            }
-            let own = usage.by_owner.get(owner).copied().unwrap_or_default();
-            own + (grows - shrinks) * 2 <= free + shrinks
-        })
+                let free = usage.capacity.saturating_sub(usage.taken);
+                if space == Space::Marks {
+                    return grows <= free + shrinks;
+                }
+                let own = usage.by_owner.get(owner).copied().unwrap_or_default();
+                own + (grows - shrinks) * 2 <= free + shrinks
+            })
     }
 
     fn write(&mut self, write: Write, owner: &str) {

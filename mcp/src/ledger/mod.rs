@@ -12,8 +12,8 @@ mod fitness;
 mod judge;
 mod memory;
 mod namespace;
-mod reply;
 pub mod redis;
+mod reply;
 pub mod sqlite;
 
 pub use command::{Command, Script};

@@ -159,7 +159,9 @@ impl Dialogue {
     /// Runs the script by its digest, or sends it whole.
     fn run(&mut self, whole: bool) -> Next {
         self.phase = Phase::Running { whole };
-        let Command { script, keys, args, .. } = &self.command;
+        let Command {
+            script, keys, args, ..
+        } = &self.command;
         let (name, text) = match whole {
             true => ("EVAL", script.lua()),
             false => ("EVALSHA", script.sha1()),
@@ -271,7 +273,8 @@ mod tests {
     fn what_ends_is_confirmed_on_a_connection_of_its_own() {
         let store = Redis::new(true);
         for (replicas, reply) in [(1, vec!["ok", "1"]), (0, vec!["ok", "1", "unconfirmed"])] {
-            let (mut dialogue, next) = store.begin(command(Script::Admit, &["", "", "", "end"]), true);
+            let (mut dialogue, next) =
+                store.begin(command(Script::Admit, &["", "", "", "end"]), true);
             assert_eq!(sent(&next), ("EVALSHA", true));
             let next = dialogue.on(texts(&["ok", "1"]));
             let Next::Send(wait) = next else {
@@ -294,7 +297,10 @@ mod tests {
     #[test]
     fn where_a_fail_over_is_not_noticed_every_command_is_confirmed() {
         let store = Redis::new(true);
-        let (mut dialogue, next) = store.begin(command(Script::Admit, &["", "", "", "once", "1", "1", "9", "end"]), true);
+        let (mut dialogue, next) = store.begin(
+            command(Script::Admit, &["", "", "", "once", "1", "1", "9", "end"]),
+            true,
+        );
         assert_eq!(sent(&next), ("EVALSHA", false));
         // The same attempt again, where `WAIT` covers it.
         let next = dialogue.on(texts(&["ok", "2"]));

@@ -99,6 +99,8 @@ pub enum Failure {
     Lost,
     /// The value under this key is no record of a ledger.
     Broken(String),
+    /// The store did not answer, and why.
+    Unanswered(String),
     /// The reply is none that LEDGER.md specifies.
     Unspecified,
 }
@@ -191,21 +193,21 @@ impl Failure {
 /// Says what an operator does about it.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ledger: ")?;
         match self {
             Self::Ahead => f.write_str(
-                "expected a token of the past: this replica's clock is ahead of the ledger's by more than the \
-                 allowance",
+                "ledger: expected a token of the past: this replica's clock is ahead of the ledger's by more than the \
+                 clock tolerance",
             ),
-            Self::Full => f.write_str("no room for a new record: make the ledger larger"),
+            Self::Full => f.write_str("ledger: no space for a new record: raise its capacity"),
             Self::Lost => f.write_str(
-                "the store lost the state that it admitted: check its persistence and eviction",
+                "ledger: the store lost the state that it admitted: check its persistence and eviction",
             ),
             Self::Broken(key) => write!(
                 f,
-                "expected a record of the ledger under {key}, found another value"
+                "ledger: expected a record of the ledger under {key}, found another value"
             ),
-            Self::Unspecified => f.write_str("expected a reply as LEDGER.md specifies, found another"),
+            Self::Unanswered(why) => f.write_str(why),
+            Self::Unspecified => f.write_str("ledger: expected a reply as LEDGER.md specifies, found another"),
         }
     }
 }
