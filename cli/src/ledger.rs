@@ -8,7 +8,7 @@ use redis::{Client, Connection, Value};
 use rusqlite::OpenFlags;
 use sealwax::{Environment as _, Error, Principal, System, report};
 use sealwax_mcp::ledger::redis::{Answer, Next, Redis};
-use sealwax_mcp::ledger::{Command, Fitness, Namespace, Sqlite, Tag, sqlite};
+use sealwax_mcp::ledger::{Command, Fitness, Namespace, RecordKind, Sqlite, sqlite};
 
 use super::Failure;
 use crate::args::{EndedKind, LedgerAction, LedgerArgs};
@@ -64,12 +64,12 @@ fn until_known(reply: &[String], allowance: u64) -> Duration {
 
 /// Returns the kinds that the log calls by this name: sessions of both layers are `session` there,
 /// and their ids are random.
-fn tags(kind: EndedKind) -> &'static [Tag] {
+fn tags(kind: EndedKind) -> &'static [RecordKind] {
     match kind {
-        EndedKind::RequestState => &[Tag::RequestState],
-        EndedKind::Handle => &[Tag::Handle],
-        EndedKind::HandleState => &[Tag::HandleState],
-        EndedKind::Session => &[Tag::Session, Tag::Transport],
+        EndedKind::RequestState => &[RecordKind::RequestState],
+        EndedKind::Handle => &[RecordKind::Handle],
+        EndedKind::HandleState => &[RecordKind::HandleState],
+        EndedKind::Session => &[RecordKind::Session, RecordKind::Transport],
     }
 }
 

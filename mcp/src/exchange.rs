@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::context::{Context, Pending, Reason};
+use crate::context::{Awaited, Context, Reason};
 use crate::guard::{Guard, PAUSE};
 use crate::handle::{HandleFlow, HandleOp};
 use crate::input::{Event, Failed, Message, TransportMessage, Verdict};
@@ -124,18 +124,21 @@ impl Exchange {
     /// Returns the next step; `None` if the event does not match the last one.
     fn take(&mut self, event: Event<'_>) -> Option<Step> {
         let context = &mut self.context;
-        match (context.pending, event) {
-            (Some(Pending::Caller), Event::Principal(found)) => {
+        match (context.awaited.take(), event) {
+            (Some(Awaited::Caller), Event::Principal(found)) => {
                 Some(match context.identify(found) {
                     Ok(()) => self.advance(),
                     Err(reason) => self.unidentified(reason),
                 })
             }
-            (Some(Pending::Opening), Event::Ledger(reply)) => {
-                context.ledger_opened(reply);
-                Some(self.advance())
+            (Some(Awaited::Opening(pending)), Event::Ledger(answer)) => {
+                let again = context.ledger_opened(pending, answer);
+                Some(again.unwrap_or_else(|| self.advance()))
             }
-            (Some(_), _) => None,
+            (awaited @ Some(_), _) => {
+                context.awaited = awaited;
+                None
+            }
             (None, event) => match &mut self.flow {
                 Flow::Request(request) => request.take(context, event),
                 Flow::Transport(flow) => flow.take(context, event),

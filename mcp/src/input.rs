@@ -193,7 +193,7 @@ pub struct HandlerResult<'a> {
     pub outcome: Outcome,
     /// The member that [`TokenFields::result`](super::TokenFields::result) names.
     pub token: ClientValue<'a>,
-    /// `cacheScope`.
+    /// `cacheScope`; a value that the protocol does not have is [`Scope::Private`].
     pub scope: Option<Scope>,
     /// Whether it has `ttlMs`.
     pub has_ttl: bool,

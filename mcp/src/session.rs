@@ -195,7 +195,7 @@ impl Session {
         let text = if state.generation() == 0 { "" } else { text };
         Token {
             presented: presented(view, &self.id),
-            check: Check::Head {
+            check: Check::Latest {
                 token: state.token_id().to_string(),
                 generation: state.generation(),
                 state: text.into(),

@@ -13,6 +13,7 @@ mod judge;
 mod memory;
 mod namespace;
 pub mod redis;
+mod reply;
 pub mod sqlite;
 
 pub use command::{Command, Script};
@@ -20,7 +21,8 @@ pub(crate) use command::{Commit, Mode, Subject};
 pub use fitness::Fitness;
 pub use judge::{Judgement, Write};
 pub use memory::Memory;
-pub use namespace::{Namespace, Tag};
+pub use namespace::{Namespace, RecordKind};
+pub use reply::{Confirmation, Done, Failure, Latest, Opened, Reply, Verdict};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteError};
 
