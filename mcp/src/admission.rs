@@ -1,44 +1,25 @@
 //! Asks whether tokens are accepted: first the author's `accept`, then the ledger. Each judges all
 //! tokens of a message at once.
 
-use std::time::Duration;
-
 use crate::context::{Context, Reason};
 use crate::input::Event;
-use crate::ledger::{Command, Failure, Mode, RecordKind, Reply, Subject};
+use crate::ledger::{Check, Command, Failure, RecordKind, Reply, Subject};
 use crate::pending::{Pending, confirmed};
 use crate::step::{Item, Presented, Question, Step};
 use crate::text::remembered;
 use sealwax::TokenId;
 
-/// A token that passed every check of its seal, and the question about it.
+/// A token that passed every check of its seal, and what the ledger is asked about it.
 pub(super) struct Token {
     pub presented: Presented,
-    pub check: Check,
+    /// `None` if the author's `accept` alone decides.
+    pub check: Option<Check>,
     /// Times are in Unix seconds.
     pub issued_at: u64,
     /// The start of its session or chain.
     pub started_at: u64,
     /// The time from which it opens nowhere by its own lifetime, whatever the settings.
     pub until: Option<u64>,
-}
-
-/// The question about a token.
-pub(super) enum Check {
-    /// The author's `accept` alone.
-    Rule,
-    Once,
-    Unused,
-    Live,
-    Idle(Duration),
-    Latest {
-        token: String,
-        generation: u32,
-        state: String,
-    },
-    End,
-    /// It ends, though another principal presented it.
-    Force,
 }
 
 /// The open questions about a message's tokens.
@@ -105,7 +86,8 @@ impl Admission {
                 }
                 Stage::End => {
                     self.next = Stage::Over;
-                    let ends = |token: &&Token| matches!(token.check, Check::End | Check::Force);
+                    let ends =
+                        |token: &&Token| matches!(token.check, Some(Check::End | Check::Force));
                     if context.guard.settings().has_accept
                         && let Some(token) = self.tokens.iter().find(ends)
                     {
@@ -166,7 +148,7 @@ impl Admission {
         match reply {
             Reply::Done(done) => {
                 let about = self.tokens.first().map(|one| &one.presented);
-                let used = |token: &Token| matches!(token.check, Check::Once);
+                let used = |token: &Token| token.check == Some(Check::Once);
                 let used = self.tokens.iter().position(used);
                 confirmed(context, &done, about).map_err(|reason| match used {
                     // It is used up, so that the client must not be told to keep it.
@@ -212,7 +194,7 @@ impl Times {
 }
 
 impl Token {
-    pub fn new(item: Item, opened: Times, check: Check) -> Self {
+    pub fn new(item: Item, opened: Times, check: Option<Check>) -> Self {
         let presented = Presented::token(item, opened.id, opened.expires_at);
         Self {
             until: presented.until,
@@ -227,7 +209,7 @@ impl Token {
     pub fn made(presented: Presented, created_at_ms: u64, check: Check) -> Self {
         Self {
             presented,
-            check,
+            check: Some(check),
             issued_at: created_at_ms / 1000,
             started_at: created_at_ms / 1000,
             // Only settings limit its age, and these may change.
@@ -244,28 +226,10 @@ impl Token {
             Item::Session => RecordKind::Session,
             Item::Cursor => RecordKind::Cursor,
         };
-        let mode = match &self.check {
-            Check::Rule => return None,
-            Check::Once => Mode::Once,
-            Check::Unused => Mode::Unused,
-            Check::Live => Mode::Live,
-            Check::Idle(idle) => Mode::Idle(*idle),
-            Check::Latest {
-                token,
-                generation,
-                state,
-            } => Mode::Latest {
-                token,
-                generation: *generation,
-                state,
-            },
-            Check::End => Mode::End,
-            Check::Force => Mode::Force,
-        };
         Some(Subject {
             kind,
             id: &self.presented.id,
-            mode,
+            check: self.check.as_ref()?,
             issued_at: self.issued_at,
             started_at: self.started_at,
             until: Some(remembered(self.until, self.started_at)),

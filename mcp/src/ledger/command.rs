@@ -80,8 +80,8 @@ impl Script {
 }
 
 /// The check of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
     /// It was not used before; it is used up now.
     Once,
     /// It was not used up; it stays.
@@ -92,13 +92,13 @@ pub(crate) enum Mode<'a> {
     Idle(Duration),
     /// It is the latest state of its session.
     Latest {
-        token: &'a str,
+        token: String,
         generation: u32,
-        state: &'a str,
+        state: String,
     },
     /// It has not ended; it ends now.
     End,
-    /// No check; it ends now.
+    /// It ends now, in every state and whoever presented it.
     Force,
 }
 
@@ -107,7 +107,7 @@ pub(crate) enum Mode<'a> {
 pub(crate) struct Subject<'a> {
     pub kind: RecordKind,
     pub id: &'a str,
-    pub mode: Mode<'a>,
+    pub check: &'a Check,
     /// Times are in Unix seconds.
     pub issued_at: u64,
     /// The start of its session or chain.
@@ -205,7 +205,7 @@ impl Namespace {
         let subject = |&kind| Subject {
             kind,
             id,
-            mode: Mode::Force,
+            check: &Check::Force,
             issued_at: 0,
             started_at: 0,
             until,
@@ -234,16 +234,16 @@ impl Namespace {
         for subject in subjects {
             let Subject { kind, id, .. } = *subject;
             let ended = self.ended(kind, id);
-            keys.push(match subject.mode {
-                Mode::Once | Mode::Unused => self.used(kind, id),
-                Mode::Idle(_) => self.seen(kind, id),
-                Mode::Latest { .. } => self.latest(id),
+            keys.push(match subject.check {
+                Check::Once | Check::Unused => self.used(kind, id),
+                Check::Idle(_) => self.seen(kind, id),
+                Check::Latest { .. } => self.latest(id),
                 // Ending a session needs no latest state.
-                Mode::End | Mode::Force if kind == RecordKind::Session => self.latest(id),
-                Mode::Live | Mode::End | Mode::Force => ended.clone(),
+                Check::End | Check::Force if kind == RecordKind::Session => self.latest(id),
+                Check::Live | Check::End | Check::Force => ended.clone(),
             });
             keys.push(ended);
-            let (mode, details) = subject.mode.args();
+            let (mode, details) = subject.check.args();
             args.push(mode.into());
             args.extend([subject.issued_at, subject.started_at].map(|time| time.to_string()));
             args.push(or_zero(subject.until));
@@ -269,8 +269,9 @@ impl Namespace {
     }
 }
 
-impl Mode<'_> {
-    fn args(self) -> (&'static str, [String; 3]) {
+impl Check {
+    /// Returns its mode, and the details of it.
+    fn args(&self) -> (&'static str, [String; 3]) {
         let none = || [String::new(), String::new(), String::new()];
         match self {
             Self::Once => ("once", none()),
@@ -284,7 +285,10 @@ impl Mode<'_> {
                 token,
                 generation,
                 state,
-            } => ("head", [token.into(), generation.to_string(), state.into()]),
+            } => (
+                "head",
+                [token.clone(), generation.to_string(), state.clone()],
+            ),
             Self::End => ("end", none()),
             Self::Force => ("force", none()),
         }

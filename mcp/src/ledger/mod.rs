@@ -16,8 +16,8 @@ pub mod redis;
 mod reply;
 pub mod sqlite;
 
+pub(crate) use command::{Check, Commit, Subject};
 pub use command::{Command, Script};
-pub(crate) use command::{Commit, Mode, Subject};
 pub use fitness::Fitness;
 pub use judge::{Judgement, Write};
 pub use memory::Memory;

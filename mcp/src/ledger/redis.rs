@@ -105,7 +105,11 @@ impl Redis {
             phase: Phase::Checking,
             warned: Vec::new(),
         };
+        // Where nothing can be confirmed, opening tells whether the server is another one by now.
+        let unfit =
+            must_confirm && !dialogue.store.waits && dialogue.command.script != Script::Open;
         let next = match checked {
+            _ if unfit => Next::Unfit(UNFIT.into()),
             true => dialogue.run(false),
             false => dialogue.send(vec!["INFO".into()]),
         };
@@ -182,16 +186,9 @@ impl Dialogue {
         }
         match done.confirmation {
             Confirmation::No => Next::Done(reply),
-            Confirmation::Must if !self.store.waits => Next::Unfit(
-                "scripts: expected a server that allows INFO in them and tells run_id, master_replid and \
-                 evicted_keys, for a fail-over to be noticed; elsewhere a replica must confirm each command, \
-                 which takes a connection to one server"
-                    .into(),
-            ),
+            Confirmation::Must if !self.store.waits => Next::Unfit(UNFIT.into()),
             _ if opens => Next::Done(reply),
-            _ if !self.store.waits => {
-                Next::Done([reply, vec!["unconfirmed".into()]].concat())
-            }
+            _ if !self.store.waits => Next::Done([reply, vec!["unconfirmed".into()]].concat()),
             _ if !self.own => {
                 // The same attempt again is no second use, and `WAIT` then covers it.
                 self.own = true;
@@ -206,6 +203,10 @@ impl Dialogue {
         }
     }
 }
+
+const UNFIT: &str = "scripts: expected a server that allows INFO in them and tells run_id, master_replid and \
+                     evicted_keys, for a fail-over to be noticed; elsewhere a replica must confirm each command, \
+                     which takes a connection to one server";
 
 /// Returns the code of a server's error, such as `OOM`, also from within a script; `ERR` has no
 /// meaning. The rest of its text may contain a stored value.
@@ -319,6 +320,10 @@ mod tests {
         let (mut dialogue, _) = rest.begin(command(Script::Open, &[]), true);
         let next = dialogue.on(texts(&["ok", "1", "1", "9", "2"]));
         assert!(matches!(&next, Next::Unfit(why) if why.contains("INFO")));
+        let (_, next) = rest.begin(command(Script::Commit, &[]), true);
+        assert!(matches!(&next, Next::Unfit(why) if why.contains("INFO")));
+        let (_, next) = rest.begin(command(Script::Open, &[]), true);
+        assert_eq!(sent(&next), ("EVALSHA", false));
     }
 
     #[test]

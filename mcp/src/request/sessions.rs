@@ -2,11 +2,10 @@
 
 use super::{Phase, Request, reply};
 use crate::admission;
-use crate::admission::Check;
 use crate::answer::{Profile, Stale};
 use crate::context::{About, Context, Reason};
 use crate::input::ClientValue;
-use crate::ledger::Latest;
+use crate::ledger::{Check, Latest};
 use crate::session;
 use crate::session::{Session, json};
 use crate::settings::SessionSettings;
