@@ -198,7 +198,7 @@ impl fmt::Display for Failure {
                 "ledger: expected a token of the past: this replica's clock is ahead of the ledger's by more than the \
                  clock tolerance",
             ),
-            Self::Full => f.write_str("ledger: no space for a new record: raise its capacity"),
+            Self::Full => f.write_str("ledger: no room for a new record: raise its capacity"),
             Self::Lost => f.write_str(
                 "ledger: the store lost the state that it admitted: check its persistence and eviction",
             ),
