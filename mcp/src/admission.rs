@@ -156,8 +156,8 @@ impl Admission {
                     None => (0, reason),
                 })
             }
-            Reply::Refused { place, verdict } => Err(match self.subjects().nth(place) {
-                Some((at, _)) => (at, verdict.into()),
+            Reply::Refused { place, refusal } => Err(match self.subjects().nth(place) {
+                Some((at, _)) => (at, refusal.into()),
                 None => (0, Reply::Failed(Failure::Unspecified).into()),
             }),
             failed @ Reply::Failed(_) => Err((0, failed.into())),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::context::{About, Context, Reason};
 use crate::input::Failed;
-use crate::ledger::{Command, Confirmation, Done, Failure, Reply, Script, Verdict};
+use crate::ledger::{Command, Confirmation, Done, Failure, Refusal, Reply, Script};
 use crate::step::{Item, Presented, Step};
 
 /// A command that the ledger has not answered yet.
@@ -41,7 +41,7 @@ impl Pending {
         Ok(match reply {
             // The state may be stale because of our own write.
             Reply::Refused {
-                verdict: Verdict::Stale(_),
+                refusal: Refusal::Stale(_),
                 ..
             } if self.tried && self.command.script == Script::Commit => {
                 Reply::Failed(Failure::Unspecified)
@@ -93,7 +93,7 @@ pub(super) fn confirmed(
 impl From<Reply> for Reason {
     fn from(reply: Reply) -> Self {
         let failure = match reply {
-            Reply::Refused { verdict, .. } => return verdict.into(),
+            Reply::Refused { refusal, .. } => return refusal.into(),
             Reply::Failed(failure) => failure,
             Reply::Done(_) => Failure::Unspecified,
         };
@@ -101,15 +101,15 @@ impl From<Reply> for Reason {
     }
 }
 
-impl From<Verdict> for Reason {
-    fn from(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Used => Self::ledger("used", "it was used already"),
-            Verdict::Ended => Self::ledger("ended", "it has ended"),
-            Verdict::Revoked => Self::ledger("revoked", "its principal was signed out everywhere"),
-            Verdict::Expired => Self::ledger("expired", "it has expired by the ledger's clock"),
-            Verdict::Unknown(age) => Self::Ledger("unknown", unknown(age)),
-            Verdict::Stale(latest) => Self::Stale(Box::new(latest)),
+impl From<Refusal> for Reason {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Used => Self::ledger("used", "it was used already"),
+            Refusal::Ended => Self::ledger("ended", "it has ended"),
+            Refusal::Revoked => Self::ledger("revoked", "its principal was signed out everywhere"),
+            Refusal::Expired => Self::ledger("expired", "it has expired by the ledger's clock"),
+            Refusal::Unknown(age) => Self::Ledger("unknown", unknown(age)),
+            Refusal::Stale(latest) => Self::Stale(Box::new(latest)),
         }
     }
 }
