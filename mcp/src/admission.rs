@@ -1,6 +1,8 @@
 //! Asks whether tokens are accepted: first the author's `accept`, then the ledger. Each judges all
 //! tokens of a message at once.
 
+use std::time::Duration;
+
 use crate::context::{Context, Reason};
 use crate::input::Event;
 use crate::ledger::{Check, Command, Failure, RecordKind, Reply, Subject};
@@ -74,7 +76,7 @@ impl Admission {
                     self.next = Stage::Ledger;
                     if context.guard.settings().has_accept && !self.tokens.is_empty() {
                         let presented = self.tokens.iter().map(|token| token.presented.clone());
-                        return Ok(Some(Step::Ask(Question::Accept(presented.collect()))));
+                        return Ok(Some(ask(Question::Accept(presented.collect()))));
                     }
                 }
                 Stage::Ledger => {
@@ -91,7 +93,7 @@ impl Admission {
                     if context.guard.settings().has_accept
                         && let Some(token) = self.tokens.iter().find(ends)
                     {
-                        return Ok(Some(Step::Ask(Question::End(token.presented.clone()))));
+                        return Ok(Some(ask(Question::End(token.presented.clone()))));
                     }
                 }
                 Stage::Over => return Ok(None),
@@ -167,6 +169,12 @@ impl Admission {
 
 const SPENT: &str =
     "no replica confirmed that it was used up, which a fail-over would forget: it counts as used";
+
+/// The exchange says how long it may wait.
+fn ask(question: Question) -> Step {
+    let within = Duration::ZERO;
+    Step::Ask { question, within }
+}
 
 /// The id and the times of an opened token.
 pub(super) struct Times {

@@ -49,23 +49,6 @@ impl Pending {
             reply => reply,
         })
     }
-
-    /// Takes the answer to `open`; returns the step of another try. If the ledger does not open, only
-    /// requests that need it are refused.
-    pub fn opened(
-        &mut self,
-        context: &mut Context,
-        answer: Result<Vec<String>, Failed>,
-    ) -> Option<Step> {
-        match self.take(answer) {
-            Err(again) => return Some(again),
-            Ok(Reply::Done(_)) => context.guard.ledger_is_open(),
-            Ok(lost) => {
-                context.refuse(lost.into(), About::new(Item::Session));
-            }
-        }
-        None
-    }
 }
 
 /// Checks that a replica confirmed a command, if it should or must survive a fail-over.

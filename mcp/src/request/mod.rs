@@ -120,19 +120,6 @@ impl Request {
                 self.phase = Phase::Responding(Outgoing::new(&result, 0));
                 Some(self.advance(context))
             }
-            (Phase::Responding(mut outgoing), Event::Ledger(answer))
-                if outgoing.opening.is_some() =>
-            {
-                let mut opening = outgoing.opening.take();
-                let again = opening
-                    .as_mut()
-                    .and_then(|open| open.opened(context, answer));
-                if again.is_some() {
-                    outgoing.opening = opening;
-                }
-                self.phase = Phase::Responding(outgoing);
-                Some(again.unwrap_or_else(|| self.advance(context)))
-            }
             (Phase::Committing(committing), Event::Ledger(reply)) => {
                 Some(self.committed(context, *committing, reply))
             }

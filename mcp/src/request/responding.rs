@@ -17,11 +17,10 @@ pub(super) struct Outgoing {
     pub token: OwnedClientValue,
     pub outcome: Outcome,
     pub scope: Option<Scope>,
+    pub has_ttl: bool,
     pub no_meta: bool,
     /// The number of times that another request's state came in between.
     pub updates: u8,
-    /// While the ledger is being opened, before a cursor is sealed.
-    pub opening: Option<Pending>,
 }
 
 impl Outgoing {
@@ -30,9 +29,9 @@ impl Outgoing {
             token: result.token.owned(),
             outcome: result.outcome,
             scope: result.scope,
+            has_ttl: result.has_ttl,
             no_meta: result.no_meta,
             updates,
-            opening: None,
         }
     }
 }
@@ -58,28 +57,21 @@ impl Request {
         if outgoing.outcome == Outcome::Error {
             return Ok(Step::Respond(Box::new(respond)));
         }
-        respond.private = self.session.is_some();
+        let private = self.session.is_some();
+        respond.cache_scope = outgoing.scope.filter(|_| private).map(|_| Scope::Private);
+        respond.ttl_ms = (private && outgoing.has_ttl).then_some(0);
         respond.declare = sessions.is_some() && declares(&self.method);
         if let Some(fields) = self.fields
             && !outgoing.token.is_absent()
         {
-            let public = outgoing.scope == Some(Scope::Public) && !respond.private;
+            let public = outgoing.scope == Some(Scope::Public) && !private;
             let view = match fields.kind {
                 Kind::Cursor if public => None,
                 _ => Some(context.view()?),
             };
             // A ledger does not know what was sealed before it began.
-            if fields.kind == Kind::Cursor
-                && view.is_some()
-                && !context.is_anonymous()
-                && let Some(open) = guard.opens_ledger(PAUSE)
-            {
-                let pending = Pending::new(open);
-                let step = pending.step();
-                if let Phase::Responding(outgoing) = &mut self.phase {
-                    outgoing.opening = Some(pending);
-                }
-                return Ok(step);
+            if fields.kind == Kind::Cursor && view.is_some() && !context.is_anonymous() {
+                context.open_ledger(PAUSE)?;
             }
             match self.result_token(context, fields, view.as_deref(), outgoing) {
                 Ok(token) => respond.token = Some(token),

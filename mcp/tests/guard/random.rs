@@ -106,6 +106,7 @@ proptest! {
             token: sent(&case.token, &sent_text),
             session,
             principal: None,
+            within: None,
         });
         let mut played = Played { case: &case, asked: 0, ledger: Memory::new(Memory::CAPACITY, now() - 60), ledger_asked: 0, garbled: false, delivered: false };
         let left_text = text(&case.left);
@@ -124,7 +125,7 @@ proptest! {
                         None => Event::Principal(Err(Failed("it threw".into()))),
                     }
                 }
-                Step::Ask(question) => {
+                Step::Ask { question, .. } => {
                     prop_assert!(case.asks && identified && case.who.is_some());
                     if let Question::Accept(tokens) = question {
                         prop_assert!(!tokens.is_empty());

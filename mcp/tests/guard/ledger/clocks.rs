@@ -175,7 +175,7 @@ fn the_first_message_opens_the_ledger() {
     };
     let list = Message {
         method: "tools/list",
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         ..Message::default()
     };
     let (mut listing, step) = fresh.message(list.clone());

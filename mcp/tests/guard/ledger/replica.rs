@@ -190,7 +190,7 @@ pub fn call() -> Message<'static> {
         method: "tools/call",
         target: Some("play"),
         modern: true,
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         ..Message::default()
     }
 }
@@ -200,7 +200,7 @@ pub fn read(session: &SessionMetadata) -> Message<'_> {
     Message {
         method: "demo/read",
         modern: true,
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         session: sent(session),
         ..Message::default()
     }
