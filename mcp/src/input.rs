@@ -1,5 +1,9 @@
 //! The adapter's input to the engine: messages, and the outcomes of steps.
 
+use serde::{Deserialize, Deserializer};
+
+use crate::members::PrincipalParts;
+
 use sealwax::Principal;
 
 /// A client's value where a text is expected. JSON's `null` is absent.
@@ -39,6 +43,13 @@ impl<'a> From<Option<&'a str>> for ClientValue<'a> {
     }
 }
 
+impl<'de: 'a, 'a> Deserialize<'de> for ClientValue<'a> {
+    /// Reads a member of a [`Value`](serde_json::Value), where an error leaves no rest unread.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(<&str>::deserialize(from).map_or(Self::Other, Self::Text))
+    }
+}
+
 /// An owned [`ClientValue`].
 #[derive(Debug, Default)]
 pub(super) enum OwnedClientValue {
@@ -63,7 +74,9 @@ impl OwnedClientValue {
 }
 
 /// A request or a notification, as the SDK's handlers receive it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Message<'a> {
     /// The method.
     pub method: &'a str,
@@ -71,6 +84,7 @@ pub struct Message<'a> {
     /// text.
     pub target: Option<&'a str>,
     /// `params.arguments` as JSON, as received: before any handler could change them.
+    #[serde(skip)]
     pub arguments: Option<&'a str>,
     /// Whether it is a notification, which gets no answer.
     pub notification: bool,
@@ -83,12 +97,16 @@ pub struct Message<'a> {
     /// `params._meta["io.modelcontextprotocol/session"]`, of any type.
     pub session: Option<ClientSession<'a>>,
     /// The caller, if the adapter knows it already.
-    pub principal: Option<Principal>,
+    #[serde(deserialize_with = "PrincipalParts::of_message")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<PrincipalParts>"))]
+    pub principal: Option<Result<Principal, Failed>>,
 }
 
 /// The metadata of a data-layer session, as a client sent it. Anything but an object has neither
 /// member.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ClientSession<'a> {
     /// `sessionId`.
     pub id: ClientValue<'a>,
@@ -98,7 +116,9 @@ pub struct ClientSession<'a> {
 
 /// A message around HTTP or stdio, before the SDK sees it: for `Mcp-Session-Id` of the revisions up
 /// to 2025-11-25, and SEP-1359.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct TransportMessage<'a> {
     /// The method of an HTTP request; `None` on stdio. Any other than `POST`, `GET` and `DELETE` is
     /// delivered without a check.
@@ -116,9 +136,12 @@ pub struct TransportMessage<'a> {
     /// SEP-1359's `sessionId`: beside `params`, or inside a client's `result`.
     pub message_session_id: ClientValue<'a>,
     /// The `params` of `initialize` as JSON.
+    #[serde(skip)]
     pub initialize: Option<&'a str>,
     /// The caller, if the adapter knows it already.
-    pub principal: Option<Principal>,
+    #[serde(deserialize_with = "PrincipalParts::of_message")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<PrincipalParts>"))]
+    pub principal: Option<Result<Principal, Failed>>,
 }
 
 /// The outcome of a step.

@@ -2,15 +2,22 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::members::Seconds;
 use sealwax::{Error, View, check_ttl};
 
 /// Settings of a [ledger](crate::ledger).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
 pub struct LedgerSettings {
     /// Distinguishes two ledgers of one audience in one store; empty by default.
     pub label: String,
     /// The largest difference between the clocks of the replicas and of the store, in whole
     /// seconds: 5 by default, and 0 if the ledger is `local`.
+    #[serde(with = "Seconds")]
     pub clock_tolerance: Option<Duration>,
     /// Whether the ledger is on this machine, as a file or in memory, so that there is one clock.
     pub local: bool,
@@ -30,9 +37,12 @@ impl LedgerSettings {
 }
 
 /// Settings of data-layer sessions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
 pub struct SessionSettings {
     /// The lifetime of a session without a write, in whole seconds: 24 hours by default.
+    #[serde(with = "Seconds")]
     pub ttl: Option<Duration>,
     /// Whether it lives up to the codec's `session_max_age`.
     pub no_expiry: bool,
@@ -43,7 +53,9 @@ pub struct SessionSettings {
 }
 
 /// The requests that need a session.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(try_from = "Value")]
 pub struct Required {
     /// Every request but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
     pub all: bool,
@@ -53,15 +65,49 @@ pub struct Required {
     pub tools: Vec<String>,
 }
 
+/// [`Required`], but for all.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+#[derive(Default)]
+struct RequiredNames {
+    /// Methods, such as `resources/read`.
+    methods: Vec<String>,
+    /// Tools, by name.
+    tools: Vec<String>,
+}
+
+impl TryFrom<Value> for Required {
+    type Error = serde_json::Error;
+
+    fn try_from(value: Value) -> Result<Self, serde_json::Error> {
+        let all = value.as_bool();
+        let RequiredNames { methods, tools } = match all {
+            Some(_) => RequiredNames::default(),
+            None => RequiredNames::deserialize(&value)?,
+        };
+        let all = all.unwrap_or_default();
+        Ok(Self {
+            all,
+            methods,
+            tools,
+        })
+    }
+}
+
 /// Settings of sessions of the transport, for
 /// [`Guard::transport`](crate::Guard::transport).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
 pub struct TransportSettings {
     /// Whether an HTTP request without a session is refused: true by default.
     pub required: bool,
     /// The lifetime of a session, in whole seconds: 30 days by default.
+    #[serde(with = "Seconds")]
     pub ttl: Option<Duration>,
     /// The time that a session may be idle, in whole seconds; this requires a ledger.
+    #[serde(with = "Seconds")]
     pub idle: Option<Duration>,
     /// Whether to speak SEP-1359.
     pub sep1359: bool,

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use serde::Deserialize;
+
 use super::{Command, Fitness, Script};
 
 /// One store, between its commands. It is cheap to clone.
@@ -71,7 +73,9 @@ pub struct Send {
 }
 
 /// A server's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum Answer {
     /// An array; its items as texts.
     Texts(Vec<String>),
