@@ -95,7 +95,7 @@ impl Admission {
                     self.next = Stage::Ledger;
                     if context.guard.settings().has_accept && !self.tokens.is_empty() {
                         let presented = self.tokens.iter().map(|token| token.presented.clone());
-                        return Ok(Some(Step::Ask(Question::Accept(presented.collect()))));
+                        return Ok(Some(ask(Question::Accept(presented.collect()))));
                     }
                 }
                 Stage::Ledger => {
@@ -111,7 +111,7 @@ impl Admission {
                     if context.guard.settings().has_accept
                         && let Some(token) = self.tokens.iter().find(ends)
                     {
-                        return Ok(Some(Step::Ask(Question::End(token.presented.clone()))));
+                        return Ok(Some(ask(Question::End(token.presented.clone()))));
                     }
                 }
                 Stage::Over => return Ok(None),
@@ -208,6 +208,12 @@ impl Admission {
 
 const SPENT: &str =
     "no replica confirmed that it was used up, which a fail-over would forget: it counts as used";
+
+/// The exchange says how long it may wait.
+fn ask(question: Question) -> Step {
+    let within = Duration::ZERO;
+    Step::Ask { question, within }
+}
 
 /// Returns the message for a token that the ledger may have forgotten.
 fn unknown(known: Option<&String>) -> Cow<'static, str> {

@@ -2,22 +2,36 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::answer::{Answer, FIELD_LIMIT, Profile};
 use crate::guard::{Guard, Ledger};
 use crate::input::{Failed, Verdict};
 use crate::step::{Item, Presented, Refused, Reply, Step};
 use crate::text::{hex, token_id, until};
+use crate::time_left::TimeLeft;
 use sealwax::{Error, Principal, TokenId, View};
 
 pub(super) struct Context {
     pub guard: Guard,
     pub refused: Vec<Refused>,
+    /// The caller, if the adapter knows it already and it was not needed yet; or why it is not known.
+    pub principal: Option<Result<Option<Principal>, Failed>>,
+    pub time: TimeLeft,
+    /// What is asked before the message can go on.
+    pub pending: Option<Pending>,
     caller: Option<Caller>,
-    /// Whether the adapter was asked for the caller.
-    identifying: bool,
     /// The target of the request, for the log.
     target: Option<Arc<str>>,
+}
+
+/// What any message may have to wait for.
+#[derive(Clone, Copy)]
+pub(super) enum Pending {
+    /// The adapter is asked for the caller.
+    Caller,
+    /// The ledger is being opened.
+    Opening,
 }
 
 /// An identified caller.
@@ -151,12 +165,19 @@ impl About<'_> {
 }
 
 impl Context {
-    pub fn new(guard: Guard) -> Self {
+    pub fn new(
+        guard: Guard,
+        principal: Option<Result<Principal, Failed>>,
+        within: Option<Duration>,
+    ) -> Self {
+        let limit = guard.settings().time_limit;
         Self {
+            principal: principal.map(|found| found.map(Some)),
+            time: TimeLeft::new(within.map_or(limit, |within| within.min(limit))),
             guard,
             refused: Vec::new(),
+            pending: None,
             caller: None,
-            identifying: false,
             target: None,
         }
     }
@@ -168,19 +189,32 @@ impl Context {
             .map(Into::into);
     }
 
-    /// Returns the context for an action of the message's handler.
+    /// Returns the context for an operation of the message's handler, which has a time limit of its
+    /// own.
     pub fn inner(&self) -> Self {
         Self {
             caller: self.caller.clone(),
+            principal: self.principal.clone(),
             target: self.target.clone(),
-            ..Self::new(self.guard.clone())
+            ..Self::new(self.guard.clone(), None, None)
         }
+    }
+
+    /// Begins to wait for an answer, for `most` at most, and returns for how long: zero if no time is
+    /// left.
+    pub fn wait(&mut self, most: Duration) -> Duration {
+        self.time.wait(self.guard.now_ms(), most)
+    }
+
+    /// Takes what the answer took from the time that is left.
+    pub fn answered(&mut self) {
+        self.time.stop(|| self.guard.now_ms());
     }
 
     /// Returns the codec scoped to the caller, or else the step that asks for the caller.
     pub fn view(&mut self) -> Result<Arc<View>, Step> {
         self.known().ok_or_else(|| {
-            self.identifying = true;
+            self.pending = Some(Pending::Caller);
             Step::Identify
         })
     }
@@ -200,18 +234,9 @@ impl Context {
         self.caller.as_ref().is_some_and(|caller| caller.anonymous)
     }
 
-    pub fn is_identifying(&self) -> bool {
-        self.identifying
-    }
-
-    /// Sets the caller, if the adapter knows it already.
-    pub fn set_caller(&mut self, principal: Option<Principal>) -> Result<(), Reason> {
-        principal.map_or(Ok(()), |principal| self.identify(Ok(Some(principal))))
-    }
-
     /// Sets the caller.
     pub fn identify(&mut self, found: Result<Option<Principal>, Failed>) -> Result<(), Reason> {
-        self.identifying = false;
+        self.pending = None;
         let found = found.map_err(|Failed(why)| Error::argument(why))?;
         let principal = found.ok_or(Reason::Unauthenticated)?;
         let settings = self.guard.settings();
@@ -234,9 +259,21 @@ impl Context {
         Ok(bytes)
     }
 
+    /// Returns the step that opens the ledger, if it is not open and was not tried for `pause` seconds.
+    pub fn open_ledger(&mut self, pause: u32) -> Result<(), Step> {
+        match self.guard.opens_ledger(pause) {
+            None => Ok(()),
+            Some(open) => {
+                self.pending = Some(Pending::Opening);
+                Err(Step::Ledger(Box::new(open)))
+            }
+        }
+    }
+
     /// Takes the reply of a ledger that was opened. If it does not open, only requests that need it
     /// are refused.
     pub fn ledger_opened(&mut self, reply: Result<Vec<String>, Failed>) {
+        self.pending = None;
         let failure = match reply {
             Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
                 self.guard.ledger_is_open();

@@ -1,8 +1,11 @@
 //! The adapter's input to the engine: messages, and the outcomes of steps.
 
-use serde::{Deserialize, Deserializer};
+use std::time::Duration;
 
-use crate::members::PrincipalParts;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::members::{Millis, PrincipalParts};
 
 use sealwax::Principal;
 
@@ -47,6 +50,16 @@ impl<'de: 'a, 'a> Deserialize<'de> for ClientValue<'a> {
     /// Reads a member of a [`Value`](serde_json::Value), where an error leaves no rest unread.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(<&str>::deserialize(from).map_or(Self::Other, Self::Text))
+    }
+}
+
+impl<'a> From<&'a Value> for ClientValue<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Absent,
+            Value::String(text) => Self::Text(text),
+            _ => Self::Other,
+        }
     }
 }
 
@@ -100,6 +113,11 @@ pub struct Message<'a> {
     #[serde(deserialize_with = "PrincipalParts::of_message")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<PrincipalParts>"))]
     pub principal: Option<Result<Principal, Failed>>,
+    /// The time that is left for its questions, if a wrapper asked some already
+    /// ([`Deliver::within`](super::Deliver::within)).
+    #[serde(rename = "withinMs", deserialize_with = "Millis::some")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
+    pub within: Option<Duration>,
 }
 
 /// The metadata of a data-layer session, as a client sent it. Anything but an object has neither
@@ -201,6 +219,8 @@ pub struct HandlerResult<'a> {
     pub token: ClientValue<'a>,
     /// `cacheScope`.
     pub scope: Option<Scope>,
+    /// Whether it has `ttlMs`.
+    pub has_ttl: bool,
     /// Whether the SDK has no place for `_meta` in this result.
     pub no_meta: bool,
     /// The complete result of `initialize`, as JSON.

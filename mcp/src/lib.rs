@@ -122,6 +122,7 @@ mod session;
 mod settings;
 mod step;
 mod text;
+mod time_left;
 mod token_fields;
 mod transport;
 

@@ -27,6 +27,10 @@ impl Millis {
         u64::deserialize(from).map(Duration::from_millis)
     }
 
+    pub fn some<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        Self::deserialize(from).map(Some)
+    }
+
     pub fn serialize<S: Serializer>(time: &Duration, into: S) -> Result<S::Ok, S::Error> {
         into.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
     }

@@ -1,12 +1,13 @@
 //! The steps that the engine asks of an adapter.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{RpcError, ToolResult};
 use crate::ledger::Command;
-use crate::members::is_false;
+use crate::members::{Millis, is_false};
 use sealwax::{Error, SessionMetadata};
 
 /// The next step of an adapter. [`Respond`](Self::Respond), [`Reply`](Self::Reply),
@@ -17,8 +18,13 @@ pub enum Step {
     /// Resolve the caller, at most once per request.
     Identify,
     /// Ask the author's `accept`, or report an end to it.
-    Ask(Question),
-    /// Run this command on the ledger, and report its reply.
+    Ask {
+        /// The question.
+        question: Question,
+        /// How long to wait for the answer.
+        within: Duration,
+    },
+    /// Run this command on the ledger, within its time, and report its reply.
     Ledger(Box<Command>),
     /// Get the first value of a new session from the author.
     Begin,
@@ -141,6 +147,10 @@ pub struct Deliver {
     /// The results to report before they are sent.
     #[serde(skip_serializing_if = "Report::is_never")]
     pub report: Report,
+    /// The time that is left for what the message may still have to ask: for the
+    /// [`Message::within`](super::Message::within) of the message inside.
+    #[serde(rename = "withinMs", with = "Millis")]
+    pub within: Duration,
 }
 
 /// The results that an adapter reports before they are sent. An error need not be reported.

@@ -119,15 +119,6 @@ impl Request {
                 self.phase = Phase::Responding(Outgoing::new(&result, 0));
                 Some(self.advance(context))
             }
-            (Phase::Responding(outgoing), Event::Ledger(reply)) if outgoing.opening => {
-                context.ledger_opened(reply);
-                let opening = false;
-                self.phase = Phase::Responding(Outgoing {
-                    opening,
-                    ..outgoing
-                });
-                Some(self.advance(context))
-            }
             (Phase::Committing(committing), Event::Ledger(reply)) => {
                 Some(self.committed(context, *committing, reply))
             }

@@ -20,8 +20,6 @@ pub(super) struct Outgoing {
     pub no_meta: bool,
     /// The number of times that another request's state came in between.
     pub updates: u8,
-    /// Whether the ledger is being opened, before a cursor is sealed.
-    pub opening: bool,
 }
 
 impl Outgoing {
@@ -32,7 +30,6 @@ impl Outgoing {
             scope: result.scope,
             no_meta: result.no_meta,
             updates,
-            opening: false,
         }
     }
 }
@@ -71,15 +68,8 @@ impl Request {
                 _ => Some(context.view()?),
             };
             // A ledger does not know what was sealed before it began.
-            if fields.kind == Kind::Cursor
-                && view.is_some()
-                && !context.is_anonymous()
-                && let Some(open) = guard.opens_ledger(PAUSE)
-            {
-                if let Phase::Responding(outgoing) = &mut self.phase {
-                    outgoing.opening = true;
-                }
-                return Ok(Step::Ledger(Box::new(open)));
+            if fields.kind == Kind::Cursor && view.is_some() && !context.is_anonymous() {
+                context.open_ledger(PAUSE)?;
             }
             match self.result_token(context, fields, view.as_deref(), outgoing) {
                 Ok(token) => respond.token = Some(token),
