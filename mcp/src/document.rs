@@ -10,8 +10,8 @@ mod message;
 mod redis;
 mod settings;
 mod step;
-#[cfg(feature = "schema")]
-pub mod types;
+#[cfg(test)]
+mod types;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

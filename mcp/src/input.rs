@@ -88,7 +88,7 @@ impl OwnedClientValue {
 
 /// A request or a notification, as the SDK's handlers receive it.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Message<'a> {
     /// The method.
@@ -111,19 +111,19 @@ pub struct Message<'a> {
     pub session: Option<ClientSession<'a>>,
     /// The caller, if the adapter knows it already.
     #[serde(deserialize_with = "PrincipalParts::of_message")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<PrincipalParts>"))]
+    #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
     pub principal: Option<Result<Principal, Failed>>,
     /// The time that is left for its questions, if a wrapper asked some already
     /// ([`Deliver::within`](super::Deliver::within)).
     #[serde(rename = "withinMs", deserialize_with = "Millis::some")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
+    #[cfg_attr(test, schemars(with = "Option<u64>"))]
     pub within: Option<Duration>,
 }
 
 /// The metadata of a data-layer session, as a client sent it. Anything but an object has neither
 /// member.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ClientSession<'a> {
     /// `sessionId`.
@@ -135,7 +135,7 @@ pub struct ClientSession<'a> {
 /// A message around HTTP or stdio, before the SDK sees it: for `Mcp-Session-Id` of the revisions up
 /// to 2025-11-25, and SEP-1359.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct TransportMessage<'a> {
     /// The method of an HTTP request; `None` on stdio. Any other than `POST`, `GET` and `DELETE` is
@@ -158,7 +158,7 @@ pub struct TransportMessage<'a> {
     pub initialize: Option<&'a str>,
     /// The caller, if the adapter knows it already.
     #[serde(deserialize_with = "PrincipalParts::of_message")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<PrincipalParts>"))]
+    #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
     pub principal: Option<Result<Principal, Failed>>,
 }
 

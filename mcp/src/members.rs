@@ -8,7 +8,7 @@ use crate::input::Failed;
 use sealwax::{Error, Principal};
 
 /// A lifetime in whole seconds.
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Seconds(#[allow(dead_code, reason = "for its schema")] Option<u64>);
 
 impl Seconds {
@@ -19,7 +19,7 @@ impl Seconds {
 }
 
 /// A time to wait, in milliseconds.
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Millis(#[allow(dead_code, reason = "for its schema")] u64);
 
 impl Millis {
@@ -43,7 +43,7 @@ pub(crate) fn is_false(flag: &bool) -> bool {
 
 /// A principal: `anonymous` alone, or the others.
 #[derive(Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct PrincipalParts<'a> {
     issuer: Option<&'a str>,

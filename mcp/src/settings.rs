@@ -10,7 +10,7 @@ use sealwax::{Error, View, check_ttl};
 
 /// Settings of a [ledger](crate::ledger).
 #[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct LedgerSettings {
     /// Distinguishes two ledgers of one audience in one store; empty by default.
@@ -38,7 +38,7 @@ impl LedgerSettings {
 
 /// Settings of data-layer sessions.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SessionSettings {
     /// The lifetime of a session without a write, in whole seconds: 24 hours by default.
@@ -54,7 +54,7 @@ pub struct SessionSettings {
 
 /// The requests that need a session.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(try_from = "Value")]
 pub struct Required {
     /// Every request but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
@@ -67,7 +67,7 @@ pub struct Required {
 
 /// [`Required`], but for all.
 #[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 #[derive(Default)]
 struct RequiredNames {
@@ -98,7 +98,7 @@ impl TryFrom<Value> for Required {
 /// Settings of sessions of the transport, for
 /// [`Guard::transport`](crate::Guard::transport).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TransportSettings {
     /// Whether an HTTP request without a session is refused: true by default.

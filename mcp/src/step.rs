@@ -45,7 +45,7 @@ pub enum Step {
 
 /// The kinds of things that a guard handles, by their names in every language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Item {
@@ -83,9 +83,7 @@ impl fmt::Display for Item {
 
 /// A question or a report to `accept`, only about tokens that are authentic, of this user and not
 /// expired.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Question {
     /// Whether all of these are accepted: none may be used up unless all are.
@@ -96,7 +94,7 @@ pub enum Question {
 
 /// A token that passed every check of its seal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Presented {
@@ -116,7 +114,7 @@ pub struct Presented {
 
 /// A message on its way to the SDK.
 #[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Deliver {
@@ -155,7 +153,7 @@ pub struct Deliver {
 
 /// The results that an adapter reports before they are sent. An error need not be reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(into = "ReportDocument")]
 pub enum Report {
     /// None.
@@ -175,7 +173,7 @@ impl Report {
 
 /// The forms of [`Report`] in a document.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum ReportDocument {
     Always(bool),
@@ -213,7 +211,7 @@ pub struct Respond {
 
 /// An answer of the engine. If the SDK speaks HTTP itself, the SDK chooses the status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Reply {
@@ -251,7 +249,7 @@ impl Reply {
 
 /// The result of a handler's action.
 #[derive(Clone, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HandleResult {
@@ -276,7 +274,7 @@ pub struct HandleResult {
 
 /// The times of a handle that holds its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HandleTimes {
@@ -294,7 +292,7 @@ pub struct HandleTimes {
 
 /// The data of a handle that its successor needs, known from opening it. Times are in Unix seconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Predecessor {
     /// The time of making of the first handle of the chain.
@@ -311,7 +309,7 @@ pub struct Predecessor {
 
 /// A refusal or a failure: for the author's hook and log. It holds no token and no payload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Refused {

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+#[cfg(test)]
+use super::types;
 use super::{NO_DOCUMENT, parse, read, step};
 use crate::exchange::Exchange;
 use crate::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope, Updated, Verdict};
@@ -11,19 +13,18 @@ use sealwax::Error;
 
 /// The outcome of a step.
 #[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Event"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Event"))]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Reported {
-    #[cfg_attr(feature = "schema", schemars(with = "super::types::Caller"))]
+    #[cfg_attr(test, schemars(with = "types::Caller"))]
     Principal(Value),
-    #[cfg_attr(feature = "schema", schemars(with = "OrFailed<Answer>"))]
+    #[cfg_attr(test, schemars(with = "types::OrFailed<Answer>"))]
     Answer(Value),
-    #[cfg_attr(feature = "schema", schemars(with = "OrFailed<Vec<String>>"))]
+    #[cfg_attr(test, schemars(with = "types::OrFailed<Vec<String>>"))]
     Ledger(Value),
-    #[cfg_attr(feature = "schema", schemars(with = "OrFailed<Again>"))]
+    #[cfg_attr(test, schemars(with = "types::OrFailed<Again>"))]
     Updated(Value),
-    #[cfg_attr(feature = "schema", schemars(with = "OrFailed<Nothing>"))]
+    #[cfg_attr(test, schemars(with = "types::OrFailed<Nothing>"))]
     Begun(Value),
     NotResumed(String),
     Result(ResultFacts),
@@ -31,23 +32,14 @@ pub(super) enum Reported {
 
 /// The failure of an author's function or of a store, in the adapter's own words.
 #[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Failure {
     failed: String,
 }
 
-#[cfg(feature = "schema")]
-#[derive(schemars::JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "for its schema")]
-enum OrFailed<T> {
-    Found(T),
-    Failed(Failure),
-}
-
 /// The author's answer; `no`: the place among those asked for.
 #[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 enum Answer {
     Yes,
@@ -55,23 +47,23 @@ enum Answer {
 }
 
 #[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Nothing {}
 
 /// The author's functions were applied; `result` where it was made again.
 #[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Again {
     result: Option<ResultFacts>,
 }
 
 /// A result that the SDK is about to send.
 #[derive(Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct ResultFacts {
     /// Those that `deliver` asked for, as values of a client.
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, super::types::ClientText>"))]
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, types::ClientText>"))]
     members: Map<String, Value>,
     /// The SDK leaves no place for `_meta` in it.
     no_meta: bool,

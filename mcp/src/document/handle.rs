@@ -15,8 +15,7 @@ use sealwax::Error;
 
 /// An operation of a handler on a handle of one type.
 #[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "HandleOp"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "HandleOp"))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Operation<'a> {
     op: Op,
@@ -37,8 +36,7 @@ pub(super) struct Operation<'a> {
 }
 
 #[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(inline))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 enum Op {
     Mint,

@@ -11,7 +11,7 @@ use sealwax::Error;
 
 /// What a command of a dialogue has more.
 #[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 #[derive(Default)]
 pub(super) struct Begin {
@@ -21,7 +21,7 @@ pub(super) struct Begin {
 
 /// What a store's client does next: exactly one of `send`, `done`, `unfit` and `failed`.
 #[derive(Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct DialogueStep<'a> {
     /// Send this command, and report its answer.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -12,7 +12,7 @@ use crate::settings::{LedgerSettings, SessionSettings, TransportSettings};
 use sealwax::{Codec, Error};
 
 #[derive(Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct Settings {
     /// Whether the author has an `accept`.

@@ -8,13 +8,12 @@ use crate::exchange::Exchange;
 use crate::ledger::Command;
 use crate::members::Millis;
 use crate::session::Session;
-use crate::step::{Deliver, HandleResult, Question, Refused, Reply, Respond, Step};
+use crate::step::{Deliver, HandleResult, Presented, Question, Refused, Reply, Respond, Step};
 use std::time::Duration;
 
 /// A step, and the refusals on the way.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Step"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Step"))]
 pub(super) struct Document<'a> {
     #[serde(flatten)]
     step: Next<'a>,
@@ -24,13 +23,15 @@ pub(super) struct Document<'a> {
 
 /// What an adapter does next.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
 enum Next<'a> {
     Identify,
     Ask {
-        #[serde(flatten)]
-        question: &'a Question,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        accept: Option<&'a [Presented]>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        end: Option<&'a Presented>,
         #[serde(rename = "withinMs", with = "Millis")]
         within: Duration,
     },
@@ -60,7 +61,7 @@ enum Next<'a> {
 
 /// The data-layer session of a request. Where the server holds its value, that is null.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct OpenedSession<'a> {
     id: &'a str,
     ulid: String,
@@ -89,7 +90,20 @@ pub(super) fn written(exchange: &mut Exchange, step: Step) -> String {
     let refused = exchange.refused();
     let step = match &step {
         Step::Identify => Next::Identify,
-        &Step::Ask { ref question, within } => Next::Ask { question, within },
+        &Step::Ask {
+            ref question,
+            within,
+        } => {
+            let (accept, end) = match question {
+                Question::Accept(tokens) => (Some(&**tokens), None),
+                Question::End(token) => (None, Some(token)),
+            };
+            Next::Ask {
+                accept,
+                end,
+                within,
+            }
+        }
         Step::Ledger(command) => Next::Ledger(command),
         Step::Update(value) => Next::Update { value },
         Step::Begin => Next::Begin,

@@ -74,7 +74,7 @@ pub struct Send {
 
 /// A server's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Answer {
     /// An array; its items as texts.
