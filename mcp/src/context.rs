@@ -7,6 +7,8 @@ use std::time::Duration;
 use crate::answer::{Answer, FIELD_LIMIT, Profile};
 use crate::guard::{Guard, Ledger};
 use crate::input::{Failed, Verdict};
+use crate::ledger::{Latest, Reply as LedgerReply};
+use crate::pending::Pending;
 use crate::step::{Item, Presented, Refused, Reply, Step};
 use crate::text::{hex, token_id, until};
 use crate::time_left::TimeLeft;
@@ -19,19 +21,18 @@ pub(super) struct Context {
     pub principal: Option<Result<Option<Principal>, Failed>>,
     pub time: TimeLeft,
     /// What is asked before the message can go on.
-    pub pending: Option<Pending>,
+    pub awaited: Option<Awaited>,
     caller: Option<Caller>,
     /// The target of the request, for the log.
     target: Option<Arc<str>>,
 }
 
 /// What any message may have to wait for.
-#[derive(Clone, Copy)]
-pub(super) enum Pending {
+pub(super) enum Awaited {
     /// The adapter is asked for the caller.
     Caller,
     /// The ledger is being opened.
-    Opening,
+    Opening(Pending),
 }
 
 /// An identified caller.
@@ -60,8 +61,8 @@ pub(super) enum Reason {
     AcceptUnavailable(String),
     /// The ledger refused: a code, and the reason.
     Ledger(&'static str, Cow<'static, str>),
-    /// A later state of the session: its token, its generation, its text.
-    Stale(Box<[String; 3]>),
+    /// There is a later state of the session.
+    Stale(Box<Latest>),
     /// The ledger could not decide.
     LedgerUnavailable(String),
 }
@@ -106,10 +107,8 @@ impl Reason {
             Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
             Self::Ledger(_, why) => why.into_owned(),
             Self::Stale(latest) => {
-                format!(
-                    "state: expected the latest one, of generation {}",
-                    latest[1]
-                )
+                let generation = latest.generation;
+                format!("state: expected the latest one, of generation {generation}")
             }
         }
     }
@@ -176,7 +175,7 @@ impl Context {
             time: TimeLeft::new(within.map_or(limit, |within| within.min(limit))),
             guard,
             refused: Vec::new(),
-            pending: None,
+            awaited: None,
             caller: None,
             target: None,
         }
@@ -214,7 +213,7 @@ impl Context {
     /// Returns the codec scoped to the caller, or else the step that asks for the caller.
     pub fn view(&mut self) -> Result<Arc<View>, Step> {
         self.known().ok_or_else(|| {
-            self.pending = Some(Pending::Caller);
+            self.awaited = Some(Awaited::Caller);
             Step::Identify
         })
     }
@@ -236,7 +235,6 @@ impl Context {
 
     /// Sets the caller.
     pub fn identify(&mut self, found: Result<Option<Principal>, Failed>) -> Result<(), Reason> {
-        self.pending = None;
         let found = found.map_err(|Failed(why)| Error::argument(why))?;
         let principal = found.ok_or(Reason::Unauthenticated)?;
         let settings = self.guard.settings();
@@ -261,29 +259,33 @@ impl Context {
 
     /// Returns the step that opens the ledger, if it is not open and was not tried for `pause` seconds.
     pub fn open_ledger(&mut self, pause: u32) -> Result<(), Step> {
-        match self.guard.opens_ledger(pause) {
-            None => Ok(()),
-            Some(open) => {
-                self.pending = Some(Pending::Opening);
-                Err(Step::Ledger(Box::new(open)))
-            }
-        }
+        let Some(open) = self.guard.opens_ledger(pause) else {
+            return Ok(());
+        };
+        let pending = Pending::new(open);
+        let step = pending.step();
+        self.awaited = Some(Awaited::Opening(pending));
+        Err(step)
     }
 
-    /// Takes the reply of a ledger that was opened. If it does not open, only requests that need it
-    /// are refused.
-    pub fn ledger_opened(&mut self, reply: Result<Vec<String>, Failed>) {
-        self.pending = None;
-        let failure = match reply {
-            Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
-                self.guard.ledger_is_open();
-                return;
+    /// Takes the reply of a ledger that was opened; returns the step of another try. If it does not
+    /// open, only requests that need it are refused.
+    pub fn ledger_opened(
+        &mut self,
+        mut pending: Pending,
+        answer: Result<Vec<String>, Failed>,
+    ) -> Option<Step> {
+        match pending.take(answer) {
+            Err(again) => {
+                self.awaited = Some(Awaited::Opening(pending));
+                return Some(again);
             }
-            Ok(reply) => failure(&reply),
-            Err(Failed(why)) => why,
-        };
-        let about = About::new(Item::Session);
-        self.refuse(Reason::LedgerUnavailable(failure), about);
+            Ok(LedgerReply::Done(_)) => self.guard.ledger_is_open(),
+            Ok(lost) => {
+                self.refuse(lost.into(), About::new(Item::Session));
+            }
+        }
+        None
     }
 
     /// Logs a refusal, and returns the fixed answer to it.
@@ -348,26 +350,5 @@ impl Presented {
             until: until(ends_at_ms.map(|end| end.div_ceil(1000))),
             public: false,
         }
-    }
-}
-
-/// Returns the message for a ledger's reply that is no verdict on a token.
-pub(super) fn failure(reply: &[String]) -> String {
-    let [word, about] = [0, 1].map(|at| reply.get(at).map_or("", String::as_str));
-    match word {
-        "ahead" => {
-            "ledger: expected a token of the past: this replica's clock is ahead of the ledger's \
-                    by more than the allowance"
-                .into()
-        }
-        "full" => "ledger: no room for a new record: make the ledger larger".into(),
-        "lost" => {
-            "ledger: the store lost the state that it admitted: check its persistence and eviction"
-                .into()
-        }
-        "broken" => {
-            format!("ledger: expected a record of the ledger under {about}, found another value")
-        }
-        _ => "ledger: expected a reply as LEDGER.md specifies, found another".to_string(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::context::{Context, Pending, Reason};
+use crate::context::{Awaited, Context, Reason};
 use crate::guard::{Guard, PAUSE};
 use crate::handle::{HandleFlow, HandleOp};
 use crate::input::{Event, Failed, Message, TransportMessage, Verdict};
@@ -10,6 +10,8 @@ use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::{Session, Written};
 use crate::step::{OUT_OF_ORDER, Refused, Step};
+#[cfg(feature = "documents")]
+use crate::token_fields::TokenFields;
 use crate::transport::TransportFlow;
 use sealwax::Principal;
 use sealwax::{Error, SessionMetadata};
@@ -124,18 +126,21 @@ impl Exchange {
     /// Returns the next step; `None` if the event does not match the last one.
     fn take(&mut self, event: Event<'_>) -> Option<Step> {
         let context = &mut self.context;
-        match (context.pending, event) {
-            (Some(Pending::Caller), Event::Principal(found)) => {
+        match (context.awaited.take(), event) {
+            (Some(Awaited::Caller), Event::Principal(found)) => {
                 Some(match context.identify(found) {
                     Ok(()) => self.advance(),
                     Err(reason) => self.unidentified(reason),
                 })
             }
-            (Some(Pending::Opening), Event::Ledger(reply)) => {
-                context.ledger_opened(reply);
-                Some(self.advance())
+            (Some(Awaited::Opening(pending)), Event::Ledger(answer)) => {
+                let again = context.ledger_opened(pending, answer);
+                Some(again.unwrap_or_else(|| self.advance()))
             }
-            (Some(_), _) => None,
+            (awaited @ Some(_), _) => {
+                context.awaited = awaited;
+                None
+            }
             (None, event) => match &mut self.flow {
                 Flow::Request(request) => request.take(context, event),
                 Flow::Transport(flow) => flow.take(context, event),
@@ -183,6 +188,15 @@ impl Exchange {
         match &mut self.flow {
             Flow::Request(request) => request.seal_state(&self.context, json),
             _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// Returns the members of the request that carry a token.
+    #[cfg(feature = "documents")]
+    pub(super) fn token_fields(&self) -> Option<TokenFields> {
+        match &self.flow {
+            Flow::Request(request) => request.token_fields(),
+            _ => None,
         }
     }
 

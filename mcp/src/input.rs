@@ -106,8 +106,10 @@ pub struct Message<'a> {
     /// The HTTP header `Mcp-Session-Id`.
     pub header: Option<&'a str>,
     /// The member of `params` that [`TokenFields::param`](super::TokenFields::param) names.
+    #[serde(borrow)]
     pub token: ClientValue<'a>,
     /// `params._meta["io.modelcontextprotocol/session"]`, of any type.
+    #[serde(borrow)]
     pub session: Option<ClientSession<'a>>,
     /// The caller, if the adapter knows it already.
     #[serde(deserialize_with = "PrincipalParts::of_message")]
@@ -127,8 +129,10 @@ pub struct Message<'a> {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ClientSession<'a> {
     /// `sessionId`.
+    #[serde(borrow)]
     pub id: ClientValue<'a>,
     /// `state`.
+    #[serde(borrow)]
     pub state: ClientValue<'a>,
 }
 
@@ -150,8 +154,10 @@ pub struct TransportMessage<'a> {
     /// The HTTP header `MCP-Protocol-Version`.
     pub version: Option<&'a str>,
     /// The HTTP header `Mcp-Session-Id`. More than one is [`ClientValue::Other`].
+    #[serde(borrow)]
     pub header: ClientValue<'a>,
     /// SEP-1359's `sessionId`: beside `params`, or inside a client's `result`.
+    #[serde(borrow)]
     pub message_session_id: ClientValue<'a>,
     /// The `params` of `initialize` as JSON.
     #[serde(skip)]
@@ -217,7 +223,7 @@ pub struct HandlerResult<'a> {
     pub outcome: Outcome,
     /// The member that [`TokenFields::result`](super::TokenFields::result) names.
     pub token: ClientValue<'a>,
-    /// `cacheScope`.
+    /// `cacheScope`; a value that the protocol does not have is [`Scope::Private`].
     pub scope: Option<Scope>,
     /// Whether it has `ttlMs`.
     pub has_ttl: bool,

@@ -72,8 +72,6 @@ impl PrincipalParts<'_> {
         from: D,
     ) -> Result<Option<Result<Principal, Failed>>, D::Error> {
         let principal = PrincipalParts::read(from);
-        Ok(Some(
-            principal.map_err(|error| Failed(error.to_string())),
-        ))
+        Ok(Some(principal.map_err(|error| Failed(error.to_string()))))
     }
 }

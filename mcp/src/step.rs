@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{RpcError, ToolResult};
+use crate::input::Scope;
 use crate::ledger::Command;
 use crate::members::{Millis, is_false};
 use sealwax::{Error, SessionMetadata};
@@ -197,9 +198,10 @@ pub struct Respond {
     pub token: Option<String>,
     /// The new value of `_meta["io.modelcontextprotocol/session"]` of the result.
     pub metadata: Option<SessionMetadata>,
-    /// Whether caches must not keep it: set `cacheScope` to `private` and `ttlMs` to 0, if the
-    /// result has them.
-    pub private: bool,
+    /// The new value of `cacheScope`, so that no cache keeps the result for others.
+    pub cache_scope: Option<Scope>,
+    /// The new value of `ttlMs`.
+    pub ttl_ms: Option<u64>,
     /// Whether to add `sessions` and `experimental.sessions`, both `{}`, to the capabilities.
     pub declare: bool,
     /// The header `Mcp-Session-Id`.

@@ -168,7 +168,7 @@ impl Caller {
     ) -> Step {
         loop {
             step = match self.identified(exchange, step, context) {
-                Step::Ask(question) => {
+                Step::Ask { question, .. } => {
                     let verdict = match (self.guard.accept(), self.principal()) {
                         (Some(accept), Some(principal)) => {
                             limit.ask(accept, question, principal).await

@@ -100,6 +100,7 @@ impl<R: Placed> Outgoing for R {
                 CacheScope::Public => Scope::Public,
                 _ => Scope::Private,
             }),
+            has_ttl: places.ttl_ms.is_some(),
             no_meta: places.meta.is_none(),
             initialized: None,
         }
@@ -114,11 +115,11 @@ impl<R: Placed> Outgoing for R {
         if let (Some(place), Some(token)) = (places.token, leave.token) {
             *place = token;
         }
-        if let (Some(scope), true) = (places.scope, leave.private) {
-            *scope = CacheScope::Private;
+        if let (Some(place), Some(_)) = (places.scope, leave.cache_scope) {
+            *place = CacheScope::Private;
         }
-        if let (Some(ttl_ms), true) = (places.ttl_ms, leave.private) {
-            *ttl_ms = 0;
+        if let (Some(place), Some(ttl_ms)) = (places.ttl_ms, leave.ttl_ms) {
+            *place = ttl_ms;
         }
         if let (Some(capabilities), true) = (places.capabilities, leave.declare) {
             declare(capabilities);
@@ -228,11 +229,11 @@ impl Outgoing for CustomResult {
                 _ => Outcome::Complete,
             },
             token: sent(self.0.get(member)),
-            scope: match self.0["cacheScope"].as_str() {
-                Some("public") => Some(Scope::Public),
-                Some(_) => Some(Scope::Private),
-                None => None,
-            },
+            scope: self.0.get("cacheScope").map(|scope| match scope.as_str() {
+                Some("public") => Scope::Public,
+                _ => Scope::Private,
+            }),
+            has_ttl: self.0.get("ttlMs").is_some(),
             no_meta: !self.0.is_object(),
             initialized: None,
         }
@@ -245,11 +246,11 @@ impl Outgoing for CustomResult {
         if let Some(token) = leave.token {
             result.insert(member.into(), token.into());
         }
-        let private = [("cacheScope", json!("private")), ("ttlMs", json!(0))];
-        for (name, value) in private.into_iter().filter(|_| leave.private) {
-            if let Some(place) = result.get_mut(name) {
-                *place = value;
-            }
+        if leave.cache_scope.is_some() {
+            result.insert("cacheScope".into(), "private".into());
+        }
+        if let Some(ttl_ms) = leave.ttl_ms {
+            result.insert("ttlMs".into(), ttl_ms.into());
         }
         if let Some(metadata) = leave.metadata {
             match result.entry("_meta").or_insert_with(|| json!({})) {

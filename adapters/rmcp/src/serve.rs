@@ -59,7 +59,7 @@ impl Guard {
             header: session.and_then(|_| header_of(&context)),
             token: carried.map_or(ClientValue::Absent, |carried| request.sent(&carried)),
             session: session.and_then(sent_session),
-            principal: caller.principal().cloned(),
+            principal: caller.principal().cloned().map(Ok),
             ..Message::default()
         });
         let mut step = caller.drive(&mut exchange, step, &context).await;
@@ -142,7 +142,7 @@ impl Guard {
             modern: is_modern(&asking),
             header: session.and_then(|_| header_of(&asking)),
             session: session.and_then(sent_session),
-            principal: caller.principal().cloned(),
+            principal: caller.principal().cloned().map(Ok),
             ..Message::default()
         });
         if let Step::Deliver(_) = caller.drive(&mut exchange, step, &asking).await {

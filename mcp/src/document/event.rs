@@ -63,7 +63,10 @@ struct Again {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct ResultFacts {
     /// Those that `deliver` asked for, as values of a client.
-    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, types::ClientText>"))]
+    #[cfg_attr(
+        test,
+        schemars(with = "std::collections::BTreeMap<String, types::ClientText>")
+    )]
     members: Map<String, Value>,
     /// The SDK leaves no place for `_meta` in it.
     no_meta: bool,
@@ -77,6 +80,7 @@ pub(super) struct ResultFacts {
 /// # Errors
 ///
 /// As [`Exchange::on`], and [`Error::InvalidArgument`] for an invalid event.
+#[inline(never)]
 pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
     let facts;
     let event = match read(&parse(document)?)? {
@@ -104,7 +108,11 @@ pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Resul
         Reported::NotResumed(why) => Event::NotResumed(Failed(why)),
         Reported::Result(result) => {
             facts = Some(result);
-            Event::Result(facts.as_ref().map_or_else(HandlerResult::default, |facts| facts.read(exchange, value)))
+            Event::Result(
+                facts
+                    .as_ref()
+                    .map_or_else(HandlerResult::default, |facts| facts.read(exchange, value)),
+            )
         }
     };
     let step = exchange.on(event)?;
@@ -127,19 +135,27 @@ fn caller(found: &Value) -> Result<Option<sealwax::Principal>, Failed> {
         return Ok(None);
     }
     let principal = PrincipalParts::read(found);
-    principal.map(Some).map_err(|error| Failed(error.to_string()))
+    principal
+        .map(Some)
+        .map_err(|error| Failed(error.to_string()))
 }
 
 impl ResultFacts {
     fn read<'a>(&'a self, exchange: &Exchange, initialized: Option<&'a str>) -> HandlerResult<'a> {
-        let member = |name: &str| self.members.get(name).map_or(ClientValue::Absent, Into::into);
+        let member = |name: &str| {
+            self.members
+                .get(name)
+                .map_or(ClientValue::Absent, Into::into)
+        };
         HandlerResult {
             outcome: match member("resultType").text() {
                 _ if self.error => Outcome::Error,
                 Some("input_required") => Outcome::InputRequired,
                 _ => Outcome::Complete,
             },
-            token: exchange.token_fields().map_or(ClientValue::Absent, |fields| member(fields.result)),
+            token: exchange
+                .token_fields()
+                .map_or(ClientValue::Absent, |fields| member(fields.result)),
             scope: match member("cacheScope") {
                 ClientValue::Absent => None,
                 ClientValue::Text("public") => Some(Scope::Public),

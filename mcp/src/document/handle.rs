@@ -51,6 +51,7 @@ enum Op {
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid operation.
+#[inline(never)]
 pub fn handle(
     exchange: &Exchange,
     document: &str,
@@ -95,6 +96,7 @@ pub fn handle(
 /// # Errors
 ///
 /// As [`Exchange::fork`].
+#[inline(never)]
 pub fn fork(exchange: &Exchange) -> Result<String, Error> {
     exchange.fork().map(|forked| write(&forked))
 }

@@ -10,6 +10,7 @@ use sealwax::Error;
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid command, and unless there is one value for each key.
+#[inline(never)]
 pub fn judge(document: &str, now: u64, values: &str) -> Result<String, Error> {
     let command = command(document)?;
     let values = serde_json::from_slice(values.as_bytes()).map_err(|_| NO_DOCUMENT)?;
@@ -26,6 +27,7 @@ pub fn judge(document: &str, now: u64, values: &str) -> Result<String, Error> {
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid command.
+#[inline(never)]
 pub fn run(memory: &mut Memory, document: &str, now: u64) -> Result<String, Error> {
     Ok(write(&memory.run(&command(document)?, now)))
 }

@@ -12,6 +12,7 @@ use sealwax::Error;
 
 /// Begins the exchange of a message at the SDK's handlers; `arguments` are the request's, as JSON.
 #[must_use]
+#[inline(never)]
 pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Exchange, String) {
     let document = parse(document).unwrap_or_default();
     begun(match read::<Message<'_>>(&document) {
@@ -26,6 +27,7 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
 /// Begins the exchange of a message around HTTP or stdio; `initialize` is the `params` of an
 /// `initialize` request, as JSON.
 #[must_use]
+#[inline(never)]
 pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Exchange, String) {
     let document = parse(document).unwrap_or_default();
     begun(match read::<TransportMessage<'_>>(&document) {
@@ -42,6 +44,7 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
 /// # Errors
 ///
 /// As [`Guard::revoke`], and [`Error::InvalidArgument`] for an invalid principal.
+#[inline(never)]
 pub fn revoke(
     guard: &Guard,
     document: &str,

@@ -49,6 +49,7 @@ pub(super) struct DialogueStep<'a> {
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid command.
+#[inline(never)]
 pub fn dialogue(redis: &Redis, document: &str) -> Result<(Dialogue, String), Error> {
     let document = parse(document)?;
     let Begin { checked } = read(&document)?;
@@ -62,6 +63,7 @@ pub fn dialogue(redis: &Redis, document: &str) -> Result<(Dialogue, String), Err
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid document.
+#[inline(never)]
 pub fn answered(dialogue: &mut Dialogue, document: &str) -> Result<String, Error> {
     let answer: Answer = read(&parse(document)?)?;
     let next = dialogue.on(answer);

@@ -36,6 +36,7 @@ pub(super) struct Settings {
 ///
 /// [`Error::InvalidArgument`] for an invalid document, and as
 /// [`GuardBuilder::build`](crate::GuardBuilder::build).
+#[inline(never)]
 pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     let settings: Settings = read(&parse(settings)?)?;
     let mut builder = Guard::builder(codec).has_accept(settings.has_accept);
@@ -45,7 +46,7 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     builder.transport = settings.transport;
     builder.ledger = settings.ledger;
     if let Some(millis) = settings.time_limit_ms {
-        builder = builder.time_limit(Duration::from_millis(millis));
+        builder.time_limit = Duration::from_millis(millis);
     }
     builder.build()
 }

@@ -5,10 +5,13 @@ use serde_json::{Map, Value, json};
 
 use super::write;
 use crate::exchange::Exchange;
+use crate::input::Scope;
 use crate::ledger::Command;
 use crate::members::Millis;
 use crate::session::Session;
-use crate::step::{Deliver, HandleResult, Presented, Question, Refused, Reply, Respond, Step};
+use crate::step::{
+    Deliver, HandleResult, Presented, Question, Refused, Reply, Report, Respond, Step,
+};
 use std::time::Duration;
 
 /// A step, and the refusals on the way.
@@ -24,7 +27,11 @@ pub(super) struct Document<'a> {
 /// What an adapter does next.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "step",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 enum Next<'a> {
     Identify,
     Ask {
@@ -44,6 +51,9 @@ enum Next<'a> {
     Deliver {
         #[serde(flatten)]
         deliver: &'a Deliver,
+        /// The members of the result to hand over.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        members: Vec<&'static str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         session: Option<OpenedSession<'a>>,
     },
@@ -109,6 +119,7 @@ pub(super) fn written(exchange: &mut Exchange, step: Step) -> String {
         Step::Begin => Next::Begin,
         Step::Deliver(deliver) => Next::Deliver {
             deliver,
+            members: members(deliver, exchange),
             session: exchange.session().map(OpenedSession::new),
         },
         Step::Respond(respond) => Next::Respond {
@@ -126,6 +137,16 @@ pub(super) fn written(exchange: &mut Exchange, step: Step) -> String {
     write(&Document { step, refused })
 }
 
+/// Returns the members of the result that the engine reads.
+fn members(deliver: &Deliver, exchange: &Exchange) -> Vec<&'static str> {
+    match exchange.token_fields() {
+        Some(fields) if deliver.report != Report::Never => {
+            vec!["resultType", "cacheScope", "ttlMs", fields.result]
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Returns the changes to the result as a JSON Merge Patch.
 fn patch(respond: &Respond, exchange: &Exchange) -> Map<String, Value> {
     let mut patch = Map::new();
@@ -140,10 +161,17 @@ fn patch(respond: &Respond, exchange: &Exchange) -> Map<String, Value> {
             "expiresAt": metadata.expires_at,
             "state": metadata.state,
         });
-        put("_meta", json!({ "io.modelcontextprotocol/session": session }));
+        put(
+            "_meta",
+            json!({ "io.modelcontextprotocol/session": session }),
+        );
     }
     if let Some(scope) = respond.cache_scope {
-        put("cacheScope", scope.name().into());
+        let scope = match scope {
+            Scope::Public => "public",
+            Scope::Private => "private",
+        };
+        put("cacheScope", scope.into());
     }
     if let Some(ttl) = respond.ttl_ms {
         put("ttlMs", ttl.into());

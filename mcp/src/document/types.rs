@@ -56,14 +56,18 @@ impl JsonSchema for ClientValue<'_> {
 
 /// What an adapter gives, and what it gets.
 fn definitions() -> BTreeMap<String, Value> {
-    let mut given = SchemaSettings::draft2020_12().for_deserialize().into_generator();
+    let mut given = SchemaSettings::draft2020_12()
+        .for_deserialize()
+        .into_generator();
     given.subschema_for::<settings::Settings>();
     given.subschema_for::<Message<'_>>();
     given.subschema_for::<TransportMessage<'_>>();
     given.subschema_for::<event::Reported>();
     given.subschema_for::<handle::Operation<'_>>();
     given.subschema_for::<Answer>();
-    let mut got = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut got = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
     got.subschema_for::<step::Document<'_>>();
     got.subschema_for::<redis::DialogueStep<'_>>();
     got.subschema_for::<Judgement>();
@@ -72,4 +76,6 @@ fn definitions() -> BTreeMap<String, Value> {
     all
 }
 #[test]
-fn show() { println!("{}", serde_json::to_string_pretty(&definitions()).unwrap()); }
+fn show() {
+    println!("{}", serde_json::to_string_pretty(&definitions()).unwrap());
+}
