@@ -111,6 +111,7 @@ mod input;
 pub mod ledger;
 mod members;
 mod pending;
+mod reason;
 mod request;
 mod revoking;
 mod session;

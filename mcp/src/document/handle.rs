@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::read::{parse, read};
 use super::step::begun;
-use super::{NO_DOCUMENT, parse, read, write};
+use super::{NO_DOCUMENT, write};
 use crate::exchange::Exchange;
 use crate::handle::{HandleOp, HandleOpKind};
 use crate::input::ClientValue;

@@ -22,7 +22,14 @@ use crate::members::PrincipalParts;
 #[expect(dead_code, reason = "for its schema")]
 pub(super) enum OrFailed<T> {
     Found(T),
-    Failed(event::Failure),
+    Failed(Failure),
+}
+
+/// The failure of an author's function or of a store, in the adapter's own words.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
+pub(super) struct Failure {
+    failed: String,
 }
 
 /// The caller of a request, or that the author's function found none.
@@ -32,7 +39,7 @@ pub(super) enum OrFailed<T> {
 pub(super) enum Caller {
     Found(PrincipalParts<'static>),
     Nobody(Nobody),
-    Failed(event::Failure),
+    Failed(Failure),
 }
 
 #[derive(JsonSchema)]
@@ -62,7 +69,7 @@ fn definitions() -> BTreeMap<String, Value> {
     given.subschema_for::<settings::Settings>();
     given.subschema_for::<Message<'_>>();
     given.subschema_for::<TransportMessage<'_>>();
-    given.subschema_for::<event::Reported>();
+    given.subschema_for::<event::Reported<'_>>();
     given.subschema_for::<handle::Operation<'_>>();
     given.subschema_for::<Answer>();
     let mut got = SchemaSettings::draft2020_12()
