@@ -8,7 +8,7 @@ use crate::input::Failed;
 use sealwax::{Error, Principal};
 
 /// A lifetime in whole seconds.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
 pub(crate) struct Seconds(#[allow(dead_code, reason = "for its schema")] Option<u64>);
 
 impl Seconds {
@@ -16,10 +16,16 @@ impl Seconds {
         let seconds = u64::deserialize(from)?;
         Ok(Some(Duration::from_secs(seconds)))
     }
+
+    /// For the default in its schema.
+    #[cfg(test)]
+    pub fn serialize<S: Serializer>(time: &Option<Duration>, into: S) -> Result<S::Ok, S::Error> {
+        into.serialize_some(&time.map(|time| time.as_secs()))
+    }
 }
 
 /// A time to wait, in milliseconds.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
 pub(crate) struct Millis(#[allow(dead_code, reason = "for its schema")] u64);
 
 impl Millis {

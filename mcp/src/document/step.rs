@@ -60,6 +60,7 @@ enum Next<'a> {
         #[serde(skip_serializing_if = "Map::is_empty")]
         result: Map<String, Value>,
         #[serde(skip_serializing_if = "Map::is_empty")]
+        #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, String>"))]
         headers: Map<String, Value>,
     },
     Reply(&'a Reply),
