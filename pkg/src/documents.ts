@@ -298,7 +298,7 @@ export interface DeliverStep extends Deliver {
 }
 
 export interface RespondStep {
-  readonly headers?: Readonly<Record<string, unknown>> | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly result?: Readonly<Record<string, unknown>> | undefined;
   readonly step: 'respond';
   readonly members?: readonly string[] | undefined;

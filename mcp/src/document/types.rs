@@ -233,8 +233,8 @@ impl Language {
         let mut text = self.pick(
             &format!("/** {head} */\n\n"),
             &format!(
-                "\"\"\"{head}\"\"\"\n\nfrom collections.abc import Mapping, Sequence\n\
-                 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict\n\n"
+                "# ruff: noqa: E501\n\"\"\"{head}\"\"\"\n\nfrom collections.abc import Mapping, Sequence\n\
+                 from typing import Any, Literal, TypeAlias\n\nfrom typing_extensions import NotRequired, TypedDict\n\n"
             ),
         );
         for (name, schema) in definitions() {

@@ -1,7 +1,10 @@
+# ruff: noqa: E501
 """The engine's documents, which docs/engine.md describes. A test of mcp/src/document writes this file."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias
+
+from typing_extensions import NotRequired, TypedDict
 
 class Again(TypedDict):
     result: NotRequired[ResultFacts | None]
@@ -258,7 +261,7 @@ class DeliverStep(Deliver):
     session: NotRequired[OpenedSession | None]
 
 class RespondStep(TypedDict):
-    headers: NotRequired[dict[str, Any] | None]
+    headers: NotRequired[Mapping[str, str] | None]
     result: NotRequired[dict[str, Any] | None]
     step: Literal["respond"]
     members: NotRequired[Sequence[str] | None]
