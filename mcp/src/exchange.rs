@@ -11,6 +11,8 @@ use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::{Session, Written};
 use crate::step::{OUT_OF_ORDER, Refused, Step};
+#[cfg(feature = "documents")]
+use crate::token_fields::TokenFields;
 use crate::transport::TransportFlow;
 use sealwax::Principal;
 use sealwax::{Error, SessionMetadata};
@@ -199,6 +201,15 @@ impl Exchange {
     /// [`Error::EntropyUnavailable`].
     pub fn seal_state(&mut self, json: &str) -> Result<String, Error> {
         self.flow.request_mut()?.seal_state(&self.context, json)
+    }
+
+    /// Returns the members of the request that carry a token.
+    #[cfg(feature = "documents")]
+    pub(super) fn token_fields(&self) -> Option<TokenFields> {
+        match &self.flow {
+            Flow::Request(request) => request.token_fields(),
+            _ => None,
+        }
     }
 
     /// Returns the data-layer session of the request, while the handler runs, if there is one. A
