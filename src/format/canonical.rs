@@ -41,34 +41,37 @@ impl<'a> Rest<'a> {
     /// Reads the members of an object, after its brace. ASCII sorts alike in UTF-8 and in UTF-16,
     /// and strictly ascending keys are unique.
     fn members(&mut self, levels: usize) -> Option<()> {
+        if self.word(b"}").is_some() {
+            return Some(());
+        }
         let mut last = None;
-        self.list(b'}', |rest| {
-            rest.word(b"\"")?;
-            let key = rest.text()?;
+        loop {
+            self.word(b"\"")?;
+            let key = self.text()?;
             if !key.is_ascii() || last.is_some_and(|last| key <= last) {
                 return None;
             }
             last = Some(key);
-            rest.word(b":")?;
-            rest.value(levels)
-        })
+            self.word(b":")?;
+            self.value(levels)?;
+            match self.byte()? {
+                b',' => {}
+                b'}' => return Some(()),
+                _ => return None,
+            }
+        }
     }
 
     /// Reads the items of an array, after its bracket.
     fn items(&mut self, levels: usize) -> Option<()> {
-        self.list(b']', |rest| rest.value(levels))
-    }
-
-    /// Reads items with commas between them, and the byte at the end.
-    fn list(&mut self, end: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
-        if self.word(&[end]).is_some() {
+        if self.word(b"]").is_some() {
             return Some(());
         }
         loop {
-            item(self)?;
+            self.value(levels)?;
             match self.byte()? {
                 b',' => {}
-                byte if byte == end => return Some(()),
+                b']' => return Some(()),
                 _ => return None,
             }
         }

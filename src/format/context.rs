@@ -24,7 +24,9 @@ pub(crate) fn digest(
         _ => Cow::Owned(json::canonical(arguments, only)?),
     };
     let mut digest = Sha256::new();
-    let fields = [method.as_bytes(), target.as_bytes(), &arguments];
-    pae(&fields, |bytes| digest.update(bytes));
+    pae(
+        &[method.as_bytes(), target.as_bytes(), &arguments],
+        |bytes| digest.update(bytes),
+    );
     Ok(digest.finalize().into())
 }
