@@ -11,6 +11,8 @@ use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::{Session, Written};
 use crate::step::{OUT_OF_ORDER, Refused, Step};
+#[cfg(feature = "documents")]
+use crate::token_fields::TokenFields;
 use crate::transport::TransportFlow;
 use sealwax::Principal;
 use sealwax::{Error, SessionMetadata};
@@ -187,6 +189,15 @@ impl Exchange {
         match &mut self.flow {
             Flow::Request(request) => request.seal_state(&self.context, json),
             _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// Returns the members of the request that carry a token.
+    #[cfg(feature = "documents")]
+    pub(super) fn token_fields(&self) -> Option<TokenFields> {
+        match &self.flow {
+            Flow::Request(request) => request.token_fields(),
+            _ => None,
         }
     }
 

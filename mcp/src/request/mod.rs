@@ -82,6 +82,11 @@ impl Request {
         }
     }
 
+    #[cfg(feature = "documents")]
+    pub fn token_fields(&self) -> Option<TokenFields> {
+        self.fields
+    }
+
     pub fn advance(&mut self, context: &mut Context) -> Step {
         let guard = context.guard.clone();
         let step = match &self.phase {
