@@ -284,7 +284,9 @@ export class Stage {
   }
 
   async #acted(name, [type, third, ...rest], ctx) {
-    const options = [third, ...rest].filter((one) => one?.as || one?.maxAge || one?.held || one?.once);
+    const options = [third, ...rest].filter(
+      (one) => one?.as || one?.maxAge || one?.held || one?.once,
+    );
     const { as, maxAge, held, once: singleUse } = Object.assign({}, ...options);
     const [rows, baskets] = [
       this.#guard.handles(type, { maxAge }),
