@@ -15,6 +15,9 @@ pub fn compare(world: &mut World, event: &Value, found: &Found) -> Result<(), St
         }
         Err(format!("{what}: expected {expected}, found {found}"))
     };
+    if let Some(why) = &found.wrong {
+        return Err(why.clone());
+    }
     equal("reported", &json!(found.reported), &event["reported"])?;
     equal("asked", &json!(found.asked), &event["asked"])?;
     if let Some(commands) = event.get("commands") {
