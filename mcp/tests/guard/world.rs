@@ -277,7 +277,7 @@ pub fn codec(file: &Value, made: &Value, clock: Clock) -> Codec {
 
 fn guard(codec: Codec, settings: &Value) -> Guard {
     let seconds = |value: &Value| value.as_u64().map(Duration::from_secs);
-    let mut builder = Guard::builder(codec).asks(settings["accept"].is_string());
+    let mut builder = Guard::builder(codec).has_accept(settings["accept"].is_string());
     if let Some(ttl) = seconds(&settings["requestStateTtl"]) {
         builder = builder.request_state_ttl(ttl);
     }
@@ -309,9 +309,9 @@ fn guard(codec: Codec, settings: &Value) -> Guard {
         let options = &settings["ledgerOptions"];
         builder = builder.ledger(LedgerSettings {
             label: String::new(),
-            allowance: seconds(&options["clockTolerance"]),
+            clock_tolerance: seconds(&options["clockTolerance"]),
             local: options["local"] != false,
-            adopt: options["acceptIssuedSince"].as_u64().map(|age| NOW - age),
+            accept_issued_since: options["acceptIssuedSince"].as_u64().map(|age| NOW - age),
             reusable_request_state: options["reusableRequestState"] == true,
         });
     }

@@ -20,7 +20,7 @@ impl WorldLedger {
     pub fn new(settings: &Value, now: u64) -> Self {
         let since = settings["ledgerOptions"]["since"].as_u64();
         Self {
-            memory: Memory::new(Memory::ROOM, now - since.unwrap_or(HOUR)),
+            memory: Memory::new(Memory::CAPACITY, now - since.unwrap_or(HOUR)),
             fails: settings["ledger"] == "failing",
             lost: HashMap::new(),
         }
@@ -28,7 +28,7 @@ impl WorldLedger {
 
     pub fn before(&mut self, event: &Value, now: u64) {
         if event["forgets"] == true {
-            self.memory = Memory::new(Memory::ROOM, now);
+            self.memory = Memory::new(Memory::CAPACITY, now);
         }
         for (command, times) in event["lost"].as_object().into_iter().flatten() {
             self.lost.insert(command.clone(), times.as_u64().unwrap());

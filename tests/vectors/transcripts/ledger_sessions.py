@@ -193,7 +193,10 @@ case(
         did=["ok"],
         delivered=READ["delivered"],
         answered={
-            "result": {"requestState": state_token(name="t"), "_meta": {SESSION: {"$session": "s", "$absent": ["state"]}}}
+            "result": {
+                "requestState": state_token(name="t"),
+                "_meta": {SESSION: {"$session": "s", "$absent": ["state"]}},
+            }
         },
         **ADMIT,
     ),

@@ -14,11 +14,11 @@ import mcp_types as types
 import wire
 from environment import at
 from fastmcp import FastMCP
+from matching import compare
 from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from matching import compare
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 from remembering import Remembering
 from scripted_ledger import ScriptedLedger
