@@ -1,6 +1,8 @@
 //! Asks whether tokens are accepted: first the author's `accept`, then the ledger. Each judges all
 //! tokens of a message at once.
 
+use std::time::Duration;
+
 use crate::context::{Context, Reason};
 use crate::input::Event;
 use crate::ledger::{Check, Command, Failure, RecordKind, Reply, Subject};
