@@ -291,6 +291,7 @@ def stale(version: int, *, ran: bool = False) -> dict:
     """What hears of the latest state, at a tool."""
     result = {
         "isError": True,
+        "resultType": "complete",
         "_meta": {SESSION: {"$session": "s", "version": version}, "io.github.sealwax/stale": {"ran": ran}},
     }
     return {"answered": {"result": result}, "reported": report("stale", "session")}

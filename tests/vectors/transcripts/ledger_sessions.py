@@ -16,6 +16,7 @@ from .builders import (
     passed,
     refused_session,
     report,
+    revoke,
     session_out,
     stale,
     stale_error,
@@ -277,6 +278,13 @@ case(
     call(LATEST, **passed(1, 1)),
     settings=LONG,
     fault="a read is refused",
+)
+case(
+    "ledger: a session is renewed if that is due when it comes, not when the result leaves",
+    create(payload="0"),
+    call(FIRST, **READ, during=[revoke("bob", after=43200)], answered={"result": meta(name="s")}, **ADMIT),
+    settings=LONG,
+    fault="a read that takes long fails where the ledger fails",
 )
 case(
     "ledger: a renewal without any answer leaves without a state",
