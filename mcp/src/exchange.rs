@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use crate::context::{Awaited, Context, Reason};
+use crate::context::{Awaited, Context};
 use crate::guard::{Guard, PAUSE};
 use crate::handle::{HandleFlow, HandleOp};
 use crate::input::{Event, Failed, Message, TransportMessage, Verdict};
+use crate::reason::Reason;
 use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::{Session, Written};

@@ -110,6 +110,7 @@ mod handle;
 mod input;
 pub mod ledger;
 mod pending;
+mod reason;
 mod request;
 mod revoking;
 mod session;

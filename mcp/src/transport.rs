@@ -8,12 +8,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 use self::negotiated::{negotiated, open, seal};
-use crate::admission::{Admission, Refusal, Token};
+use crate::admission::{Admission, RefusedAt, Token};
 use crate::answer::Profile;
-use crate::context::{About, Context, Reason};
+use crate::context::{About, Context};
 use crate::input::{ClientValue, Event, HandlerResult, OwnedClientValue, TransportMessage};
 use crate::ledger::Check;
 use crate::ledger::LARGEST_SKEW;
+use crate::reason::Reason;
 use crate::step::{Deliver, Item, Presented, Reply, Report, Respond, Step};
 use crate::text::{token_id, until};
 use sealwax::{Error, Kind, View};
@@ -205,7 +206,7 @@ impl TransportFlow {
         context: &mut Context,
         admission: Admission,
         then: Then,
-        admitted: Result<Option<Step>, Refusal>,
+        admitted: Result<Option<Step>, RefusedAt>,
     ) -> Step {
         match (admitted, then) {
             (Ok(Some(step)), then) => {

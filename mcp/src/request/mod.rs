@@ -10,9 +10,10 @@ use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
 use crate::admission;
 use crate::admission::{Admission, Times};
-use crate::context::{About, Context, Reason};
+use crate::context::{About, Context};
 use crate::input::{ClientValue, Event, Message, OwnedClientValue};
 use crate::ledger::Check;
+use crate::reason::Reason;
 use crate::session::{Session, Written, json};
 use crate::settings::{SessionSettings, is_list};
 use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Step};
@@ -218,7 +219,7 @@ impl Request {
         context: &mut Context,
         admission: Admission,
         then: Box<Deliver>,
-        admitted: Result<Option<Step>, admission::Refusal>,
+        admitted: Result<Option<Step>, admission::RefusedAt>,
     ) -> Step {
         match admitted {
             Ok(Some(step)) => {

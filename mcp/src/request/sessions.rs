@@ -3,9 +3,10 @@
 use super::{Phase, Request, reply};
 use crate::admission;
 use crate::answer::{Profile, Stale};
-use crate::context::{About, Context, Reason};
+use crate::context::{About, Context};
 use crate::input::ClientValue;
 use crate::ledger::{Check, Latest};
+use crate::reason::Reason;
 use crate::session;
 use crate::session::{Session, json};
 use crate::settings::SessionSettings;
