@@ -52,7 +52,7 @@ impl Guard {
     }
 
     /// Signs a principal out everywhere: everything that began until now, or begins within the
-    /// allowance after it, is refused. The ledger remembers it for
+    /// clock tolerance after it, is refused. The ledger remembers it for
     /// [`CEILING`](crate::ledger::CEILING), longer than anything lives. A shorter `retain_for` saves space:
     /// the longest lifetime of anything that the service issues, now or later.
     ///
