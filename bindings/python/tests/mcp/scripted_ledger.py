@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from playing import Playing
 
     from sealwax.ledger import Command
-    from sealwax.mcp import LedgerOptions
+    from sealwax.mcp._guard import LedgerOptions
 
 #: For how long it has remembered, unless a transcript says otherwise.
 HOUR = 3600
