@@ -29,3 +29,5 @@ mod valkey_ledger;
 #[path = "../../../../mcp/tests/guard/world.rs"]
 #[expect(dead_code, reason = "the engine's own guard is not asked here")]
 mod world;
+#[path = "../../../../mcp/tests/guard/world_ledger.rs"]
+mod world_ledger;

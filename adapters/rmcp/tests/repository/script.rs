@@ -1,7 +1,9 @@
 //! The script of a handler, in terms of the crate's public API.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -10,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::scripted_server::{Server, SomeSessions};
+use crate::scripted_server::{Running, Server, SomeSessions};
 
 type Context = RequestContext<RoleServer>;
 
@@ -41,6 +43,7 @@ impl Server {
                     returned = self.stage.lock().world.resolved(&operation[1]);
                     with_states(&mut returned, request)?;
                 }
+                "result" => returned = self.result_of_session(request)?,
                 "throw" => {
                     return Err(ErrorData::new(ErrorCode(-32000), "the handler's own", None));
                 }
@@ -50,7 +53,27 @@ impl Server {
                 }
             }
         }
+        let during = self.stage.lock().event["during"].clone();
+        let played: BoxFuture<'_, _> = Box::pin(self.play(&during));
+        let wrong = played.await.err();
+        self.stage.lock().found.wrong = wrong;
         Ok(returned)
+    }
+
+    /// Plays what happens while this handler runs.
+    async fn play(&self, events: &Value) -> Result<(), String> {
+        Running::during(self).play(events).await
+    }
+
+    /// The result of a tool that is made from its session's value.
+    fn result_of_session(&self, request: Option<&Context>) -> Result<Value, ErrorData> {
+        let SomeSessions::Held(sessions) = &self.sessions else {
+            panic!("no session holds a value");
+        };
+        let session = sessions.of(request.unwrap())?.unwrap();
+        let result = session
+            .result(|value| CallToolResult::success(vec![ContentBlock::text(value.to_string())]));
+        Ok(json!(result))
     }
 
     async fn operate(
@@ -67,6 +90,7 @@ impl Server {
                     None => Value::Null,
                 })
             }
+            ("update", Some(request)) => self.update(operation, request),
             ("session" | "write" | "fork", _) => {
                 self.session(name, &operation[1], context, request)
             }
@@ -96,6 +120,23 @@ impl Server {
         }
     }
 
+    /// Adds to the number of a session. With `fails`, the function panics at a newer value.
+    fn update(&self, operation: &Value, request: &Context) -> Result<Value, ErrorData> {
+        let SomeSessions::Held(sessions) = &self.sessions else {
+            panic!("no session holds a value");
+        };
+        let added = operation[1].as_i64().unwrap();
+        let fails = operation[2]["fails"] == true;
+        let calls = AtomicUsize::new(0);
+        let mut session = sessions.of(request)?.unwrap();
+        session.update(move |value| {
+            let calls = calls.fetch_add(1, Ordering::Relaxed);
+            assert!(!fails || calls == 0, "as the transcript wants it");
+            *value = json!(value.as_i64().unwrap() + added);
+        })?;
+        Ok("ok".into())
+    }
+
     async fn handle(&self, operation: &Value, context: &Context) -> Value {
         let options = operation.as_array().unwrap().last().unwrap();
         let handle_type = operation[1].as_str().unwrap();
@@ -107,6 +148,11 @@ impl Server {
             None => handles,
         };
         let held = self.guard.held_handles(handle_type);
+        let held = if options["once"] == true {
+            held.single_use()
+        } else {
+            held
+        };
         let ended = |()| json!("ok");
         let did = match operation[0].as_str().unwrap() {
             "mint" => handles.mint(context).map(told),
@@ -118,12 +164,14 @@ impl Server {
                 let opened = held.open::<Value>(context, sent).await;
                 opened.map(|held| json!({"value": held.value, "generation": held.generation}))
             }
-            "renew" => {
-                let mut opened = held.open::<Value>(context, sent).await.unwrap();
-                opened.value = operation[3].clone();
-                let renewed = held.renew(context, &opened).await;
-                renewed.map(|it| json!({"handle": it.handle}))
-            }
+            "renew" => match held.open::<Value>(context, sent).await {
+                Ok(mut opened) => {
+                    opened.value = operation[3].clone();
+                    let renewed = held.renew(context, &opened).await;
+                    renewed.map(|it| json!({"handle": it.handle}))
+                }
+                Err(refused) => Err(refused),
+            },
             "end" if options["held"] == true => held.end(context, sent).await.map(ended),
             "end" => handles.end(context, sent).await.map(ended),
             other => panic!("no operation is named {other}"),

@@ -9,15 +9,18 @@ use futures::future::{BoxFuture, ready};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::Principal;
+use sealwax_rmcp::ledger::{Command, Ledger, LedgerError, Reply};
 use sealwax_rmcp::{
     Accept, BoxError, Guard, GuardBuilder, Kind, Presented, Protected, Refusal, Sessions,
 };
 use serde_json::{Value, json};
 
+use crate::matching::compare;
 use crate::messages::Found;
 use crate::over_http::{Http, http};
 use crate::over_streams::Lines;
-use crate::world::{NOW, World, codec};
+use crate::world::{World, codec};
+use crate::world_ledger::counted;
 
 /// The state of the current message.
 pub struct Scene {
@@ -71,7 +74,8 @@ impl Running {
             found: Found::default(),
             gone: HashSet::new(),
         })));
-        let codec = codec(file, &json!({"key": "both"}), NOW);
+        let clock = stage.lock().world.clock.clone();
+        let codec = codec(file, &json!({"key": "both"}), clock);
         let who = stage.clone();
         let builder = Guard::builder(codec, move |_: &RequestContext<RoleServer>| principal(&who));
         let guard = options(builder, &stage, settings).build().unwrap();
@@ -90,9 +94,37 @@ impl Running {
         }
     }
 
-    pub async fn play(&mut self, event: &Value) -> Found {
+    /// For what happens while a handler runs.
+    pub fn during(server: &Server) -> Self {
+        Self {
+            stage: server.stage.clone(),
+            guard: server.guard.clone(),
+            server: server.guard.protect(server.clone()),
+            transport: Value::Null,
+            lines: None,
+        }
+    }
+
+    /// Plays events. Returns what differs first.
+    pub async fn play(&mut self, events: &Value) -> Result<(), String> {
+        for (at, event) in events.as_array().into_iter().flatten().enumerate() {
+            let outer = {
+                let mut scene = self.stage.lock();
+                let found = std::mem::take(&mut scene.found);
+                (std::mem::take(&mut scene.event), found)
+            };
+            let found = self.found(event).await;
+            let mut scene = self.stage.lock();
+            (scene.event, scene.found) = outer;
+            compare(&mut scene.world, event, &found).map_err(|why| format!("event {at}: {why}"))?;
+        }
+        Ok(())
+    }
+
+    async fn found(&mut self, event: &Value) -> Found {
         let message = {
             let mut scene = self.stage.lock();
+            scene.world.before(event);
             let message = scene.world.resolved(&event["message"]);
             scene.event = event.clone();
             scene.found = Found {
@@ -125,6 +157,10 @@ impl Running {
                     Some(ttl) => layer.ttl(Duration::from_secs(ttl)),
                     None => layer,
                 };
+                let layer = match self.transport["idle"].as_u64() {
+                    Some(idle) => layer.idle(Duration::from_secs(idle)),
+                    None => layer,
+                };
                 let layer = if self.transport["sep1359"] == true {
                     layer.sep1359()
                 } else {
@@ -134,6 +170,7 @@ impl Running {
                 self.call(event, message, service).await
             }
             Some("stdio") => self.line(event, message).await,
+            Some("operator") => self.revoke(event).await,
             other => panic!("no way is named {other:?}"),
         };
         if event["notification"] == true {
@@ -149,6 +186,12 @@ impl Running {
         }
         found.answered = answered;
         found
+    }
+
+    async fn revoke(&self, event: &Value) -> Value {
+        let whom = event["revoke"].as_str().unwrap();
+        let principal = self.stage.lock().world.principal(whom).unwrap();
+        json!({"done": self.guard.revoke(&principal, None).await.is_ok()})
     }
 
     /// Waits for the effects of a notification, which has no answer.
@@ -199,6 +242,10 @@ impl Running {
                 Some(ttl) => streams.ttl(Duration::from_secs(ttl)),
                 None => streams,
             };
+            let streams = match self.transport["idle"].as_u64() {
+                Some(idle) => streams.idle(Duration::from_secs(idle)),
+                None => streams,
+            };
             let streams = if self.transport["sep1359"] == true {
                 streams.sep1359()
             } else {
@@ -240,12 +287,52 @@ fn options(mut builder: GuardBuilder, stage: &Stage, settings: &Value) -> GuardB
         let names = names.as_array().unwrap().iter();
         builder = builder.only(target, names.map(|name| name.as_str().unwrap()));
     }
+    if settings["ledger"].is_string() {
+        builder = with_ledger(builder, stage, &settings["ledgerOptions"]);
+    }
     match settings["accept"].as_str() {
         Some(how) => builder.accept(Remembers {
             stage: stage.clone(),
             how: how.into(),
         }),
         None => builder,
+    }
+}
+
+fn with_ledger(mut builder: GuardBuilder, stage: &Stage, options: &Value) -> GuardBuilder {
+    let local = options["local"] != false;
+    let stage = stage.clone();
+    let now = stage.lock().world.clock.now();
+    builder = builder.ledger(Scripted { stage, local });
+    if let Some(tolerance) = options["clockTolerance"].as_u64() {
+        builder = builder.ledger_allowance(Duration::from_secs(tolerance));
+    }
+    if let Some(age) = options["acceptIssuedSince"].as_u64() {
+        builder = builder.ledger_adopt(now - age);
+    }
+    if options["reusableRequestState"] == true {
+        builder = builder.reusable_request_state();
+    }
+    builder
+}
+
+/// The ledger of a transcript.
+struct Scripted {
+    stage: Stage,
+    local: bool,
+}
+
+impl Ledger for Scripted {
+    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply> {
+        let mut scene = self.stage.lock();
+        scene.found.commands.extend(counted(command));
+        let now = scene.world.clock.now();
+        let reply = scene.world.ledger.run(command, now);
+        ready(reply.map_err(LedgerError::Unavailable)).boxed()
+    }
+
+    fn is_local(&self) -> bool {
+        self.local
     }
 }
 

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use sealwax::Principal;
 use sealwax_rmcp::ledger::{Memory, Redis, Sqlite};
 use sealwax_rmcp::{
-    Guard, GuardBuilder, Handles, HeldHandles, Refused, Session, Sessions, State, from_claims,
+    Guard, GuardBuilder, Handles, HeldHandles, Refused, Session, State, from_claims,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -24,7 +24,6 @@ use crate::valkey::{Valkey, folder};
 
 #[derive(Clone)]
 pub struct Tally {
-    sessions: Sessions<u32>,
     rows: Handles,
     carts: HeldHandles,
     pub gate: Arc<Gate>,
@@ -101,16 +100,6 @@ impl Tally {
         Ok(text("added"))
     }
 
-    #[tool(description = "One more, unless it is 1 already")]
-    async fn shy(&self, mut session: Session<u32>) -> Result<CallToolResult, ErrorData> {
-        session.update(|value| {
-            assert_eq!(*value, 0, "a function that does not like it");
-            *value += 1;
-        })?;
-        self.gate.pass(true).await;
-        Ok(text("added"))
-    }
-
     #[tool(description = "Writes once its client is gone")]
     async fn linger(
         &self,
@@ -122,21 +111,6 @@ impl Tally {
         context.ct.cancelled().await;
         self.gate.came.add_permits(1);
         Ok(text("nobody hears it"))
-    }
-
-    #[tool(description = "Writes, and asks back once")]
-    async fn ask(
-        &self,
-        state: State<u32>,
-        mut session: Session<u32>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        match state.get() {
-            None => {
-                session.write(50)?;
-                Ok(InputRequiredResult::from_request_state(state.write(&1)?).into())
-            }
-            Some(_) => Ok(text(&format!("{}", session.value())).into()),
-        }
     }
 
     #[tool(description = "Asks back once")]
@@ -204,20 +178,6 @@ impl Tally {
 
 #[tool_handler]
 impl ServerHandler for Tally {
-    /// `tally/write`: a write outside of tools.
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        let waits = request.params.is_some_and(|it| it["wait"] == true);
-        if let Some(mut session) = self.sessions.of(&context)? {
-            session.write(70)?;
-        }
-        self.gate.pass(waits).await;
-        Ok(CustomResult::new(json!({"resultType": "complete"})))
-    }
-
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }
@@ -280,8 +240,8 @@ pub fn tally(guard: &Guard) -> (Tally, Arc<Gate>) {
         came: Semaphore::new(0),
         go: Semaphore::new(0),
     });
+    guard.sessions(|_, _| async { Ok(0) }).build().unwrap();
     let server = Tally {
-        sessions: guard.sessions(|_, _| async { Ok(0) }).build().unwrap(),
         rows: guard.handles("row"),
         carts: guard.held_handles("cart").single_use(),
         gate: Arc::clone(&gate),

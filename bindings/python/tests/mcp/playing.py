@@ -12,23 +12,28 @@ import anyio
 import httpx2
 import mcp_types as types
 import wire
+from environment import at
 from fastmcp import FastMCP
+from matching import compare
 from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 from remembering import Remembering
+from scripted_ledger import ScriptedLedger
 from world import World, codec, principal
 
 import sealwax
-from sealwax.mcp import Guard, HandleRefused, Presented, Refusal
+from sealwax.mcp import AcceptUnavailable, Guard, HandleRefused, Presented, Refusal
 from sealwax.mcp._exchange import exchange_of
 from sealwax.mcp._servers import low_level
 from sealwax.mcp._stdio import serve
 from sealwax.mcp._transport import Transport
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from typing_extensions import Self
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
@@ -62,6 +67,10 @@ class Found:
     asked: list[str] = field(default_factory=list)
     #: Whether each token that `accept` got belongs to no principal.
     anybodys: list[bool] = field(default_factory=list)
+    #: What the ledger was asked, but `open`.
+    commands: list[str] = field(default_factory=list)
+    #: What is wrong with an event during this one.
+    wrong: AssertionError | None = None
     delivered: dict[str, Any] | None = None
     did: list[Any] = field(default_factory=list)
     answered: dict[str, Any] | None = None
@@ -75,14 +84,20 @@ class Playing:
         settings = transcript["settings"]
         self.world, self.found = World(), Found({}, {})
         self._stack, self._ways = AsyncExitStack(), dict[Any, Any]()
+        #: How many requests on streams are being served.
+        self._streaming = 0
         self._accepts = settings.get("accept")
         self._once = Remembering()
         people = {event["as"] for event in transcript["events"]}
+        kind, options = settings.get("ledger"), settings.get("ledgerOptions", {})
+        self._ledger = None if kind is None else ScriptedLedger(self, kind, options)
         self._guard = Guard(
             codec=codec({"key": "both"}),
             principal="anonymous" if people == {"anonymous"} else self._principal,
             on_refused=self._refused,
             accept=None if self._accepts is None else self,
+            ledger=self._ledger,
+            ledger_options=None if self._ledger is None else self._ledger.options,
             request_state_ttl=settings.get("requestStateTtl"),
             only=settings.get("only"),
         )
@@ -170,16 +185,22 @@ class Playing:
         return {"value": session.value, "generation": session.generation}
 
     async def _handle(self, ctx: Any, _params: Any) -> Any:
+        returned: Any = {}
         for operation in self.found.event.get("handler", ()):
             if operation[0] == "return":
-                return {
-                    **_demanded(ctx),
-                    **self.world.resolved(self._with_states(ctx, operation[1])),
-                }
-            if operation[0] == "throw":
+                result = self.world.resolved(self._with_states(ctx, operation[1]))
+                returned = {**_demanded(ctx), **result}
+            elif operation[0] == "result":
+                returned = self._sessions.of(ctx).result(partial(_result_of, ctx))
+            elif operation[0] == "throw":
                 raise MCPError(-32000, "the handler's own")
-            self.found.did.append(await self._did(ctx, operation))
-        return {}
+            else:
+                self.found.did.append(await self._did(ctx, operation))
+        try:
+            await self.play(self.found.event.get("during", ()))
+        except AssertionError as error:
+            self.found.wrong = error
+        return returned
 
     def _with_states(self, ctx: Any, value: Any) -> Any:
         """Return a result with what an author gets for each state that it names."""
@@ -202,8 +223,11 @@ class Playing:
     async def _operate(self, ctx: Any, name: str, *given: Any) -> Any:
         if name == "state":
             return exchange_of(self._guard, ctx).state()
-        if name in ("session", "write", "fork"):
+        if name in ("session", "write", "update", "fork"):
             session = self._sessions.of(ctx)
+            if name == "update":
+                session.update(Adding(*given))
+                return "ok"
             if name == "session":
                 return self._told(session)
             return session.fork() if name == "fork" else session.write(*given) or "ok"
@@ -212,7 +236,8 @@ class Playing:
 
     async def _handled(self, ctx: Any, name: str, given: Any, options: dict[str, Any]) -> Any:
         rows = partial(self._guard.handles, max_age=options.get("maxAge"))
-        held = self._guard.held_handles(given[0])
+        single_use = options.get("once", False)
+        held = self._guard.held_handles(given[0], single_use=single_use)
         handle: Any = self.world.resolved(given[1]) if len(given) > 1 else None
         made: Any
         if name == "mint":
@@ -236,24 +261,48 @@ class Playing:
 
     # What a client does.
 
-    async def play(self, event: dict[str, Any]) -> Found:
+    async def play(self, events: Sequence[dict[str, Any]]) -> None:
+        """Play events, each held to what it says."""
+        for event in events:
+            outer = self.found
+            try:
+                compare(self.world, event, await self._found(event))
+            finally:
+                self.found = outer
+
+    async def _found(self, event: dict[str, Any]) -> Found:
+        self.world.now += event.get("after", 0)
+        self._stack.enter_context(at(self.world.now * 1000))
+        if self._ledger is not None:
+            self._ledger.before(event)
         message = self.world.resolved(event["message"]) or {}
-        self.found = Found(event, message)
+        self.found = found = Found(event, message)
         if message and "result" not in message and not event.get("notification"):
             message.setdefault("id", 1)
         over_http = event["via"] == "http" or "header" in event
         client: Any = await self._client(wrapped=event["via"] == "http") if over_http else None
         with anyio.fail_after(WAIT):
-            if over_http:
-                answered = await self._over_http(client, event, message)
-                if event["via"] != "http":
-                    answered = answered["message"]
-            elif event["via"] == "stdio":
-                answered = await self._on_stdio(message)
-            else:
-                answered = await self._by_stream(event, message)
-        self.found.answered = answered
-        return self.found
+            found.answered = await self._answered(event, message, client)
+        return found
+
+    async def _answered(self, event: dict[str, Any], message: dict[str, Any], client: Any) -> Any:
+        if event["via"] == "operator":
+            return await self._revoked(event["revoke"])
+        if event["via"] == "stdio":
+            return await self._on_stdio(message)
+        if client is not None:
+            answered = await self._over_http(client, event, message)
+            return answered if event["via"] == "http" else answered["message"]
+        return await self._by_stream(event, message)
+
+    async def _revoked(self, who: str) -> dict[str, bool]:
+        whom = principal(who)
+        assert whom is not None
+        try:
+            await self._guard.revoke(whom)
+        except AcceptUnavailable:
+            return {"done": False}
+        return {"done": True}
 
     def _framed(self, message: dict[str, Any], *, modern: bool) -> dict[str, Any]:
         framed = {"jsonrpc": "2.0", **message}
@@ -306,15 +355,21 @@ class Playing:
     async def _by_stream(self, event: dict[str, Any], message: dict[str, Any]) -> Any:
         # The SDK knows no ping in the newest revision.
         modern = event["era"] == "modern" and message["method"] != "ping"
-        if modern not in self._ways:
-            self._ways[modern] = await self._begun(modern=modern)
-        sends, hears = self._ways[modern]
+        # What happens during a request has a stream of its own.
+        way = modern, self._streaming
+        if way not in self._ways:
+            self._ways[way] = await self._begun(modern=modern)
+        sends, hears = self._ways[way]
         framed = self._framed(message, modern=modern)
         await sends.send(SessionMessage(jsonrpc_message_adapter.validate_python(framed)))
         if "id" not in message:
             await self._served()
             return None
-        return await self._heard(hears)
+        self._streaming += 1
+        try:
+            return await self._heard(hears)
+        finally:
+            self._streaming -= 1
 
     async def _begun(self, *, modern: bool) -> Any:
         to_server, reads = anyio.create_memory_object_stream[Any](8)
@@ -353,6 +408,7 @@ class Playing:
                 self._guard._rules,
                 required=False,
                 ttl=self._transport.get("ttl"),
+                idle=self._transport.get("idle"),
                 sep1359=True,
             )
             lines = Lines(reads, writes)
@@ -373,6 +429,25 @@ def _demanded(ctx: Any) -> dict[str, Any]:
         return {}
     cached = {} if ctx.method in ("tools/call", "prompts/get") else CACHED
     return {"resultType": "complete", **cached}
+
+
+def _result_of(ctx: Any, value: Any) -> dict[str, Any]:
+    """Make a tool's result of a session's value."""
+    return {**_demanded(ctx), "content": [{"type": "text", "text": json.dumps(value)}]}
+
+
+class Adding:
+    """A function for `update`: it adds to a number. With `fails` it does so once."""
+
+    def __init__(self, number: int, options: dict[str, Any] | None = None) -> None:
+        self._number, self._fails = number, (options or {}).get("fails", False)
+        self._calls = 0
+
+    def __call__(self, value: int) -> int:
+        self._calls += 1
+        if self._fails and self._calls > 1:
+            raise ValueError(value)
+        return value + self._number
 
 
 def _told(message: dict[str, Any]) -> dict[str, Any]:
