@@ -1,10 +1,12 @@
 //! The context of a `requestState`: 32 bytes that name its request, the same from every language
 //! (SPEC.md, "Request context").
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::Error;
 use crate::format::bytes::leading;
+use crate::format::canonical::canonical;
 
 /// The digest of a request's method, target and arguments.
 ///
@@ -95,6 +97,22 @@ impl RequestContext {
     pub fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0
     }
+}
+
+/// Returns a JSON object or array in its canonical form (RFC 8785), as a context binds it; borrowed if the
+/// text has it already.
+///
+/// ```
+/// let canonical = sealwax::canonical_json(r#"{"b": [1.0], "a": "\u0041"}"#)?;
+/// assert_eq!(canonical, r#"{"a":"A","b":[1]}"#);
+/// # Ok::<(), sealwax::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`RequestContext::new`].
+pub fn canonical_json(text: &str) -> Result<Cow<'_, str>, Error> {
+    canonical(text, None)
 }
 
 impl fmt::Display for RequestContext {

@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 /// Returns the canonical form; `None` if it is refused.
-pub fn canonical(text: &str, only: Option<&[&str]>) -> Option<Vec<u8>> {
+pub fn canonical(text: &str, only: Option<&[&str]>) -> Option<String> {
     let text = if text.is_empty() { "null" } else { text };
     let skipping = Cell::new(false);
     let strict = Strict {
@@ -21,9 +21,9 @@ pub fn canonical(text: &str, only: Option<&[&str]>) -> Option<Vec<u8>> {
     reader.end().ok()?;
     match &value {
         Value::Object(object) if only.is_some() && object.is_empty() => None,
-        Value::Null if only.is_none() => Some(Vec::new()),
-        Value::Object(_) => serde_json_canonicalizer::to_vec(&value).ok(),
-        Value::Array(_) if only.is_none() => serde_json_canonicalizer::to_vec(&value).ok(),
+        Value::Null if only.is_none() => Some(String::new()),
+        Value::Object(_) => serde_json_canonicalizer::to_string(&value).ok(),
+        Value::Array(_) if only.is_none() => serde_json_canonicalizer::to_string(&value).ok(),
         _ => None,
     }
 }

@@ -17,9 +17,9 @@ use super::error::Error;
 
 const MAX_LEVELS: usize = 100;
 
-/// Returns the canonical form of a JSON text; no bytes for an empty text or `null`. With `only`,
+/// Returns the canonical form of a JSON text; none for an empty text or `null`. With `only`,
 /// returns that of an object of the members so named, and checks no other member.
-pub(crate) fn canonical<'t>(text: &'t str, only: Option<&[&str]>) -> Result<Cow<'t, [u8]>, Error> {
+pub(crate) fn canonical<'t>(text: &'t str, only: Option<&[&str]>) -> Result<Cow<'t, str>, Error> {
     let mut reader = Reader {
         text,
         at: 0,
@@ -29,7 +29,7 @@ pub(crate) fn canonical<'t>(text: &'t str, only: Option<&[&str]>) -> Result<Cow<
     };
     match reader.whole(only) {
         Ok(true) => Ok(reader.output.finish(reader.at)),
-        Ok(false) => Ok(Cow::Borrowed(&[])),
+        Ok(false) => Ok(Cow::Borrowed("")),
         Err(why) => Err(Error::argument(format!("arguments: {why}"))),
     }
 }
@@ -123,7 +123,15 @@ impl Reader<'_> {
     }
 
     /// Reads white space, and leaves it out.
+    #[inline]
     fn space(&mut self) {
+        if self.peek() <= Some(b' ') {
+            self.some_space();
+        }
+    }
+
+    #[inline(never)]
+    fn some_space(&mut self) {
         let begin = self.at;
         while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
             self.at += 1;

@@ -65,16 +65,13 @@ impl<'t> Reader<'t> {
         }
         self.value(levels)?;
         let before = self.members[first..].last();
-        let order = before.map_or(Ordering::Less, |before| by_utf16(&before.key, &key));
-        if order == Ordering::Equal && !self.skipping {
-            return Err(DUPLICATE);
-        }
+        let is_after = before.is_none_or(|before| by_utf16(&before.key, &key).is_lt());
         if self.members.capacity() == 0 {
             self.members.reserve(ROOM);
         }
         let place = begin..self.output.len(self.at);
         self.members.push(Member { key, place });
-        Ok(order == Ordering::Less)
+        Ok(is_after)
     }
 
     /// Writes the members of an object anew, which begin at `begin` of the output.

@@ -6,7 +6,7 @@ use std::ops::Range;
 pub(super) struct Output<'t> {
     text: &'t str,
     /// What is written, up to `kept` of the text.
-    copied: Vec<u8>,
+    copied: String,
     /// The text from here on is written as it is, and not copied yet.
     kept: usize,
 }
@@ -15,7 +15,7 @@ impl<'t> Output<'t> {
     pub fn new(text: &'t str) -> Self {
         Self {
             text,
-            copied: Vec::new(),
+            copied: String::new(),
             kept: 0,
         }
     }
@@ -31,7 +31,7 @@ impl<'t> Output<'t> {
             return;
         }
         self.copy(span.start);
-        self.copied.extend_from_slice(by.as_bytes());
+        self.copied.push_str(by);
         self.kept = span.end;
     }
 
@@ -43,22 +43,21 @@ impl<'t> Output<'t> {
         spans: impl Iterator<Item = Range<usize>>,
     ) {
         self.copy(at);
-        // Behind all, and then over them.
+        // Behind all, which then go.
         let end = self.copied.len();
         for span in spans {
             if self.copied.len() > end {
-                self.copied.push(b',');
+                self.copied.push(',');
             }
             self.copied.extend_from_within(span);
         }
-        self.copied.copy_within(end.., begin);
-        self.copied.truncate(begin + self.copied.len() - end);
+        self.copied.drain(begin..end);
     }
 
     /// Returns the output, once the text is read up to `at`.
-    pub fn finish(mut self, at: usize) -> Cow<'t, [u8]> {
+    pub fn finish(mut self, at: usize) -> Cow<'t, str> {
         if self.copied.is_empty() {
-            return Cow::Borrowed(&self.text.as_bytes()[self.kept..at]);
+            return Cow::Borrowed(&self.text[self.kept..at]);
         }
         self.copy(at);
         Cow::Owned(self.copied)
@@ -69,8 +68,7 @@ impl<'t> Output<'t> {
             // Room for an object that is rearranged at the end.
             self.copied.reserve(2 * self.text.len());
         }
-        self.copied
-            .extend_from_slice(&self.text.as_bytes()[self.kept..at]);
+        self.copied.push_str(&self.text[self.kept..at]);
         self.kept = at;
     }
 }
