@@ -1,7 +1,6 @@
 //! The context of a `requestState`: 32 bytes that name its request, the same from every language
 //! (SPEC.md, "Request context").
 
-use std::borrow::Cow;
 use std::fmt;
 
 use crate::Error;
@@ -99,8 +98,7 @@ impl RequestContext {
     }
 }
 
-/// Returns a JSON object or array in its canonical form (RFC 8785), as a context binds it; borrowed if the
-/// text has it already.
+/// Returns a JSON object or array in its canonical form (RFC 8785), as a context binds it.
 ///
 /// ```
 /// let canonical = sealwax::canonical_json(r#"{"b": [1.0], "a": "\u0041"}"#)?;
@@ -111,8 +109,9 @@ impl RequestContext {
 /// # Errors
 ///
 /// As [`RequestContext::new`].
-pub fn canonical_json(text: &str) -> Result<Cow<'_, str>, Error> {
-    canonical(text, None)
+pub fn canonical_json(text: &str) -> Result<String, Error> {
+    let canonical = canonical(text, None)?.into_owned();
+    String::from_utf8(canonical).map_err(|_| Error::Malformed("UTF-8"))
 }
 
 impl fmt::Display for RequestContext {

@@ -40,6 +40,6 @@ pub fn tags(view: &View) -> impl Iterator<Item = &[u8; 16]> {
 /// # Errors
 ///
 /// As [`RequestContext::new`](crate::RequestContext::new).
-pub fn canonical<'t>(text: &'t str, only: Option<&[&str]>) -> Result<Cow<'t, str>, Error> {
+pub fn canonical<'t>(text: &'t str, only: Option<&[&str]>) -> Result<Cow<'t, [u8]>, Error> {
     crate::format::canonical::canonical(text, only)
 }

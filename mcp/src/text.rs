@@ -1,7 +1,5 @@
 //! Times, ids and objects as texts.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use crate::ledger::{CEILING, LARGEST_SKEW};
@@ -27,7 +25,7 @@ pub(super) fn hex(ulid: &[u8; 16]) -> String {
 /// Returns an object as JSON: in its canonical form, unless it has a number that has none.
 pub(super) fn canonical(object: Map<String, Value>) -> String {
     let text = Value::Object(object).to_string();
-    canonical_json(&text).map(Cow::into_owned).unwrap_or(text)
+    canonical_json(&text).unwrap_or(text)
 }
 
 /// Returns a time as RFC 3339 writes it.

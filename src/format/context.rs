@@ -19,7 +19,7 @@ pub(crate) fn digest(
     let arguments = canonical::canonical(arguments, only)?;
     let mut digest = Sha256::new();
     pae(
-        &[method.as_bytes(), target.as_bytes(), arguments.as_bytes()],
+        &[method.as_bytes(), target.as_bytes(), &arguments],
         |bytes| digest.update(bytes),
     );
     Ok(digest.finalize().into())

@@ -54,7 +54,11 @@ fn other_texts_are_written_anew() {
         ("{\"\u{ffff}\":1,\"\u{1f602}\":2,\"\u{e000}\":3}", "{\"\u{1f602}\":2,\"\u{e000}\":3,\"\u{ffff}\":1}"),
     ];
     for (text, expected) in others {
-        assert_eq!(canonical(text, None).unwrap(), expected, "{text}");
+        assert_eq!(
+            canonical(text, None).unwrap(),
+            expected.as_bytes(),
+            "{text}"
+        );
         assert_agrees(text, None);
     }
 }
@@ -101,7 +105,7 @@ fn of_named_members_only_these_are_checked() {
         ("", None),
     ] {
         let written = canonical(text, Some(only)).ok();
-        assert_eq!(written.as_deref(), expected, "{text}");
+        assert_eq!(written.as_deref(), expected.map(str::as_bytes), "{text}");
         assert_agrees(text, Some(only));
     }
 }
@@ -146,7 +150,7 @@ fn random_texts_agree() {
 #[track_caller]
 fn assert_kept(text: &str) {
     assert!(
-        matches!(canonical(text, None).unwrap(), Cow::Borrowed(kept) if kept == text),
+        matches!(canonical(text, None).unwrap(), Cow::Borrowed(kept) if kept == text.as_bytes()),
         "{text}"
     );
     assert_agrees(text, None);
@@ -163,7 +167,11 @@ fn assert_refused(text: &str) {
 fn assert_agrees(text: &str, only: Option<&[&str]>) -> bool {
     let written = canonical(text, only).ok();
     let expected = oracle::canonical(text, only);
-    assert_eq!(written.as_deref(), expected.as_deref(), "{text}");
+    assert_eq!(
+        written.as_deref(),
+        expected.as_deref().map(str::as_bytes),
+        "{text}"
+    );
     expected.is_some()
 }
 

@@ -19,7 +19,8 @@ const MAX_LEVELS: usize = 100;
 
 /// Returns the canonical form of a JSON text; none for an empty text or `null`. With `only`,
 /// returns that of an object of the members so named, and checks no other member.
-pub(crate) fn canonical<'t>(text: &'t str, only: Option<&[&str]>) -> Result<Cow<'t, str>, Error> {
+pub(crate) fn canonical<'t>(text: &'t str, only: Option<&[&str]>) -> Result<Cow<'t, [u8]>, Error> {
+    let text = text.as_bytes();
     let mut reader = Reader {
         text,
         at: 0,
@@ -29,7 +30,7 @@ pub(crate) fn canonical<'t>(text: &'t str, only: Option<&[&str]>) -> Result<Cow<
     };
     match reader.whole(only) {
         Ok(true) => Ok(reader.output.finish(reader.at)),
-        Ok(false) => Ok(Cow::Borrowed("")),
+        Ok(false) => Ok(Cow::Borrowed(&[])),
         Err(why) => Err(Error::argument(format!("arguments: {why}"))),
     }
 }
@@ -43,7 +44,7 @@ const NO_OBJECT: &str = "expected an object or none, found a text, a number or a
 const TOO_DEEP: &str = "expected at most 100 levels";
 
 struct Reader<'t> {
-    text: &'t str,
+    text: &'t [u8],
     /// The place of the first byte that is not read yet.
     at: usize,
     output: Output<'t>,
@@ -82,9 +83,9 @@ impl Reader<'_> {
             Some(b'{') => self.object(levels, None),
             Some(b'[') => self.array(levels),
             Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.word("true"),
-            Some(b'f') => self.word("false"),
-            Some(b'n') => self.word("null"),
+            Some(b't') => self.word(b"true"),
+            Some(b'f') => self.word(b"false"),
+            Some(b'n') => self.word(b"null"),
             _ => Err(NO_JSON),
         }
     }
@@ -106,8 +107,8 @@ impl Reader<'_> {
         }
     }
 
-    fn word(&mut self, word: &str) -> Read<()> {
-        if !self.rest().starts_with(word.as_bytes()) {
+    fn word(&mut self, word: &[u8]) -> Read<()> {
+        if !self.rest().starts_with(word) {
             return Err(NO_JSON);
         }
         self.at += word.len();
@@ -137,7 +138,7 @@ impl Reader<'_> {
             self.at += 1;
         }
         if self.at > begin {
-            self.output.replace(begin..self.at, "");
+            self.output.replace(begin..self.at, b"");
         }
     }
 
@@ -149,10 +150,10 @@ impl Reader<'_> {
     }
 
     fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.text.get(self.at).copied()
     }
 
     fn rest(&self) -> &[u8] {
-        &self.text.as_bytes()[self.at..]
+        &self.text[self.at..]
     }
 }

@@ -39,7 +39,7 @@ impl Reader<'_> {
     fn double(&mut self, begin: usize) -> Read<()> {
         // By serde_json, because the engine's documents are read so: the standard library's reader
         // is 8 kB of WebAssembly more.
-        let number: Result<Value, _> = serde_json::from_str(&self.text[begin..self.at]);
+        let number: Result<Value, _> = serde_json::from_slice(&self.text[begin..self.at]);
         let number = number.ok().and_then(|number| number.as_f64());
         let number = number.filter(|number| number.is_finite()).ok_or(NO_JSON)?;
         if self.skipping {
@@ -49,8 +49,8 @@ impl Reader<'_> {
             return Err(INEXACT);
         }
         let mut buffer = ryu_js::Buffer::new();
-        self.output
-            .replace(begin..self.at, buffer.format_finite(number));
+        let written = buffer.format_finite(number).as_bytes();
+        self.output.replace(begin..self.at, written);
         Ok(())
     }
 

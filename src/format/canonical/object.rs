@@ -11,9 +11,9 @@ const DUPLICATE: &str = "expected each key once in an object";
 /// The members to make room for at first.
 const ROOM: usize = 16;
 
-/// A member of an object: its key, and its place in the output.
+/// A member of an object: the characters of its key, and its place in the output.
 pub(super) struct Member<'t> {
-    key: Cow<'t, str>,
+    key: Cow<'t, [u8]>,
     place: Range<usize>,
 }
 
@@ -57,7 +57,7 @@ impl<'t> Reader<'t> {
             return Err(NO_JSON);
         }
         self.space();
-        if only.is_some_and(|only| !only.contains(&&*key)) {
+        if only.is_some_and(|only| !only.iter().any(|name| name.as_bytes() == &*key)) {
             self.skipping = true;
             self.value(levels)?;
             self.skipping = false;
@@ -110,12 +110,12 @@ impl PartialOrd for Member<'_> {
 
 /// Compares texts by their UTF-16 units. UTF-8 bytes compare in the same way, but for characters
 /// from U+10000 on (lead bytes F0 to F4): their units come before those of U+E000 to U+FFFF (EE, EF).
-fn by_utf16(a: &str, b: &str) -> Ordering {
-    let rank = |byte: u8| match byte {
+fn by_utf16(a: &[u8], b: &[u8]) -> Ordering {
+    let rank = |&byte: &u8| match byte {
         0xEE | 0xEF => byte + 8,
         _ => byte,
     };
-    match a.bytes().zip(b.bytes()).find(|(a, b)| a != b) {
+    match a.iter().zip(b).find(|(a, b)| a != b) {
         Some((a, b)) => rank(a).cmp(&rank(b)),
         None => a.len().cmp(&b.len()),
     }

@@ -4,18 +4,18 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 pub(super) struct Output<'t> {
-    text: &'t str,
+    text: &'t [u8],
     /// What is written, up to `kept` of the text.
-    copied: String,
+    copied: Vec<u8>,
     /// The text from here on is written as it is, and not copied yet.
     kept: usize,
 }
 
 impl<'t> Output<'t> {
-    pub fn new(text: &'t str) -> Self {
+    pub fn new(text: &'t [u8]) -> Self {
         Self {
             text,
-            copied: String::new(),
+            copied: Vec::new(),
             kept: 0,
         }
     }
@@ -26,12 +26,12 @@ impl<'t> Output<'t> {
     }
 
     /// Writes `by` in place of a span of the text, the last one read. Nothing is copied if they are equal.
-    pub fn replace(&mut self, span: Range<usize>, by: &str) {
-        if &self.text[span.clone()] == by {
+    pub fn replace(&mut self, span: Range<usize>, by: &[u8]) {
+        if self.text[span.clone()] == *by {
             return;
         }
         self.copy(span.start);
-        self.copied.push_str(by);
+        self.copied.extend_from_slice(by);
         self.kept = span.end;
     }
 
@@ -47,7 +47,7 @@ impl<'t> Output<'t> {
         let end = self.copied.len();
         for span in spans {
             if self.copied.len() > end {
-                self.copied.push(',');
+                self.copied.push(b',');
             }
             self.copied.extend_from_within(span);
         }
@@ -55,7 +55,7 @@ impl<'t> Output<'t> {
     }
 
     /// Returns the output, once the text is read up to `at`.
-    pub fn finish(mut self, at: usize) -> Cow<'t, str> {
+    pub fn finish(mut self, at: usize) -> Cow<'t, [u8]> {
         if self.copied.is_empty() {
             return Cow::Borrowed(&self.text[self.kept..at]);
         }
@@ -68,7 +68,7 @@ impl<'t> Output<'t> {
             // Room for an object that is rearranged at the end.
             self.copied.reserve(2 * self.text.len());
         }
-        self.copied.push_str(&self.text[self.kept..at]);
+        self.copied.extend_from_slice(&self.text[self.kept..at]);
         self.kept = at;
     }
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::{NO_JSON, Read, Reader};
 
 impl<'t> Reader<'t> {
-    /// Reads a string, and returns its characters.
-    pub(super) fn string(&mut self) -> Read<Cow<'t, str>> {
+    /// Reads a string, and returns its characters, in UTF-8.
+    pub(super) fn string(&mut self) -> Read<Cow<'t, [u8]>> {
         self.at += 1;
         let text = self.text;
         let begin = self.at;
@@ -16,10 +16,10 @@ impl<'t> Reader<'t> {
         }
         let mut characters = text[begin..self.at].to_owned();
         while self.take(b'\\') {
-            characters.push(self.escape()?);
+            self.escape(&mut characters)?;
             let begin = self.at;
             self.at += plain(self.rest());
-            characters.push_str(&text[begin..self.at]);
+            characters.extend_from_slice(&text[begin..self.at]);
         }
         match self.take(b'"') {
             true => Ok(Cow::Owned(characters)),
@@ -27,8 +27,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads an escape after its backslash, and writes it in its shortest form.
-    fn escape(&mut self) -> Read<char> {
+    /// Reads an escape after its backslash, and writes its shortest form.
+    fn escape(&mut self, characters: &mut Vec<u8>) -> Read<()> {
         let begin = self.at - 1;
         let kind = self.peek().ok_or(NO_JSON)?;
         self.at += 1;
@@ -44,24 +44,23 @@ impl<'t> Reader<'t> {
         };
         let read = begin..self.at;
         let mut room = [0; 4];
+        let utf8 = character.encode_utf8(&mut room).as_bytes();
         match character {
-            '"' => self.output.replace(read, "\\\""),
-            '\\' => self.output.replace(read, "\\\\"),
-            '\x08' => self.output.replace(read, "\\b"),
-            '\x0c' => self.output.replace(read, "\\f"),
-            '\n' => self.output.replace(read, "\\n"),
-            '\r' => self.output.replace(read, "\\r"),
-            '\t' => self.output.replace(read, "\\t"),
+            '"' => self.output.replace(read, b"\\\""),
+            '\\' => self.output.replace(read, b"\\\\"),
+            '\x08' => self.output.replace(read, b"\\b"),
+            '\x0c' => self.output.replace(read, b"\\f"),
+            '\n' => self.output.replace(read, b"\\n"),
+            '\r' => self.output.replace(read, b"\\r"),
+            '\t' => self.output.replace(read, b"\\t"),
             '\0'..' ' => {
                 let code = format!("\\u{:04x}", u32::from(character));
-                self.output.replace(read, &code);
+                self.output.replace(read, code.as_bytes());
             }
-            _ => {
-                let character = character.encode_utf8(&mut room);
-                self.output.replace(read, character);
-            }
+            _ => self.output.replace(read, utf8),
         }
-        Ok(character)
+        characters.extend_from_slice(utf8);
+        Ok(())
     }
 
     /// Reads the digits of `\u`, and a second escape after a high surrogate.
@@ -69,7 +68,7 @@ impl<'t> Reader<'t> {
         let mut units = [self.unit()?, 0];
         let is_high = (0xD800..0xDC00).contains(&units[0]);
         if is_high {
-            self.word("\\u")?;
+            self.word(b"\\u")?;
             units[1] = self.unit()?;
         }
         let units = &units[..1 + usize::from(is_high)];
