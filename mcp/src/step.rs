@@ -1,12 +1,14 @@
 //! The steps that the engine asks of an adapter.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::answer::{RpcError, ToolResult};
+use crate::input::Scope;
 use crate::ledger::Command;
 use sealwax::{Error, SessionMetadata};
 
-/// The next step of an adapter. [`Leave`](Self::Leave), [`Reply`](Self::Reply),
+/// The next step of an adapter. [`Respond`](Self::Respond), [`Reply`](Self::Reply),
 /// [`Done`](Self::Done) and [`Drop`](Self::Drop) end the exchange; the adapter reports the outcome
 /// of all others by an [`Event`](super::Event).
 #[derive(Debug)]
@@ -14,22 +16,27 @@ pub enum Step {
     /// Resolve the caller, at most once per request.
     Identify,
     /// Ask the author's `accept`, or report an end to it.
-    Ask(Question),
-    /// Run this command on the ledger, and report its reply.
+    Ask {
+        /// The question.
+        question: Question,
+        /// How long to wait for the answer.
+        within: Duration,
+    },
+    /// Run this command on the ledger, within its time, and report its reply.
     Ledger(Box<Command>),
     /// Get the first value of a new session from the author.
     Begin,
     /// Apply the functions given to [`Exchange::update`](super::Exchange::update), all of them and
     /// in their order, to this value, as JSON, which another request wrote in the meantime.
     Update(String),
-    /// Deliver the message, and report the result before it is sent, as [`Deliver::watch`] says.
+    /// Deliver the message, and report the result before it is sent, as [`Deliver::report`] says.
     Deliver(Box<Deliver>),
     /// Send the result, with these changes.
-    Leave(Box<Leave>),
+    Respond(Box<Respond>),
     /// Answer instead of the handler, or instead of its result.
     Reply(Reply),
     /// Return this to the handler that acted.
-    Done(Box<Made>),
+    Done(Box<HandleResult>),
     /// Discard the message without an answer.
     Drop,
 }
@@ -103,10 +110,10 @@ pub struct Presented {
 pub struct Deliver {
     /// The opened value, for the member of `params` that carries it. `None`: the member is absent
     /// and stays so.
-    pub carried: Option<String>,
+    pub opened: Option<String>,
     /// The result, as JSON, of a method that the guard serves itself: the SDK's handler returns
     /// this.
-    pub own: Option<String>,
+    pub builtin_result: Option<String>,
     /// The negotiated values of the session of the transport, as JSON: `protocolVersion`,
     /// `clientCapabilities`, `clientInfo`, `serverCapabilities`.
     pub negotiated: Option<String>,
@@ -117,14 +124,17 @@ pub struct Deliver {
     /// The value for the missing header `MCP-Protocol-Version`.
     pub version: Option<String>,
     /// The `sessionId` to add to every message sent for it: inside a `result`, or beside `params`.
-    pub stamp: Option<String>,
+    pub add_session_id: Option<String>,
     /// The results to report before they are sent.
-    pub watch: Watch,
+    pub report: Report,
+    /// The time that is left for what the message may still have to ask: for the
+    /// [`Message::within`](super::Message::within) of the message inside.
+    pub within: Duration,
 }
 
 /// The results that an adapter reports before they are sent. An error need not be reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Watch {
+pub enum Report {
     /// None.
     #[default]
     Never,
@@ -137,14 +147,15 @@ pub enum Watch {
 /// Changes to a result before it is sent.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Leave {
+pub struct Respond {
     /// The new value of the member of the result that carries a token.
     pub token: Option<String>,
     /// The new value of `_meta["io.modelcontextprotocol/session"]` of the result.
     pub metadata: Option<SessionMetadata>,
-    /// Whether caches must not keep it: set `cacheScope` to `private` and `ttlMs` to 0, if the
-    /// result has them.
-    pub private: bool,
+    /// The new value of `cacheScope`, so that no cache keeps the result for others.
+    pub cache_scope: Option<Scope>,
+    /// The new value of `ttlMs`.
+    pub ttl_ms: Option<u64>,
     /// Whether to add `sessions` and `experimental.sessions`, both `{}`, to the capabilities.
     pub declare: bool,
     /// The header `Mcp-Session-Id`.
@@ -188,7 +199,7 @@ impl Reply {
 /// The result of a handler's action.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Made {
+pub struct HandleResult {
     /// The handle, if one was made.
     pub handle: Option<String>,
     /// The ulid of a handle that is the key of a row, or the token id of one that holds its state.
@@ -198,15 +209,15 @@ pub struct Made {
     /// The value that a handle holds, as JSON.
     pub value: Option<String>,
     /// For a handle that holds its state: the data to make its successor.
-    pub before: Option<Before>,
+    pub predecessor: Option<Predecessor>,
     /// For a handle that holds its state: its times.
-    pub life: Option<Life>,
+    pub times: Option<HandleTimes>,
 }
 
 /// The times of a handle that holds its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Life {
+pub struct HandleTimes {
     /// The time of making, in Unix seconds.
     pub issued_at: u64,
     /// Its end, in Unix seconds. `None` for never.
@@ -219,7 +230,7 @@ pub struct Life {
 
 /// The data of a handle that its successor needs, known from opening it. Times are in Unix seconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Before {
+pub struct Predecessor {
     /// The time of making of the first handle of the chain.
     pub started_at: u64,
     /// The number of handles before it in the chain.
