@@ -15,8 +15,8 @@ use sealwax_mcp::{Event, Failed, LedgerSettings, Refused, Reply, Step};
 use serde_json::Value;
 
 use crate::accept::{Accept, TimeLimit};
+use crate::ledger::client::LedgerClient;
 use crate::ledger::{Command, Ledger, LedgerError};
-use crate::ledger_client::LedgerClient;
 use crate::principal::{IntoPrincipal, signed_in};
 use crate::refusal::{About, Asked, Refusal};
 

@@ -17,8 +17,8 @@ use serde_json::Value;
 use crate::Kind;
 use crate::caller::Received;
 use crate::guard::{Guard, Initial, InitialOf, WithSessions};
+use crate::handler::session::{Session, json};
 use crate::refusal::{About, error_data};
-use crate::session::{Session, json};
 
 impl Guard {
     /// Adds data-layer sessions. `initial` returns the first value of a session, from the request of

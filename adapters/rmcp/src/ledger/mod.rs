@@ -1,5 +1,6 @@
 //! Ledgers: records of used tokens, of ends, and of the latest state of each session.
 
+pub(crate) mod client;
 mod memory;
 #[cfg(feature = "redis")]
 mod redis;

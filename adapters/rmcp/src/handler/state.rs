@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 
 use crate::Kind;
 use crate::caller::{Caller, unprotected};
+use crate::handler::session::json;
 use crate::refusal::{About, error_data, internal};
-use crate::session::json;
 
 /// The `requestState` of a request as a `T`, opened and checked: an argument of a tool or prompt.
 ///

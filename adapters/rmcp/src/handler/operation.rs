@@ -11,8 +11,8 @@ use crate::Kind;
 use crate::accept::TimeLimit;
 use crate::caller::Caller;
 use crate::guard::Guard;
+use crate::handler::refused::Refused;
 use crate::refusal::{About, token_id};
-use crate::refused::Refused;
 
 /// An operation that has begun.
 pub(crate) struct Acting<'a> {

@@ -12,8 +12,8 @@ use sealwax_mcp::{Head, Leave, Outcome, Scope};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use crate::message::SESSION;
-use crate::params::sent;
+use crate::handler::params::sent;
+use crate::transport::message::SESSION;
 
 /// A result that [`Session::result`](crate::Session::result) can make again: rmcp's result of a tool, a prompt, a resource or
 /// a custom request.

@@ -13,9 +13,9 @@ use tokio::io::{
 use tokio::sync::oneshot;
 
 use crate::accept::TimeLimit;
-use crate::message::{REPLAYED, is_notification, replied, request_id};
-use crate::open_requests::{Open, Request};
-use crate::relay::{Relay, send};
+use crate::transport::message::{REPLAYED, is_notification, replied, request_id};
+use crate::transport::open_requests::{Open, Request};
+use crate::transport::relay::{Relay, send};
 use crate::transport::{Arrived, Leaving};
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {

@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::caller::{Caller, refused};
 use crate::guard::Guard;
-use crate::message::{SESSION, header};
-use crate::params::{Params, sent};
+use crate::handler::params::{Params, sent};
+use crate::handler::results::Outgoing;
 use crate::refusal::{Asked, internal};
-use crate::results::Outgoing;
+use crate::transport::message::{SESSION, header};
 
 impl Guard {
     /// Opens what the request carries, calls `handler`, and seals what it returns.

@@ -15,9 +15,9 @@ use tower_service::Service;
 
 use crate::accept::BoxError;
 use crate::guard::Guard;
-use crate::http_transport::bare;
-use crate::rewrite::{Boxed, boxed};
 use crate::transport::Transport;
+use crate::transport::http_request::bare;
+use crate::transport::rewrite::{Boxed, boxed};
 
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
 

@@ -25,8 +25,8 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::guard::Guard;
-use crate::message::REPLAYED;
 use crate::refusal::internal;
+use crate::transport::message::REPLAYED;
 
 /// A protected server, made by [`Guard::protect`]. Serve it in place of the inner server.
 ///

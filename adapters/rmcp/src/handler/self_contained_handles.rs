@@ -11,12 +11,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Kind;
-use crate::acting::Acting;
 use crate::caller::Caller;
 use crate::guard::Guard;
+use crate::handler::operation::Acting;
+use crate::handler::refused::Refused;
+use crate::handler::session::json;
 use crate::refusal::About;
-use crate::refused::Refused;
-use crate::session::json;
 
 impl Guard {
     /// Returns the handles of one type, such as `basket`, that hold their state.

@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 
 use crate::Kind;
 use crate::caller::{Caller, Received, unprotected};
+use crate::handler::results::HandlerResult;
 use crate::refusal::{About, error_data, internal, said};
-use crate::results::HandlerResult;
 
 /// The session of a request, opened and checked: an argument of a tool or prompt. A request without a session is
 /// refused; [`Sessions::of`](crate::Sessions::of) returns `None` instead.

@@ -1,5 +1,16 @@
 //! Messages of HTTP or stdio, before rmcp sees them and as they leave.
 
+pub(crate) mod http_request;
+pub(crate) mod incoming;
+pub(crate) mod layer;
+pub(crate) mod message;
+pub(crate) mod negotiated;
+pub(crate) mod open_requests;
+pub(crate) mod outgoing;
+pub(crate) mod relay;
+pub(crate) mod rewrite;
+pub(crate) mod streams;
+
 use std::sync::OnceLock;
 
 use http::request::Parts;
@@ -16,12 +27,12 @@ use crate::Kind;
 use crate::accept::TimeLimit;
 use crate::caller::{Caller, Known};
 use crate::guard::Guard;
-use crate::message::{
+use crate::handler::params::sent;
+use crate::refusal::{About, Asked};
+use crate::transport::message::{
     VERSION, echo, header, is_modern, is_notification, leave, put_echo, replied, request_id, stamp,
     take_session,
 };
-use crate::params::sent;
-use crate::refusal::{About, Asked};
 
 /// The guard of a transport.
 pub(crate) struct Transport {

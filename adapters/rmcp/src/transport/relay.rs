@@ -6,8 +6,8 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::Mutex;
 
-use crate::open_requests::OpenRequests;
 use crate::transport::Transport;
+use crate::transport::open_requests::OpenRequests;
 
 /// The relay between the client and rmcp.
 pub(crate) struct Relay<W> {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadHalf, WriteHalf};
 
 use crate::guard::Guard;
-use crate::relay::Relay;
 use crate::transport::Transport;
+use crate::transport::relay::Relay;
 
 const PIPE: usize = 64 * 1024;
 

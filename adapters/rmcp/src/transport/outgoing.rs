@@ -6,9 +6,9 @@ use rmcp::model::RequestId;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWrite, BufReader, DuplexStream, ReadHalf};
 
-use crate::message::stamp;
-use crate::open_requests::{Open, Request};
-use crate::relay::Relay;
+use crate::transport::message::stamp;
+use crate::transport::open_requests::{Open, Request};
+use crate::transport::relay::Relay;
 
 /// The places in which rmcp repeats the id of a request.
 const TOLD_SUBSCRIPTION: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";

@@ -10,9 +10,9 @@ use http_body_util::{BodyExt as _, Full};
 use sealwax_mcp::{Deliver, Event, Failed, Reply, Step};
 use serde_json::Value;
 
-use crate::message::{HEADER, VERSION, replied, request_id};
-use crate::negotiated::Negotiated;
-use crate::rewrite::{Boxed, boxed, rewrite};
+use crate::transport::message::{HEADER, VERSION, replied, request_id};
+use crate::transport::negotiated::Negotiated;
+use crate::transport::rewrite::{Boxed, boxed, rewrite};
 use crate::transport::{Arrived, Leaving, Transport};
 
 impl Transport {

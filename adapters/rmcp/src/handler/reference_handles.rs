@@ -7,9 +7,9 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax_mcp::{Made, Sent, What};
 
-use crate::acting::Acting;
 use crate::guard::Guard;
-use crate::refused::Refused;
+use crate::handler::operation::Acting;
+use crate::handler::refused::Refused;
 
 impl Guard {
     /// Returns the handles of one type, such as `basket`, for state that the server holds.
