@@ -3,8 +3,8 @@
 //! Input of a client never makes these functions fail: an unreadable document, such as one with a
 //! lone surrogate, is answered as a malformed message. Mistakes of the adapter are errors.
 
-mod act;
 mod event;
+mod handle;
 mod ledger;
 mod message;
 mod read;
@@ -13,8 +13,8 @@ mod settings;
 mod step;
 mod write;
 
-pub use act::{act, fork};
 pub use event::on;
+pub use handle::{fork, handle};
 pub use ledger::{fitness, judge, run};
 pub use message::{message, revoke, transport};
 pub use redis::{answered, dialogue};

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::act::{Act, Acting};
 use crate::context::{Context, Reason};
 use crate::guard::{Guard, PAUSE};
+use crate::handle::{HandleFlow, HandleOp};
 use crate::input::{Event, Message, TransportMessage};
 use crate::ledger::Command;
 use crate::request::Request;
@@ -30,7 +30,7 @@ pub struct Exchange {
 enum Flow {
     Request(Box<Request>),
     Transport(Box<TransportFlow>),
-    Act(Box<Acting>),
+    Handle(Box<HandleFlow>),
     Revoking(Box<Revoking>),
     Over,
 }
@@ -50,7 +50,7 @@ impl Guard {
 
     /// Signs a principal out everywhere: everything that began until now, or begins within the
     /// allowance after it, is refused. The ledger remembers it for
-    /// [`CEILING`](crate::ledger::CEILING), longer than anything lives. Shorter `lives` save space:
+    /// [`CEILING`](crate::ledger::CEILING), longer than anything lives. A shorter `retain_for` saves space:
     /// the longest lifetime of anything that the service issues, now or later.
     ///
     /// The exchange asks the ledger, and ends with [`Step::Done`] once the ledger has recorded it.
@@ -63,9 +63,9 @@ impl Guard {
     pub fn revoke(
         &self,
         principal: &Principal,
-        lives: Option<Duration>,
+        retain_for: Option<Duration>,
     ) -> Result<(Exchange, Step), Error> {
-        let command = self.ledger()?.names.revoke(principal, lives)?;
+        let command = self.ledger()?.names.revoke(principal, retain_for)?;
         Ok(Exchange::of_revocation(self.clone(), command))
     }
 }
@@ -159,18 +159,14 @@ impl Exchange {
         let context = &mut self.context;
         let step = match event {
             Event::Principal(found) if context.is_identifying() => {
-                let known = context.identify(found.map(Some));
-                self.identified(known)
-            }
-            Event::Nobody if context.is_identifying() => {
-                let known = context.identify(Ok(None));
+                let known = context.identify(found);
                 self.identified(known)
             }
             event => {
                 let taken = match &mut self.flow {
                     Flow::Request(request) => request.take(context, event),
                     Flow::Transport(flow) => flow.take(context, event),
-                    Flow::Act(acting) => acting.take(context, event),
+                    Flow::Handle(handle) => handle.take(context, event),
                     Flow::Revoking(revoking) => revoking.take(context, event),
                     Flow::Over => None,
                 };
@@ -180,12 +176,12 @@ impl Exchange {
         Ok(self.settle(step))
     }
 
-    /// Begins a separate exchange for a handler's action on a handle.
+    /// Begins a separate exchange for a handler's operation on a handle.
     #[must_use]
-    pub fn act(&self, act: Act<'_>) -> (Self, Step) {
+    pub fn handle(&self, op: HandleOp<'_>) -> (Self, Step) {
         let mut exchange = Self {
             context: self.context.inner(),
-            flow: Flow::Act(Box::new(Acting::new(act))),
+            flow: Flow::Handle(Box::new(HandleFlow::new(op))),
             opening: None,
         };
         let step = exchange.entered(Ok(()));
@@ -206,7 +202,7 @@ impl Exchange {
     }
 
     /// Seals the next `requestState` for this request and its caller, and returns the token: the
-    /// `requestState` of a result with `resultType: "input_required"`, which leaves as it is. Unlike
+    /// `requestState` of a result with `resultType: "input_required"`, which is sent as it is. Unlike
     /// the value, the token shows nothing wherever it ends up.
     ///
     /// # Errors
@@ -247,7 +243,7 @@ impl Exchange {
     /// Writes the session's value, computed by a function of the author. If another request wrote
     /// in the meantime, [`Step::Update`] asks to apply the function to that value, unless
     /// [`write`](Self::write) was called too. A result that was made from the value is then made again
-    /// ([`Updated::left`](super::Updated::left)).
+    /// ([`Updated::result`](super::Updated::result)).
     ///
     /// # Errors
     ///
@@ -278,7 +274,7 @@ impl Exchange {
     #[must_use]
     pub fn opened(&self) -> Option<&str> {
         match &self.flow {
-            Flow::Act(acting) => acting.opened(),
+            Flow::Handle(handle) => handle.opened(),
             _ => None,
         }
     }
@@ -294,7 +290,7 @@ impl Exchange {
         match &mut self.flow {
             Flow::Request(request) => request.advance(context),
             Flow::Transport(flow) => flow.advance(context),
-            Flow::Act(acting) => acting.advance(context),
+            Flow::Handle(handle) => handle.advance(context),
             Flow::Revoking(revoking) => revoking.advance(),
             Flow::Over => Step::Drop,
         }
@@ -313,7 +309,7 @@ impl Exchange {
         match &self.flow {
             Flow::Request(request) => request.fail(context, reason),
             Flow::Transport(flow) => flow.fail(context, reason),
-            Flow::Act(acting) => acting.refuse(context, reason),
+            Flow::Handle(handle) => handle.refuse(context, reason),
             Flow::Revoking(_) | Flow::Over => Step::Drop,
         }
     }
@@ -336,7 +332,7 @@ impl Step {
     fn ends(&self) -> bool {
         matches!(
             self,
-            Self::Leave(_) | Self::Reply(_) | Self::Done(_) | Self::Drop
+            Self::Respond(_) | Self::Reply(_) | Self::Done(_) | Self::Drop
         )
     }
 }

@@ -26,14 +26,14 @@ pub(super) struct Settings {
     pub only: Vec<(String, Vec<String>)>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
-    pub asks: bool,
+    pub has_accept: bool,
     pub ledger: Option<Ledger>,
 }
 
 impl Settings {
     /// Returns whether ends are remembered, by `accept` or a ledger.
     pub fn remembers(&self) -> bool {
-        self.asks || self.ledger.is_some()
+        self.has_accept || self.ledger.is_some()
     }
 }
 
@@ -61,7 +61,7 @@ impl Guard {
             only: Vec::new(),
             sessions: None,
             transport: TransportSettings::default(),
-            asks: false,
+            has_accept: false,
             ledger: None,
         }
     }
@@ -119,7 +119,7 @@ pub struct GuardBuilder {
     pub(super) only: Vec<(String, Vec<String>)>,
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
-    pub(super) asks: bool,
+    pub(super) has_accept: bool,
     pub(super) ledger: Option<LedgerSettings>,
 }
 
@@ -161,8 +161,8 @@ impl GuardBuilder {
     /// Sets whether there is an `accept`, which is asked before a token counts, and remembers ends:
     /// false by default.
     #[must_use]
-    pub fn asks(mut self, asks: bool) -> Self {
-        self.asks = asks;
+    pub fn has_accept(mut self, has_accept: bool) -> Self {
+        self.has_accept = has_accept;
         self
     }
 
@@ -219,7 +219,7 @@ impl GuardBuilder {
             only: self.only,
             sessions: self.sessions,
             transport: self.transport,
-            asks: self.asks,
+            has_accept: self.has_accept,
             ledger,
         })))
     }

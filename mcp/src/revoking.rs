@@ -1,5 +1,5 @@
 //! Signs a principal out, for the operator of the server.
-use crate::asking;
+use crate::admission;
 use crate::context::{About, Context, Reason, failure};
 use crate::input::{Event, Failed};
 use crate::ledger::Command;
@@ -34,7 +34,7 @@ impl Revoking {
             }
             Err(Failed(why)) => Reason::LedgerUnavailable(why),
             Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
-                match asking::confirmed(context, &reply, None) {
+                match admission::confirmed(context, &reply, None) {
                     Ok(()) => return Some(Step::Done(Box::default())),
                     Err(reason) => reason,
                 }

@@ -11,21 +11,21 @@ pub struct LedgerSettings {
     pub label: String,
     /// The largest difference between the clocks of the replicas and of the store, in whole
     /// seconds: 5 by default, and 0 if the ledger is `local`.
-    pub allowance: Option<Duration>,
+    pub clock_tolerance: Option<Duration>,
     /// Whether the ledger is on this machine, as a file or in memory, so that there is one clock.
     pub local: bool,
     /// Accepts tokens older than the ledger if they were made since this time, in Unix seconds: for
     /// the day on which the ledger is introduced. Tokens used or ended since then, and outdated
     /// states of sessions, are accepted too.
-    pub adopt: Option<u64>,
+    pub accept_issued_since: Option<u64>,
     /// Whether a `requestState` may be used any number of times.
     pub reusable_request_state: bool,
 }
 
 impl LedgerSettings {
-    pub(super) fn allowance(&self) -> Duration {
+    pub(super) fn clock_tolerance(&self) -> Duration {
         let usual = Duration::from_secs(if self.local { 0 } else { 5 });
-        self.allowance.unwrap_or(usual)
+        self.clock_tolerance.unwrap_or(usual)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::answer::{RpcError, ToolResult};
 use crate::ledger::Command;
 use sealwax::{Error, SessionMetadata};
 
-/// The next step of an adapter. [`Leave`](Self::Leave), [`Reply`](Self::Reply),
+/// The next step of an adapter. [`Respond`](Self::Respond), [`Reply`](Self::Reply),
 /// [`Done`](Self::Done) and [`Drop`](Self::Drop) end the exchange; the adapter reports the outcome
 /// of all others by an [`Event`](super::Event).
 #[derive(Debug)]
@@ -22,14 +22,14 @@ pub enum Step {
     /// Apply the functions given to [`Exchange::update`](super::Exchange::update), all of them and
     /// in their order, to this value, as JSON, which another request wrote in the meantime.
     Update(String),
-    /// Deliver the message, and report the result before it is sent, as [`Deliver::watch`] says.
+    /// Deliver the message, and report the result before it is sent, as [`Deliver::report`] says.
     Deliver(Box<Deliver>),
     /// Send the result, with these changes.
-    Leave(Box<Leave>),
+    Respond(Box<Respond>),
     /// Answer instead of the handler, or instead of its result.
     Reply(Reply),
     /// Return this to the handler that acted.
-    Done(Box<Made>),
+    Done(Box<HandleResult>),
     /// Discard the message without an answer.
     Drop,
 }
@@ -103,10 +103,10 @@ pub struct Presented {
 pub struct Deliver {
     /// The opened value, for the member of `params` that carries it. `None`: the member is absent
     /// and stays so.
-    pub carried: Option<String>,
+    pub opened: Option<String>,
     /// The result, as JSON, of a method that the guard serves itself: the SDK's handler returns
     /// this.
-    pub own: Option<String>,
+    pub builtin_result: Option<String>,
     /// The negotiated values of the session of the transport, as JSON: `protocolVersion`,
     /// `clientCapabilities`, `clientInfo`, `serverCapabilities`.
     pub negotiated: Option<String>,
@@ -117,14 +117,14 @@ pub struct Deliver {
     /// The value for the missing header `MCP-Protocol-Version`.
     pub version: Option<String>,
     /// The `sessionId` to add to every message sent for it: inside a `result`, or beside `params`.
-    pub stamp: Option<String>,
+    pub add_session_id: Option<String>,
     /// The results to report before they are sent.
-    pub watch: Watch,
+    pub report: Report,
 }
 
 /// The results that an adapter reports before they are sent. An error need not be reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Watch {
+pub enum Report {
     /// None.
     #[default]
     Never,
@@ -137,7 +137,7 @@ pub enum Watch {
 /// Changes to a result before it is sent.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Leave {
+pub struct Respond {
     /// The new value of the member of the result that carries a token.
     pub token: Option<String>,
     /// The new value of `_meta["io.modelcontextprotocol/session"]` of the result.
@@ -188,7 +188,7 @@ impl Reply {
 /// The result of a handler's action.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Made {
+pub struct HandleResult {
     /// The handle, if one was made.
     pub handle: Option<String>,
     /// The ulid of a handle that is the key of a row, or the token id of one that holds its state.
@@ -198,15 +198,15 @@ pub struct Made {
     /// The value that a handle holds, as JSON.
     pub value: Option<String>,
     /// For a handle that holds its state: the data to make its successor.
-    pub before: Option<Before>,
+    pub predecessor: Option<Predecessor>,
     /// For a handle that holds its state: its times.
-    pub life: Option<Life>,
+    pub times: Option<HandleTimes>,
 }
 
 /// The times of a handle that holds its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Life {
+pub struct HandleTimes {
     /// The time of making, in Unix seconds.
     pub issued_at: u64,
     /// Its end, in Unix seconds. `None` for never.
@@ -219,7 +219,7 @@ pub struct Life {
 
 /// The data of a handle that its successor needs, known from opening it. Times are in Unix seconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Before {
+pub struct Predecessor {
     /// The time of making of the first handle of the chain.
     pub started_at: u64,
     /// The number of handles before it in the chain.

@@ -196,14 +196,7 @@ impl Caller {
     ) -> Step {
         while matches!(step, Step::Identify) {
             let found = self.principal.get_or_init(|| self.guard.principal(context));
-            step = self.on(
-                exchange,
-                match found.clone() {
-                    Ok(Some(principal)) => Event::Principal(Ok(principal)),
-                    Ok(None) => Event::Nobody,
-                    Err(failed) => Event::Principal(Err(failed)),
-                },
-            );
+            step = self.on(exchange, Event::Principal(found.clone()));
         }
         let refused = exchange.refused();
         self.guard

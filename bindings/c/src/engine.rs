@@ -206,7 +206,7 @@ pub unsafe extern "C" fn sealwax_exchange_act(
             let value = optional(value, value_len)?;
             let begun = Begun::new(acting, step, step_len)?;
             let current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
-            begun.give(document::act(&current.exchange, act, value)?);
+            begun.give(document::handle(&current.exchange, act, value)?);
             Ok(())
         })
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
 
 use sealwax_core::{Error, JwtClaims, Principal, RequestContext};
-use sealwax_mcp::{Carried, Profile};
+use sealwax_mcp::{Profile, TokenFields};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn sealwax_carried(
         call(error, || {
             let method = input::untrusted(method, method_len)?;
             let out = Buffer::text(out, cap, len)?;
-            let carried = Carried::by(method).map(|carried| {
+            let carried = TokenFields::for_method(method).map(|carried| {
                 json!({
                     "kind": carried.kind.name(),
                     "param": carried.param,

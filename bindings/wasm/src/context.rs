@@ -1,7 +1,7 @@
 //! The request, and its caller.
 
 use sealwax::{JwtClaims, Principal, RequestContext};
-use sealwax_mcp::Carried;
+use sealwax_mcp::TokenFields;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::shared;
 #[wasm_bindgen(raw_module = "./facts.js")]
 extern "C" {
     /// `pkg/src/facts.ts`
-    #[wasm_bindgen(typescript_type = "Carried")]
+    #[wasm_bindgen(typescript_type = "TokenFields")]
     pub type JsCarried;
     #[wasm_bindgen(typescript_type = "PrincipalParts")]
     pub type JsPrincipal;
@@ -47,7 +47,7 @@ pub fn request_context(
 
 #[wasm_bindgen]
 pub fn carried(method: &str) -> Option<JsCarried> {
-    let carried = Carried::by(method)?;
+    let carried = TokenFields::for_method(method)?;
     let kind = carried.kind.name();
     Some(members(kind, carried.param, carried.result, carried.target))
 }

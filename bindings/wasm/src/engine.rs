@@ -111,7 +111,7 @@ impl Exchange {
 
     pub fn act(&self, act: &Text, value: Option<Text>) -> Result<Begun> {
         let value = value.as_ref().map(cut);
-        let (acting, step) = document::act(&self.0, &document(act), value.as_deref())?;
+        let (acting, step) = document::handle(&self.0, &document(act), value.as_deref())?;
         Ok(begun(Exchange(acting), &step))
     }
 

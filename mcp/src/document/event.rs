@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::read::{Document, place, principal, read, texts};
 use super::{NO_DOCUMENT, step};
 use crate::exchange::Exchange;
-use crate::input::{Event, Failed, Head, Outcome, Scope, Updated, Verdict};
+use crate::input::{Event, Failed, HandlerResult, Outcome, Scope, Updated, Verdict};
 use sealwax::Error;
 
 /// Reports the outcome of the last step. `value` is the first value of a session, or the whole
@@ -20,10 +20,12 @@ pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Resul
     let (name, details) = Document(&document).first().ok_or(NO_DOCUMENT)?;
     let failed = details.text("failed").map(|why| Failed(why.to_owned()));
     let event = match name.as_str() {
-        "principal" if details.is("nobody") => Event::Nobody,
+        "principal" if details.is("nobody") => Event::Principal(Ok(None)),
         "principal" => Event::Principal(match failed {
             Some(failed) => Err(failed),
-            None => principal(details).map_err(|error| Failed(error.to_string())),
+            None => principal(details)
+                .map(Some)
+                .map_err(|error| Failed(error.to_string())),
         }),
         "answer" => Event::Answer(match failed {
             Some(failed) => Verdict::Unavailable(failed),
@@ -38,9 +40,9 @@ pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Resul
             Some(failed) => Err(failed),
             None => Ok(Updated {
                 value: value.ok_or(NO_DOCUMENT)?,
-                left: match details.at("left") {
+                result: match details.at("left") {
                     Document(Value::Null) => None,
-                    left => Some(head(left, None)),
+                    result => Some(head(result, None)),
                 },
             }),
         }),
@@ -48,15 +50,18 @@ pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Resul
             Some(failed) => Err(failed),
             None => Ok(value.ok_or(NO_DOCUMENT)?),
         }),
-        "left" => Event::Left(head(details, value)),
+        "notResumed" => {
+            Event::NotResumed(Failed(details.0.as_str().unwrap_or_default().to_owned()))
+        }
+        "left" => Event::Result(head(details, value)),
         _ => return Err(NO_DOCUMENT),
     };
     let step = exchange.on(event)?;
     Ok(step::written(exchange, &step))
 }
 
-fn head<'a>(left: Document<'a>, initialized: Option<&'a str>) -> Head<'a> {
-    Head {
+fn head<'a>(left: Document<'a>, initialized: Option<&'a str>) -> HandlerResult<'a> {
+    HandlerResult {
         outcome: match left.text("outcome") {
             Some("input_required") => Outcome::InputRequired,
             Some("error") => Outcome::Error,

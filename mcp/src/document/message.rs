@@ -8,7 +8,7 @@ use super::read::{Document, principal, read};
 use super::step::begun;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::{Event, Failed, Message, SentSession, TransportMessage};
+use crate::input::{ClientSession, Event, Failed, Message, TransportMessage};
 use crate::step::Step;
 use sealwax::{Error, Principal};
 
@@ -29,8 +29,8 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
         notification: document.is("notification"),
         modern: document.is("modern"),
         header: document.text("header"),
-        carried: document.sent("carried"),
-        session: (!session.0.is_null()).then(|| SentSession {
+        token: document.sent("carried"),
+        session: (!session.0.is_null()).then(|| ClientSession {
             id: session.sent("id"),
             state: session.sent("state"),
         }),
@@ -56,7 +56,7 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
         modern: document.is("modern"),
         version: document.text("version"),
         header: document.sent("header"),
-        inside: document.sent("inside"),
+        message_session_id: document.sent("inside"),
         initialize,
         principal,
     });

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::NO_DOCUMENT;
-use crate::input::Sent;
+use crate::input::ClientValue;
 use sealwax::{Error, Principal};
 
 pub(super) fn read(document: &str) -> Result<Value, Error> {
@@ -38,11 +38,11 @@ impl<'a> Document<'a> {
     }
 
     #[inline(never)]
-    pub fn sent(self, member: &str) -> Sent<'a> {
+    pub fn sent(self, member: &str) -> ClientValue<'a> {
         match self.at(member).0 {
-            Value::Null => Sent::Absent,
-            Value::String(text) => Sent::Text(text),
-            _ => Sent::Other,
+            Value::Null => ClientValue::Absent,
+            Value::String(text) => ClientValue::Text(text),
+            _ => ClientValue::Other,
         }
     }
 

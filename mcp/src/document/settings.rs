@@ -16,7 +16,7 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     let settings = read(settings)?;
     let settings = Document(&settings);
     let mut builder = Guard::builder(codec);
-    builder.asks = settings.is("asks");
+    builder.has_accept = settings.is("asks");
     builder.request_state_ttl = settings.seconds("requestStateTtl");
     for (target, names) in settings.members("only") {
         builder.only.push((target.clone(), texts(names)));
@@ -47,9 +47,9 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     if ledger.0.is_object() {
         builder.ledger = Some(LedgerSettings {
             label: ledger.text("label").unwrap_or_default().into(),
-            allowance: ledger.seconds("allowance"),
+            clock_tolerance: ledger.seconds("allowance"),
             local: ledger.is("local"),
-            adopt: ledger.number("adopt"),
+            accept_issued_since: ledger.number("adopt"),
             reusable_request_state: ledger.is("reusableRequestState"),
         });
     }

@@ -4,7 +4,9 @@ use super::write::Object;
 use crate::exchange::Exchange;
 use crate::ledger::Command;
 use crate::session::Session;
-use crate::step::{Deliver, Leave, Made, Presented, Question, Refused, Reply, Step, Watch};
+use crate::step::{
+    Deliver, HandleResult, Presented, Question, Refused, Reply, Report, Respond, Step,
+};
 
 /// Returns a step as a document, together with the refusals on the way.
 pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
@@ -39,7 +41,7 @@ pub(super) fn written(exchange: &mut Exchange, step: &Step) -> String {
                 object.json("session", &self::session(session));
             }
         }
-        Step::Leave(leave) => object.leave(leave),
+        Step::Respond(leave) => object.leave(leave),
         Step::Reply(reply) => object.reply(reply),
         Step::Done(made) => object.made(made),
         Step::Drop => object.step("drop"),
@@ -64,23 +66,23 @@ impl Object {
 
     fn deliver(&mut self, deliver: &Deliver) {
         self.step("deliver");
-        self.text("carried", deliver.carried.as_deref());
-        self.text("own", deliver.own.as_deref());
+        self.text("carried", deliver.opened.as_deref());
+        self.text("own", deliver.builtin_result.as_deref());
         self.text("negotiated", deliver.negotiated.as_deref());
         self.text("tokenId", deliver.token_id.as_deref());
         if let Some(expires_at) = deliver.expires_at {
             self.number("expiresAt", Some(expires_at));
         }
         self.text("version", deliver.version.as_deref());
-        self.text("stamp", deliver.stamp.as_deref());
-        match deliver.watch {
-            Watch::Never => {}
-            Watch::Member(member) => self.put("watch", member),
-            Watch::Always => self.flag("watch", true),
+        self.text("stamp", deliver.add_session_id.as_deref());
+        match deliver.report {
+            Report::Never => {}
+            Report::Member(member) => self.put("watch", member),
+            Report::Always => self.flag("watch", true),
         }
     }
 
-    fn leave(&mut self, leave: &Leave) {
+    fn leave(&mut self, leave: &Respond) {
         self.step("leave");
         self.text("token", leave.token.as_deref());
         if let Some(metadata) = &leave.metadata {
@@ -109,13 +111,13 @@ impl Object {
         }
     }
 
-    fn made(&mut self, made: &Made) {
+    fn made(&mut self, made: &HandleResult) {
         self.step("done");
         self.text("handle", made.handle.as_deref());
         self.text("id", Some(&made.id));
         self.text("expiresAt", made.expires_at.as_deref());
         self.text("value", made.value.as_deref());
-        if let Some(before) = &made.before {
+        if let Some(before) = &made.predecessor {
             let mut object = Self::default();
             object.number("startedAt", Some(before.started_at));
             object.number("generation", Some(before.generation.into()));
@@ -124,7 +126,7 @@ impl Object {
             object.number("until", before.until);
             self.json("before", &object.written());
         }
-        if let Some(life) = made.life {
+        if let Some(life) = made.times {
             let mut object = Self::default();
             object.number("issuedAt", Some(life.issued_at));
             object.number("expiresAt", life.expires_at);

@@ -8,7 +8,7 @@ use rmcp::model::{
     ReadResourceResult, ServerCapabilities,
 };
 use sealwax_mcp::ToolResult;
-use sealwax_mcp::{Head, Leave, Outcome, Scope};
+use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -57,10 +57,10 @@ handler_results! {
 /// A result. `member` names the member that carries a token, if one does.
 pub(crate) trait Outgoing: Sized {
     /// Returns the parts that the engine reads.
-    fn head(&mut self, member: &str) -> Head<'_>;
+    fn head(&mut self, member: &str) -> Reported<'_>;
 
     /// Applies the engine's changes.
-    fn leave(&mut self, member: &str, leave: Leave);
+    fn leave(&mut self, member: &str, leave: Respond);
 
     /// Makes the result of a method of the guard itself.
     fn own(_: &str, _modern: bool) -> Option<Self> {
@@ -91,9 +91,9 @@ trait Placed: Sized {
 }
 
 impl<R: Placed> Outgoing for R {
-    fn head(&mut self, _: &str) -> Head<'_> {
+    fn head(&mut self, _: &str) -> Reported<'_> {
         let places = self.places();
-        Head {
+        Reported {
             outcome: places.outcome,
             token: places.token.map(|token| token.as_str()).into(),
             scope: places.scope.map(|scope| match scope {
@@ -109,7 +109,7 @@ impl<R: Placed> Outgoing for R {
         Placed::told(tool)
     }
 
-    fn leave(&mut self, _: &str, leave: Leave) {
+    fn leave(&mut self, _: &str, leave: Respond) {
         let places = self.places();
         if let (Some(place), Some(token)) = (places.token, leave.token) {
             *place = token;
@@ -221,8 +221,8 @@ impl Placed for () {
 }
 
 impl Outgoing for CustomResult {
-    fn head(&mut self, member: &str) -> Head<'_> {
-        Head {
+    fn head(&mut self, member: &str) -> Reported<'_> {
+        Reported {
             outcome: match self.0["resultType"].as_str() {
                 Some("input_required") => Outcome::InputRequired,
                 _ => Outcome::Complete,
@@ -238,7 +238,7 @@ impl Outgoing for CustomResult {
         }
     }
 
-    fn leave(&mut self, member: &str, leave: Leave) {
+    fn leave(&mut self, member: &str, leave: Respond) {
         let Value::Object(result) = &mut self.0 else {
             return;
         };

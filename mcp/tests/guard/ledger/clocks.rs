@@ -3,7 +3,8 @@
 use crate::common::AUDIENCE;
 use sealwax_mcp::ledger::{Memory, Namespace, Script};
 use sealwax_mcp::{
-    Event, Failed, Guard, GuardBuilder, Head, LedgerSettings, Message, Scope, Sent, Step,
+    ClientValue, Event, Failed, Guard, GuardBuilder, HandlerResult, LedgerSettings, Message, Scope,
+    Step,
 };
 
 use super::replica::{ALLOWANCE, DAY, Replica, START, alice, call, code, read};
@@ -14,7 +15,7 @@ fn a_replica_that_was_stopped_revives_nothing() {
     let replica = Replica::new();
     let state = replica.asked();
     let (mut exchange, step) = replica.guard.message(Message {
-        carried: Sent::Text(&state),
+        token: ClientValue::Text(&state),
         ..call()
     });
     let Step::Ledger(command) = step else {
@@ -45,7 +46,7 @@ fn what_is_older_than_the_ledger_is_unknown() {
     let (state, created) = (replica.asked(), replica.created());
     for message in [
         Message {
-            carried: Sent::Text(&state),
+            token: ClientValue::Text(&state),
             ..call()
         },
         read(&created),
@@ -87,7 +88,7 @@ fn what_is_older_than_the_ledger_is_unknown() {
     let adopt = Some(START);
     let replica = Replica::with(|guard| {
         guard.ledger(LedgerSettings {
-            adopt,
+            accept_issued_since: adopt,
             ..LedgerSettings::default()
         })
     });
@@ -192,20 +193,20 @@ fn the_first_message_opens_the_ledger() {
     drop(exchange);
     // A list makes its cursor with the result, so the ledger is opened then: unless it is anybody's.
     replica.pass(5);
-    let left = |scope| Head {
-        token: Sent::Text("2"),
+    let left = |scope| HandlerResult {
+        token: ClientValue::Text("2"),
         scope,
-        ..Head::default()
+        ..HandlerResult::default()
     };
-    let public = Event::Left(left(Some(Scope::Public)));
+    let public = Event::Result(left(Some(Scope::Public)));
     let step = fresh.message(list).0.on(public).unwrap();
-    assert!(matches!(step, Step::Leave(_)), "{step:?}");
-    match listing.on(Event::Left(left(None))).unwrap() {
+    assert!(matches!(step, Step::Respond(_)), "{step:?}");
+    match listing.on(Event::Result(left(None))).unwrap() {
         Step::Ledger(command) => assert_eq!(command.script, Script::Open),
         other => panic!("{other:?}"),
     }
     match listing.on(open()).unwrap() {
-        Step::Leave(leave) => assert!(leave.token.unwrap().starts_with("sw1.")),
+        Step::Respond(leave) => assert!(leave.token.unwrap().starts_with("sw1.")),
         other => panic!("{other:?}"),
     }
     replica.pass(DAY);

@@ -14,7 +14,7 @@ use sealwax::TokenId;
 /// A token that passed every check of its seal, and the question about it.
 pub(super) struct Token {
     pub presented: Presented,
-    pub ask: Ask,
+    pub check: Check,
     /// Times are in Unix seconds.
     pub issued_at: u64,
     /// The start of its session or chain.
@@ -24,7 +24,7 @@ pub(super) struct Token {
 }
 
 /// The question about a token.
-pub(super) enum Ask {
+pub(super) enum Check {
     /// The author's `accept` alone.
     Rule,
     Once,
@@ -42,7 +42,7 @@ pub(super) enum Ask {
 }
 
 /// The open questions about a message's tokens.
-pub(super) struct Asking {
+pub(super) struct Admission {
     tokens: Vec<Token>,
     /// Whether these are sessions of the transport.
     transport: bool,
@@ -62,7 +62,7 @@ enum Stage {
 /// The index of a refused token, and the reason.
 pub(super) type Refusal = (usize, Reason);
 
-impl Asking {
+impl Admission {
     pub fn new(tokens: Vec<Token>) -> Self {
         Self {
             tokens,
@@ -93,22 +93,22 @@ impl Asking {
             match stage {
                 Stage::Accept => {
                     self.next = Stage::Ledger;
-                    if context.guard.settings().asks && !self.tokens.is_empty() {
+                    if context.guard.settings().has_accept && !self.tokens.is_empty() {
                         let presented = self.tokens.iter().map(|token| token.presented.clone());
                         return Ok(Some(Step::Ask(Question::Accept(presented.collect()))));
                     }
                 }
                 Stage::Ledger => {
                     self.next = Stage::End;
-                    if let Some(command) = self.admission(context).map_err(|error| (0, error))? {
+                    if let Some(command) = self.command(context).map_err(|error| (0, error))? {
                         self.command = Some(command.clone());
                         return Ok(Some(Step::Ledger(Box::new(command))));
                     }
                 }
                 Stage::End => {
                     self.next = Stage::Over;
-                    let ends = |token: &&Token| matches!(token.ask, Ask::End | Ask::Force);
-                    if context.guard.settings().asks
+                    let ends = |token: &&Token| matches!(token.check, Check::End | Check::Force);
+                    if context.guard.settings().has_accept
                         && let Some(token) = self.tokens.iter().find(ends)
                     {
                         return Ok(Some(Step::Ask(Question::End(token.presented.clone()))));
@@ -146,7 +146,7 @@ impl Asking {
         Some(judged.and_then(|()| self.step(context)))
     }
 
-    fn admission(&self, context: &Context) -> Result<Option<Command>, Reason> {
+    fn command(&self, context: &Context) -> Result<Option<Command>, Reason> {
         let Some((ledger, mark)) = context.ledger() else {
             return Ok(None);
         };
@@ -159,16 +159,16 @@ impl Asking {
             &ledger.names,
             mark,
             &data_encoding::HEXLOWER.encode(&attempt),
-            ledger.settings.allowance(),
-            ledger.settings.adopt,
+            ledger.settings.clock_tolerance(),
+            ledger.settings.accept_issued_since,
             &subjects,
         )))
     }
 
     /// Returns the tokens that concern the ledger, with their indices.
     fn subjects(&self) -> impl Iterator<Item = (usize, Subject<'_>)> {
-        let asked = self.tokens.iter().enumerate();
-        asked.filter_map(|(at, token)| Some((at, token.subject(self.transport)?)))
+        let presented = self.tokens.iter().enumerate();
+        presented.filter_map(|(at, token)| Some((at, token.subject(self.transport)?)))
     }
 
     fn judged(&self, context: &mut Context, reply: &[String]) -> Result<(), Refusal> {
@@ -179,7 +179,7 @@ impl Asking {
         let refused = match reply.first().map(String::as_str) {
             Some("ok") => {
                 let about = self.tokens.first().map(|one| &one.presented);
-                let used = |token: &Token| matches!(token.ask, Ask::Once);
+                let used = |token: &Token| matches!(token.check, Check::Once);
                 let used = self.tokens.iter().position(used);
                 return confirmed(context, reply, about).map_err(|reason| match used {
                     // It is used up, so that the client must not be told to keep it.
@@ -260,22 +260,22 @@ impl Times {
 }
 
 impl Token {
-    pub fn new(item: Item, opened: Times, ask: Ask) -> Self {
+    pub fn new(item: Item, opened: Times, check: Check) -> Self {
         let presented = Presented::token(item, opened.id, opened.expires_at);
         Self {
             until: presented.until,
             presented,
-            ask,
+            check,
             issued_at: opened.issued_at,
             started_at: opened.started_at,
         }
     }
 
     /// Returns the token of a session id or a handle, by its time of making.
-    pub fn made(presented: Presented, created_at_ms: u64, ask: Ask) -> Self {
+    pub fn made(presented: Presented, created_at_ms: u64, check: Check) -> Self {
         Self {
             presented,
-            ask,
+            check,
             issued_at: created_at_ms / 1000,
             started_at: created_at_ms / 1000,
             // Only settings limit its age, and these may change.
@@ -292,13 +292,13 @@ impl Token {
             Item::Session => Tag::Session,
             Item::Cursor => Tag::Cursor,
         };
-        let mode = match &self.ask {
-            Ask::Rule => return None,
-            Ask::Once => Mode::Once,
-            Ask::Unused => Mode::Unused,
-            Ask::Live => Mode::Live,
-            Ask::Idle(idle) => Mode::Idle(*idle),
-            Ask::Head {
+        let mode = match &self.check {
+            Check::Rule => return None,
+            Check::Once => Mode::Once,
+            Check::Unused => Mode::Unused,
+            Check::Live => Mode::Live,
+            Check::Idle(idle) => Mode::Idle(*idle),
+            Check::Head {
                 token,
                 generation,
                 state,
@@ -307,8 +307,8 @@ impl Token {
                 generation: *generation,
                 state,
             },
-            Ask::End => Mode::End,
-            Ask::Force => Mode::Force,
+            Check::End => Mode::End,
+            Check::Force => Mode::Force,
         };
         Some(Subject {
             tag,
