@@ -1,24 +1,22 @@
 //! The guard and its options.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
+use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
-use rmcp::{ErrorData, RoleServer, ServerHandler};
+use rmcp::{RoleServer, ServerHandler};
 use sealwax::{Codec, Error, Principal};
 use sealwax_mcp::{Event, Failed, LedgerSettings, Refused, Reply, Step};
-use serde_json::Value;
 
 use crate::accept::{Accept, TimeLimit};
 use crate::ledger::client::LedgerClient;
 use crate::ledger::{Command, Ledger, LedgerError};
 use crate::principal::{IntoPrincipal, signed_in};
-use crate::refusal::{About, Asked, Refusal};
+use crate::refusal::{About, Refusal, Request};
+use crate::sessions::{Initial, Sessions};
 
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_ACCEPT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -40,37 +38,20 @@ const MAX_ACCEPT_TIMEOUT: Duration = Duration::from_secs(60);
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Guard(Arc<Settings>);
+pub struct Guard(Arc<Inner>);
 
 type PrincipalOf =
     dyn Fn(&RequestContext<RoleServer>) -> Result<Option<Principal>, Error> + Send + Sync;
 
 type Hook = dyn Fn(&Refusal) + Send + Sync;
 
-/// The first value of a session as JSON, or the reason why there is none. An error is the author's own answer.
-pub(crate) type Initial = Result<Result<String, Failed>, ErrorData>;
-
-pub(crate) type InitialOf =
-    dyn Fn(RequestContext<RoleServer>, Option<Value>) -> BoxFuture<'static, Initial> + Send + Sync;
-
-/// Data-layer sessions, which are set once the guard is built.
-pub(crate) struct WithSessions {
-    pub rules: sealwax_mcp::GuardBuilder,
-    pub engine: sealwax_mcp::Guard,
-    /// `None`: the server holds the state.
-    pub initial: Option<Box<InitialOf>>,
-}
-
-pub(crate) struct Settings {
-    rules: sealwax_mcp::GuardBuilder,
+struct Inner {
+    settings: sealwax_mcp::GuardBuilder,
     engine: sealwax_mcp::Guard,
-    sessions: OnceLock<WithSessions>,
     options: Options,
     peer: OnceLock<Peer<RoleServer>>,
     /// Whether the log has the warning about an anonymous principal.
     warned: Once,
-    /// How long requests of streams may still wait, by the ids that the streams gave them.
-    lent: Mutex<HashMap<i64, TimeLimit>>,
 }
 
 struct Options {
@@ -79,6 +60,9 @@ struct Options {
     accept: Option<Box<dyn Accept>>,
     accept_timeout: Duration,
     ledger: Option<LedgerClient>,
+    has_sessions: bool,
+    /// `None`: the server holds the state.
+    initial: Option<Box<Initial>>,
 }
 
 impl Guard {
@@ -91,13 +75,15 @@ impl Guard {
         P: IntoPrincipal,
     {
         GuardBuilder {
-            rules: sealwax_mcp::Guard::builder(codec),
+            settings: sealwax_mcp::Guard::builder(codec),
             options: Options {
                 principal: Box::new(move |context| principal(context).into_principal()),
                 on_refused: None,
                 accept: None,
                 accept_timeout: ACCEPT_TIMEOUT,
                 ledger: None,
+                has_sessions: false,
+                initial: None,
             },
             ledger: None,
             ledger_settings: None,
@@ -160,18 +146,21 @@ impl Guard {
 
     /// Returns the engine.
     pub(crate) fn engine(&self) -> &sealwax_mcp::Guard {
-        let sessions = self.0.sessions.get();
-        sessions.map_or(&self.0.engine, |it| &it.engine)
+        &self.0.engine
     }
 
     /// Returns the engine's settings, to adapt them to another part of the server.
-    pub(crate) fn rules(&self) -> sealwax_mcp::GuardBuilder {
-        let sessions = self.0.sessions.get();
-        sessions.map_or(&self.0.rules, |it| &it.rules).clone()
+    pub(crate) fn settings(&self) -> sealwax_mcp::GuardBuilder {
+        self.0.settings.clone()
     }
 
-    pub(crate) fn sessions_slot(&self) -> &OnceLock<WithSessions> {
-        &self.0.sessions
+    pub(crate) fn has_sessions(&self) -> bool {
+        self.0.options.has_sessions
+    }
+
+    /// Returns what gives the first value of a session.
+    pub(crate) fn initial(&self) -> Option<&Initial> {
+        self.0.options.initial.as_deref()
     }
 
     pub(crate) fn accept(&self) -> Option<&dyn Accept> {
@@ -218,24 +207,6 @@ impl Guard {
         });
     }
 
-    /// Passes the time limit of a request on to its handler, where nothing else can: on streams.
-    pub(crate) fn lend(&self, id: i64, limit: TimeLimit) {
-        self.lent().insert(id, limit);
-    }
-
-    /// Returns the time limit of a request with this id. It is a limit only: if a client chose the id, it gets that of
-    /// another request, and nothing else.
-    pub(crate) fn take_lent(&self, id: &RequestId) -> Option<TimeLimit> {
-        match id {
-            NumberOrString::Number(id) => self.lent().remove(id),
-            NumberOrString::String(_) => None,
-        }
-    }
-
-    fn lent(&self) -> MutexGuard<'_, HashMap<i64, TimeLimit>> {
-        self.0.lent.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Makes a request context that has only a `peer`, for messages that rmcp has not read yet.
     pub(crate) fn request(&self, peer: Option<Peer<RoleServer>>) -> RequestContext<RoleServer> {
         let peer = peer.unwrap_or_else(|| self.0.peer.get_or_init(nobodys_peer).clone());
@@ -256,7 +227,7 @@ impl Guard {
     pub(crate) fn report_all(
         &self,
         refused: Vec<Refused>,
-        request: Option<&Asked>,
+        request: Option<&Request>,
         principal: Option<&Principal>,
     ) {
         for one in refused {
@@ -296,7 +267,7 @@ fn nobodys_peer() -> Peer<RoleServer> {
 
 /// Sets the options of a [`Guard`].
 pub struct GuardBuilder {
-    rules: sealwax_mcp::GuardBuilder,
+    settings: sealwax_mcp::GuardBuilder,
     options: Options,
     ledger: Option<Box<dyn Ledger>>,
     ledger_settings: Option<LedgerSettings>,
@@ -313,7 +284,7 @@ impl GuardBuilder {
     /// Sets your own check of tokens, in addition to the ledger.
     #[must_use]
     pub fn accept(mut self, accept: impl Accept) -> Self {
-        self.rules = self.rules.has_accept(true);
+        self.settings = self.settings.has_accept(true);
         self.options.accept = Some(Box::new(accept));
         self
     }
@@ -353,7 +324,7 @@ impl GuardBuilder {
     /// Sets a label that distinguishes two ledgers of one audience in one store: empty by default.
     #[must_use]
     pub fn ledger_label(mut self, label: impl Into<String>) -> Self {
-        self.settings().label = label.into();
+        self.ledger_settings().label = label.into();
         self
     }
 
@@ -361,7 +332,7 @@ impl GuardBuilder {
     /// 0 for a ledger on this machine.
     #[must_use]
     pub fn ledger_allowance(mut self, allowance: Duration) -> Self {
-        self.settings().clock_tolerance = Some(allowance);
+        self.ledger_settings().clock_tolerance = Some(allowance);
         self
     }
 
@@ -370,25 +341,25 @@ impl GuardBuilder {
     /// accepted too.
     #[must_use]
     pub fn ledger_adopt(mut self, from: u64) -> Self {
-        self.settings().accept_issued_since = Some(from);
+        self.ledger_settings().accept_issued_since = Some(from);
         self
     }
 
     /// Accepts a `requestState` any number of times, although there is a ledger.
     #[must_use]
     pub fn reusable_request_state(mut self) -> Self {
-        self.settings().reusable_request_state = true;
+        self.ledger_settings().reusable_request_state = true;
         self
     }
 
-    fn settings(&mut self) -> &mut LedgerSettings {
+    fn ledger_settings(&mut self) -> &mut LedgerSettings {
         self.ledger_settings.get_or_insert_default()
     }
 
     /// Sets how long a `requestState` is valid, in whole seconds: 600 by default.
     #[must_use]
     pub fn request_state_ttl(mut self, ttl: Duration) -> Self {
-        self.rules = self.rules.request_state_ttl(ttl);
+        self.settings = self.settings.request_state_ttl(ttl);
         self
     }
 
@@ -400,7 +371,16 @@ impl GuardBuilder {
         target: impl Into<String>,
         arguments: impl IntoIterator<Item = N>,
     ) -> Self {
-        self.rules = self.rules.only(target, arguments);
+        self.settings = self.settings.only(target, arguments);
+        self
+    }
+
+    /// Adds data-layer sessions.
+    #[must_use]
+    pub fn sessions(mut self, sessions: Sessions) -> Self {
+        self.settings = self.settings.sessions(sessions.settings);
+        self.options.has_sessions = true;
+        self.options.initial = sessions.initial;
         self
     }
 
@@ -408,8 +388,9 @@ impl GuardBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a time out of its range, for an empty list of arguments, and for settings of a ledger
-    /// without a ledger.
+    /// [`Error::InvalidArgument`] for a time out of its range, for an empty list of arguments, for settings of a ledger
+    /// without a ledger, and for sessions with two lifetimes, with one where the server holds the state, or required by a
+    /// method that never depends on one.
     pub fn build(mut self) -> Result<Guard, Error> {
         let limit = self.options.accept_timeout;
         if limit.is_zero() || limit > MAX_ACCEPT_TIMEOUT {
@@ -418,7 +399,7 @@ impl GuardBuilder {
         }
         match (self.ledger, self.ledger_settings) {
             (Some(ledger), settings) => {
-                self.rules = self.rules.ledger(LedgerSettings {
+                self.settings = self.settings.ledger(LedgerSettings {
                     local: ledger.is_local(),
                     ..settings.unwrap_or_default()
                 });
@@ -431,20 +412,18 @@ impl GuardBuilder {
                 ));
             }
         }
-        Ok(Guard(Arc::new(Settings {
-            engine: self.rules.clone().build()?,
-            rules: self.rules,
-            sessions: OnceLock::new(),
+        Ok(Guard(Arc::new(Inner {
+            engine: self.settings.clone().build()?,
+            settings: self.settings,
             options: self.options,
             peer: OnceLock::new(),
             warned: Once::new(),
-            lent: Mutex::default(),
         })))
     }
 }
 
 impl fmt::Debug for GuardBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("GuardBuilder").field(&self.rules).finish()
+        f.debug_tuple("GuardBuilder").field(&self.settings).finish()
     }
 }

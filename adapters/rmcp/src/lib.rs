@@ -8,24 +8,26 @@ mod handler;
 pub mod ledger;
 mod principal;
 mod refusal;
+mod running;
 mod sessions;
 mod transport;
 
 pub use accept::{Accept, BoxError, Presented};
-pub use caller::Received;
 pub use guard::{Guard, GuardBuilder};
 pub use handler::protected::Protected;
-pub use handler::reference_handles::{Handle, Handles};
+pub use handler::reference_handles::{ReferenceHandle, ReferenceHandles};
 pub use handler::refused::Refused;
 pub use handler::results::HandlerResult;
-pub use handler::self_contained_handles::{Held, HeldHandles, SealedHandle};
+pub use handler::self_contained_handles::{
+    SealedHandle, SelfContainedHandle, SelfContainedHandles,
+};
 pub use handler::session::Session;
 pub use handler::state::State;
 pub use principal::{IntoPrincipal, VerifiedClaims, anonymous, from_claims};
 pub use refusal::Refusal;
 /// The kinds of tokens that a guard seals and opens. Their names are the same in every language.
 pub use sealwax_mcp::Item as Kind;
-pub use sessions::{Sessions, SessionsBuilder};
+pub use sessions::Sessions;
 pub use transport::layer::{SessionLayer, SessionService};
 pub use transport::negotiated::{ClientInfo, Negotiated};
 pub use transport::streams::Streams;

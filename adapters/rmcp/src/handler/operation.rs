@@ -1,21 +1,36 @@
 //! Operations of a handler on a handle.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::Error;
-use sealwax_mcp::Profile;
-use sealwax_mcp::{Exchange, HandleOp, HandleOpKind, HandleResult, Reply, Step};
+use sealwax_mcp::{
+    ClientValue, Exchange, HandleOp, HandleOpKind, HandleResult, Profile, Reply, Step,
+};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::refused::Refused;
+use super::session::json;
 use crate::Kind;
 use crate::accept::TimeLimit;
 use crate::caller::Caller;
 use crate::guard::Guard;
-use crate::handler::refused::Refused;
 use crate::refusal::{About, token_id};
 
+/// The handles of one type.
+#[derive(Clone, Debug)]
+pub(crate) struct HandleType {
+    pub guard: Guard,
+    pub name: String,
+    pub kind: Kind,
+    pub max_age: Option<Duration>,
+}
+
 /// An operation that has begun.
-pub(crate) struct Acting<'a> {
+pub(crate) struct Operation<'a> {
     kind: Kind,
     caller: &'a Caller,
     context: &'a RequestContext<RoleServer>,
@@ -23,42 +38,30 @@ pub(crate) struct Acting<'a> {
     step: Step,
 }
 
-impl<'a> Acting<'a> {
-    /// Begins an operation on a handle type. It needs a server that this guard protects, which knows the principal.
-    pub(crate) fn begin(
-        guard: &Guard,
-        handle_type: &str,
+impl HandleType {
+    /// Begins an operation. It needs a server that this guard protects, which knows the principal.
+    pub(crate) fn begin<'a>(
+        &self,
         context: &'a RequestContext<RoleServer>,
-        what: HandleOpKind<'_>,
-    ) -> Result<Self, Refused> {
-        let kind = match what {
-            HandleOpKind::Mint { .. }
-            | HandleOpKind::Check { .. }
-            | HandleOpKind::End {
-                self_contained: false,
-                ..
-            } => Kind::Handle,
-            _ => Kind::HandleState,
+        kind: HandleOpKind<'_>,
+    ) -> Result<Operation<'a>, Refused> {
+        let operation = HandleOp {
+            handle_type: &self.name,
+            kind,
         };
-        let act = HandleOp {
-            handle_type,
-            kind: what,
-        };
-        let begun = Caller::of(context).and_then(|caller| {
-            if caller.guard.is(guard) {
-                let begun = caller.within(|exchange| Ok(exchange.handle(act)))?;
+        let begun = Caller::of(&context.extensions).and_then(|caller| {
+            if caller.guard.is(&self.guard) {
+                let begun = caller.within(|running| Ok(running.exchange.handle(operation)))?;
                 return Ok((caller, begun));
             }
             Err(Error::InvalidArgument(
                 "expected handles of the guard that protects this server".into(),
             ))
         });
-        let (caller, (mut exchange, step)) = begun.map_err(|error| {
-            Refused::new(guard.refuse(&error, About::new(kind, Profile::Handle, None)))
-        })?;
+        let (caller, (mut exchange, step)) = begun.map_err(|error| self.refuse(&error, None))?;
         let step = caller.identified(&mut exchange, step, context);
-        Ok(Self {
-            kind,
+        Ok(Operation {
+            kind: self.kind,
             caller,
             context,
             exchange,
@@ -66,18 +69,49 @@ impl<'a> Acting<'a> {
         })
     }
 
+    /// Ends a handle before its expiry.
+    pub(crate) async fn end(
+        &self,
+        context: &RequestContext<RoleServer>,
+        handle: &str,
+    ) -> Result<(), Refused> {
+        let end = HandleOpKind::End {
+            handle: ClientValue::Text(handle),
+            max_age: self.max_age,
+            self_contained: self.kind == Kind::HandleState,
+        };
+        self.begin(context, end)?.done().await.map(drop)
+    }
+
+    /// Returns the JSON of a value to seal.
+    pub(crate) fn json<T: Serialize + ?Sized>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        value: &T,
+    ) -> Result<String, Refused> {
+        json(value).map_err(|error| self.refuse(&error, Caller::of(&context.extensions).ok()))
+    }
+
+    fn refuse(&self, error: &Error, caller: Option<&Arc<Caller>>) -> Refused {
+        let principal = caller.and_then(|caller| caller.principal());
+        let about = About::new(self.kind, Profile::Handle, principal);
+        Refused::new(self.guard.refuse(error, about))
+    }
+}
+
+impl Operation<'_> {
     /// Returns the outcome.
     pub(crate) async fn done(mut self) -> Result<HandleResult, Refused> {
         let limit = TimeLimit::new(self.caller.guard.accept_timeout());
         let drive = self
             .caller
             .drive_within(&limit, &mut self.exchange, self.step, self.context);
-        made(drive.await)
+        done(drive.await)
     }
 
     /// Returns the outcome of an operation that asks nobody.
     pub(crate) fn now(self) -> Result<HandleResult, Refused> {
-        made(self.step)
+        done(self.step)
     }
 
     /// Returns the outcome, and the value that `handle` held.
@@ -86,18 +120,15 @@ impl<'a> Acting<'a> {
         handle: &str,
     ) -> Result<(T, HandleResult), Refused> {
         let opened = match &self.step {
-            Step::Done(made) => made.value.as_deref(),
+            Step::Done(done) => done.value.as_deref(),
             _ => self.exchange.opened(),
         };
-        let value = opened.map(serde_json::from_str);
-        let Some(Ok(value)) = value else {
-            // Read the value first: a handle that cannot be read must not count as used.
-            let refused = value.map(|_| self.unreadable(handle));
-            let made = self.now();
-            return Err(refused.unwrap_or_else(|| made.err().unwrap_or_else(trouble)));
-        };
-        let made = self.done().await?;
-        Ok((value, made))
+        // Read the value first: a handle that cannot be read must not count as used.
+        let value = opened.map(serde_json::from_str).transpose();
+        match value.map_err(|_| self.unreadable(handle))? {
+            Some(value) => Ok((value, self.done().await?)),
+            None => Err(self.now().err().unwrap_or_else(trouble)),
+        }
     }
 
     fn unreadable(&self, handle: &str) -> Refused {
@@ -110,9 +141,9 @@ impl<'a> Acting<'a> {
     }
 }
 
-fn made(step: Step) -> Result<HandleResult, Refused> {
+fn done(step: Step) -> Result<HandleResult, Refused> {
     match step {
-        Step::Done(made) => Ok(*made),
+        Step::Done(done) => Ok(*done),
         Step::Reply(reply) => Err(Refused::new(reply)),
         _ => Err(trouble()),
     }

@@ -5,25 +5,14 @@
     reason = "what the server inside still offers is passed on"
 )]
 
-use rmcp::model::{
-    CallToolRequestParams, CancelTaskParams, CompleteRequestParams, CustomRequest,
-    GetPromptRequestParams, GetSkillRequestParams, GetTaskParams, InitializeRequestParams,
-    PaginatedRequestParams, ReadResourceDirectoryRequestParams, ReadResourceRequestParams,
-    SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams, UpdateTaskParams,
-};
-use sealwax_mcp::ClientValue;
-use sealwax_mcp::TokenFields;
-use serde_json::Value;
+use rmcp::model::*;
+use sealwax_mcp::{ClientValue, TokenFields};
+use serde_json::{Map, Value};
 
 /// The params of a request.
 pub(crate) trait Params {
-    /// Returns the value of the member that carries a token.
-    fn sent(&self, _: &TokenFields) -> ClientValue<'_> {
-        ClientValue::Absent
-    }
-
-    /// Replaces the token by what the handler is to see, and returns the token.
-    fn put(&mut self, _: &TokenFields, _: Option<String>) -> Option<String> {
+    /// Returns the member that carries a token.
+    fn token(&mut self, _: &TokenFields) -> Option<Member<'_>> {
         None
     }
 
@@ -43,8 +32,38 @@ pub(crate) trait Params {
     }
 }
 
+/// The member of a request that carries a token.
+pub(crate) enum Member<'a> {
+    /// In one of rmcp's types.
+    Text(&'a mut Option<String>),
+    /// By its name.
+    Json(&'a mut Map<String, Value>, &'static str),
+}
+
+impl<'a> Member<'a> {
+    /// Returns the value that a client sent.
+    pub(crate) fn value(self) -> ClientValue<'a> {
+        match self {
+            Self::Text(text) => text.as_deref().into(),
+            Self::Json(params, name) => client_value(params.get(name)),
+        }
+    }
+
+    /// Puts what the handler is to see in the token's place, and returns the token.
+    pub(crate) fn replace(self, text: Option<String>) -> Option<String> {
+        match (self, text) {
+            (Self::Text(member), text) => std::mem::replace(member, text),
+            (Self::Json(params, name), Some(text)) => {
+                let token = params.insert(name.into(), text.into())?;
+                token.as_str().map(Into::into)
+            }
+            (Self::Json(params, name), None) => params.remove(name)?.as_str().map(Into::into),
+        }
+    }
+}
+
 /// Classifies what a client sent. Null counts as absent.
-pub(crate) fn sent(value: Option<&Value>) -> ClientValue<'_> {
+pub(crate) fn client_value(value: Option<&Value>) -> ClientValue<'_> {
     match value {
         None | Some(Value::Null) => ClientValue::Absent,
         Some(Value::String(text)) => ClientValue::Text(text),
@@ -55,12 +74,8 @@ pub(crate) fn sent(value: Option<&Value>) -> ClientValue<'_> {
 macro_rules! params {
     ($($params:ty { $token:ident $(, $target:ident $(, $arguments:ident)?)? })*) => {$(
         impl Params for $params {
-            fn sent(&self, _: &TokenFields) -> ClientValue<'_> {
-                self.$token.as_deref().into()
-            }
-
-            fn put(&mut self, _: &TokenFields, text: Option<String>) -> Option<String> {
-                std::mem::replace(&mut self.$token, text)
+            fn token(&mut self, _: &TokenFields) -> Option<Member<'_>> {
+                Some(Member::Text(&mut self.$token))
             }
 
             $(fn target(&self, _: &TokenFields) -> Option<&str> {
@@ -90,33 +105,20 @@ params! {
 }
 
 impl Params for Option<PaginatedRequestParams> {
-    fn sent(&self, _: &TokenFields) -> ClientValue<'_> {
-        let cursor = self.as_ref().and_then(|params| params.cursor.as_deref());
-        cursor.into()
-    }
-
-    fn put(&mut self, _: &TokenFields, text: Option<String>) -> Option<String> {
-        std::mem::replace(&mut self.as_mut()?.cursor, text)
+    fn token(&mut self, _: &TokenFields) -> Option<Member<'_>> {
+        Some(Member::Text(&mut self.as_mut()?.cursor))
     }
 }
 
 /// Also serves requests that fit none of rmcp's types, such as a `tools/call` whose `requestState` is a number.
 impl Params for CustomRequest {
-    fn sent(&self, carried: &TokenFields) -> ClientValue<'_> {
-        sent(self.params.as_ref().and_then(|it| it.get(carried.param)))
-    }
-
-    fn put(&mut self, carried: &TokenFields, text: Option<String>) -> Option<String> {
+    fn token(&mut self, fields: &TokenFields) -> Option<Member<'_>> {
         let params = self.params.as_mut()?.as_object_mut()?;
-        let came = match text {
-            Some(text) => params.insert(carried.param.into(), text.into()),
-            None => params.remove(carried.param),
-        };
-        came?.as_str().map(Into::into)
+        Some(Member::Json(params, fields.param))
     }
 
-    fn target(&self, carried: &TokenFields) -> Option<&str> {
-        self.params.as_ref()?.get(carried.target?)?.as_str()
+    fn target(&self, fields: &TokenFields) -> Option<&str> {
+        self.params.as_ref()?.get(fields.target?)?.as_str()
     }
 
     fn arguments(&self) -> Option<String> {

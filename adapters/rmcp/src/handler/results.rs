@@ -1,18 +1,11 @@
 //! The parts of rmcp's result types that the engine reads and changes.
 
-use rmcp::model::{
-    CacheScope, CallToolResponse, CallToolResult, CompleteResult, CreateTaskResult, CustomResult,
-    DiscoverResult, GetPromptResponse, GetPromptResult, GetSkillResult, GetTaskResult,
-    InitializeResult, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListSkillsResult, ListToolsResult, MetaObject, ReadResourceResponse,
-    ReadResourceResult, ServerCapabilities,
-};
-use sealwax_mcp::ToolResult;
-use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope};
+use rmcp::model::*;
+use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope, ToolResult};
 use serde::Deserialize as _;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::handler::params::sent;
+use super::params::client_value;
 use crate::transport::message::SESSION;
 
 /// A result that [`Session::result`](crate::Session::result) can make again: rmcp's result of a tool, a prompt, a resource or
@@ -54,214 +47,228 @@ handler_results! {
     CustomResult => CustomResult
 }
 
-/// A result. `member` names the member that carries a token, if one does.
-pub(crate) trait Outgoing: Sized {
-    /// Returns the parts that the engine reads.
-    fn head(&mut self, member: &str) -> Reported<'_>;
-
-    /// Applies the engine's changes.
-    fn leave(&mut self, member: &str, leave: Respond);
+/// A result.
+pub(crate) trait Outgoing: Sized + 'static {
+    /// Returns the parts that the engine reads and changes. `member` names the member that carries a token, if one does.
+    fn places(&mut self, member: &'static str) -> Places<'_>;
 
     /// Makes the result of a method of the guard itself.
-    fn own(_: &str, _modern: bool) -> Option<Self> {
+    fn builtin(_: &str, _modern: bool) -> Option<Self> {
         None
     }
 
     /// Makes the result of a tool that the engine answers.
-    fn told(tool: &ToolResult) -> Option<Self>;
-}
-
-/// The places of these parts in one of rmcp's types.
-#[derive(Default)]
-struct Places<'a> {
-    outcome: Outcome,
-    token: Option<&'a mut String>,
-    scope: Option<&'a mut CacheScope>,
-    ttl_ms: Option<&'a mut u64>,
-    capabilities: Option<&'a mut ServerCapabilities>,
-    meta: Option<&'a mut Option<MetaObject>>,
-}
-
-trait Placed: Sized {
-    fn places(&mut self) -> Places<'_>;
-
-    fn told(_: &ToolResult) -> Option<Self> {
+    fn tool(_: &ToolResult) -> Option<Self> {
         None
     }
 }
 
-impl<R: Placed> Outgoing for R {
-    fn head(&mut self, _: &str) -> Reported<'_> {
-        let places = self.places();
-        Reported {
-            outcome: places.outcome,
-            token: places.token.map(|token| token.as_str()).into(),
-            scope: places.scope.map(|scope| match scope {
-                CacheScope::Public => Scope::Public,
-                _ => Scope::Private,
-            }),
-            no_meta: places.meta.is_none(),
-            initialized: None,
-        }
-    }
+/// The parts of a result that the engine reads and changes.
+pub(crate) enum Places<'a> {
+    Typed(Typed<'a>),
+    Json(&'a mut Map<String, Value>, &'static str),
+    /// The result has none.
+    None,
+}
 
-    fn told(tool: &ToolResult) -> Option<Self> {
-        Placed::told(tool)
-    }
+/// The places of these parts in one of rmcp's types.
+pub(crate) struct Typed<'a> {
+    meta: &'a mut Option<MetaObject>,
+    outcome: Outcome,
+    token: Option<&'a mut String>,
+    cache_scope: Option<&'a mut CacheScope>,
+    ttl_ms: Option<&'a mut u64>,
+    capabilities: Option<&'a mut ServerCapabilities>,
+}
 
-    fn leave(&mut self, _: &str, leave: Respond) {
-        let places = self.places();
-        if let (Some(place), Some(token)) = (places.token, leave.token) {
-            *place = token;
-        }
-        if let (Some(scope), true) = (places.scope, leave.private) {
-            *scope = CacheScope::Private;
-        }
-        if let (Some(ttl_ms), true) = (places.ttl_ms, leave.private) {
-            *ttl_ms = 0;
-        }
-        if let (Some(capabilities), true) = (places.capabilities, leave.declare) {
-            declare(capabilities);
-        }
-        if let (Some(meta), Some(metadata)) = (places.meta, leave.metadata) {
-            let meta = meta.get_or_insert_default();
-            meta.0.insert(SESSION.into(), json!(metadata));
+impl<'a> Typed<'a> {
+    fn new(meta: &'a mut Option<MetaObject>) -> Self {
+        Self {
+            meta,
+            outcome: Outcome::Complete,
+            token: None,
+            cache_scope: None,
+            ttl_ms: None,
+            capabilities: None,
         }
     }
 }
 
-/// Declares sessions where rmcp's type has a place for it.
-fn declare(capabilities: &mut ServerCapabilities) {
-    let experimental = capabilities.experimental.get_or_insert_default();
-    experimental.entry("sessions".into()).or_default();
+impl<'a> Places<'a> {
+    /// Returns the parts that the engine reads.
+    pub(crate) fn reported(self) -> Reported<'a> {
+        let mut reported = Reported::default();
+        match self {
+            Self::Typed(places) => {
+                reported.outcome = places.outcome;
+                reported.token = places.token.map(|token| token.as_str()).into();
+                reported.scope = places.cache_scope.map(|scope| match scope {
+                    CacheScope::Public => Scope::Public,
+                    _ => Scope::Private,
+                });
+            }
+            Self::Json(result, member) => {
+                if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
+                    reported.outcome = Outcome::InputRequired;
+                }
+                reported.token = client_value(result.get(member));
+                let scope = result.get("cacheScope").and_then(Value::as_str);
+                reported.scope = scope.map(|scope| match scope {
+                    "public" => Scope::Public,
+                    _ => Scope::Private,
+                });
+            }
+            Self::None => reported.no_meta = true,
+        }
+        reported
+    }
+
+    /// Applies the engine's changes.
+    pub(crate) fn respond(self, changes: Respond) {
+        match self {
+            Self::Typed(places) => {
+                if let (Some(place), Some(token)) = (places.token, changes.token) {
+                    *place = token;
+                }
+                if let (Some(scope), true) = (places.cache_scope, changes.private) {
+                    *scope = CacheScope::Private;
+                }
+                if let (Some(ttl_ms), true) = (places.ttl_ms, changes.private) {
+                    *ttl_ms = 0;
+                }
+                if let (Some(capabilities), true) = (places.capabilities, changes.declare) {
+                    // rmcp's type has this place alone.
+                    let experimental = capabilities.experimental.get_or_insert_default();
+                    experimental.entry("sessions".into()).or_default();
+                }
+                if let Some(metadata) = changes.metadata {
+                    let meta = places.meta.get_or_insert_default();
+                    meta.0.insert(SESSION.into(), json!(metadata));
+                }
+            }
+            Self::Json(result, member) => {
+                if let Some(token) = changes.token {
+                    result.insert(member.into(), token.into());
+                }
+                let private = [("cacheScope", json!("private")), ("ttlMs", json!(0))];
+                for (name, value) in private.into_iter().filter(|_| changes.private) {
+                    if let Some(place) = result.get_mut(name) {
+                        *place = value;
+                    }
+                }
+                if let Some(metadata) = changes.metadata {
+                    match result.entry("_meta").or_insert_with(|| json!({})) {
+                        Value::Object(meta) => {
+                            meta.insert(SESSION.into(), json!(metadata));
+                        }
+                        other => *other = json!({ SESSION: metadata }),
+                    }
+                }
+            }
+            Self::None => {}
+        }
+    }
 }
 
 macro_rules! places {
     ($($result:ident($this:ident) { $($place:ident: $how:expr),* })*) => {$(
-        impl Placed for $result {
-            fn places(&mut self) -> Places<'_> {
+        impl Outgoing for $result {
+            fn places(&mut self, _: &'static str) -> Places<'_> {
                 let $this = self;
-                Places {
-                    meta: Some(&mut $this.meta),
+                Places::Typed(Typed {
                     $($place: $how,)*
-                    ..Places::default()
-                }
+                    ..Typed::new(&mut $this.meta)
+                })
             }
         }
     )*};
+    (plain: $($result:ident)*) => { places! { $($result(it) {})* } };
     (cached: $($result:ident)*) => {
-        places! { $($result(it) { scope: it.cache_scope.as_mut(), ttl_ms: it.ttl_ms.as_mut() })* }
+        places! { $($result(it) {
+            cache_scope: it.cache_scope.as_mut(),
+            ttl_ms: it.ttl_ms.as_mut()
+        })* }
     };
     (lists: $($list:ident)*) => {
         places! { $($list(it) {
             token: it.next_cursor.as_mut(),
-            scope: it.cache_scope.as_mut(),
+            cache_scope: it.cache_scope.as_mut(),
             ttl_ms: it.ttl_ms.as_mut()
         })* }
     };
 }
 
-macro_rules! responses {
-    ($($response:ident { $($kind:ident)* } $(= $told:ident)?)*) => {$(
-        impl Placed for $response {
-            fn places(&mut self) -> Places<'_> {
-                match self {
-                    $(Self::$kind(result) => result.places(),)*
-                    // rmcp has added a variant: the canary test fails, too.
-                    _ => Places::default(),
-                }
-            }
-
-            $(fn told(tool: &ToolResult) -> Option<Self> {
-                $told(tool).map(Into::into)
-            })?
-        }
-    )*};
+places! {
+    plain: CallToolResult CompleteResult CreateTaskResult GetPromptResult GetTaskResult
 }
 
 places! {
-    CallToolResult(it) {}
-    CompleteResult(it) {}
-    CreateTaskResult(it) {}
-    GetPromptResult(it) {}
-    GetTaskResult(it) {}
-    InputRequiredResult(it) {
-        outcome: Outcome::InputRequired, token: it.request_state.as_mut()
-    }
-    InitializeResult(it) { capabilities: Some(&mut it.capabilities) }
-    DiscoverResult(it) {
-        scope: Some(&mut it.cache_scope),
-        ttl_ms: Some(&mut it.ttl_ms),
-        capabilities: Some(&mut it.capabilities)
-    }
+    cached: GetSkillResult ReadResourceResult
 }
-
-places! { cached: GetSkillResult ReadResourceResult }
 
 places! {
     lists: ListPromptsResult ListResourceTemplatesResult ListResourcesResult ListSkillsResult
     ListToolsResult
 }
 
-responses! {
-    CallToolResponse { Complete InputRequired Task } = tool_result
-    GetPromptResponse { Complete InputRequired }
-    ReadResourceResponse { Complete InputRequired }
+places! {
+    InputRequiredResult(it) {
+        outcome: Outcome::InputRequired,
+        token: it.request_state.as_mut()
+    }
+    InitializeResult(it) { capabilities: Some(&mut it.capabilities) }
+    DiscoverResult(it) {
+        cache_scope: Some(&mut it.cache_scope),
+        ttl_ms: Some(&mut it.ttl_ms),
+        capabilities: Some(&mut it.capabilities)
+    }
 }
 
-fn tool_result(tool: &ToolResult) -> Option<CallToolResult> {
-    CallToolResult::deserialize(json!(tool)).ok()
+macro_rules! responses {
+    ($($response:ident { $($kind:ident)* } $(tool: $tool:expr)?;)*) => {$(
+        impl Outgoing for $response {
+            fn places(&mut self, member: &'static str) -> Places<'_> {
+                match self {
+                    $(Self::$kind(result) => result.places(member),)*
+                    // rmcp has added a variant: the canary test fails, too.
+                    _ => Places::None,
+                }
+            }
+
+            $(fn tool(tool: &ToolResult) -> Option<Self> {
+                $tool(tool)
+            })?
+        }
+    )*};
+}
+
+responses! {
+    CallToolResponse { Complete InputRequired Task } tool: tool_result;
+    GetPromptResponse { Complete InputRequired };
+    ReadResourceResponse { Complete InputRequired };
+}
+
+fn tool_result(tool: &ToolResult) -> Option<CallToolResponse> {
+    let result = CallToolResult::deserialize(json!(tool));
+    result.ok().map(Into::into)
 }
 
 /// An empty result, which has no metadata in rmcp; README.md lists the methods.
-impl Placed for () {
-    fn places(&mut self) -> Places<'_> {
-        Places::default()
+impl Outgoing for () {
+    fn places(&mut self, _: &'static str) -> Places<'_> {
+        Places::None
     }
 }
 
 impl Outgoing for CustomResult {
-    fn head(&mut self, member: &str) -> Reported<'_> {
-        Reported {
-            outcome: match self.0["resultType"].as_str() {
-                Some("input_required") => Outcome::InputRequired,
-                _ => Outcome::Complete,
-            },
-            token: sent(self.0.get(member)),
-            scope: match self.0["cacheScope"].as_str() {
-                Some("public") => Some(Scope::Public),
-                Some(_) => Some(Scope::Private),
-                None => None,
-            },
-            no_meta: !self.0.is_object(),
-            initialized: None,
+    fn places(&mut self, member: &'static str) -> Places<'_> {
+        match &mut self.0 {
+            Value::Object(result) => Places::Json(result, member),
+            _ => Places::None,
         }
     }
 
-    fn leave(&mut self, member: &str, leave: Respond) {
-        let Value::Object(result) = &mut self.0 else {
-            return;
-        };
-        if let Some(token) = leave.token {
-            result.insert(member.into(), token.into());
-        }
-        let private = [("cacheScope", json!("private")), ("ttlMs", json!(0))];
-        for (name, value) in private.into_iter().filter(|_| leave.private) {
-            if let Some(place) = result.get_mut(name) {
-                *place = value;
-            }
-        }
-        if let Some(metadata) = leave.metadata {
-            match result.entry("_meta").or_insert_with(|| json!({})) {
-                Value::Object(meta) => {
-                    meta.insert(SESSION.into(), json!(metadata));
-                }
-                other => *other = json!({ SESSION: metadata }),
-            }
-        }
-    }
-
-    fn own(json: &str, modern: bool) -> Option<Self> {
+    fn builtin(json: &str, modern: bool) -> Option<Self> {
         let mut result: Value = serde_json::from_str(json).ok()?;
         if modern {
             result["resultType"] = json!("complete");
@@ -269,7 +276,7 @@ impl Outgoing for CustomResult {
         Some(Self::new(result))
     }
 
-    fn told(tool: &ToolResult) -> Option<Self> {
+    fn tool(tool: &ToolResult) -> Option<Self> {
         Some(Self::new(json!(tool)))
     }
 }

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{NotificationMetaObject, ProtocolVersion};
+use rmcp::model::{Extensions, NotificationMetaObject, ProtocolVersion};
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer};
-use sealwax_mcp::TokenFields;
 use sealwax_mcp::{
-    ClientSession, ClientValue, Event, Failed, Message, Reply, Report, Step, Updated,
+    ClientSession, ClientValue, Event, Message, Reply, Report, Step, TokenFields, Updated,
 };
 use serde_json::Value;
 
-use crate::caller::{Caller, refused};
+use super::params::{Params, client_value};
+use super::results::Outgoing;
+use crate::caller::Caller;
 use crate::guard::Guard;
-use crate::handler::params::{Params, sent};
-use crate::handler::results::Outgoing;
-use crate::refusal::{Asked, internal};
+use crate::refusal::{Request, error_data, internal};
+use crate::running::Running;
 use crate::transport::message::{SESSION, header};
 
 impl Guard {
@@ -29,90 +29,78 @@ impl Guard {
     ) -> Result<A, ErrorData>
     where
         Q: Params,
-        A: Outgoing + 'static,
+        A: Outgoing,
         H: Future<Output = Result<A, ErrorData>>,
     {
-        let carried = TokenFields::for_method(method);
-        let target = carried.and_then(|carried| request.target(&carried));
-        let lent = match context.extensions.get::<http::request::Parts>() {
-            None => self.take_lent(&context.id),
-            Some(_) => None,
-        };
-        let asked = Asked {
-            method: method.into(),
-            target: target.map(Into::into),
-        };
-        let caller = Arc::new(Caller::new(self, asked, &context.extensions, lent));
+        let fields = TokenFields::for_method(method);
+        let target = fields.and_then(|fields| request.target(&fields).map(String::from));
+        let arguments = fields.and_then(|fields| fields.target.and_then(|_| request.arguments()));
+        let asked = Request::new(method, target.as_deref());
+        let caller = Arc::new(Caller::new(self, asked, &context.extensions));
         let modern = is_modern(&context);
-        let arguments = match carried {
-            Some(TokenFields {
-                target: Some(_), ..
-            }) => request.arguments(),
-            _ => None,
-        };
+        let token = fields.and_then(|fields| Some(request.token(&fields)?.value()));
         let session = context.meta.get(SESSION);
         let (mut exchange, step) = self.engine().message(Message {
             method,
-            target,
+            target: target.as_deref(),
             arguments: arguments.as_deref(),
             modern,
-            header: session.and_then(|_| header_of(&context)),
-            token: carried.map_or(ClientValue::Absent, |carried| request.sent(&carried)),
-            session: session.and_then(sent_session),
+            header: session.and_then(|_| header_of(&context.extensions)),
+            token: token.unwrap_or_default(),
+            session: session.and_then(client_session),
             principal: caller.principal().cloned(),
             ..Message::default()
         });
         let mut step = caller.drive(&mut exchange, step, &context).await;
         if let Step::Begin = step {
-            let begun = self.begun(&context, request.all()).await?;
+            let initial = self.initial().ok_or_else(internal)?;
+            let begun = initial(context.clone(), request.all()).await?;
             let begun = begun.as_deref().map_err(Clone::clone);
             step = caller.on(&mut exchange, Event::Begun(begun));
             step = caller.drive(&mut exchange, step, &context).await;
         }
         let Step::Deliver(deliver) = step else {
-            return told(step);
+            return reply(step);
         };
-        if let Some(own) = deliver.builtin_result {
-            return A::own(&own, modern).ok_or_else(internal);
+        let report = deliver.report;
+        if let Some(result) = deliver.builtin_result {
+            return A::builtin(&result, modern).ok_or_else(internal);
         }
-        if let Some(carried) = &carried
-            && let Some(came) = request.put(carried, deliver.opened)
-        {
-            caller.carried(came);
-        }
-        let asking = (deliver.report != Report::Never).then(|| context.clone());
-        let kept = caller.keep(exchange);
+        let token = fields.and_then(|fields| request.token(&fields)?.replace(deliver.opened));
+        let asking = (report != Report::Never).then(|| context.clone());
+        let kept = caller.keep(Running::new(exchange, token));
         context.extensions.insert(Arc::clone(&caller));
         let mut answer = handler(request, context).await?;
-        let (Some(mut exchange), Some(asking)) = (kept.take(), asking) else {
+        let (Some(mut running), Some(asking)) = (kept.take(), asking) else {
             return Ok(answer);
         };
         if asking.ct.is_cancelled() {
             // The client no longer waits for the answer, so the request must have no effect.
             return Err(internal());
         }
-        let member = carried.map_or("", |carried| carried.result);
-        let head = answer.head(member);
-        if head.token == ClientValue::Absent && deliver.report != Report::Always {
+        let member = fields.map_or("", |fields| fields.result);
+        let reported = answer.places(member).reported();
+        if reported.token == ClientValue::Absent && report != Report::Always {
             return Ok(answer);
         }
-        let mut step = caller.on(&mut exchange, Event::Result(head));
+        let mut step = caller.on(&mut running.exchange, Event::Result(reported));
         loop {
-            step = match caller.drive(&mut exchange, step, &asking).await {
+            step = match caller.drive(&mut running.exchange, step, &asking).await {
                 Step::Update(value) => {
-                    let made = updated(&caller, value, &mut answer);
-                    let made = made.as_ref().map_err(Clone::clone);
-                    let made = made.map(|(value, again)| Updated {
+                    let (made, again) = running.updated(value);
+                    let is_again = again.map(|again| answer = again).is_some();
+                    let made = made.as_deref().map_err(Clone::clone);
+                    let made = made.map(|value| Updated {
                         value,
-                        result: again.then(|| answer.head(member)),
+                        result: is_again.then(|| answer.places(member).reported()),
                     });
-                    caller.on(&mut exchange, Event::Updated(made))
+                    caller.on(&mut running.exchange, Event::Updated(made))
                 }
-                Step::Respond(leave) => {
-                    answer.leave(member, *leave);
+                Step::Respond(changes) => {
+                    answer.places(member).respond(*changes);
                     return Ok(answer);
                 }
-                step => return told(step),
+                step => return reply(step),
             };
         }
     }
@@ -131,64 +119,33 @@ impl Guard {
         // The function for the principal takes a request, so this makes one for the notification.
         let mut asking = self.request(Some(context.peer.clone()));
         asking.extensions = context.extensions.clone();
-        let asked = Asked {
-            method: method.into(),
-            target: None,
-        };
-        let caller = Arc::new(Caller::new(self, asked, &asking.extensions, None));
+        let request = Request::new(method, None);
+        let caller = Arc::new(Caller::new(self, request, &asking.extensions));
         let (mut exchange, step) = self.engine().message(Message {
             method,
             notification: true,
             modern: is_modern(&asking),
-            header: session.and_then(|_| header_of(&asking)),
-            session: session.and_then(sent_session),
+            header: session.and_then(|_| header_of(&asking.extensions)),
+            session: session.and_then(client_session),
             principal: caller.principal().cloned(),
             ..Message::default()
         });
         if let Step::Deliver(_) = caller.drive(&mut exchange, step, &asking).await {
-            let _kept = caller.keep(exchange);
+            let _kept = caller.keep(Running::new(exchange, None));
             context.extensions.insert(Arc::clone(&caller));
             handler(context).await;
         }
     }
-
-    /// Returns the first value of a session.
-    async fn begun(
-        &self,
-        context: &RequestContext<RoleServer>,
-        params: Option<Value>,
-    ) -> Result<Result<String, Failed>, ErrorData> {
-        let sessions = self.sessions_slot().get();
-        match sessions.and_then(|sessions| sessions.initial.as_ref()) {
-            Some(initial) => initial(context.clone(), params).await,
-            None => Err(internal()),
-        }
-    }
-}
-
-/// Applies the handler's functions to the value that another request wrote. Returns the outcome, and whether the answer was
-/// made again from it.
-fn updated<A: 'static>(
-    caller: &Caller,
-    value: String,
-    answer: &mut A,
-) -> Result<(String, bool), Failed> {
-    let value = caller.updated(value)?;
-    let again = caller.remade(&value).transpose()?;
-    let is_again = again.is_some();
-    if let Some(again) = again {
-        *answer = again;
-    }
-    Ok((value, is_again))
 }
 
 /// Returns the answer that replaces the handler's.
-fn told<A: Outgoing>(step: Step) -> Result<A, ErrorData> {
+fn reply<A: Outgoing>(step: Step) -> Result<A, ErrorData> {
     match step {
         Step::Reply(Reply {
             tool: Some(tool), ..
-        }) => A::told(&tool).ok_or_else(internal),
-        step => Err(refused(step)),
+        }) => A::tool(&tool).ok_or_else(internal),
+        Step::Reply(reply) => Err(error_data(reply)),
+        _ => Err(internal()),
     }
 }
 
@@ -199,17 +156,16 @@ fn is_modern(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// Two headers, or one that is no text, match no session.
-fn header_of(context: &RequestContext<RoleServer>) -> Option<&str> {
-    let parts = context.extensions.get::<http::request::Parts>()?;
-    match header(parts) {
+fn header_of(extensions: &Extensions) -> Option<&str> {
+    match header(extensions.get()?) {
         ClientValue::Absent => None,
         header => Some(header.text().unwrap_or_default()),
     }
 }
 
-fn sent_session(session: &Value) -> Option<ClientSession<'_>> {
+fn client_session(session: &Value) -> Option<ClientSession<'_>> {
     (!session.is_null()).then(|| ClientSession {
-        id: sent(session.get("sessionId")),
-        state: sent(session.get("state")),
+        id: client_value(session.get("sessionId")),
+        state: client_value(session.get("state")),
     })
 }

@@ -3,27 +3,26 @@
 use std::io;
 use std::sync::Arc;
 
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest};
-use sealwax_mcp::{Event, Failed, Reply, Step};
-use serde_json::{Value, json};
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, DuplexStream,
-    WriteHalf,
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetExtensions as _,
+    RequestId, ServerJsonRpcMessage,
 };
-use tokio::sync::oneshot;
+use sealwax_mcp::{Event, Failed, Reply, Step};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, BufReader};
+use tokio::sync::{mpsc, oneshot};
 
-use crate::accept::TimeLimit;
-use crate::transport::message::{REPLAYED, is_notification, replied, request_id};
-use crate::transport::open_requests::{Open, Request};
-use crate::transport::relay::{Relay, send};
-use crate::transport::{Arrived, Leaving};
+use super::message::{REPLAYED, is_notification, replied, request_id};
+use super::open_requests::{Open, Request};
+use super::relay::Relay;
+use super::{Leaving, Passing};
+use crate::caller::Known;
+
+type ToRmcp = mpsc::Sender<ClientJsonRpcMessage>;
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
-    pub(crate) async fn incoming(
-        self: Arc<Self>,
-        read: impl AsyncRead + Unpin,
-        mut rmcp: WriteHalf<DuplexStream>,
-    ) {
+    pub(crate) async fn incoming(self: Arc<Self>, read: impl AsyncRead + Unpin, to_rmcp: ToRmcp) {
         let mut lines = BufReader::new(read).split(b'\n');
         while let Ok(Some(line)) = lines.next_segment().await {
             let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
@@ -31,115 +30,113 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             let Ok(message) = serde_json::from_slice(line) else {
                 continue;
             };
-            if self.arrive(message, &mut rmcp).await.is_err() {
+            if self.arrive(message, &to_rmcp).await.is_err() {
                 break;
             }
         }
-        // rmcp must see the end of the input.
-        let _ = rmcp.shutdown().await;
     }
 
-    async fn arrive(
-        &self,
-        mut message: Value,
-        rmcp: &mut WriteHalf<DuplexStream>,
-    ) -> io::Result<()> {
-        let Arrived {
-            mut passing,
-            mut step,
-            inside,
-        } = match self.transport.arrive(&mut message, None).await {
+    async fn arrive(&self, mut message: Value, to_rmcp: &ToRmcp) -> io::Result<()> {
+        let arrived = self.transport.arrive(&mut message, None).await;
+        let (mut passing, mut step) = match arrived {
             Ok(arrived) => arrived,
             Err(reply) => return self.reply(&reply, &message).await,
         };
         if let Step::Deliver(deliver) = &step
             && let Some(negotiated) = &deliver.negotiated
             && !self.state().begun
-            && !self.replay(negotiated, rmcp).await?
+            && !self.replay(negotiated, to_rmcp).await?
         {
             let failed = Failed("initialize: rmcp refuses what was negotiated".into());
             step = passing.on(Event::NotResumed(failed));
         }
         match step {
             Step::Deliver(deliver) => {
-                if deliver.add_session_id.is_some() {
-                    self.state().named.clone_from(&deliver.add_session_id);
+                if let Some(session_id) = &deliver.add_session_id {
+                    self.state().session_id = Some(session_id.clone());
                 }
-                let limit = passing.limit();
-                let leaving = self.transport.leaving(passing, *deliver, &message);
-                match self.deliver(message, leaving, limit) {
-                    Some(line) => send(rmcp, &line).await,
-                    None => Ok(()),
+                let known = passing.known();
+                let leaving = passing.leaving(*deliver, &message);
+                match self.deliver(&message, leaving, known) {
+                    Ok(Some(message)) => send(to_rmcp, message).await,
+                    Ok(None) => Ok(()),
+                    Err(_) => self.invalid(&message).await,
                 }
             }
             Step::Reply(reply) => {
-                if reply.done {
-                    let ended = inside.as_ref().and_then(Value::as_str);
-                    self.state().named.take_if(|named| Some(&**named) == ended);
-                }
+                self.ended(&reply, &passing);
                 self.reply(&reply, &message).await
             }
             _ => Ok(()),
         }
     }
 
+    /// Forgets a session that the client ended.
+    fn ended(&self, reply: &Reply, passing: &Passing) {
+        let ended = passing.session_id.as_ref().and_then(Value::as_str);
+        let session_id = &mut self.state().session_id;
+        session_id.take_if(|named| reply.done && Some(&**named) == ended);
+    }
+
     async fn reply(&self, reply: &Reply, message: &Value) -> io::Result<()> {
-        match (
-            replied(reply, request_id(message)),
-            is_notification(message),
-        ) {
-            (Some(reply), false) => self.answer(&reply).await,
+        match replied(reply, request_id(message)) {
+            Some(reply) if !is_notification(message) => self.answer(&reply).await,
             _ => Ok(()),
         }
     }
 
-    /// Returns the line for rmcp. It is parsed here in the same way as rmcp parses it. `None`: there is nothing
-    /// to send.
-    fn deliver(&self, mut message: Value, leaving: Leaving, limit: TimeLimit) -> Option<String> {
-        let line = message.to_string();
-        match serde_json::from_str(&line) {
-            Ok(ClientJsonRpcMessage::Request(read)) => {
-                let ours = self.register(&message, &read.request, leaving);
-                self.transport.guard.lend(ours, limit);
-                message["id"] = ours.into();
+    /// Answers a message that rmcp cannot read, as rmcp does.
+    async fn invalid(&self, message: &Value) -> io::Result<()> {
+        if is_notification(message) {
+            return Ok(());
+        }
+        let invalid = ErrorData::invalid_request("Invalid request", None);
+        let invalid = serde_json::to_value(ServerJsonRpcMessage::error(invalid, None))?;
+        self.answer(&invalid).await
+    }
+
+    /// Returns the message for rmcp, and keeps what its answer will need. `None`: there is nothing to send.
+    fn deliver(
+        &self,
+        message: &Value,
+        leaving: Leaving,
+        known: Known,
+    ) -> serde_json::Result<Option<ClientJsonRpcMessage>> {
+        let mut read = ClientJsonRpcMessage::deserialize(message)?;
+        let state = &mut *self.state();
+        match &mut read {
+            ClientJsonRpcMessage::Request(read) => {
+                let begins = matches!(read.request, ClientRequest::InitializeRequest(_));
+                // rmcp shuts down after an `initialize` that it refuses, so the session has begun in either case.
+                state.begun |= begins;
+                let id = message["id"].clone();
+                let request = Request {
+                    id,
+                    begins,
+                    leaving,
+                };
+                let ours = state.requests.insert(Open::Client(request.into()));
+                read.id = RequestId::Number(ours);
+                read.request.extensions_mut().insert(known);
             }
-            Ok(ClientJsonRpcMessage::Notification(read)) => {
-                if let ClientNotification::CancelledNotification(read) = read.notification
-                    && let Some(id) = read.params.request_id
+            ClientJsonRpcMessage::Notification(read) => {
+                if let ClientNotification::CancelledNotification(read) = &mut read.notification
+                    && let Some(id) = &mut read.params.request_id
                 {
-                    let ours = self.state().requests.cancelled(&id)?;
-                    message["params"]["requestId"] = ours.into();
+                    let Some(ours) = state.requests.cancelled(id) else {
+                        return Ok(None);
+                    };
+                    *id = RequestId::Number(ours);
                 }
             }
             _ => {}
         }
-        Some(message.to_string())
-    }
-
-    /// Keeps what the answer to this request will need. Returns our id for the request.
-    fn register(&self, message: &Value, read: &ClientRequest, leaving: Leaving) -> i64 {
-        let mut state = self.state();
-        let begins = matches!(read, ClientRequest::InitializeRequest(_));
-        // rmcp shuts down after an `initialize` that it refuses, so the session has begun in either case.
-        state.begun |= begins;
-        let ours = state.requests.next_id();
-        let id = message["id"].clone();
-        let request = Request {
-            id,
-            begins,
-            leaving,
-        };
-        state.requests.insert(ours, Open::Client(request.into()));
-        ours
+        Ok(Some(read))
     }
 
     /// Has rmcp begin with what another process negotiated, before any other message. Returns false if rmcp
     /// refuses it; nothing has begun in that case.
-    async fn replay(
-        &self,
-        negotiated: &str,
-        rmcp: &mut WriteHalf<DuplexStream>,
-    ) -> io::Result<bool> {
+    async fn replay(&self, negotiated: &str, to_rmcp: &ToRmcp) -> io::Result<bool> {
         let negotiated: Value = serde_json::from_str(negotiated).unwrap_or_default();
         let (version, client) = (&negotiated["protocolVersion"], &negotiated["clientInfo"]);
         let params = json!({
@@ -154,39 +151,37 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             "io.modelcontextprotocol/clientInfo": client,
             REPLAYED: params,
         });
-        let told = self
-            .ask("server/discover", json!({"_meta": meta}), rmcp)
-            .await?;
-        let versions = told["result"]["supportedVersions"].as_array();
+        let probe = json!({"_meta": meta});
+        let offered = self.ask("server/discover", probe, to_rmcp).await?;
+        let versions = offered["result"]["supportedVersions"].as_array();
         if versions.is_none_or(|versions| !versions.contains(version)) {
             return Ok(false);
         }
-        let begun = self.ask("initialize", params, rmcp).await?;
+        let begun = self.ask("initialize", params, to_rmcp).await?;
         if begun["result"]["protocolVersion"] != *version {
             return Ok(false);
         }
         self.state().begun = true;
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        send(rmcp, &initialized.to_string()).await?;
+        send(to_rmcp, serde_json::from_value(initialized)?).await?;
         Ok(true)
     }
 
     /// Sends a request of our own, whose answer is not passed on. Returns null if rmcp has shut down.
-    async fn ask(
-        &self,
-        method: &str,
-        params: Value,
-        rmcp: &mut WriteHalf<DuplexStream>,
-    ) -> io::Result<Value> {
-        let (tell, told) = oneshot::channel();
-        let id = {
-            let requests = &mut self.state().requests;
-            let id = requests.next_id();
-            requests.insert(id, Open::Ours(tell));
-            id
-        };
+    async fn ask(&self, method: &str, params: Value, to_rmcp: &ToRmcp) -> io::Result<Value> {
+        let (answer, answered) = oneshot::channel();
+        let id = self.state().requests.insert(Open::Ours(answer));
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        send(rmcp, &request.to_string()).await?;
-        Ok(told.await.unwrap_or_default())
+        match serde_json::from_value(request) {
+            Ok(request) => send(to_rmcp, request).await?,
+            // rmcp has no type for what was negotiated.
+            Err(_) => return Ok(Value::Null),
+        }
+        Ok(answered.await.unwrap_or_default())
     }
+}
+
+async fn send(to_rmcp: &ToRmcp, message: ClientJsonRpcMessage) -> io::Result<()> {
+    let sent = to_rmcp.send(message).await;
+    sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
 }

@@ -2,14 +2,15 @@
 //! stream.
 
 use bytes::Bytes;
-use futures::{Stream, stream};
 use http::Response;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use http_body::{Body, Frame};
+use http_body::Body;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, StreamBody};
+use http_body_util::{BodyExt as _, Full};
+use sealwax_mcp::Reply;
 use serde_json::Value;
 
+use super::Leaving;
 use crate::accept::BoxError;
 
 pub(crate) type Boxed = UnsyncBoxBody<Bytes, BoxError>;
@@ -22,57 +23,45 @@ where
     body.map_err(Into::into).boxed_unsync()
 }
 
-/// Returns the answer, in which `change` changes every message.
-pub(crate) fn rewrite(
-    response: Response<Boxed>,
-    change: impl FnMut(&mut Value) + Send + 'static,
-) -> Response<Boxed> {
-    let (mut parts, body) = response.into_parts();
+/// Returns the answer with its changes, and the header to send with it. An error is the reply in place of the answer; `None` if
+/// the answer broke off.
+pub(crate) async fn rewritten(
+    answer: Response<Boxed>,
+    mut leaving: Leaving,
+) -> Result<(Response<Boxed>, Option<String>), Option<Reply>> {
+    let (mut parts, body) = answer.into_parts();
     let kind = parts.headers.get(CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let end: Option<&'static [u8]> = match kind.split(';').next() {
-        Some("text/event-stream") => Some(b"\n\n"),
-        Some("application/json") => None,
-        _ => return Response::from_parts(parts, body),
+    let is_stream = match kind.split(';').next() {
+        Some("text/event-stream") => true,
+        Some("application/json") => false,
+        _ => return Ok((Response::from_parts(parts, body), None)),
     };
     parts.headers.remove(CONTENT_LENGTH);
-    let pieces = pieces(body, end, change);
-    Response::from_parts(parts, StreamBody::new(pieces).boxed_unsync())
-}
-
-/// Returns events one by one as they arrive; without an `end`, the whole body.
-fn pieces<F>(
-    body: Boxed,
-    end: Option<&'static [u8]>,
-    change: F,
-) -> impl Stream<Item = Result<Frame<Bytes>, BoxError>> + Send
-where
-    F: FnMut(&mut Value) + Send + 'static,
-{
-    let begin = (body, Vec::new(), change);
-    stream::unfold(begin, move |(mut body, mut held, mut change)| async move {
-        loop {
-            if let Some(end) = end
-                && let Some(at) = held.windows(end.len()).position(|piece| piece == end)
-            {
-                let rest = held.split_off(at + end.len());
-                let event = changed_event(held, &mut change);
-                return Some((Ok(Frame::data(event.into())), (body, rest, change)));
-            }
-            match body.frame().await {
-                Some(Ok(frame)) => held.extend(frame.into_data().unwrap_or_default()),
-                Some(Err(error)) => return Some((Err(error), (body, held, change))),
-                None if held.is_empty() => return None,
-                None => {
-                    let last = match end {
-                        Some(_) => changed_event(held, &mut change),
-                        None => changed(&held, &mut change).unwrap_or(held),
-                    };
-                    return Some((Ok(Frame::data(last.into())), (body, Vec::new(), change)));
-                }
-            }
+    if is_stream && !leaving.is_reported() {
+        let mut held = Vec::new();
+        let body = body.map_frame(move |frame| {
+            frame.map_data(|data| {
+                held.extend_from_slice(&data);
+                events(&mut held, &mut |message| drop(leaving.change(message))).into()
+            })
+        });
+        return Ok((Response::from_parts(parts, body.boxed_unsync()), None));
+    }
+    let body = body.collect().await.map_err(|_| None)?;
+    let mut body = Vec::from(body.to_bytes());
+    let mut left = Ok(None);
+    let change = &mut |message: &mut Value| {
+        if let changed @ (Ok(Some(_)) | Err(_)) = leaving.change(message) {
+            left = changed;
         }
-    })
+    };
+    body = match is_stream {
+        true => [events(&mut body, change), body].concat(),
+        false => changed(&body, change).unwrap_or(body),
+    };
+    let header = left.map_err(Some)?;
+    Ok((Response::from_parts(parts, boxed(Full::from(body))), header))
 }
 
 fn changed(json: &[u8], change: &mut impl FnMut(&mut Value)) -> Option<Vec<u8>> {
@@ -81,29 +70,27 @@ fn changed(json: &[u8], change: &mut impl FnMut(&mut Value)) -> Option<Vec<u8>> 
     serde_json::to_vec(&message).ok()
 }
 
-/// Changes the data of an event. It leaves as one line of data.
-fn changed_event(event: Vec<u8>, change: &mut impl FnMut(&mut Value)) -> Vec<u8> {
-    let Ok(text) = std::str::from_utf8(&event) else {
-        return event;
-    };
-    let data = |line: &str| {
-        let data = line.strip_prefix("data:")?;
-        Some(data.strip_prefix(' ').unwrap_or(data).to_owned())
-    };
-    let json: Vec<_> = text.lines().filter_map(data).collect();
-    let Some(json) = changed(json.join("\n").as_bytes(), change) else {
-        return event;
-    };
+/// Takes the complete events out of `held`, and returns them with their changes.
+fn events(held: &mut Vec<u8>, change: &mut impl FnMut(&mut Value)) -> Vec<u8> {
     let mut out = Vec::new();
-    for line in text
-        .lines()
-        .filter(|line| !line.is_empty() && data(line).is_none())
-    {
-        out.extend_from_slice(line.as_bytes());
-        out.push(b'\n');
+    while let Some(end) = held.windows(2).position(|piece| piece == b"\n\n") {
+        let rest = held.split_off(end + 2);
+        let event = std::mem::replace(held, rest);
+        out.extend(changed_event(&event, change).unwrap_or(event));
     }
-    out.extend_from_slice(b"data: ");
-    out.extend_from_slice(&json);
-    out.extend_from_slice(b"\n\n");
     out
+}
+
+/// Changes the data of an event, if it is JSON. It leaves as one line of data.
+fn changed_event(event: &[u8], change: &mut impl FnMut(&mut Value)) -> Option<Vec<u8>> {
+    let (mut json, mut out) = (Vec::new(), String::new());
+    for line in std::str::from_utf8(event).ok()?.lines() {
+        match line.strip_prefix("data:") {
+            Some(data) => json.push(data.strip_prefix(' ').unwrap_or(data)),
+            None if line.is_empty() => {}
+            None => out.extend([line, "\n"]),
+        }
+    }
+    let json = changed(json.join("\n").as_bytes(), change)?;
+    Some([out.as_bytes(), b"data: ", &json, b"\n\n"].concat())
 }
