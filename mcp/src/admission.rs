@@ -1,20 +1,21 @@
 //! Asks whether tokens are accepted: first the author's `accept`, then the ledger. Each judges all
 //! tokens of a message at once.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::context::{About, Context, Reason, failure};
-use crate::input::{Event, Failed};
-use crate::ledger::{Command, Mode, Subject, Tag};
+use crate::context::{Context, Reason};
+use crate::input::Event;
+use crate::ledger::{Check, Command, Failure, RecordKind, Reply, Subject};
+use crate::pending::{Pending, confirmed};
 use crate::step::{Item, Presented, Question, Step};
 use crate::text::remembered;
 use sealwax::TokenId;
 
-/// A token that passed every check of its seal, and the question about it.
+/// A token that passed every check of its seal, and what the ledger is asked about it.
 pub(super) struct Token {
     pub presented: Presented,
-    pub check: Check,
+    /// `None` if the author's `accept` alone decides.
+    pub check: Option<Check>,
     /// Times are in Unix seconds.
     pub issued_at: u64,
     /// The start of its session or chain.
@@ -23,32 +24,13 @@ pub(super) struct Token {
     pub until: Option<u64>,
 }
 
-/// The question about a token.
-pub(super) enum Check {
-    /// The author's `accept` alone.
-    Rule,
-    Once,
-    Unused,
-    Live,
-    Idle(Duration),
-    Head {
-        token: String,
-        generation: u32,
-        state: String,
-    },
-    End,
-    /// It ends, though another principal presented it.
-    Force,
-}
-
 /// The open questions about a message's tokens.
 pub(super) struct Admission {
     tokens: Vec<Token>,
     /// Whether these are sessions of the transport.
     transport: bool,
     next: Stage,
-    command: Option<Command>,
-    tried: bool,
+    pending: Option<Pending>,
 }
 
 #[derive(Clone, Copy)]
@@ -68,8 +50,7 @@ impl Admission {
             tokens,
             transport: false,
             next: Stage::Accept,
-            command: None,
-            tried: false,
+            pending: None,
         }
     }
 
@@ -95,23 +76,24 @@ impl Admission {
                     self.next = Stage::Ledger;
                     if context.guard.settings().has_accept && !self.tokens.is_empty() {
                         let presented = self.tokens.iter().map(|token| token.presented.clone());
-                        return Ok(Some(Step::Ask(Question::Accept(presented.collect()))));
+                        return Ok(Some(ask(Question::Accept(presented.collect()))));
                     }
                 }
                 Stage::Ledger => {
                     self.next = Stage::End;
                     if let Some(command) = self.command(context).map_err(|error| (0, error))? {
-                        self.command = Some(command.clone());
-                        return Ok(Some(Step::Ledger(Box::new(command))));
+                        let pending = self.pending.insert(Pending::new(command));
+                        return Ok(Some(pending.step()));
                     }
                 }
                 Stage::End => {
                     self.next = Stage::Over;
-                    let ends = |token: &&Token| matches!(token.check, Check::End | Check::Force);
+                    let ends =
+                        |token: &&Token| matches!(token.check, Some(Check::End | Check::Force));
                     if context.guard.settings().has_accept
                         && let Some(token) = self.tokens.iter().find(ends)
                     {
-                        return Ok(Some(Step::Ask(Question::End(token.presented.clone()))));
+                        return Ok(Some(ask(Question::End(token.presented.clone()))));
                     }
                 }
                 Stage::Over => return Ok(None),
@@ -127,20 +109,14 @@ impl Admission {
         event: Event<'_>,
     ) -> Option<Result<Option<Step>, Refusal>> {
         let judged = match event {
-            Event::Answer(verdict) if self.command.is_none() => verdict.judged(),
-            Event::Ledger(answer) => {
-                let command = self.command.take()?;
-                match answer {
-                    Ok(reply) => self.judged(context, &reply),
-                    Err(_) if !self.tried => {
-                        // The same attempt again is not a second use.
-                        self.tried = true;
-                        self.command = Some(command.clone());
-                        return Some(Ok(Some(Step::Ledger(Box::new(command)))));
-                    }
-                    Err(Failed(why)) => Err((0, Reason::LedgerUnavailable(why))),
+            Event::Answer(verdict) if self.pending.is_none() => verdict.judged(),
+            Event::Ledger(answer) => match self.pending.as_mut()?.take(answer) {
+                Ok(reply) => {
+                    self.pending = None;
+                    self.judged(context, reply)
                 }
-            }
+                Err(again) => return Some(Ok(Some(again))),
+            },
             _ => return None,
         };
         Some(judged.and_then(|()| self.step(context)))
@@ -155,8 +131,7 @@ impl Admission {
             return Ok(None);
         }
         let attempt: [u8; 8] = context.draw()?;
-        Ok(Some(Command::admit(
-            &ledger.names,
+        Ok(Some(ledger.names.admit(
             mark,
             &data_encoding::HEXLOWER.encode(&attempt),
             ledger.settings.clock_tolerance(),
@@ -171,37 +146,23 @@ impl Admission {
         presented.filter_map(|(at, token)| Some((at, token.subject(self.transport)?)))
     }
 
-    fn judged(&self, context: &mut Context, reply: &[String]) -> Result<(), Refusal> {
-        let place = || {
-            let place: usize = reply.get(1)?.parse().ok()?;
-            self.subjects().nth(place).map(|(at, _)| at)
-        };
-        let refused = match reply.first().map(String::as_str) {
-            Some("ok") => {
+    fn judged(&self, context: &mut Context, reply: Reply) -> Result<(), Refusal> {
+        match reply {
+            Reply::Done(done) => {
                 let about = self.tokens.first().map(|one| &one.presented);
-                let used = |token: &Token| matches!(token.check, Check::Once);
+                let used = |token: &Token| token.check == Some(Check::Once);
                 let used = self.tokens.iter().position(used);
-                return confirmed(context, reply, about).map_err(|reason| match used {
+                confirmed(context, &done, about).map_err(|reason| match used {
                     // It is used up, so that the client must not be told to keep it.
                     Some(at) => (at, Reason::ledger("ledger_unconfirmed", SPENT)),
                     None => (0, reason),
-                });
+                })
             }
-            Some("used") => Reason::ledger("used", "it was used already"),
-            Some("ended") => Reason::ledger("ended", "it has ended"),
-            Some("revoked") => Reason::ledger("revoked", "its principal was signed out everywhere"),
-            Some("unknown") => Reason::Ledger("unknown", unknown(reply.get(2))),
-            Some("expired") => Reason::ledger("expired", "it has expired by the ledger's clock"),
-            Some("stale") if reply.len() == 5 => Reason::Stale(Box::new([
-                reply[2].clone(),
-                reply[3].clone(),
-                reply[4].clone(),
-            ])),
-            _ => return Err((0, Reason::LedgerUnavailable(failure(reply)))),
-        };
-        match place() {
-            Some(at) => Err((at, refused)),
-            None => Err((0, Reason::LedgerUnavailable(failure(&[])))),
+            Reply::Refused { place, verdict } => Err(match self.subjects().nth(place) {
+                Some((at, _)) => (at, verdict.into()),
+                None => (0, Reply::Failed(Failure::Unspecified).into()),
+            }),
+            failed @ Reply::Failed(_) => Err((0, failed.into())),
         }
     }
 }
@@ -209,35 +170,10 @@ impl Admission {
 const SPENT: &str =
     "no replica confirmed that it was used up, which a fail-over would forget: it counts as used";
 
-/// Returns the message for a token that the ledger may have forgotten.
-fn unknown(known: Option<&String>) -> Cow<'static, str> {
-    const WHY: &str = "the ledger has no records of the time when it was made";
-    match known.and_then(|seconds| seconds.parse::<u64>().ok()) {
-        Some(seconds) => format!("{WHY}: they begin {seconds} s ago").into(),
-        None => WHY.into(),
-    }
-}
-
-/// Checks that a replica confirmed a command, if it should or must survive a fail-over.
-pub(super) fn confirmed(
-    context: &mut Context,
-    reply: &[String],
-    about: Option<&Presented>,
-) -> Result<(), Reason> {
-    let needs = reply.get(1).map(String::as_str);
-    if reply.get(2).is_none_or(|note| note != "unconfirmed") {
-        return Ok(());
-    }
-    let why = "no replica confirmed it: a fail-over would forget it";
-    if needs == Some("2") {
-        return Err(Reason::LedgerUnavailable(why.into()));
-    }
-    let about = About {
-        id: about.map(|one| one.id.clone()),
-        ..About::new(about.map_or(Item::Session, |one| one.item))
-    };
-    context.refuse(Reason::ledger("ledger_unconfirmed", why), about);
-    Ok(())
+/// The exchange says how long it may wait.
+fn ask(question: Question) -> Step {
+    let within = Duration::ZERO;
+    Step::Ask { question, within }
 }
 
 /// The id and the times of an opened token.
@@ -260,7 +196,7 @@ impl Times {
 }
 
 impl Token {
-    pub fn new(item: Item, opened: Times, check: Check) -> Self {
+    pub fn new(item: Item, opened: Times, check: Option<Check>) -> Self {
         let presented = Presented::token(item, opened.id, opened.expires_at);
         Self {
             until: presented.until,
@@ -275,7 +211,7 @@ impl Token {
     pub fn made(presented: Presented, created_at_ms: u64, check: Check) -> Self {
         Self {
             presented,
-            check,
+            check: Some(check),
             issued_at: created_at_ms / 1000,
             started_at: created_at_ms / 1000,
             // Only settings limit its age, and these may change.
@@ -284,36 +220,18 @@ impl Token {
     }
 
     fn subject(&self, transport: bool) -> Option<Subject<'_>> {
-        let tag = match self.presented.item {
-            Item::RequestState => Tag::RequestState,
-            Item::Handle => Tag::Handle,
-            Item::HandleState => Tag::HandleState,
-            Item::Session if transport => Tag::Transport,
-            Item::Session => Tag::Session,
-            Item::Cursor => Tag::Cursor,
-        };
-        let mode = match &self.check {
-            Check::Rule => return None,
-            Check::Once => Mode::Once,
-            Check::Unused => Mode::Unused,
-            Check::Live => Mode::Live,
-            Check::Idle(idle) => Mode::Idle(*idle),
-            Check::Head {
-                token,
-                generation,
-                state,
-            } => Mode::Head {
-                token,
-                generation: *generation,
-                state,
-            },
-            Check::End => Mode::End,
-            Check::Force => Mode::Force,
+        let kind = match self.presented.item {
+            Item::RequestState => RecordKind::RequestState,
+            Item::Handle => RecordKind::Handle,
+            Item::HandleState => RecordKind::HandleState,
+            Item::Session if transport => RecordKind::Transport,
+            Item::Session => RecordKind::Session,
+            Item::Cursor => RecordKind::Cursor,
         };
         Some(Subject {
-            tag,
+            kind,
             id: &self.presented.id,
-            mode,
+            check: self.check.as_ref()?,
             issued_at: self.issued_at,
             started_at: self.started_at,
             until: Some(remembered(self.until, self.started_at)),

@@ -27,6 +27,7 @@ pub(super) struct Settings {
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
     pub has_accept: bool,
+    pub time_limit: Duration,
     pub ledger: Option<Ledger>,
 }
 
@@ -62,6 +63,7 @@ impl Guard {
             sessions: None,
             transport: TransportSettings::default(),
             has_accept: false,
+            time_limit: Duration::from_secs(1),
             ledger: None,
         }
     }
@@ -97,7 +99,11 @@ impl Guard {
 
     /// Returns the codec's time, in Unix seconds.
     pub(super) fn now(&self) -> u64 {
-        self.settings().codec.environment().now_ms() / 1000
+        self.now_ms() / 1000
+    }
+
+    pub(super) fn now_ms(&self) -> u64 {
+        self.settings().codec.environment().now_ms()
     }
 
     pub(super) fn settings(&self) -> &Settings {
@@ -120,6 +126,7 @@ pub struct GuardBuilder {
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
     pub(super) has_accept: bool,
+    pub(super) time_limit: Duration,
     pub(super) ledger: Option<LedgerSettings>,
 }
 
@@ -166,6 +173,15 @@ impl GuardBuilder {
         self
     }
 
+    /// Sets how long everything that is asked for one request, or for one operation on a handle, may
+    /// wait together: one second by default. A command of the ledger gets three tenths of it, so that
+    /// the engine can try it once more.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
+        self
+    }
+
     /// Sets a ledger, which remembers uses, ends, and the latest states.
     #[must_use]
     pub fn ledger(mut self, ledger: LedgerSettings) -> Self {
@@ -177,8 +193,8 @@ impl GuardBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, for an
-    /// `only` without names, for a required method that never depends on a session, and for a
+    /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, for a time
+    /// limit under a millisecond, for an `only` without names, for a required method that never depends on a session, and for a
     /// lifetime of sessions whose value the server holds.
     pub fn build(self) -> Result<Guard, Error> {
         for (name, ttl) in [
@@ -202,6 +218,11 @@ impl GuardBuilder {
         if let Some(sessions) = &self.sessions {
             sessions.check()?;
         }
+        if self.time_limit < Duration::from_millis(1) {
+            return Err(Error::argument(
+                "time limit: expected at least a millisecond",
+            ));
+        }
         if self.transport.idle.is_some() && self.ledger.is_none() {
             return Err(Error::argument(
                 "idle: expected a guard with a ledger, which knows when a session was last seen",
@@ -220,6 +241,7 @@ impl GuardBuilder {
             sessions: self.sessions,
             transport: self.transport,
             has_accept: self.has_accept,
+            time_limit: self.time_limit,
             ledger,
         })))
     }

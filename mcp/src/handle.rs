@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use crate::admission;
-use crate::admission::{Admission, Check, Times};
+use crate::admission::{Admission, Times};
 use crate::answer::RpcError;
 use crate::context::{About, Context, Reason};
 use crate::input::{ClientValue, Event, OwnedClientValue};
+use crate::ledger::Check;
 use crate::session::json;
 use crate::step::{HandleResult, HandleTimes, Item, Predecessor, Presented, Reply, Step};
 use crate::text::hex;
@@ -299,8 +300,11 @@ impl HandleFlow {
             None => sealer,
         };
         let opened = sealer.open(self.text()?)?;
-        let token =
-            admission::Token::new(Item::HandleState, Times::of(&opened), self.token_check());
+        let token = admission::Token::new(
+            Item::HandleState,
+            Times::of(&opened),
+            Some(self.token_check()),
+        );
         let result = HandleResult {
             handle: None,
             id: token.presented.id.clone(),
@@ -388,7 +392,7 @@ fn spent(predecessor: &Predecessor) -> admission::Token {
             until: predecessor.until,
             public: false,
         },
-        check: Check::Once,
+        check: Some(Check::Once),
         issued_at: predecessor.issued_at,
         started_at: predecessor.started_at,
         until: predecessor.until,

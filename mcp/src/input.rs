@@ -1,5 +1,9 @@
 //! The adapter's input to the engine: messages, and the outcomes of steps.
 
+use std::time::Duration;
+
+use serde_json::Value;
+
 use sealwax::Principal;
 
 /// A client's value where a text is expected. JSON's `null` is absent.
@@ -36,6 +40,16 @@ impl<'a> ClientValue<'a> {
 impl<'a> From<Option<&'a str>> for ClientValue<'a> {
     fn from(text: Option<&'a str>) -> Self {
         text.map_or(Self::Absent, Self::Text)
+    }
+}
+
+impl<'a> From<&'a Value> for ClientValue<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Absent,
+            Value::String(text) => Self::Text(text),
+            _ => Self::Other,
+        }
     }
 }
 
@@ -83,7 +97,10 @@ pub struct Message<'a> {
     /// `params._meta["io.modelcontextprotocol/session"]`, of any type.
     pub session: Option<ClientSession<'a>>,
     /// The caller, if the adapter knows it already.
-    pub principal: Option<Principal>,
+    pub principal: Option<Result<Principal, Failed>>,
+    /// The time that is left for its questions, if a wrapper asked some already
+    /// ([`Deliver::within`](super::Deliver::within)).
+    pub within: Option<Duration>,
 }
 
 /// The metadata of a data-layer session, as a client sent it. Anything but an object has neither
@@ -118,7 +135,7 @@ pub struct TransportMessage<'a> {
     /// The `params` of `initialize` as JSON.
     pub initialize: Option<&'a str>,
     /// The caller, if the adapter knows it already.
-    pub principal: Option<Principal>,
+    pub principal: Option<Result<Principal, Failed>>,
 }
 
 /// The outcome of a step.
@@ -176,8 +193,10 @@ pub struct HandlerResult<'a> {
     pub outcome: Outcome,
     /// The member that [`TokenFields::result`](super::TokenFields::result) names.
     pub token: ClientValue<'a>,
-    /// `cacheScope`.
+    /// `cacheScope`; a value that the protocol does not have is [`Scope::Private`].
     pub scope: Option<Scope>,
+    /// Whether it has `ttlMs`.
+    pub has_ttl: bool,
     /// Whether the SDK has no place for `_meta` in this result.
     pub no_meta: bool,
     /// The complete result of `initialize`, as JSON.

@@ -18,10 +18,6 @@
 //! use sealwax::{Codec, Error, Key, KeyRing, Principal};
 //! use serde_json::{Value, json};
 //!
-//! fn client_value(value: &Option<Option<String>>) -> ClientValue<'_> {
-//!     value.as_ref().map_or(ClientValue::Absent, |text| text.as_deref().map_or(ClientValue::Other, ClientValue::Text))
-//! }
-//!
 //! fn serve(
 //!     guard: &Guard,
 //!     user: &str,
@@ -31,18 +27,15 @@
 //!     let params = &request["params"];
 //!     let method = request["method"].as_str().unwrap_or_default();
 //!     let fields = TokenFields::for_method(method);
-//!     // JSON's null is absent. Any other value than a text is reported as such, and refused.
-//!     let member = |object: &Value, name: Option<&str>| match name.map(|name| object[name].clone()) {
-//!         None | Some(Value::Null) => None,
-//!         Some(value) => Some(value.as_str().map(str::to_owned)),
-//!     };
+//!     // JSON's null is absent. Any other value than a text is refused.
+//!     let client_value = |object: &Value, member: Option<&str>| member.map(|name| object[name].clone()).unwrap_or_default();
 //!     let arguments = params["arguments"].to_string();
-//!     let token = member(params, fields.map(|fields| fields.param));
+//!     let token = client_value(params, fields.map(|fields| fields.param));
 //!     let (mut exchange, mut step) = guard.message(Message {
 //!         method,
 //!         target: fields.and_then(|fields| params[fields.target?].as_str()),
 //!         arguments: Some(&arguments),
-//!         token: client_value(&token),
+//!         token: ClientValue::from(&token),
 //!         ..Message::default()
 //!     });
 //!     let mut result = Value::Null;
@@ -54,13 +47,13 @@
 //!                     request["params"][fields.param] = opened.into();
 //!                 }
 //!                 result = handler(&request);
-//!                 let token = member(&result, fields.map(|fields| fields.result));
+//!                 let token = client_value(&result, fields.map(|fields| fields.result));
 //!                 exchange.on(Event::Result(HandlerResult {
 //!                     outcome: match result["resultType"].as_str() {
 //!                         Some("input_required") => Outcome::InputRequired,
 //!                         _ => Outcome::Complete,
 //!                     },
-//!                     token: client_value(&token),
+//!                     token: ClientValue::from(&token),
 //!                     ..HandlerResult::default()
 //!                 }))?
 //!             }
@@ -116,12 +109,14 @@ mod guard;
 mod handle;
 mod input;
 pub mod ledger;
+mod pending;
 mod request;
 mod revoking;
 mod session;
 mod settings;
 mod step;
 mod text;
+mod time_left;
 mod token_fields;
 mod transport;
 

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use crate::admission::{Check, Token};
+use crate::admission::Token;
 use crate::input::ClientValue;
+use crate::ledger::Check;
 use crate::settings::SessionSettings;
 use crate::step::{Item, Presented};
 use crate::text::{hex, remembered, until};
@@ -195,11 +196,11 @@ impl Session {
         let text = if state.generation() == 0 { "" } else { text };
         Token {
             presented: presented(view, &self.id),
-            check: Check::Head {
+            check: Some(Check::Latest {
                 token: state.token_id().to_string(),
                 generation: state.generation(),
                 state: text.into(),
-            },
+            }),
             issued_at: state.issued_at(),
             started_at: state.started_at(),
             until: until(state.expires_at()),

@@ -23,7 +23,9 @@ pub struct LedgerSettings {
 }
 
 impl LedgerSettings {
-    pub(super) fn clock_tolerance(&self) -> Duration {
+    /// Returns the clock tolerance, set or usual.
+    #[must_use]
+    pub fn clock_tolerance(&self) -> Duration {
         let usual = Duration::from_secs(if self.local { 0 } else { 5 });
         self.clock_tolerance.unwrap_or(usual)
     }

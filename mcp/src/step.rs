@@ -1,8 +1,10 @@
 //! The steps that the engine asks of an adapter.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::answer::{RpcError, ToolResult};
+use crate::input::Scope;
 use crate::ledger::Command;
 use sealwax::{Error, SessionMetadata};
 
@@ -14,8 +16,13 @@ pub enum Step {
     /// Resolve the caller, at most once per request.
     Identify,
     /// Ask the author's `accept`, or report an end to it.
-    Ask(Question),
-    /// Run this command on the ledger, and report its reply.
+    Ask {
+        /// The question.
+        question: Question,
+        /// How long to wait for the answer.
+        within: Duration,
+    },
+    /// Run this command on the ledger, within its time, and report its reply.
     Ledger(Box<Command>),
     /// Get the first value of a new session from the author.
     Begin,
@@ -120,6 +127,9 @@ pub struct Deliver {
     pub add_session_id: Option<String>,
     /// The results to report before they are sent.
     pub report: Report,
+    /// The time that is left for what the message may still have to ask: for the
+    /// [`Message::within`](super::Message::within) of the message inside.
+    pub within: Duration,
 }
 
 /// The results that an adapter reports before they are sent. An error need not be reported.
@@ -142,9 +152,10 @@ pub struct Respond {
     pub token: Option<String>,
     /// The new value of `_meta["io.modelcontextprotocol/session"]` of the result.
     pub metadata: Option<SessionMetadata>,
-    /// Whether caches must not keep it: set `cacheScope` to `private` and `ttlMs` to 0, if the
-    /// result has them.
-    pub private: bool,
+    /// The new value of `cacheScope`, so that no cache keeps the result for others.
+    pub cache_scope: Option<Scope>,
+    /// The new value of `ttlMs`.
+    pub ttl_ms: Option<u64>,
     /// Whether to add `sessions` and `experimental.sessions`, both `{}`, to the capabilities.
     pub declare: bool,
     /// The header `Mcp-Session-Id`.

@@ -34,6 +34,12 @@ pub struct TokenFields {
 }
 
 impl TokenFields {
+    /// Returns the members of a result that the engine reads.
+    #[must_use]
+    pub fn members(self) -> [&'static str; 4] {
+        ["resultType", "cacheScope", "ttlMs", self.result]
+    }
+
     /// Returns the members of the requests of `method`. A notification carries no token.
     #[must_use]
     pub fn for_method(method: &str) -> Option<Self> {

@@ -8,10 +8,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use self::negotiated::{negotiated, open, seal};
-use crate::admission::{Admission, Check, Refusal, Token};
+use crate::admission::{Admission, Refusal, Token};
 use crate::answer::Profile;
 use crate::context::{About, Context, Reason};
 use crate::input::{ClientValue, Event, HandlerResult, OwnedClientValue, TransportMessage};
+use crate::ledger::Check;
 use crate::ledger::LARGEST_SKEW;
 use crate::step::{Deliver, Item, Presented, Reply, Report, Respond, Step};
 use crate::text::{token_id, until};
@@ -187,7 +188,10 @@ impl TransportFlow {
             Some(idle) => (Check::Idle(idle), Then::Deliver(then.into())),
             None => (Check::Live, Then::Deliver(then.into())),
         };
-        let admission = Admission::of_transport(Token { check, ..opened });
+        let admission = Admission::of_transport(Token {
+            check: Some(check),
+            ..opened
+        });
         Ok(self.admit(context, admission, then))
     }
 
@@ -248,7 +252,7 @@ impl TransportFlow {
                 until: until(ends),
                 public: false,
             },
-            check: Check::Force,
+            check: Some(Check::Force),
             issued_at: 0,
             started_at: now.saturating_add(LARGEST_SKEW),
             until: None,

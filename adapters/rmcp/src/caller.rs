@@ -3,16 +3,16 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::Extensions;
 use rmcp::service::RequestContext;
 use sealwax::{Error, Principal};
-use sealwax_mcp::{Event, Exchange, Failed, Profile, Step, Verdict};
+use sealwax_mcp::{Event, Exchange, Failed, Profile, Step};
 
 use crate::Kind;
-use crate::accept::TimeLimit;
 use crate::guard::Guard;
 use crate::refusal::{About, Request};
 use crate::running::Running;
@@ -22,7 +22,8 @@ pub(crate) struct Caller {
     pub guard: Guard,
     request: Request,
     principal: OnceLock<Result<Option<Principal>, Failed>>,
-    limit: TimeLimit,
+    /// How long the request may still wait, if the transport's guard waited for it before.
+    pub within: Option<Duration>,
     /// Set while the handler runs.
     running: Mutex<Option<Running>>,
 }
@@ -32,7 +33,7 @@ pub(crate) struct Caller {
 pub(crate) struct Known {
     guard: Guard,
     principal: Option<Principal>,
-    limit: TimeLimit,
+    within: Duration,
 }
 
 impl Caller {
@@ -41,12 +42,11 @@ impl Caller {
         let known = over_http.map_or_else(|| extensions.get(), |parts| parts.extensions.get());
         let known = known.filter(|known: &&Known| known.guard.is(guard));
         let principal = known.and_then(|known| known.principal.clone());
-        let limit = known.map(|known| known.limit.clone());
         Self {
             guard: guard.clone(),
             request,
             principal: principal.map_or_else(OnceLock::new, |principal| Ok(Some(principal)).into()),
-            limit: limit.unwrap_or_else(|| TimeLimit::new(guard.accept_timeout())),
+            within: known.map(|known| known.within),
             running: Mutex::default(),
         }
     }
@@ -66,11 +66,11 @@ impl Caller {
     }
 
     /// Returns what the guard of the message inside needs to know.
-    pub(crate) fn known(&self) -> Known {
+    pub(crate) fn known(&self, within: Duration) -> Known {
         Known {
             guard: self.guard.clone(),
             principal: self.principal().cloned(),
-            limit: self.limit.clone(),
+            within,
         }
     }
 
@@ -85,35 +85,18 @@ impl Caller {
     pub(crate) async fn drive(
         &self,
         exchange: &mut Exchange,
-        step: Step,
-        context: &RequestContext<RoleServer>,
-    ) -> Step {
-        self.drive_within(&self.limit, exchange, step, context)
-            .await
-    }
-
-    /// Does the same with another time limit.
-    pub(crate) async fn drive_within(
-        &self,
-        limit: &TimeLimit,
-        exchange: &mut Exchange,
         mut step: Step,
         context: &RequestContext<RoleServer>,
     ) -> Step {
+        let asked = self.guard.asked();
         loop {
             step = match self.identified(exchange, step, context) {
-                Step::Ask(question) => {
-                    let verdict = match (self.guard.accept(), self.principal()) {
-                        (Some(accept), Some(principal)) => {
-                            limit.ask(accept, question, principal).await
-                        }
-                        // The engine asks only if there is an `Accept`, and after the principal is known.
-                        _ => Verdict::Unavailable(Failed("accept: none".into())),
-                    };
+                Step::Ask { question, within } => {
+                    let verdict = asked.accept(question, self.principal(), within).await;
                     self.on(exchange, Event::Answer(verdict))
                 }
                 Step::Ledger(command) => {
-                    let reply = self.guard.record(&command, limit).await;
+                    let reply = asked.record(&command).await;
                     self.on(exchange, Event::Ledger(reply))
                 }
                 step => return step,

@@ -11,15 +11,12 @@ use rmcp::{RoleServer, ServerHandler};
 use sealwax::{Codec, Error, Principal};
 use sealwax_mcp::{Event, Failed, LedgerSettings, Refused, Reply, Step};
 
-use crate::accept::{Accept, TimeLimit};
-use crate::ledger::client::LedgerClient;
-use crate::ledger::{Command, Ledger, LedgerError};
+use crate::accept::Accept;
+use crate::ledger::{Ledger, LedgerError};
 use crate::principal::{IntoPrincipal, signed_in};
+use crate::questions::Asked;
 use crate::refusal::{About, Refusal, Request};
 use crate::sessions::{Initial, Sessions};
-
-const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
-const MAX_ACCEPT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Seals the tokens that a server sends to its clients, and opens and checks those that come back.
 ///
@@ -57,9 +54,7 @@ struct Inner {
 struct Options {
     principal: Box<PrincipalOf>,
     on_refused: Option<Box<Hook>>,
-    accept: Option<Box<dyn Accept>>,
-    accept_timeout: Duration,
-    ledger: Option<LedgerClient>,
+    asked: Asked,
     has_sessions: bool,
     /// `None`: the server holds the state.
     initial: Option<Box<Initial>>,
@@ -79,19 +74,16 @@ impl Guard {
             options: Options {
                 principal: Box::new(move |context| principal(context).into_principal()),
                 on_refused: None,
-                accept: None,
-                accept_timeout: ACCEPT_TIMEOUT,
-                ledger: None,
+                asked: Asked::default(),
                 has_sessions: false,
                 initial: None,
             },
-            ledger: None,
             ledger_settings: None,
         }
     }
 
     /// Signs a principal out everywhere: refuses everything that was issued to it until now, and also what is issued
-    /// within the ledger's allowance after that. The ledger keeps the record for `lives`, which must be at least the
+    /// within the ledger's clock tolerance after that. The ledger keeps the record for `retain_for`, which must be at least the
     /// longest lifetime of any token of the service, now or later; `None` keeps it for 400 days, longer than
     /// anything lives.
     ///
@@ -114,12 +106,11 @@ impl Guard {
     pub async fn revoke(
         &self,
         principal: &Principal,
-        lives: Option<Duration>,
+        retain_for: Option<Duration>,
     ) -> Result<(), LedgerError> {
-        let limit = TimeLimit::new(self.accept_timeout());
-        let (mut exchange, mut step) = self.engine().revoke(principal, lives)?;
+        let (mut exchange, mut step) = self.engine().revoke(principal, retain_for)?;
         while let Step::Ledger(command) = step {
-            let reply = self.record(&command, &limit).await;
+            let reply = self.asked().record(&command).await;
             step = exchange.on(Event::Ledger(reply))?;
         }
         let refused = exchange.refused();
@@ -128,19 +119,6 @@ impl Guard {
         match step {
             Step::Done(_) => Ok(()),
             _ => Err(LedgerError::Unavailable(why.unwrap_or_default())),
-        }
-    }
-
-    /// Runs a command on the ledger.
-    pub(crate) async fn record(
-        &self,
-        command: &Command,
-        limit: &TimeLimit,
-    ) -> Result<Vec<String>, Failed> {
-        match &self.0.options.ledger {
-            Some(ledger) => ledger.record(command, limit).await,
-            // The engine sends commands only to a guard with a ledger.
-            None => Err(Failed("ledger: none".into())),
         }
     }
 
@@ -163,12 +141,9 @@ impl Guard {
         self.0.options.initial.as_deref()
     }
 
-    pub(crate) fn accept(&self) -> Option<&dyn Accept> {
-        self.0.options.accept.as_deref()
-    }
-
-    pub(crate) fn accept_timeout(&self) -> Duration {
-        self.0.options.accept_timeout
+    /// Returns whom the engine asks.
+    pub(crate) fn asked(&self) -> &Asked {
+        &self.0.options.asked
     }
 
     pub(crate) fn is(&self, other: &Self) -> bool {
@@ -269,7 +244,6 @@ fn nobodys_peer() -> Peer<RoleServer> {
 pub struct GuardBuilder {
     settings: sealwax_mcp::GuardBuilder,
     options: Options,
-    ledger: Option<Box<dyn Ledger>>,
     ledger_settings: Option<LedgerSettings>,
 }
 
@@ -285,7 +259,7 @@ impl GuardBuilder {
     #[must_use]
     pub fn accept(mut self, accept: impl Accept) -> Self {
         self.settings = self.settings.has_accept(true);
-        self.options.accept = Some(Box::new(accept));
+        self.options.asked.accept = Some(Box::new(accept));
         self
     }
 
@@ -293,8 +267,8 @@ impl GuardBuilder {
     /// the transport, what the request carries and the commit share it; each operation on a handle has its own. One
     /// command of the ledger may take three tenths of it.
     #[must_use]
-    pub fn accept_timeout(mut self, limit: Duration) -> Self {
-        self.options.accept_timeout = limit;
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.settings = self.settings.time_limit(limit);
         self
     }
 
@@ -317,43 +291,31 @@ impl GuardBuilder {
     /// ```
     #[must_use]
     pub fn ledger(mut self, ledger: impl Ledger) -> Self {
-        self.ledger = Some(Box::new(ledger));
+        self.options.asked.ledger = Some(Box::new(ledger));
         self
     }
 
-    /// Sets a label that distinguishes two ledgers of one audience in one store: empty by default.
+    /// Sets the options of the ledger. Its `local` is what [`Ledger::is_local`] says.
+    ///
+    /// ```
+    /// # use sealwax::{Codec, Key, KeyRing};
+    /// # use sealwax_rmcp::{Guard, anonymous};
+    /// use sealwax_rmcp::ledger::{LedgerSettings, Memory};
+    ///
+    /// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+    /// let guard = Guard::builder(codec, anonymous)
+    ///     .ledger(Memory::default())
+    ///     .ledger_settings(LedgerSettings {
+    ///         accept_issued_since: Some(1_800_000_000), // introduced in a running service
+    ///         ..LedgerSettings::default()
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), sealwax::Error>(())
+    /// ```
     #[must_use]
-    pub fn ledger_label(mut self, label: impl Into<String>) -> Self {
-        self.ledger_settings().label = label.into();
+    pub fn ledger_settings(mut self, settings: LedgerSettings) -> Self {
+        self.ledger_settings = Some(settings);
         self
-    }
-
-    /// Sets how far the clocks of the replicas and of the store may differ, in whole seconds: 5 by default, and
-    /// 0 for a ledger on this machine.
-    #[must_use]
-    pub fn ledger_allowance(mut self, allowance: Duration) -> Self {
-        self.ledger_settings().clock_tolerance = Some(allowance);
-        self
-    }
-
-    /// Accepts tokens that are older than the ledger, if they were issued at or after `from`, in Unix seconds. Use it
-    /// when you introduce a ledger. Tokens that were used or ended since then, and older states of sessions, are
-    /// accepted too.
-    #[must_use]
-    pub fn ledger_adopt(mut self, from: u64) -> Self {
-        self.ledger_settings().accept_issued_since = Some(from);
-        self
-    }
-
-    /// Accepts a `requestState` any number of times, although there is a ledger.
-    #[must_use]
-    pub fn reusable_request_state(mut self) -> Self {
-        self.ledger_settings().reusable_request_state = true;
-        self
-    }
-
-    fn ledger_settings(&mut self) -> &mut LedgerSettings {
-        self.ledger_settings.get_or_insert_default()
     }
 
     /// Sets how long a `requestState` is valid, in whole seconds: 600 by default.
@@ -392,18 +354,12 @@ impl GuardBuilder {
     /// without a ledger, and for sessions with two lifetimes, with one where the server holds the state, or required by a
     /// method that never depends on one.
     pub fn build(mut self) -> Result<Guard, Error> {
-        let limit = self.options.accept_timeout;
-        if limit.is_zero() || limit > MAX_ACCEPT_TIMEOUT {
-            let text = "accept_timeout: expected more than 0 and at most 60 seconds";
-            return Err(Error::InvalidArgument(text.into()));
-        }
-        match (self.ledger, self.ledger_settings) {
+        match (&self.options.asked.ledger, self.ledger_settings) {
             (Some(ledger), settings) => {
                 self.settings = self.settings.ledger(LedgerSettings {
                     local: ledger.is_local(),
                     ..settings.unwrap_or_default()
                 });
-                self.options.ledger = Some(LedgerClient::new(ledger, self.options.accept_timeout));
             }
             (None, None) => {}
             (None, Some(_)) => {

@@ -7,6 +7,7 @@ mod guard;
 mod handler;
 pub mod ledger;
 mod principal;
+mod questions;
 mod refusal;
 mod running;
 mod sessions;

@@ -72,6 +72,7 @@ fn head<'a>(left: Document<'a>, initialized: Option<&'a str>) -> HandlerResult<'
             "public" => Scope::Public,
             _ => Scope::Private,
         }),
+        has_ttl: left.is("ttlMs"),
         no_meta: left.is("noMeta"),
         initialized,
     }

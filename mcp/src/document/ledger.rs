@@ -1,5 +1,7 @@
 //! The commands of a ledger.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::NO_DOCUMENT;
@@ -69,5 +71,9 @@ pub(super) fn command(document: &str) -> Result<Command, Error> {
         .find(|one| Some(one.name()) == document.text("script"));
     let script = script.ok_or(NO_DOCUMENT)?;
     let [keys, args] = ["keys", "args"].map(|name| texts(document.at(name).0));
-    Ok(Command::new(script, keys, args))
+    let mut command = Command::new(script, keys, args);
+    if let Some(within) = document.number("withinMs") {
+        command.within = Duration::from_millis(within);
+    }
+    Ok(command)
 }

@@ -8,18 +8,16 @@ use super::read::{Document, principal, read};
 use super::step::begun;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::{ClientSession, Event, Failed, Message, TransportMessage};
-use crate::step::Step;
+use crate::input::{ClientSession, Failed, Message, TransportMessage};
 use sealwax::{Error, Principal};
 
 /// Begins the exchange of a message at the SDK's handlers; `arguments` are the request's, as JSON.
 #[must_use]
 #[inline(never)]
 pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Exchange, String) {
-    let Ok((document, known)) = received(document) else {
+    let Ok((document, principal)) = received(document) else {
         return unreadable(guard);
     };
-    let (principal, mistake) = known;
     let document = Document(&document);
     let session = document.at("session");
     let exchange = guard.message(Message {
@@ -35,8 +33,9 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
             state: session.sent("state"),
         }),
         principal,
+        within: document.number("withinMs").map(Duration::from_millis),
     });
-    begun(mistaken(exchange, mistake))
+    begun(exchange)
 }
 
 /// Begins the exchange of a message around HTTP or stdio; `initialize` is the `params` of an
@@ -44,10 +43,9 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
 #[must_use]
 #[inline(never)]
 pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Exchange, String) {
-    let Ok((document, known)) = received(document) else {
+    let Ok((document, principal)) = received(document) else {
         return unreadable(guard);
     };
-    let (principal, mistake) = known;
     let document = Document(&document);
     let exchange = guard.transport(TransportMessage {
         http: document.text("http"),
@@ -60,7 +58,7 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
         initialize,
         principal,
     });
-    begun(mistaken(exchange, mistake))
+    begun(exchange)
 }
 
 /// Begins the exchange that signs a principal out everywhere. `lives` is in seconds.
@@ -80,32 +78,14 @@ pub fn revoke(
     ))
 }
 
-/// The caller, if the adapter gave it, and the fault in it, which is not the client's.
-type Known = (Option<Principal>, Option<Error>);
-
-/// Reads a message and its caller.
-fn received(document: &str) -> Result<(Value, Known), Error> {
+/// Reads a message and its caller; a fault of the caller is not the client's.
+fn received(document: &str) -> Result<(Value, Option<Result<Principal, Failed>>), Error> {
     let document = read(document)?;
-    let known = match Document(&document).at("principal") {
-        Document(Value::Null) => (None, None),
-        sent => match principal(sent) {
-            Ok(known) => (Some(known), None),
-            Err(error) => (None, Some(error)),
-        },
+    let principal = match Document(&document).at("principal") {
+        Document(Value::Null) => None,
+        sent => Some(principal(sent).map_err(|error| Failed(error.to_string()))),
     };
-    Ok((document, known))
-}
-
-/// Reports a faulty caller, once the caller is needed.
-fn mistaken((mut exchange, step): (Exchange, Step), mistake: Option<Error>) -> (Exchange, Step) {
-    let step = match (step, mistake) {
-        (Step::Identify, Some(error)) => {
-            let failed = Event::Principal(Err(Failed(error.to_string())));
-            exchange.on(failed).unwrap_or(Step::Drop)
-        }
-        (step, _) => step,
-    };
-    (exchange, step)
+    Ok((document, principal))
 }
 
 /// Answers a message whose document could not be read.

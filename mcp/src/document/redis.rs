@@ -1,7 +1,5 @@
 //! The dialogue with a Redis.
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 use super::NO_DOCUMENT;
@@ -11,7 +9,7 @@ use super::write::Object;
 use crate::ledger::redis::{Answer, Dialogue, Next, Redis, Send};
 use sealwax::Error;
 
-/// Begins the dialogue about a command, a document with `withinMs` and `checked` beside the
+/// Begins the dialogue about a command, a document with `checked` beside the
 /// command: see [`Redis::begin`].
 ///
 /// # Errors
@@ -21,8 +19,7 @@ pub fn dialogue(redis: &Redis, document: &str) -> Result<(Dialogue, String), Err
     let command = command(document)?;
     let document = read(document)?;
     let document = Document(&document);
-    let within = Duration::from_millis(document.number("withinMs").ok_or(NO_DOCUMENT)?);
-    let (dialogue, next) = redis.begin(command, within, document.is("checked"));
+    let (dialogue, next) = redis.begin(command, document.is("checked"));
     let next = written(&dialogue, next);
     Ok((dialogue, next))
 }

@@ -18,11 +18,17 @@ pub(super) fn written(exchange: &mut Exchange, step: &Step) -> String {
     let mut object = Object::default();
     match step {
         Step::Identify => object.step("identify"),
-        Step::Ask(Question::Accept(tokens)) => {
+        Step::Ask {
+            question: Question::Accept(tokens),
+            ..
+        } => {
             object.step("ask");
             object.list("accept", tokens.iter().map(presented));
         }
-        Step::Ask(Question::End(token)) => {
+        Step::Ask {
+            question: Question::End(token),
+            ..
+        } => {
             object.step("ask");
             object.json("end", &presented(token));
         }
@@ -88,7 +94,7 @@ impl Object {
         if let Some(metadata) = &leave.metadata {
             self.put("metadata", metadata);
         }
-        self.flag("private", leave.private);
+        self.flag("private", leave.cache_scope.is_some());
         self.flag("declare", leave.declare);
         self.text("header", leave.header.as_deref());
         if let Some(timeout) = leave.timeout {

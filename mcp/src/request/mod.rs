@@ -9,9 +9,10 @@ use std::sync::Arc;
 use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
 use crate::admission;
-use crate::admission::{Admission, Check, Times};
+use crate::admission::{Admission, Times};
 use crate::context::{About, Context, Reason};
 use crate::input::{ClientValue, Event, Message, OwnedClientValue};
+use crate::ledger::Check;
 use crate::session::{Session, Written, json};
 use crate::settings::{SessionSettings, is_list};
 use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Step};
@@ -117,15 +118,6 @@ impl Request {
             }
             (Phase::Delivered, Event::Result(result)) => {
                 self.phase = Phase::Responding(Outgoing::new(&result, 0));
-                Some(self.advance(context))
-            }
-            (Phase::Responding(outgoing), Event::Ledger(reply)) if outgoing.opening => {
-                context.ledger_opened(reply);
-                let opening = false;
-                self.phase = Phase::Responding(Outgoing {
-                    opening,
-                    ..outgoing
-                });
                 Some(self.advance(context))
             }
             (Phase::Committing(committing), Event::Ledger(reply)) => {
@@ -265,11 +257,11 @@ impl Request {
             let bound = self.bound.as_ref().ok_or(OUT_OF_ORDER)?;
             let opened = view.request_state(bound).open(token)?;
             let ledger = context.ledger().map(|(ledger, _)| &ledger.settings);
-            let ask = match ledger {
+            let check = match ledger {
                 Some(settings) if settings.reusable_request_state => Check::Live,
                 _ => Check::Once,
             };
-            return read(Item::RequestState, opened, ask);
+            return read(Item::RequestState, opened, Some(check));
         }
         let method = self.method.as_str();
         match view.cursor(method).open(token) {
@@ -277,13 +269,13 @@ impl Request {
             Err(Error::PrincipalMismatch) => {
                 let public = &context.guard.settings().public;
                 let opened = public.cursor(method).open(token)?;
-                let (text, mut token) = read(Item::Cursor, opened, Check::Rule)?;
+                let (text, mut token) = read(Item::Cursor, opened, None)?;
                 token.presented.public = true;
                 Ok((text, token))
             }
             // What an anonymous caller has belongs to nobody either, and cannot be told from it.
-            opened if context.is_anonymous() => read(Item::Cursor, opened?, Check::Rule),
-            opened => read(Item::Cursor, opened?, Check::Live),
+            opened if context.is_anonymous() => read(Item::Cursor, opened?, None),
+            opened => read(Item::Cursor, opened?, Some(Check::Live)),
         }
     }
 
@@ -395,7 +387,7 @@ const NO_SESSION: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
 fn read<K>(
     item: Item,
     opened: Opened<K>,
-    check: Check,
+    check: Option<Check>,
 ) -> Result<(String, admission::Token), Error> {
     let token = admission::Token::new(item, Times::of(&opened), check);
     let text = String::from_utf8(opened.into_payload());

@@ -1,11 +1,11 @@
 //! The result: seals the token in it, and commits the session's new state before it is sent.
 
 use super::{NO_SESSION, Phase, Request, declares, item};
-use crate::admission;
-use crate::context::{About, Context, Reason, failure};
+use crate::context::{About, Context, Reason};
 use crate::guard::PAUSE;
 use crate::input::{ClientValue, Failed, HandlerResult, Outcome, OwnedClientValue, Scope, Updated};
-use crate::ledger::{Command, Commit};
+use crate::ledger::{Command, Commit, Latest, Reply};
+use crate::pending::{Pending, confirmed};
 use crate::session;
 use crate::session::{Session, Written};
 use crate::step::{Item, OUT_OF_ORDER, Respond, Step};
@@ -17,11 +17,10 @@ pub(super) struct Outgoing {
     pub token: OwnedClientValue,
     pub outcome: Outcome,
     pub scope: Option<Scope>,
+    pub has_ttl: bool,
     pub no_meta: bool,
     /// The number of times that another request's state came in between.
     pub updates: u8,
-    /// Whether the ledger is being opened, before a cursor is sealed.
-    pub opening: bool,
 }
 
 impl Outgoing {
@@ -30,9 +29,9 @@ impl Outgoing {
             token: result.token.owned(),
             outcome: result.outcome,
             scope: result.scope,
+            has_ttl: result.has_ttl,
             no_meta: result.no_meta,
             updates,
-            opening: false,
         }
     }
 }
@@ -41,9 +40,7 @@ impl Outgoing {
 pub(super) struct Committing {
     outgoing: Outgoing,
     respond: Respond,
-    command: Command,
-    /// Whether one try got no answer.
-    tried: bool,
+    pending: Pending,
 }
 
 /// The limit of applying a function of the author to a newer state.
@@ -60,26 +57,21 @@ impl Request {
         if outgoing.outcome == Outcome::Error {
             return Ok(Step::Respond(Box::new(respond)));
         }
-        respond.private = self.session.is_some();
+        let private = self.session.is_some();
+        respond.cache_scope = outgoing.scope.filter(|_| private).map(|_| Scope::Private);
+        respond.ttl_ms = (private && outgoing.has_ttl).then_some(0);
         respond.declare = sessions.is_some() && declares(&self.method);
         if let Some(fields) = self.fields
             && !outgoing.token.is_absent()
         {
-            let public = outgoing.scope == Some(Scope::Public) && !respond.private;
+            let public = outgoing.scope == Some(Scope::Public) && !private;
             let view = match fields.kind {
                 Kind::Cursor if public => None,
                 _ => Some(context.view()?),
             };
             // A ledger does not know what was sealed before it began.
-            if fields.kind == Kind::Cursor
-                && view.is_some()
-                && !context.is_anonymous()
-                && let Some(open) = guard.opens_ledger(PAUSE)
-            {
-                if let Phase::Responding(outgoing) = &mut self.phase {
-                    outgoing.opening = true;
-                }
-                return Ok(Step::Ledger(Box::new(open)));
+            if fields.kind == Kind::Cursor && view.is_some() && !context.is_anonymous() {
+                context.open_ledger(PAUSE)?;
             }
             match self.result_token(context, fields, view.as_deref(), outgoing) {
                 Ok(token) => respond.token = Some(token),
@@ -121,12 +113,12 @@ impl Request {
         else {
             return Step::Drop;
         };
-        let step = Step::Ledger(Box::new(command.clone()));
+        let pending = Pending::new(command);
+        let step = pending.step();
         self.phase = Phase::Committing(Box::new(Committing {
             outgoing,
             respond,
-            command,
-            tried: false,
+            pending,
         }));
         step
     }
@@ -136,29 +128,18 @@ impl Request {
         &mut self,
         context: &mut Context,
         mut committing: Committing,
-        reply: Result<Vec<String>, Failed>,
+        answer: Result<Vec<String>, Failed>,
     ) -> Step {
-        let lost = match reply {
-            Err(_) if !committing.tried => {
-                // The same command again is not a second write.
-                committing.tried = true;
-                let step = Step::Ledger(Box::new(committing.command.clone()));
+        let lost = match committing.pending.take(answer) {
+            Err(again) => {
                 self.phase = Phase::Committing(Box::new(committing));
-                return step;
+                return again;
             }
-            Err(Failed(why)) => Reason::LedgerUnavailable(why),
-            Ok(reply) => match (reply.first().map(String::as_str), &reply[..]) {
-                (Some("ok"), _) => match admission::confirmed(context, &reply, None) {
-                    Ok(()) => return Step::Respond(Box::new(committing.respond)),
-                    Err(reason) => reason,
-                },
-                (Some("ended"), _) => Reason::ledger("ended", "it has ended"),
-                // After a try without an answer, the state may be stale because of our own write.
-                (Some("stale"), [_, token, generation, state]) if !committing.tried => {
-                    Reason::Stale(Box::new([token, generation, state].map(Clone::clone)))
-                }
-                _ => Reason::LedgerUnavailable(failure(&reply)),
+            Ok(Reply::Done(done)) => match confirmed(context, &done, None) {
+                Ok(()) => return Step::Respond(Box::new(committing.respond)),
+                Err(reason) => reason,
             },
+            Ok(lost) => lost.into(),
         };
         let session = self.session.as_ref();
         if session.is_some_and(|session| !session.is_written()) {
@@ -187,12 +168,7 @@ impl Request {
     }
 
     /// Handles a write of the session by another request in the meantime.
-    fn overtaken(
-        &mut self,
-        context: &mut Context,
-        outgoing: Outgoing,
-        latest: &[String; 3],
-    ) -> Step {
+    fn overtaken(&mut self, context: &mut Context, outgoing: Outgoing, latest: &Latest) -> Step {
         let updates = self.session.as_ref().is_some_and(Session::is_updated);
         if !updates || outgoing.updates == MAX_UPDATES {
             return self.stale(context, true, latest);
@@ -287,14 +263,11 @@ fn commit(context: &Context, session: &Session, sealed: &session::Sealed) -> Opt
     let (ledger, _) = context.ledger()?;
     let (seen, generation) = session.seen()?;
     let (token, until) = sealed.token.as_ref()?;
-    Some(Command::commit(
-        &ledger.names,
-        &Commit {
-            session: &session.ulid(),
-            seen: (&seen, generation),
-            token,
-            until: *until,
-            state: sealed.metadata.state.as_deref()?,
-        },
-    ))
+    Some(ledger.names.commit(&Commit {
+        session: &session.ulid(),
+        seen: (&seen, generation),
+        token,
+        until: *until,
+        state: sealed.metadata.state.as_deref()?,
+    }))
 }

@@ -2,10 +2,10 @@
 
 use super::{Phase, Request, reply};
 use crate::admission;
-use crate::admission::Check;
 use crate::answer::{Profile, Stale};
 use crate::context::{About, Context, Reason};
 use crate::input::ClientValue;
+use crate::ledger::{Check, Latest};
 use crate::session;
 use crate::session::{Session, json};
 use crate::settings::SessionSettings;
@@ -152,7 +152,7 @@ impl Request {
     }
 
     /// Answers a stale state with the latest one: the client is honest.
-    pub(super) fn stale(&mut self, context: &mut Context, ran: bool, latest: &[String; 3]) -> Step {
+    pub(super) fn stale(&mut self, context: &mut Context, ran: bool, latest: &Latest) -> Step {
         let adopted = match self.adopt(context, latest) {
             Ok(adopted) => adopted,
             Err(error) => return self.refuse_session(context, error.into()),
@@ -172,7 +172,7 @@ impl Request {
     pub(super) fn adopt(
         &mut self,
         context: &Context,
-        latest: &[String; 3],
+        latest: &Latest,
     ) -> Result<SessionMetadata, Error> {
         let guard = context.guard.clone();
         let (Some(sessions), Some(view), Some(session)) = (
@@ -182,6 +182,6 @@ impl Request {
         ) else {
             return Err(OUT_OF_ORDER);
         };
-        session.adopt(sessions, &view, &latest[2])
+        session.adopt(sessions, &view, &latest.state)
     }
 }

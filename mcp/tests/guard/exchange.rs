@@ -35,7 +35,7 @@ fn call() -> Message<'static> {
         target: Some("play"),
         arguments: Some(r#"{"id":7}"#),
         modern: true,
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         ..Message::default()
     }
 }
@@ -47,8 +47,14 @@ fn seconds(seconds: u64) -> Option<Duration> {
 /// The first token of a step that asks about tokens.
 fn asked(step: Step) -> Presented {
     match step {
-        Step::Ask(Question::Accept(tokens)) => tokens.into_iter().next().unwrap(),
-        Step::Ask(Question::End(token)) => token,
+        Step::Ask {
+            question: Question::Accept(tokens),
+            ..
+        } => tokens.into_iter().next().unwrap(),
+        Step::Ask {
+            question: Question::End(token),
+            ..
+        } => token,
         other => panic!("{other:?}"),
     }
 }
@@ -72,6 +78,7 @@ const ASKS: HandlerResult<'_> = HandlerResult {
     outcome: Outcome::InputRequired,
     token: ClientValue::Text("asked"),
     scope: None,
+    has_ttl: false,
     no_meta: false,
     initialized: None,
 };
@@ -143,7 +150,7 @@ fn a_refusal_tells_the_id_that_the_text_claims() {
     let (mut exchange, step) = guard.message(Message {
         method: "tools/list",
         token: ClientValue::Text(cursor.as_str()),
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         ..Message::default()
     });
     assert_eq!(code(step), -32602);
@@ -365,7 +372,7 @@ fn sessions_live_as_long_as_their_author_said() {
         let guard = guard_with(&clock, |guard| guard.sessions(settings));
         let (mut exchange, step) = guard.message(Message {
             method: "sessions/create",
-            principal: Some(alice()),
+            principal: Some(Ok(alice())),
             ..Message::default()
         });
         assert!(matches!(step, Step::Begin));
@@ -434,7 +441,7 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
             http: Some("POST"),
             method: Some("initialize"),
             initialize: Some(r#"{"capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#),
-            principal: Some(alice()),
+            principal: Some(Ok(alice())),
             ..TransportMessage::default()
         });
         let head = HandlerResult {
@@ -451,7 +458,7 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
             http: Some("POST"),
             method: Some("tools/list"),
             header: ClientValue::Text(token),
-            principal: Some(alice()),
+            principal: Some(Ok(alice())),
             ..TransportMessage::default()
         });
         matches!(step, Step::Deliver(_))

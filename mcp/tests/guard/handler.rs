@@ -181,7 +181,7 @@ fn drive(
     let done = loop {
         let next = match step {
             Step::Identify => found.identify(world, event),
-            Step::Ask(question) => {
+            Step::Ask { question, .. } => {
                 opened = Some(acting.opened().map(str::to_owned));
                 Event::Answer(found.answer(world, question))
             }

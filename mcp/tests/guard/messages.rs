@@ -85,14 +85,15 @@ fn at_the_handlers(
             id: sent(sent_session.get("sessionId")),
             state: sent(sent_session.get("state")),
         }),
-        principal: known,
+        principal: known.clone().map(Ok),
+        within: None,
     });
     let mut returned = None;
     let mut watched = false;
     let answered = loop {
         let next = match step {
             Step::Identify => found.identify(world, event),
-            Step::Ask(question) => Event::Answer(found.answer(world, question)),
+            Step::Ask { question, .. } => Event::Answer(found.answer(world, question)),
             Step::Begin => {
                 found.asked.push("begin".into());
                 returned = Some(json!(world.initial()));
@@ -227,7 +228,7 @@ fn around(
                 }
                 identified
             }
-            Step::Ask(question) => Event::Answer(found.answer(world, question)),
+            Step::Ask { question, .. } => Event::Answer(found.answer(world, question)),
             Step::Deliver(deliver) if method == Some("initialize") => {
                 found.delivered = json!({});
                 answered = json!({"result": {
@@ -282,11 +283,7 @@ fn around(
 
 /// The value that a client sent at a place.
 pub fn sent(value: Option<&Value>) -> ClientValue<'_> {
-    match value {
-        None | Some(Value::Null) => ClientValue::Absent,
-        Some(Value::String(text)) => ClientValue::Text(text),
-        Some(_) => ClientValue::Other,
-    }
+    value.map_or(ClientValue::Absent, Into::into)
 }
 
 fn head<'a>(result: &'a Value, member: Option<&str>) -> HandlerResult<'a> {
@@ -296,11 +293,11 @@ fn head<'a>(result: &'a Value, member: Option<&str>) -> HandlerResult<'a> {
             _ => Outcome::Complete,
         },
         token: sent(member.and_then(|member| result.get(member))),
-        scope: match result["cacheScope"].as_str() {
-            Some("public") => Some(Scope::Public),
-            Some(_) => Some(Scope::Private),
-            None => None,
-        },
+        scope: result.get("cacheScope").map(|scope| match scope.as_str() {
+            Some("public") => Scope::Public,
+            _ => Scope::Private,
+        }),
+        has_ttl: result.get("ttlMs").is_some(),
         ..HandlerResult::default()
     }
 }
@@ -309,12 +306,12 @@ fn left(mut result: Value, carries: Option<TokenFields>, leave: &Respond) -> Val
     if let (Some(token), Some(carries)) = (&leave.token, carries) {
         result[carries.result] = token.as_str().into();
     }
-    if leave.private {
-        for (member, value) in [("cacheScope", json!("private")), ("ttlMs", json!(0))] {
-            if let Some(place) = result.get_mut(member) {
-                *place = value;
-            }
-        }
+    if let Some(scope) = leave.cache_scope {
+        assert_eq!(scope, Scope::Private);
+        result["cacheScope"] = "private".into();
+    }
+    if let Some(ttl_ms) = leave.ttl_ms {
+        result["ttlMs"] = ttl_ms.into();
     }
     if let Some(metadata) = &leave.metadata {
         result["_meta"][SESSION] = json!(metadata);

@@ -15,7 +15,6 @@ use serde::de::DeserializeOwned;
 use super::refused::Refused;
 use super::session::json;
 use crate::Kind;
-use crate::accept::TimeLimit;
 use crate::caller::Caller;
 use crate::guard::Guard;
 use crate::refusal::{About, token_id};
@@ -102,10 +101,9 @@ impl HandleType {
 impl Operation<'_> {
     /// Returns the outcome.
     pub(crate) async fn done(mut self) -> Result<HandleResult, Refused> {
-        let limit = TimeLimit::new(self.caller.guard.accept_timeout());
         let drive = self
             .caller
-            .drive_within(&limit, &mut self.exchange, self.step, self.context);
+            .drive(&mut self.exchange, self.step, self.context);
         done(drive.await)
     }
 

@@ -45,7 +45,7 @@ impl<'a> Member<'a> {
     pub(crate) fn value(self) -> ClientValue<'a> {
         match self {
             Self::Text(text) => text.as_deref().into(),
-            Self::Json(params, name) => client_value(params.get(name)),
+            Self::Json(params, name) => params.get(name).map_or(ClientValue::Absent, Into::into),
         }
     }
 
@@ -59,15 +59,6 @@ impl<'a> Member<'a> {
             }
             (Self::Json(params, name), None) => params.remove(name)?.as_str().map(Into::into),
         }
-    }
-}
-
-/// Classifies what a client sent. Null counts as absent.
-pub(crate) fn client_value(value: Option<&Value>) -> ClientValue<'_> {
-    match value {
-        None | Some(Value::Null) => ClientValue::Absent,
-        Some(Value::String(text)) => ClientValue::Text(text),
-        Some(_) => ClientValue::Other,
     }
 }
 

@@ -5,7 +5,6 @@ use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope, ToolResult
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
-use super::params::client_value;
 use crate::transport::message::SESSION;
 
 /// A result that [`Session::result`](crate::Session::result) can make again: rmcp's result of a tool, a prompt, a resource or
@@ -106,17 +105,18 @@ impl<'a> Places<'a> {
                     CacheScope::Public => Scope::Public,
                     _ => Scope::Private,
                 });
+                reported.has_ttl = places.ttl_ms.is_some();
             }
             Self::Json(result, member) => {
                 if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
                     reported.outcome = Outcome::InputRequired;
                 }
-                reported.token = client_value(result.get(member));
-                let scope = result.get("cacheScope").and_then(Value::as_str);
-                reported.scope = scope.map(|scope| match scope {
-                    "public" => Scope::Public,
+                reported.token = result.get(member).map(Into::into).unwrap_or_default();
+                reported.scope = result.get("cacheScope").map(|scope| match scope.as_str() {
+                    Some("public") => Scope::Public,
                     _ => Scope::Private,
                 });
+                reported.has_ttl = result.contains_key("ttlMs");
             }
             Self::None => reported.no_meta = true,
         }
@@ -130,11 +130,11 @@ impl<'a> Places<'a> {
                 if let (Some(place), Some(token)) = (places.token, changes.token) {
                     *place = token;
                 }
-                if let (Some(scope), true) = (places.cache_scope, changes.private) {
-                    *scope = CacheScope::Private;
+                if let (Some(place), Some(_)) = (places.cache_scope, changes.cache_scope) {
+                    *place = CacheScope::Private;
                 }
-                if let (Some(ttl_ms), true) = (places.ttl_ms, changes.private) {
-                    *ttl_ms = 0;
+                if let (Some(place), Some(ttl_ms)) = (places.ttl_ms, changes.ttl_ms) {
+                    *place = ttl_ms;
                 }
                 if let (Some(capabilities), true) = (places.capabilities, changes.declare) {
                     // rmcp's type has this place alone.
@@ -150,11 +150,11 @@ impl<'a> Places<'a> {
                 if let Some(token) = changes.token {
                     result.insert(member.into(), token.into());
                 }
-                let private = [("cacheScope", json!("private")), ("ttlMs", json!(0))];
-                for (name, value) in private.into_iter().filter(|_| changes.private) {
-                    if let Some(place) = result.get_mut(name) {
-                        *place = value;
-                    }
+                if changes.cache_scope.is_some() {
+                    result.insert("cacheScope".into(), "private".into());
+                }
+                if let Some(ttl_ms) = changes.ttl_ms {
+                    result.insert("ttlMs".into(), ttl_ms.into());
                 }
                 if let Some(metadata) = changes.metadata {
                     match result.entry("_meta").or_insert_with(|| json!({})) {

@@ -10,7 +10,7 @@ use sealwax_mcp::{
 };
 use serde_json::Value;
 
-use super::params::{Params, client_value};
+use super::params::Params;
 use super::results::Outgoing;
 use crate::caller::Caller;
 use crate::guard::Guard;
@@ -48,7 +48,8 @@ impl Guard {
             header: session.and_then(|_| header_of(&context.extensions)),
             token: token.unwrap_or_default(),
             session: session.and_then(client_session),
-            principal: caller.principal().cloned(),
+            principal: caller.principal().cloned().map(Ok),
+            within: caller.within,
             ..Message::default()
         });
         let mut step = caller.drive(&mut exchange, step, &context).await;
@@ -127,7 +128,8 @@ impl Guard {
             modern: is_modern(&asking),
             header: session.and_then(|_| header_of(&asking.extensions)),
             session: session.and_then(client_session),
-            principal: caller.principal().cloned(),
+            principal: caller.principal().cloned().map(Ok),
+            within: caller.within,
             ..Message::default()
         });
         if let Step::Deliver(_) = caller.drive(&mut exchange, step, &asking).await {
@@ -165,7 +167,7 @@ fn header_of(extensions: &Extensions) -> Option<&str> {
 
 fn client_session(session: &Value) -> Option<ClientSession<'_>> {
     (!session.is_null()).then(|| ClientSession {
-        id: client_value(session.get("sessionId")),
-        state: client_value(session.get("state")),
+        id: (&session["sessionId"]).into(),
+        state: (&session["state"]).into(),
     })
 }

@@ -46,7 +46,7 @@ impl Transport {
             body = message.to_string().into();
             parts.headers.remove(CONTENT_LENGTH);
         }
-        parts.extensions.insert(passing.known());
+        parts.extensions.insert(passing.known(&deliver));
         let leaving = passing.leaving(*deliver, &message);
         let answer = inner(Request::from_parts(parts, Full::new(body))).await?;
         if leaving.is_nothing() {

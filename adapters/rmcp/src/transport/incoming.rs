@@ -55,7 +55,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
                 if let Some(session_id) = &deliver.add_session_id {
                     self.state().session_id = Some(session_id.clone());
                 }
-                let known = passing.known();
+                let known = passing.known(&deliver);
                 let leaving = passing.leaving(*deliver, &message);
                 match self.deliver(&message, leaving, known) {
                     Ok(Some(message)) => send(to_rmcp, message).await,

@@ -27,7 +27,6 @@ use self::message::{
 use crate::Kind;
 use crate::caller::{Caller, Known};
 use crate::guard::Guard;
-use crate::handler::params::client_value;
 use crate::refusal::{About, Request};
 
 /// The guard of a transport.
@@ -90,7 +89,7 @@ impl Transport {
             modern,
             version: version.map(|version| version.to_str().unwrap_or_default()),
             header: parts.map_or(ClientValue::Absent, header),
-            message_session_id: client_value(session_id.as_ref()),
+            message_session_id: session_id.as_ref().map_or(ClientValue::Absent, Into::into),
             initialize: initialize.as_deref(),
             principal: None,
         });
@@ -121,8 +120,8 @@ impl Passing {
     }
 
     /// Returns what the guard of the message inside needs to know.
-    pub(crate) fn known(&self) -> Known {
-        self.caller.known()
+    pub(crate) fn known(&self, deliver: &Deliver) -> Known {
+        self.caller.known(deliver.within)
     }
 
     /// Returns the changes to make when rmcp answers `message`.

@@ -147,7 +147,7 @@ fn a_token_from_the_future_is_the_servers_failure() {
         panic!("{step:?}")
     };
     let behind = replica.now() - ALLOWANCE - 1;
-    let mut ledger = Memory::new(Memory::ROOM, START - 60);
+    let mut ledger = Memory::new(Memory::CAPACITY, START - 60);
     let reply = ledger.run(&command, behind);
     match exchange.on(Event::Ledger(Ok(reply))).unwrap() {
         Step::Reply(reply) => assert_eq!(code(reply), -32603),
@@ -175,15 +175,19 @@ fn the_first_message_opens_the_ledger() {
     };
     let list = Message {
         method: "tools/list",
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         ..Message::default()
     };
     let (mut listing, step) = fresh.message(list.clone());
     assert!(matches!(step, Step::Deliver(_)), "{step:?}");
-    // A failure to open refuses no request, and the next try is later.
+    // A failure to open, twice, refuses no request, and the next try is later.
     let mut exchange = opens(&fresh).unwrap();
-    let failed = Event::Ledger(Err(Failed("no answer".into())));
-    assert!(matches!(exchange.on(failed).unwrap(), Step::Deliver(_)));
+    let failed = || Event::Ledger(Err(Failed("no answer".into())));
+    match exchange.on(failed()).unwrap() {
+        Step::Ledger(command) => assert_eq!(command.script, Script::Open),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(exchange.on(failed()).unwrap(), Step::Deliver(_)));
     assert_eq!(exchange.refused()[0].code, "ledger_unavailable");
     assert!(opens(&fresh).is_none());
     replica.pass(5);

@@ -44,7 +44,7 @@ fn a_revocation_covers_cursors() {
     let list = |cursor: Option<&str>, who: &Principal| {
         replica.enter(Message {
             method: "demo/list",
-            principal: Some(who.clone()),
+            principal: Some(Ok(who.clone())),
             token: cursor.into(),
             ..call()
         })
@@ -235,7 +235,7 @@ fn a_session_of_the_transport_ends_when_it_is_idle_and_for_good() {
         http: Some("POST"),
         method: Some("initialize"),
         initialize: Some("{}"),
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         ..TransportMessage::default()
     });
     let head = HandlerResult {
@@ -251,7 +251,7 @@ fn a_session_of_the_transport_ends_when_it_is_idle_and_for_good() {
             http: Some(http),
             method: (http == "POST").then_some("tools/list"),
             header: ClientValue::Text(&token),
-            principal: Some(alice()),
+            principal: Some(Ok(alice())),
             ..TransportMessage::default()
         });
         match replica.settle(&mut exchange, step) {

@@ -39,7 +39,7 @@ impl Replica {
         let replica = Self {
             clock,
             guard: settings(builder).build().unwrap(),
-            ledger: RefCell::new(Memory::new(Memory::ROOM, START)),
+            ledger: RefCell::new(Memory::new(Memory::CAPACITY, START)),
             lost: Cell::new(0),
             asked: Cell::new(0),
         };
@@ -70,7 +70,7 @@ impl Replica {
 
     /// Replaces the ledger by an empty one.
     pub fn lose_everything(&self) {
-        *self.ledger.borrow_mut() = Memory::new(Memory::ROOM, self.now());
+        *self.ledger.borrow_mut() = Memory::new(Memory::CAPACITY, self.now());
     }
 
     pub fn run(&self, command: &Command) -> Result<Vec<String>, Failed> {
@@ -190,7 +190,7 @@ pub fn call() -> Message<'static> {
         method: "tools/call",
         target: Some("play"),
         modern: true,
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         ..Message::default()
     }
 }
@@ -200,7 +200,7 @@ pub fn read(session: &SessionMetadata) -> Message<'_> {
     Message {
         method: "demo/read",
         modern: true,
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         session: sent(session),
         ..Message::default()
     }

@@ -148,7 +148,7 @@ pub fn check_left(case: &Case, left: &str, leave: &Respond) -> Result<(), TestCa
     }
     prop_assert_eq!(leave.metadata.is_some(), has_session && !errs);
     if has_session && !errs {
-        prop_assert!(leave.private);
+        prop_assert_eq!(leave.cache_scope, Some(sealwax_mcp::Scope::Private));
     }
     Ok(())
 }
