@@ -85,9 +85,9 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         }
     }
 
-    /// Answers a message that rmcp cannot read, as rmcp does.
+    /// Answers a message that rmcp cannot read as rmcp does, which ignores notifications of other protocols.
     async fn invalid(&self, message: &Value) -> io::Result<()> {
-        if is_notification(message) {
+        if message["method"].is_string() && message.get("id").is_none() {
             return Ok(());
         }
         let invalid = ErrorData::invalid_request("Invalid request", None);

@@ -5,12 +5,12 @@ use std::time::Duration;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use sealwax_rmcp::{Handle, Received, Refused, SealedHandle, Sessions, State};
+use sealwax_rmcp::{ReferenceHandle, Refused, SealedHandle, Session, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::scripted_server::{Server, SomeSessions};
+use crate::scripted_server::Server;
 
 type Context = RequestContext<RoleServer>;
 
@@ -19,10 +19,10 @@ impl Server {
     async fn run(
         &self,
         carried: Option<(&str, Option<String>)>,
-        context: &impl Received,
+        extensions: &Extensions,
         request: Option<&Context>,
     ) -> Result<Value, ErrorData> {
-        let session = self.session("session", &Value::Null, context, request)?;
+        let session = self.session("session", &Value::Null, extensions, request)?;
         let operations = {
             let mut scene = self.stage.lock();
             scene.found.delivered = json!({"session": session});
@@ -45,7 +45,7 @@ impl Server {
                     return Err(ErrorData::new(ErrorCode(-32000), "the handler's own", None));
                 }
                 _ => {
-                    let did = self.operate(operation, context, request).await;
+                    let did = self.operate(operation, extensions, request).await;
                     self.stage.lock().found.did.push(did);
                 }
             }
@@ -56,7 +56,7 @@ impl Server {
     async fn operate(
         &self,
         operation: &Value,
-        context: &impl Received,
+        extensions: &Extensions,
         request: Option<&Context>,
     ) -> Value {
         let name = operation[0].as_str().unwrap();
@@ -68,7 +68,7 @@ impl Server {
                 })
             }
             ("session" | "write" | "fork", _) => {
-                self.session(name, &operation[1], context, request)
+                self.session(name, &operation[1], extensions, request)
             }
             (_, Some(request)) => return self.handle(operation, request).await,
             _ => panic!("no notification does {name}"),
@@ -84,15 +84,12 @@ impl Server {
         &self,
         name: &str,
         value: &Value,
-        context: &impl Received,
+        extensions: &Extensions,
         request: Option<&Context>,
     ) -> Result<Value, ErrorData> {
-        match &self.sessions {
-            SomeSessions::None => Ok(Value::Null),
-            SomeSessions::Held(sessions) => {
-                in_session(sessions, name, value.clone(), context, request)
-            }
-            SomeSessions::OfServer(sessions) => in_session(sessions, name, (), context, request),
+        match self.held_by_server {
+            false => in_session(name, value.clone(), extensions, request),
+            true => in_session(name, (), extensions, request),
         }
     }
 
@@ -101,12 +98,12 @@ impl Server {
         let handle_type = operation[1].as_str().unwrap();
         let third = self.stage.lock().world.resolved(&operation[2]);
         let sent = third.as_str().unwrap_or_default();
-        let handles = self.guard.handles(handle_type);
+        let handles = self.guard.reference_handles(handle_type);
         let handles = match options["maxAge"].as_u64() {
             Some(age) => handles.max_age(Duration::from_secs(age)),
             None => handles,
         };
-        let held = self.guard.held_handles(handle_type);
+        let held = self.guard.self_contained_handles(handle_type);
         let ended = |()| json!("ok");
         let did = match operation[0].as_str().unwrap() {
             "mint" => handles.mint(context).map(told),
@@ -158,7 +155,7 @@ fn with_states(value: &mut Value, request: Option<&Context>) -> Result<(), Error
     }
 }
 
-fn told(handle: Handle) -> Value {
+fn told(handle: ReferenceHandle) -> Value {
     json!({"handle": handle.handle})
 }
 
@@ -178,13 +175,12 @@ fn failed(refused: Refused) -> Value {
 }
 
 fn in_session<T: Serialize + DeserializeOwned>(
-    sessions: &Sessions<T>,
     name: &str,
     value: T,
-    context: &impl Received,
+    extensions: &Extensions,
     request: Option<&Context>,
 ) -> Result<Value, ErrorData> {
-    let Some(mut session) = sessions.of(context)? else {
+    let Some(mut session) = Session::<T>::of(extensions)? else {
         return Ok(Value::Null);
     };
     match name {
@@ -213,7 +209,7 @@ macro_rules! lists {
         ) -> Result<$result, ErrorData> {
             let cursor = request.and_then(|request| request.cursor);
             let carried = Some(("cursor", cursor));
-            let mut result = self.run(carried, &context, Some(&context)).await?;
+            let mut result = self.run(carried, &context.extensions, Some(&context)).await?;
             if result.get($member).is_none() {
                 result[$member] = json!([]);
             }
@@ -250,7 +246,9 @@ impl ServerHandler for Server {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         let carried = Some(("state", request.request_state));
-        let mut result = self.run(carried, &context, Some(&context)).await?;
+        let mut result = self
+            .run(carried, &context.extensions, Some(&context))
+            .await?;
         if asks(&result) {
             return Ok(CallToolResponse::InputRequired(read(result)));
         }
@@ -266,7 +264,9 @@ impl ServerHandler for Server {
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
         let carried = Some(("state", request.request_state));
-        let mut result = self.run(carried, &context, Some(&context)).await?;
+        let mut result = self
+            .run(carried, &context.extensions, Some(&context))
+            .await?;
         if asks(&result) {
             return Ok(GetPromptResponse::InputRequired(read(result)));
         }
@@ -282,7 +282,9 @@ impl ServerHandler for Server {
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let carried = Some(("state", request.request_state));
-        let mut result = self.run(carried, &context, Some(&context)).await?;
+        let mut result = self
+            .run(carried, &context.extensions, Some(&context))
+            .await?;
         if asks(&result) {
             return Ok(ReadResourceResponse::InputRequired(read(result)));
         }
@@ -307,7 +309,9 @@ impl ServerHandler for Server {
         let params = request.params.unwrap_or_default();
         let cursor = params["cursor"].as_str().map(Into::into);
         let carried = Some(("cursor", cursor));
-        let result = self.run(carried, &context, Some(&context)).await?;
+        let result = self
+            .run(carried, &context.extensions, Some(&context))
+            .await?;
         Ok(CustomResult::new(result))
     }
 
@@ -316,6 +320,6 @@ impl ServerHandler for Server {
         _: CustomNotification,
         context: NotificationContext<RoleServer>,
     ) {
-        self.run(None, &context, None).await.unwrap();
+        self.run(None, &context.extensions, None).await.unwrap();
     }
 }

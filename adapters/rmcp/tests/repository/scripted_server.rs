@@ -40,19 +40,12 @@ impl Stage {
     }
 }
 
-/// The sessions, as the transcript sets them.
-#[derive(Clone)]
-pub enum SomeSessions {
-    None,
-    Held(Sessions<Value>),
-    OfServer(Sessions<()>),
-}
-
 #[derive(Clone)]
 pub struct Server {
     pub stage: Stage,
     pub guard: Guard,
-    pub sessions: SomeSessions,
+    /// Whether the server holds the state of sessions.
+    pub held_by_server: bool,
 }
 
 pub struct Running {
@@ -74,12 +67,16 @@ impl Running {
         let codec = codec(file, &json!({"key": "both"}), NOW);
         let who = stage.clone();
         let builder = Guard::builder(codec, move |_: &RequestContext<RoleServer>| principal(&who));
-        let guard = options(builder, &stage, settings).build().unwrap();
-        let sessions = sessions(&guard, &stage, &settings["sessions"]);
+        let builder = options(builder, &stage, settings);
+        let builder = match sessions(&stage, &settings["sessions"]) {
+            Some(sessions) => builder.sessions(sessions),
+            None => builder,
+        };
+        let guard = builder.build().unwrap();
         let server = guard.protect(Server {
             stage: stage.clone(),
             guard: guard.clone(),
-            sessions,
+            held_by_server: settings["sessions"]["heldByServer"] == true,
         });
         Self {
             stage,
@@ -249,41 +246,32 @@ fn options(mut builder: GuardBuilder, stage: &Stage, settings: &Value) -> GuardB
     }
 }
 
-fn sessions(guard: &Guard, stage: &Stage, settings: &Value) -> SomeSessions {
-    if !settings.is_object() {
-        return SomeSessions::None;
-    }
-    macro_rules! built {
-        ($builder:expr) => {{
-            let mut builder = $builder;
-            if let Some(ttl) = settings["ttl"].as_u64() {
-                builder = builder.ttl(Duration::from_secs(ttl));
-            }
-            if settings["noExpiry"] == true {
-                builder = builder.no_expiry();
-            }
-            let required = &settings["required"];
-            if *required == true {
-                builder = builder.require_all();
-            }
-            let names = |value: &Value| -> Vec<String> {
-                serde_json::from_value(value.clone()).unwrap_or_default()
-            };
-            builder = builder.require_methods(names(&required["methods"]));
-            builder
-                .require_tools(names(&required["tools"]))
-                .build()
-                .unwrap()
-        }};
-    }
-    if settings["heldByServer"] == true {
-        return SomeSessions::OfServer(built!(guard.sessions_held_by_server()));
-    }
+/// Returns the sessions, as the transcript sets them.
+fn sessions(stage: &Stage, settings: &Value) -> Option<Sessions> {
+    settings.as_object()?;
     let (stage, initial) = (stage.clone(), settings["initial"].clone());
-    SomeSessions::Held(built!(guard.sessions(move |_, _| {
-        stage.asked("begin");
-        ready(Ok(initial.clone()))
-    })))
+    let mut sessions = match settings["heldByServer"] == true {
+        true => Sessions::held_by_server(),
+        false => Sessions::new(move |_, _| {
+            stage.asked("begin");
+            ready(Ok(initial.clone()))
+        }),
+    };
+    if let Some(ttl) = settings["ttl"].as_u64() {
+        sessions = sessions.ttl(Duration::from_secs(ttl));
+    }
+    if settings["noExpiry"] == true {
+        sessions = sessions.no_expiry();
+    }
+    let required = &settings["required"];
+    if *required == true {
+        sessions = sessions.require_all();
+    }
+    let names = |value: &Value| -> Vec<String> {
+        serde_json::from_value(value.clone()).unwrap_or_default()
+    };
+    sessions = sessions.require_methods(names(&required["methods"]));
+    Some(sessions.require_tools(names(&required["tools"])))
 }
 
 /// `Accept`, as a transcript sets it.

@@ -10,9 +10,10 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use sealwax::Principal;
-use sealwax_rmcp::ledger::{Memory, Redis, Sqlite};
+use sealwax_rmcp::ledger::{LedgerSettings, Memory, Redis, Sqlite};
 use sealwax_rmcp::{
-    Guard, GuardBuilder, Handles, HeldHandles, Refused, Session, Sessions, State, from_claims,
+    Guard, GuardBuilder, ReferenceHandles, Refused, SelfContainedHandles, Session, Sessions, State,
+    from_claims,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -24,9 +25,8 @@ use crate::valkey::{Valkey, folder};
 
 #[derive(Clone)]
 pub struct Tally {
-    sessions: Sessions<u32>,
-    rows: Handles,
-    carts: HeldHandles,
+    rows: ReferenceHandles,
+    carts: SelfContainedHandles,
     pub gate: Arc<Gate>,
 }
 
@@ -211,7 +211,7 @@ impl ServerHandler for Tally {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let waits = request.params.is_some_and(|it| it["wait"] == true);
-        if let Some(mut session) = self.sessions.of(&context)? {
+        if let Some(mut session) = Session::<u32>::of(&context.extensions)? {
             session.write(70)?;
         }
         self.gate.pass(waits).await;
@@ -249,7 +249,10 @@ impl Store {
             // Everything is on this machine, so there is one clock.
             Self::Valkey(valkey) => guard
                 .ledger(Redis::open(&valkey.url()).unwrap())
-                .ledger_allowance(Duration::ZERO),
+                .ledger_settings(LedgerSettings {
+                    clock_tolerance: Some(Duration::ZERO),
+                    ..LedgerSettings::default()
+                }),
         }
     }
 }
@@ -281,15 +284,21 @@ pub fn tally(guard: &Guard) -> (Tally, Arc<Gate>) {
         go: Semaphore::new(0),
     });
     let server = Tally {
-        sessions: guard.sessions(|_, _| async { Ok(0) }).build().unwrap(),
-        rows: guard.handles("row"),
-        carts: guard.held_handles("cart").single_use(),
+        rows: guard.reference_handles("row"),
+        carts: guard.self_contained_handles("cart").single_use(),
         gate: Arc::clone(&gate),
     };
     (server, gate)
 }
 
-pub async fn replica(guard: Guard) -> Replica {
+/// Builds a guard with sessions that count.
+pub fn counting(guard: GuardBuilder) -> Guard {
+    let sessions = Sessions::new(|_, _| async { Ok(0) });
+    guard.sessions(sessions).build().unwrap()
+}
+
+pub async fn replica(guard: GuardBuilder) -> Replica {
+    let guard = counting(guard);
     let (server, gate) = tally(&guard);
     let uri = serve(guard.protect(server)).await;
     Replica { uri, guard, gate }
@@ -305,9 +314,9 @@ impl Fleet {
         let guard = || {
             let builder = Guard::builder(codec.clone(), from_claims)
                 // A busy machine is not what these tests are about.
-                .accept_timeout(Duration::from_secs(20))
+                .time_limit(Duration::from_secs(20))
                 .on_refused(refusals.hook());
-            options(store.of(builder)).build().unwrap()
+            options(store.of(builder))
         };
         let replicas = [replica(guard()).await, replica(guard()).await];
         let fleet = Self {
