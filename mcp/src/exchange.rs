@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use crate::context::{Awaited, Context, Reason};
+use crate::context::{Awaited, Context};
 use crate::guard::{Guard, PAUSE};
-use crate::handle::{HandleFlow, HandleOp};
-use crate::input::{Event, Failed, Message, TransportMessage, Verdict};
+use crate::handle::HandleFlow;
+use crate::input::{Event, Failed, HandleOp, Message, TransportMessage, Verdict};
+use crate::reason::Reason;
 use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::{Session, Written};
@@ -51,7 +52,7 @@ impl Guard {
     }
 
     /// Signs a principal out everywhere: everything that began until now, or begins within the
-    /// allowance after it, is refused. The ledger remembers it for
+    /// clock tolerance after it, is refused. The ledger remembers it for
     /// [`CEILING`](crate::ledger::CEILING), longer than anything lives. A shorter `retain_for` saves space:
     /// the longest lifetime of anything that the service issues, now or later.
     ///

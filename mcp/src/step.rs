@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::answer::{RpcError, ToolResult};
-use crate::input::Scope;
+use crate::input::{Predecessor, Scope};
 use crate::ledger::Command;
 use sealwax::{Error, SessionMetadata};
 
@@ -35,7 +35,7 @@ pub enum Step {
     Respond(Box<Respond>),
     /// Answer instead of the handler, or instead of its result.
     Reply(Reply),
-    /// Return this to the handler that acted.
+    /// Return this to the handler, which asked for an operation on a handle.
     Done(Box<HandleResult>),
     /// Discard the message without an answer.
     Drop,
@@ -196,7 +196,7 @@ impl Reply {
     }
 }
 
-/// The result of a handler's action.
+/// The result of a handler's operation on a handle.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct HandleResult {
@@ -226,21 +226,6 @@ pub struct HandleTimes {
     pub needs_reseal: bool,
     /// Whether to renew it now.
     pub needs_renewal: bool,
-}
-
-/// The data of a handle that its successor needs, known from opening it. Times are in Unix seconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Predecessor {
-    /// The time of making of the first handle of the chain.
-    pub started_at: u64,
-    /// The number of handles before it in the chain.
-    pub generation: u32,
-    /// The id of its token.
-    pub id: String,
-    /// The time of sealing of that token.
-    pub issued_at: u64,
-    /// The time from which it opens nowhere.
-    pub until: Option<u64>,
 }
 
 /// A refusal or a failure: for the author's hook and log. It holds no token and no payload.

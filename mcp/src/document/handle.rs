@@ -4,8 +4,8 @@ use super::NO_DOCUMENT;
 use super::read::{Document, read};
 use super::step::begun;
 use crate::exchange::Exchange;
-use crate::handle::{HandleOp, HandleOpKind};
-use crate::step::Predecessor;
+use crate::input::Predecessor;
+use crate::input::{HandleOp, HandleOpKind};
 use sealwax::Error;
 
 /// Begins an exchange for a handler's operation on a handle; `value` is the state to seal, as JSON.

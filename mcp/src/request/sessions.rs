@@ -3,9 +3,10 @@
 use super::{Phase, Request, reply};
 use crate::admission;
 use crate::answer::{Profile, Stale};
-use crate::context::{About, Context, Reason};
+use crate::context::{About, Context};
 use crate::input::ClientValue;
 use crate::ledger::{Check, Latest};
+use crate::reason::Reason;
 use crate::session;
 use crate::session::{Session, json};
 use crate::settings::SessionSettings;
@@ -153,8 +154,8 @@ impl Request {
 
     /// Answers a stale state with the latest one: the client is honest.
     pub(super) fn stale(&mut self, context: &mut Context, ran: bool, latest: &Latest) -> Step {
-        let adopted = match self.adopt(context, latest) {
-            Ok(adopted) => adopted,
+        let session = match self.continue_from(context, latest) {
+            Ok(session) => session,
             Err(error) => return self.refuse_session(context, error.into()),
         };
         let about = About {
@@ -163,13 +164,13 @@ impl Request {
         };
         context.refuse(Reason::Stale(Box::new(latest.clone())), about);
         Step::Reply(
-            Stale::new(ran, adopted)
+            Stale::new(ran, session)
                 .answer(&self.method, self.modern)
                 .into(),
         )
     }
 
-    pub(super) fn adopt(
+    pub(super) fn continue_from(
         &mut self,
         context: &Context,
         latest: &Latest,
@@ -182,6 +183,6 @@ impl Request {
         ) else {
             return Err(OUT_OF_ORDER);
         };
-        session.adopt(sessions, &view, &latest.state)
+        session.continue_from(sessions, &view, &latest.state)
     }
 }
