@@ -1,6 +1,5 @@
 //! Sessions of the transport without a store: a tower layer around a stateless HTTP service.
 
-use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -10,14 +9,15 @@ use futures::future::BoxFuture;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt as _, Full, Limited};
+use sealwax_mcp::TransportSettings;
 use tower_layer::Layer;
 use tower_service::Service;
 
+use super::Transport;
+use super::http_request::bare;
+use super::rewrite::{Boxed, boxed};
 use crate::accept::BoxError;
 use crate::guard::Guard;
-use crate::http_transport::bare;
-use crate::rewrite::{Boxed, boxed};
-use crate::transport::Transport;
 
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
 
@@ -51,16 +51,21 @@ impl Guard {
     #[must_use]
     pub fn layer(&self) -> SessionLayer {
         SessionLayer {
-            transport: Transport::new(self),
+            guard: self.clone(),
+            settings: TransportSettings {
+                declares: true,
+                ..TransportSettings::default()
+            },
             body_limit: BODY_LIMIT,
         }
     }
 }
 
 /// The layer that [`Guard::layer`] returns.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct SessionLayer {
-    transport: Transport,
+    guard: Guard,
+    settings: TransportSettings,
     body_limit: usize,
 }
 
@@ -69,7 +74,7 @@ impl SessionLayer {
     /// the session does not extend it.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.transport.settings.ttl = Some(ttl);
+        self.settings.ttl = Some(ttl);
         self
     }
 
@@ -78,14 +83,14 @@ impl SessionLayer {
     /// request is answered with an internal error.
     #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
-        self.transport.settings.idle = Some(idle);
+        self.settings.idle = Some(idle);
         self
     }
 
     /// Passes requests without a session on. By default they are answered with 400.
     #[must_use]
     pub fn optional(mut self) -> Self {
-        self.transport.settings.required = false;
+        self.settings.required = false;
         self
     }
 
@@ -97,7 +102,7 @@ impl SessionLayer {
     /// whoever stole a token can end the session.
     #[must_use]
     pub fn sep1359(mut self) -> Self {
-        self.transport.settings.sep1359 = true;
+        self.settings.sep1359 = true;
         self
     }
 
@@ -109,21 +114,15 @@ impl SessionLayer {
     }
 }
 
-impl fmt::Debug for SessionLayer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SessionLayer")
-            .field(&self.transport.guard)
-            .finish()
-    }
-}
-
 impl<S> Layer<S> for SessionLayer {
     type Service = SessionService<S>;
 
     fn layer(&self, inner: S) -> SessionService<S> {
+        let transport = Transport::new(&self.guard, self.settings);
         SessionService {
             inner,
-            layer: Arc::new(self.clone()),
+            transport: Arc::new(transport),
+            body_limit: self.body_limit,
         }
     }
 }
@@ -132,7 +131,8 @@ impl<S> Layer<S> for SessionLayer {
 #[derive(Clone, Debug)]
 pub struct SessionService<S> {
     inner: S,
-    layer: Arc<SessionLayer>,
+    transport: Arc<Transport>,
+    body_limit: usize,
 }
 
 impl<S, B, R> Service<Request<B>> for SessionService<S>
@@ -156,14 +156,14 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let ready = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, ready);
-        let layer = Arc::clone(&self.layer);
+        let (transport, limit) = (Arc::clone(&self.transport), self.body_limit);
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let Ok(body) = Limited::new(body, layer.body_limit).collect().await else {
+            let Ok(body) = Limited::new(body, limit).collect().await else {
                 return Ok(bare(StatusCode::PAYLOAD_TOO_LARGE));
             };
             let inner = |request| async move { Ok(inner.call(request).await?.map(boxed)) };
-            layer.transport.serve(parts, body.to_bytes(), inner).await
+            transport.serve(parts, body.to_bytes(), inner).await
         })
     }
 }

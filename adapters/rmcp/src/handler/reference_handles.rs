@@ -1,4 +1,4 @@
-//! Handles whose state the server holds. Each is the key of a row, bound to the user.
+//! Handles that refer to state that the server holds. Each is the key of a row, bound to the user.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,19 +7,21 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax_mcp::{ClientValue, HandleOpKind, HandleResult};
 
-use crate::acting::Acting;
+use super::operation::HandleType;
+use super::refused::Refused;
+use crate::Kind;
 use crate::guard::Guard;
-use crate::refused::Refused;
 
 impl Guard {
     /// Returns the handles of one type, such as `basket`, for state that the server holds.
     #[must_use]
-    pub fn handles(&self, handle_type: impl Into<String>) -> Handles {
-        Handles {
+    pub fn reference_handles(&self, handle_type: impl Into<String>) -> ReferenceHandles {
+        ReferenceHandles(HandleType {
             guard: self.clone(),
-            handle_type: handle_type.into(),
+            name: handle_type.into(),
+            kind: Kind::Handle,
             max_age: None,
-        }
+        })
     }
 }
 
@@ -33,7 +35,7 @@ impl Guard {
 /// # use rmcp::{RoleServer, service::RequestContext};
 /// # use sealwax_rmcp::{Guard, Refused};
 /// # async fn tool(guard: Guard, context: RequestContext<RoleServer>, sent: String) -> Result<(), Refused> {
-/// let baskets = guard.handles("basket").max_age(Duration::from_secs(3600));
+/// let baskets = guard.reference_handles("basket").max_age(Duration::from_secs(3600));
 ///
 /// let basket = baskets.mint(&context)?; // INSERT … basket.ulid; tell the model basket.handle
 /// let basket = baskets.check(&context, &sent).await?; // SELECT … WHERE ulid = basket.ulid
@@ -41,16 +43,12 @@ impl Guard {
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Handles {
-    guard: Guard,
-    handle_type: String,
-    max_age: Option<Duration>,
-}
+pub struct ReferenceHandles(HandleType);
 
 /// A minted or checked handle.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Handle {
+pub struct ReferenceHandle {
     /// The text that the model carries.
     pub handle: String,
     /// The key of its row: 32 hex digits.
@@ -59,11 +57,11 @@ pub struct Handle {
     pub expires_at: Option<String>,
 }
 
-impl Handles {
+impl ReferenceHandles {
     /// Sets how long a handle is valid, in whole seconds; without a limit by default.
     #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
-        self.max_age = Some(max_age);
+        self.0.max_age = Some(max_age);
         self
     }
 
@@ -72,11 +70,10 @@ impl Handles {
     /// # Errors
     ///
     /// [`Refused`] without a principal or randomness, and for an invalid type.
-    pub fn mint(&self, context: &RequestContext<RoleServer>) -> Result<Handle, Refused> {
-        let max_age = self.max_age;
+    pub fn mint(&self, context: &RequestContext<RoleServer>) -> Result<ReferenceHandle, Refused> {
+        let max_age = self.0.max_age;
         let mint = HandleOpKind::Mint { max_age };
-        let acting = Acting::begin(&self.guard, &self.handle_type, context, mint)?;
-        acting.now().map(handle)
+        self.0.begin(context, mint)?.now().map(ReferenceHandle::new)
     }
 
     /// Checks a handle that the model sent.
@@ -88,13 +85,16 @@ impl Handles {
         &self,
         context: &RequestContext<RoleServer>,
         handle: &str,
-    ) -> Result<Handle, Refused> {
+    ) -> Result<ReferenceHandle, Refused> {
         let check = HandleOpKind::Check {
             handle: ClientValue::Text(handle),
-            max_age: self.max_age,
+            max_age: self.0.max_age,
         };
-        let acting = Acting::begin(&self.guard, &self.handle_type, context, check)?;
-        acting.done().await.map(self::handle)
+        self.0
+            .begin(context, check)?
+            .done()
+            .await
+            .map(ReferenceHandle::new)
     }
 
     /// Ends a handle before its expiry, in the [ledger](crate::GuardBuilder::ledger) and by
@@ -109,27 +109,23 @@ impl Handles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<(), Refused> {
-        let end = HandleOpKind::End {
-            handle: ClientValue::Text(handle),
-            max_age: self.max_age,
-            self_contained: false,
-        };
-        let acting = Acting::begin(&self.guard, &self.handle_type, context, end)?;
-        acting.done().await.map(drop)
+        self.0.end(context, handle).await
     }
 }
 
-fn handle(made: HandleResult) -> Handle {
-    Handle {
-        handle: made.handle.unwrap_or_default(),
-        ulid: made.id,
-        expires_at: made.expires_at,
+impl ReferenceHandle {
+    fn new(result: HandleResult) -> Self {
+        Self {
+            handle: result.handle.unwrap_or_default(),
+            ulid: result.id,
+            expires_at: result.expires_at,
+        }
     }
 }
 
 /// The ulid is no secret: it is not the handle.
-impl fmt::Debug for Handle {
+impl fmt::Debug for ReferenceHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Handle({})", self.ulid)
+        write!(f, "ReferenceHandle({})", self.ulid)
     }
 }

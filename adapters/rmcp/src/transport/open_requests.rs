@@ -8,7 +8,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::transport::Leaving;
+use super::Leaving;
 
 /// Open requests by our ids: 1, 2 and so on.
 #[derive(Default)]
@@ -33,14 +33,11 @@ pub(crate) struct Request {
 }
 
 impl OpenRequests {
-    /// Returns an id for the next request.
-    pub(crate) fn next_id(&mut self) -> i64 {
+    /// Adds a request, and returns our id for it.
+    pub(crate) fn insert(&mut self, open: Open) -> i64 {
         self.last += 1;
+        self.open.insert(self.last, open);
         self.last
-    }
-
-    pub(crate) fn insert(&mut self, id: i64, open: Open) {
-        self.open.insert(id, open);
     }
 
     /// Returns the request that rmcp answers. It is open no more.
@@ -97,8 +94,7 @@ mod tests {
     fn a_cancelled_request_is_let_go() {
         let mut requests = OpenRequests::default();
         for _ in 0..1000 {
-            let ours = requests.next_id();
-            requests.insert(ours, request(json!("x")));
+            let ours = requests.insert(request(json!("x")));
             assert_eq!(requests.cancelled(&RequestId::String("y".into())), None);
             let cancelled = requests.cancelled(&RequestId::String("x".into()));
             assert_eq!(cancelled, Some(ours));
@@ -111,8 +107,7 @@ mod tests {
     fn ids_are_those_that_rmcp_reads() {
         let mut requests = OpenRequests::default();
         for id in [json!(1), json!("1"), json!(1.0)] {
-            let ours = requests.next_id();
-            requests.insert(ours, request(id));
+            requests.insert(request(id));
         }
         assert_eq!(requests.client_id(&json!(3)), Some(&json!(1.0)));
         assert_eq!(requests.cancelled(&RequestId::Number(1)), Some(3));

@@ -1,70 +1,66 @@
 //! Messages of HTTP or stdio, before rmcp sees them and as they leave.
 
-use std::sync::OnceLock;
+mod http_request;
+mod incoming;
+pub(crate) mod layer;
+pub(crate) mod message;
+pub(crate) mod negotiated;
+mod open_requests;
+mod relay;
+mod rewrite;
+pub(crate) mod streams;
 
 use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::Error;
-use sealwax_mcp::Profile;
 use sealwax_mcp::{
-    self, ClientValue, Deliver, Event, Exchange, HandlerResult, Reply, Report, Step,
-    TransportMessage,
+    self, ClientValue, Deliver, Event, Exchange, HandlerResult, Profile, Reply, Report, Step,
+    TransportMessage, TransportSettings,
 };
 use serde_json::Value;
 
+use self::message::{
+    VERSION, add_session_id, echo, header, is_modern, is_notification, put_echo, replied,
+    request_id, respond, take_session_id,
+};
 use crate::Kind;
-use crate::accept::TimeLimit;
 use crate::caller::{Caller, Known};
 use crate::guard::Guard;
-use crate::message::{
-    VERSION, echo, header, is_modern, is_notification, leave, put_echo, replied, request_id, stamp,
-    take_session,
-};
-use crate::params::sent;
-use crate::refusal::{About, Asked};
+use crate::refusal::{About, Request};
 
 /// The guard of a transport.
+#[derive(Debug)]
 pub(crate) struct Transport {
-    pub guard: Guard,
-    pub settings: sealwax_mcp::TransportSettings,
-    /// Built with the first message, because sessions may be added to the guard after this.
-    engine: OnceLock<Result<sealwax_mcp::Guard, Error>>,
+    guard: Guard,
+    sep1359: bool,
+    engine: Result<sealwax_mcp::Guard, Error>,
 }
 
-/// A message that is being processed.
+/// A message on its way through the guard.
 pub(crate) struct Passing {
     caller: Caller,
     context: RequestContext<RoleServer>,
     exchange: Exchange,
-}
-
-/// The result of verifying a message.
-pub(crate) struct Arrived {
-    pub passing: Passing,
-    pub step: Step,
     /// The session of SEP-1359 that the message named. It was removed, because rmcp's types do not have it.
-    pub inside: Option<Value>,
+    pub session_id: Option<Value>,
 }
 
 /// The changes to make in the answer to a message.
 #[derive(Default)]
 pub(crate) struct Leaving {
-    watched: Option<Passing>,
-    pub stamp: Option<String>,
+    reported: Option<Passing>,
+    session_id: Option<String>,
     /// The id of the data-layer session, if rmcp would leave it out of the result.
     echo: Option<String>,
 }
 
 impl Transport {
-    pub(crate) fn new(guard: &Guard) -> Self {
+    pub(crate) fn new(guard: &Guard, settings: TransportSettings) -> Self {
         Self {
             guard: guard.clone(),
-            settings: sealwax_mcp::TransportSettings {
-                declares: true,
-                ..sealwax_mcp::TransportSettings::default()
-            },
-            engine: OnceLock::new(),
+            sep1359: settings.sep1359,
+            engine: guard.settings().transport(settings).build(),
         }
     }
 
@@ -73,18 +69,16 @@ impl Transport {
         &self,
         message: &mut Value,
         parts: Option<&Parts>,
-    ) -> Result<Arrived, Reply> {
-        let make = || self.guard.rules().transport(self.settings).build();
-        let engine = self.engine.get_or_init(make).as_ref();
-        let engine = engine.map_err(|error| {
+    ) -> Result<(Passing, Step), Reply> {
+        let engine = self.engine.as_ref().map_err(|error| {
             let about = About::new(Kind::Session, Profile::DataLayer, None);
             let mut reply = self.guard.refuse(error, about);
             reply.status = Some(500);
             reply
         })?;
         let modern = is_modern(parts.map(|parts| &parts.headers), message);
-        let speaks = self.settings.sep1359 && !modern;
-        let inside = speaks.then(|| take_session(message)).flatten();
+        let speaks = self.sep1359 && !modern;
+        let session_id = speaks.then(|| take_session_id(message)).flatten();
         let method = message["method"].as_str();
         let version = parts.and_then(|parts| parts.headers.get(VERSION));
         let initialize = (method == Some("initialize")).then(|| message["params"].to_string());
@@ -95,7 +89,7 @@ impl Transport {
             modern,
             version: version.map(|version| version.to_str().unwrap_or_default()),
             header: parts.map_or(ClientValue::Absent, header),
-            message_session_id: sent(inside.as_ref()),
+            message_session_id: session_id.as_ref().map_or(ClientValue::Absent, Into::into),
             initialize: initialize.as_deref(),
             principal: None,
         });
@@ -104,32 +98,16 @@ impl Transport {
         if let Some(parts) = parts {
             context.extensions.insert(parts.clone());
         }
-        let asked = Asked {
-            method: method.unwrap_or_default().into(),
-            target: None,
-        };
-        let caller = Caller::new(&self.guard, asked, &context.extensions, None);
+        let request = Request::new(method.unwrap_or_default(), None);
+        let caller = Caller::new(&self.guard, request, &context.extensions);
         let step = caller.drive(&mut exchange, step, &context).await;
         let passing = Passing {
             caller,
             context,
             exchange,
+            session_id,
         };
-        Ok(Arrived {
-            passing,
-            step,
-            inside,
-        })
-    }
-
-    /// Returns the changes to make when rmcp answers `message`.
-    pub(crate) fn leaving(&self, passing: Passing, deliver: Deliver, message: &Value) -> Leaving {
-        let has_sessions = self.guard.sessions_slot().get().is_some();
-        Leaving {
-            watched: (deliver.report != Report::Never).then_some(passing),
-            stamp: deliver.add_session_id,
-            echo: echo(message).filter(|_| has_sessions),
-        }
+        Ok((passing, step))
     }
 }
 
@@ -141,14 +119,18 @@ impl Passing {
             .identified(&mut self.exchange, step, &self.context)
     }
 
-    /// Returns how long the message may still wait.
-    pub(crate) fn limit(&self) -> TimeLimit {
-        self.caller.limit()
+    /// Returns what the guard of the message inside needs to know.
+    pub(crate) fn known(&self, deliver: &Deliver) -> Known {
+        self.caller.known(deliver.within)
     }
 
-    /// Returns what the guard of the message inside needs to know.
-    pub(crate) fn known(&self) -> Known {
-        self.caller.known()
+    /// Returns the changes to make when rmcp answers `message`.
+    pub(crate) fn leaving(self, deliver: Deliver, message: &Value) -> Leaving {
+        Leaving {
+            echo: echo(message).filter(|_| self.caller.guard.has_sessions()),
+            session_id: deliver.add_session_id,
+            reported: (deliver.report != Report::Never).then_some(self),
+        }
     }
 }
 
@@ -158,13 +140,13 @@ impl Leaving {
         if let Some(session_id) = &self.echo {
             put_echo(message, session_id);
         }
-        if let Some(token) = &self.stamp {
-            stamp(message, token);
+        if let Some(token) = &self.session_id {
+            add_session_id(message, token);
         }
         if !message["result"].is_object() {
             return Ok(None);
         }
-        let Some(mut passing) = self.watched.take() else {
+        let Some(mut passing) = self.reported.take() else {
             return Ok(None);
         };
         let result = message["result"].to_string();
@@ -173,7 +155,7 @@ impl Leaving {
             ..HandlerResult::default()
         })) {
             Step::Respond(changes) => {
-                leave(message, &changes);
+                respond(message, &changes);
                 Ok(changes.header)
             }
             Step::Reply(reply) => {
@@ -184,20 +166,12 @@ impl Leaving {
         }
     }
 
-    pub(crate) fn is_watching(&self) -> bool {
-        self.watched.is_some()
+    /// Returns whether the engine is told of the answer, which is short.
+    pub(crate) fn is_reported(&self) -> bool {
+        self.reported.is_some()
     }
 
     pub(crate) fn is_nothing(&self) -> bool {
-        self.watched.is_none() && self.stamp.is_none() && self.echo.is_none()
-    }
-}
-
-impl Clone for Transport {
-    fn clone(&self) -> Self {
-        Self {
-            settings: self.settings,
-            ..Self::new(&self.guard)
-        }
+        self.reported.is_none() && self.session_id.is_none() && self.echo.is_none()
     }
 }

@@ -2,18 +2,17 @@
 //! `initialize`.
 
 use bytes::Bytes;
-use futures::channel::mpsc;
 use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::Full;
 use sealwax_mcp::{Deliver, Event, Failed, Reply, Step};
 use serde_json::Value;
 
-use crate::message::{HEADER, VERSION, replied, request_id};
-use crate::negotiated::Negotiated;
-use crate::rewrite::{Boxed, boxed, rewrite};
-use crate::transport::{Arrived, Leaving, Transport};
+use super::Transport;
+use super::message::{HEADER, VERSION, replied, request_id};
+use super::negotiated::Negotiated;
+use super::rewrite::{Boxed, boxed, rewritten};
 
 impl Transport {
     pub(crate) async fn serve<F, E>(
@@ -29,17 +28,12 @@ impl Transport {
             Method::POST => serde_json::from_slice(&body).unwrap_or_default(),
             _ => Value::Null,
         };
-        let arrived = self.arrive(&mut message, Some(&parts)).await;
-        let Arrived {
-            mut passing,
-            mut step,
-            inside,
-        } = match arrived {
+        let (mut passing, mut step) = match self.arrive(&mut message, Some(&parts)).await {
             Ok(arrived) => arrived,
             Err(reply) => return Ok(response(&reply, &message)),
         };
         if let Step::Deliver(deliver) = &step
-            && let Err(failed) = go_on(&mut parts, deliver)
+            && let Err(failed) = resume(&mut parts, deliver)
         {
             step = passing.on(Event::NotResumed(failed));
         }
@@ -48,25 +42,32 @@ impl Transport {
             Step::Reply(reply) => return Ok(response(&reply, &message)),
             _ => return Ok(bare(StatusCode::ACCEPTED)),
         };
-        if inside.is_some() {
+        if passing.session_id.is_some() {
             body = message.to_string().into();
             parts.headers.remove(CONTENT_LENGTH);
         }
-        parts.extensions.insert(passing.known());
-        let leaving = self.leaving(passing, *deliver, &message);
-        let response = inner(Request::from_parts(parts, Full::new(body))).await?;
-        Ok(if leaving.is_watching() {
-            watched(leaving, response, &message).await
-        } else if leaving.is_nothing() {
-            response
-        } else {
-            changed(leaving, response).0
+        parts.extensions.insert(passing.known(&deliver));
+        let leaving = passing.leaving(*deliver, &message);
+        let answer = inner(Request::from_parts(parts, Full::new(body))).await?;
+        if leaving.is_nothing() {
+            return Ok(answer);
+        }
+        Ok(match rewritten(answer, leaving).await {
+            Ok((answer, None)) => answer,
+            Ok((mut answer, Some(header))) => {
+                if let Ok(header) = HeaderValue::try_from(header) {
+                    answer.headers_mut().insert(HEADER, header);
+                }
+                answer
+            }
+            Err(Some(reply)) => response(&reply, &message),
+            Err(None) => bare(StatusCode::BAD_GATEWAY),
         })
     }
 }
 
 /// Passes on what was negotiated: to handlers in the request's extensions, to rmcp in the version header.
-fn go_on(parts: &mut Parts, deliver: &Deliver) -> Result<(), Failed> {
+fn resume(parts: &mut Parts, deliver: &Deliver) -> Result<(), Failed> {
     if let Some(negotiated) = &deliver.negotiated {
         let negotiated: Negotiated = serde_json::from_str(negotiated)
             .map_err(|_| Failed("negotiated: expected the members of rmcp's types".into()))?;
@@ -79,39 +80,6 @@ fn go_on(parts: &mut Parts, deliver: &Deliver) -> Result<(), Failed> {
         parts.headers.insert(VERSION, version);
     }
     Ok(())
-}
-
-type Left = Result<Option<String>, Reply>;
-
-fn changed(
-    mut leaving: Leaving,
-    response: Response<Boxed>,
-) -> (Response<Boxed>, mpsc::UnboundedReceiver<Left>) {
-    let (tell, told) = mpsc::unbounded();
-    let response = rewrite(response, move |message| {
-        // The engine does not watch this answer.
-        let _ = tell.unbounded_send(leaving.change(message));
-    });
-    (response, told)
-}
-
-/// Reads the answer that the engine watches to its end; it is short.
-async fn watched(leaving: Leaving, response: Response<Boxed>, request: &Value) -> Response<Boxed> {
-    let (response, mut told) = changed(leaving, response);
-    let (mut head, body) = response.into_parts();
-    let Ok(body) = body.collect().await else {
-        return bare(StatusCode::BAD_GATEWAY);
-    };
-    while let Ok(left) = told.try_recv() {
-        match left.map(|header| header.map(HeaderValue::try_from)) {
-            Ok(Some(Ok(header))) => {
-                head.headers.insert(HEADER, header);
-            }
-            Ok(_) => {}
-            Err(reply) => return self::response(&reply, request),
-        }
-    }
-    Response::from_parts(head, boxed(Full::new(body.to_bytes())))
 }
 
 /// Makes the HTTP response for an answer of the engine.

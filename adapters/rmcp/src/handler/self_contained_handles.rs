@@ -1,32 +1,31 @@
-//! Handles that hold their state: the client keeps it sealed, and the server keeps nothing.
+//! Self-contained handles hold their state: the client keeps it sealed, and the server keeps nothing.
 
 use std::fmt;
 use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax_mcp::Profile;
 use sealwax_mcp::{ClientValue, HandleOpKind, HandleResult, Predecessor};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::operation::{HandleType, Operation};
+use super::refused::Refused;
 use crate::Kind;
-use crate::acting::Acting;
-use crate::caller::Caller;
 use crate::guard::Guard;
-use crate::refusal::About;
-use crate::refused::Refused;
-use crate::session::json;
 
 impl Guard {
     /// Returns the handles of one type, such as `basket`, that hold their state.
     #[must_use]
-    pub fn held_handles(&self, handle_type: impl Into<String>) -> HeldHandles {
-        HeldHandles {
-            guard: self.clone(),
-            handle_type: handle_type.into(),
+    pub fn self_contained_handles(&self, handle_type: impl Into<String>) -> SelfContainedHandles {
+        SelfContainedHandles {
+            handles: HandleType {
+                guard: self.clone(),
+                name: handle_type.into(),
+                kind: Kind::HandleState,
+                max_age: None,
+            },
             ttl: None,
-            max_age: None,
             single_use: false,
         }
     }
@@ -41,7 +40,7 @@ impl Guard {
 /// # use rmcp::{RoleServer, service::RequestContext};
 /// # use sealwax_rmcp::{Guard, Refused};
 /// # async fn tool(guard: Guard, context: RequestContext<RoleServer>, sent: String) -> Result<(), Refused> {
-/// let baskets = guard.held_handles("basket");
+/// let baskets = guard.self_contained_handles("basket");
 ///
 /// let empty = baskets.seal(&context, &Vec::<String>::new())?; // tell the model empty.handle
 /// let mut basket = baskets.open::<Vec<String>>(&context, &sent).await?;
@@ -50,11 +49,9 @@ impl Guard {
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
-pub struct HeldHandles {
-    guard: Guard,
-    handle_type: String,
+pub struct SelfContainedHandles {
+    handles: HandleType,
     ttl: Option<Duration>,
-    max_age: Option<Duration>,
     single_use: bool,
 }
 
@@ -70,17 +67,17 @@ pub struct SealedHandle {
 
 /// The content of a handle that passed every check.
 #[non_exhaustive]
-pub struct Held<T> {
-    /// The state. Change it and call [`renew`](HeldHandles::renew).
+pub struct SelfContainedHandle<T> {
+    /// The state. Change it and call [`renew`](SelfContainedHandles::renew).
     pub value: T,
     /// The expiry of the handle, for the model to read: `YYYY-MM-DDTHH:MM:SSZ`.
     pub expires_at: Option<String>,
     /// The number of handles before it in its chain.
     pub generation: u32,
-    before: Option<Predecessor>,
+    predecessor: Option<Predecessor>,
 }
 
-impl HeldHandles {
+impl SelfContainedHandles {
     /// Sets how long a handle is valid, in whole seconds: 24 hours by default.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
@@ -92,7 +89,7 @@ impl HeldHandles {
     /// and without a limit by default.
     #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
-        self.max_age = Some(max_age);
+        self.handles.max_age = Some(max_age);
         self
     }
 
@@ -117,7 +114,9 @@ impl HeldHandles {
         context: &RequestContext<RoleServer>,
         value: &T,
     ) -> Result<SealedHandle, Refused> {
-        self.sealing(context, value, None)?.now().map(sealed)
+        self.sealing(context, value, None)?
+            .now()
+            .map(SealedHandle::new)
     }
 
     /// Opens a handle that the model sent.
@@ -129,19 +128,19 @@ impl HeldHandles {
         &self,
         context: &RequestContext<RoleServer>,
         handle: &str,
-    ) -> Result<Held<T>, Refused> {
+    ) -> Result<SelfContainedHandle<T>, Refused> {
         let open = HandleOpKind::Open {
             handle: ClientValue::Text(handle),
-            max_age: self.max_age,
+            max_age: self.handles.max_age,
             once: self.single_use,
         };
-        let acting = Acting::begin(&self.guard, &self.handle_type, context, open)?;
-        let (value, made) = acting.open(handle).await?;
-        Ok(Held {
+        let (value, opened) = self.handles.begin(context, open)?.open(handle).await?;
+        let predecessor = opened.predecessor;
+        Ok(SelfContainedHandle {
             value,
-            expires_at: made.expires_at,
-            generation: made.predecessor.as_ref().map_or(0, |it| it.generation),
-            before: made.predecessor,
+            expires_at: opened.expires_at,
+            generation: predecessor.as_ref().map_or(0, |it| it.generation),
+            predecessor,
         })
     }
 
@@ -154,10 +153,10 @@ impl HeldHandles {
     pub async fn renew<T: Serialize>(
         &self,
         context: &RequestContext<RoleServer>,
-        held: &Held<T>,
+        handle: &SelfContainedHandle<T>,
     ) -> Result<SealedHandle, Refused> {
-        let sealing = self.sealing(context, &held.value, held.before.clone())?;
-        sealing.done().await.map(sealed)
+        let sealing = self.sealing(context, &handle.value, handle.predecessor.clone())?;
+        sealing.done().await.map(SealedHandle::new)
     }
 
     /// Ends a handle before its expiry, in the [ledger](crate::GuardBuilder::ledger) and by
@@ -172,42 +171,31 @@ impl HeldHandles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<(), Refused> {
-        let end = HandleOpKind::End {
-            handle: ClientValue::Text(handle),
-            max_age: self.max_age,
-            self_contained: true,
-        };
-        let acting = Acting::begin(&self.guard, &self.handle_type, context, end)?;
-        acting.done().await.map(drop)
+        self.handles.end(context, handle).await
     }
 
     fn sealing<'a, T: Serialize + ?Sized>(
         &self,
         context: &'a RequestContext<RoleServer>,
         value: &T,
-        before: Option<Predecessor>,
-    ) -> Result<Acting<'a>, Refused> {
-        let value = json(value).map_err(|error| {
-            let principal = Caller::of(context)
-                .ok()
-                .and_then(|caller| caller.principal());
-            let about = About::new(Kind::HandleState, Profile::Handle, principal);
-            Refused::new(self.guard.refuse(&error, about))
-        })?;
+        predecessor: Option<Predecessor>,
+    ) -> Result<Operation<'a>, Refused> {
         let seal = HandleOpKind::Seal {
-            value: &value,
+            value: &self.handles.json(context, value)?,
             ttl: self.ttl,
-            once: self.single_use && before.is_some(),
-            predecessor: before,
+            once: self.single_use && predecessor.is_some(),
+            predecessor,
         };
-        Acting::begin(&self.guard, &self.handle_type, context, seal)
+        self.handles.begin(context, seal)
     }
 }
 
-fn sealed(made: HandleResult) -> SealedHandle {
-    SealedHandle {
-        handle: made.handle.unwrap_or_default(),
-        expires_at: made.expires_at,
+impl SealedHandle {
+    fn new(result: HandleResult) -> Self {
+        Self {
+            handle: result.handle.unwrap_or_default(),
+            expires_at: result.expires_at,
+        }
     }
 }
 
@@ -220,9 +208,9 @@ impl fmt::Debug for SealedHandle {
     }
 }
 
-impl<T> fmt::Debug for Held<T> {
+impl<T> fmt::Debug for SelfContainedHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Held")
+        f.debug_struct("SelfContainedHandle")
             .field("expires_at", &self.expires_at)
             .finish_non_exhaustive()
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
+use rmcp::model::Extensions;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use sealwax::{Error, SessionMetadata};
@@ -11,13 +12,13 @@ use sealwax_mcp::Profile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::results::HandlerResult;
 use crate::Kind;
-use crate::caller::{Caller, Received, unprotected};
-use crate::refusal::{About, error_data, internal, said};
-use crate::results::HandlerResult;
+use crate::caller::Caller;
+use crate::refusal::{About, error_data, internal, said, unprotected};
 
 /// The session of a request, opened and checked: an argument of a tool or prompt. A request without a session is
-/// refused; [`Sessions::of`](crate::Sessions::of) returns `None` instead.
+/// refused; [`of`](Self::of) returns `None` instead.
 ///
 /// ```
 /// use rmcp::{ErrorData, tool, tool_router};
@@ -36,7 +37,7 @@ use crate::results::HandlerResult;
 /// }
 /// ```
 pub struct Session<T> {
-    pub(crate) caller: Arc<Caller>,
+    caller: Arc<Caller>,
     id: String,
     ulid: String,
     generation: u32,
@@ -44,29 +45,27 @@ pub struct Session<T> {
 }
 
 impl<T: DeserializeOwned> Session<T> {
-    /// The value that this request wrote last, or else came with.
-    pub(crate) fn of(context: &impl Received) -> Result<Option<Self>, ErrorData> {
-        let caller = Caller::of(context).map_err(|error| unprotected(Kind::Session, &error))?;
-        let read = caller.within(|exchange| {
-            Ok(exchange.session().map(|session| {
+    /// Returns the session of the request or notification with these extensions; `None` if it has none. Its value is the one
+    /// that this request wrote last, or else came with.
+    ///
+    /// # Errors
+    ///
+    /// The fixed answer to a session whose value is no `T`; an internal error outside of a protected server.
+    pub fn of(extensions: &Extensions) -> Result<Option<Self>, ErrorData> {
+        let caller = Caller::of(extensions).map_err(|error| unprotected(Kind::Session, &error))?;
+        let read = caller.within(|running| {
+            Ok(running.exchange.session().map(|session| {
                 // The server holds the state: the value is `()`.
-                let value = serde_json::from_str(session.value().unwrap_or("null"));
-                (
-                    session.id().to_owned(),
-                    session.ulid(),
-                    session.generation(),
-                    value,
-                )
+                let value = read(session.value().unwrap_or("null"));
+                let id = session.id().to_owned();
+                (id, session.ulid(), session.generation(), value)
             }))
         });
         let read = read.map_err(|error| refuse(caller, &error, None, None))?;
         let Some((id, ulid, generation, value)) = read else {
             return Ok(None);
         };
-        let value = value.map_err(|_| {
-            let error = Error::Malformed("a state that is JSON of the sessions' type");
-            refuse(caller, &error, Some(&ulid), Some(&id))
-        })?;
+        let value = value.map_err(|error| refuse(caller, &error, Some(&ulid), Some(&id)))?;
         let caller = Arc::clone(caller);
         Ok(Some(Self {
             caller,
@@ -115,7 +114,8 @@ impl<T> Session<T> {
     where
         T: Serialize,
     {
-        let written = json(&value).and_then(|json| self.caller.within(|it| it.write(&json)));
+        let written =
+            json(&value).and_then(|json| self.caller.within(|it| it.exchange.write(&json)));
         written.map_err(|error| self.failed(error))?;
         self.value = value;
         Ok(())
@@ -152,24 +152,21 @@ impl<T> Session<T> {
     where
         T: Serialize + DeserializeOwned + 'static,
     {
-        let written = self.caller.within(|exchange| {
-            let session = exchange.session();
-            // For a session that the server holds, `write` returns the error.
-            Ok(session
-                .and_then(|it| it.value())
-                .unwrap_or("null")
-                .to_owned())
+        let written = self.caller.within(|running| {
+            let value = running.exchange.session().and_then(|it| it.value());
+            // For a session that the server holds, `update` returns the error.
+            Ok(value.unwrap_or("null").to_owned())
         });
         let written = written.and_then(|before| {
             let (value, after) = changed(&before, &function)?;
-            self.caller.within(|exchange| exchange.update(&after))?;
-            Ok(value)
+            self.caller.within(|running| {
+                running.exchange.update(&after)?;
+                let again = move |before: &str| Ok(changed::<T>(before, &function)?.1);
+                running.updates.push(Box::new(again));
+                Ok(value)
+            })
         });
         self.value = written.map_err(|error| self.failed(error))?;
-        self.caller.update(Box::new(move |before| {
-            let (_, after) = changed::<T>(before, &function)?;
-            Ok(after)
-        }));
         Ok(&self.value)
     }
 
@@ -201,10 +198,12 @@ impl<T> Session<T> {
         T: DeserializeOwned + 'static,
     {
         let result = make(&self.value);
-        self.caller.remake(Box::new(move |value| {
-            let value: T = read(value)?;
-            Ok(Box::new(make(&value).served()))
-        }));
+        // After the answer there is nothing to make again.
+        let _ = self.caller.within(|running| {
+            let again = move |value: &str| Ok(Box::new(make(&read(value)?).served()) as Box<_>);
+            running.remake = Some(Box::new(again));
+            Ok(())
+        });
         result
     }
 
@@ -215,7 +214,7 @@ impl<T> Session<T> {
     ///
     /// An internal error without randomness, or if the server holds the state.
     pub fn fork(&self, _: &RequestContext<RoleServer>) -> Result<SessionMetadata, ErrorData> {
-        let forked = self.caller.within(|exchange| exchange.fork());
+        let forked = self.caller.within(|running| running.exchange.fork());
         forked.map_err(|error| self.failed(error))
     }
 
@@ -263,9 +262,8 @@ pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, Error> {
 
 impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for Session<T> {
     fn from_context_part(context: &mut C) -> Result<Self, ErrorData> {
-        let context = context.as_request_context();
-        let session = Self::of(context)?;
-        session.ok_or_else(|| match Caller::of(context) {
+        let extensions = &context.as_request_context().extensions;
+        Self::of(extensions)?.ok_or_else(|| match Caller::of(extensions) {
             Ok(caller) => {
                 let error = Error::Malformed("session metadata, which this request needs");
                 let about = caller.about(Kind::Session, Profile::DataLayerRequired);

@@ -1,15 +1,15 @@
 //! Sessions on stdio: their options, and the streams to serve.
 
-use std::fmt;
+use std::io;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadHalf, WriteHalf};
+use rmcp::RoleServer;
+use sealwax_mcp::TransportSettings;
+use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::Transport;
+use super::relay::Relayed;
 use crate::guard::Guard;
-use crate::relay::Relay;
-use crate::transport::Transport;
-
-const PIPE: usize = 64 * 1024;
 
 impl Guard {
     /// Returns the options of sessions on stdio, or on other streams of lines. The wrapped streams declare the
@@ -27,36 +27,34 @@ impl Guard {
     #[must_use]
     pub fn streams(&self) -> Streams {
         Streams {
-            transport: Transport::new(self),
+            guard: self.clone(),
+            settings: TransportSettings {
+                declares: true,
+                ..TransportSettings::default()
+            },
         }
     }
 }
 
 /// The options of sessions on streams, as [`Guard::streams`] returns them.
+#[derive(Clone, Debug)]
 pub struct Streams {
-    transport: Transport,
-}
-
-impl fmt::Debug for Streams {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Streams")
-            .field(&self.transport.guard)
-            .finish()
-    }
+    guard: Guard,
+    settings: TransportSettings,
 }
 
 impl Streams {
     /// Sets how long a session is valid, in whole seconds: 30 days by default.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.transport.settings.ttl = Some(ttl);
+        self.settings.ttl = Some(ttl);
         self
     }
 
     /// Sets how long a session may be idle, as [`SessionLayer::idle`](crate::SessionLayer::idle) does.
     #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
-        self.transport.settings.idle = Some(idle);
+        self.settings.idle = Some(idle);
         self
     }
 
@@ -66,7 +64,7 @@ impl Streams {
     /// `initialize`, with what its token says was negotiated.
     #[must_use]
     pub fn sep1359(mut self) -> Self {
-        self.transport.settings.sep1359 = true;
+        self.settings.sep1359 = true;
         self
     }
 
@@ -77,13 +75,11 @@ impl Streams {
     pub fn wrap<R, W>(
         self,
         (read, write): (R, W),
-    ) -> (ReadHalf<DuplexStream>, WriteHalf<DuplexStream>)
+    ) -> impl rmcp::transport::Transport<RoleServer, Error = io::Error> + 'static
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let (rmcp, ours) = tokio::io::duplex(PIPE);
-        Relay::start(self.transport, read, write, ours);
-        tokio::io::split(rmcp)
+        Relayed::start(Transport::new(&self.guard, self.settings), read, write)
     }
 }

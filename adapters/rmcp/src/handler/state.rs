@@ -11,10 +11,10 @@ use sealwax_mcp::Profile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::session::json;
 use crate::Kind;
-use crate::caller::{Caller, unprotected};
-use crate::refusal::{About, error_data, internal};
-use crate::session::json;
+use crate::caller::Caller;
+use crate::refusal::{About, error_data, internal, token_id, unprotected};
 
 /// The `requestState` of a request as a `T`, opened and checked: an argument of a tool or prompt.
 ///
@@ -66,14 +66,15 @@ impl<T: DeserializeOwned> State<T> {
     /// The fixed answer to a state that is not the JSON of a `T`; an internal error outside of a protected
     /// server, and in requests of a method that carries no `requestState`.
     pub fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
-        let caller =
-            Caller::of(context).map_err(|error| unprotected(Kind::RequestState, &error))?;
-        let read = caller.within(|exchange| {
-            let Some(text) = exchange.state()? else {
-                return Ok(None);
-            };
+        let caller = Caller::of(&context.extensions);
+        let caller = caller.map_err(|error| unprotected(Kind::RequestState, &error))?;
+        let mut token = None;
+        let read = caller.within(|running| {
+            token.clone_from(&running.token);
             let malformed = Error::Malformed("a payload that is JSON of the type asked for");
-            serde_json::from_str(text).map(Some).map_err(|_| malformed)
+            let state = running.exchange.state()?;
+            let read = state.map(serde_json::from_str).transpose();
+            read.map_err(|_| malformed)
         });
         let received = read.map_err(|error| {
             let error = match error {
@@ -83,7 +84,7 @@ impl<T: DeserializeOwned> State<T> {
                 error => error,
             };
             let about = About {
-                token_id: caller.token_id(),
+                token_id: token.as_deref().and_then(token_id),
                 ..caller.about(Kind::RequestState, Profile::RequestState)
             };
             error_data(caller.guard.refuse(&error, about))
@@ -113,7 +114,8 @@ impl<T> State<T> {
     ///
     /// An internal error if the value cannot be JSON or is too large, and after the request was answered.
     pub fn write<N: Serialize + ?Sized>(&self, value: &N) -> Result<String, ErrorData> {
-        let sealed = json(value).and_then(|json| self.caller.within(|it| it.seal_state(&json)));
+        let sealed =
+            json(value).and_then(|json| self.caller.within(|it| it.exchange.seal_state(&json)));
         sealed.map_err(|error| {
             let about = self.caller.about(Kind::RequestState, Profile::RequestState);
             self.caller.guard.refuse(&error, about);

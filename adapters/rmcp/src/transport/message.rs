@@ -59,7 +59,7 @@ pub(crate) fn is_notification(message: &Value) -> bool {
 }
 
 /// Removes the session of SEP-1359 from a message: beside its method, or inside the result of a client's answer.
-pub(crate) fn take_session(message: &mut Value) -> Option<Value> {
+pub(crate) fn take_session_id(message: &mut Value) -> Option<Value> {
     let message = message.as_object_mut()?;
     message.remove("sessionId").or_else(|| {
         let result = message.get_mut("result")?.as_object_mut()?;
@@ -69,7 +69,7 @@ pub(crate) fn take_session(message: &mut Value) -> Option<Value> {
 
 /// Adds the session of SEP-1359 to a message: inside the result of an answer, or beside the method of a request or
 /// notification.
-pub(crate) fn stamp(message: &mut Value, token: &str) {
+pub(crate) fn add_session_id(message: &mut Value, token: &str) {
     let place = match message.get("method") {
         Some(_) => Some(&mut *message),
         None => message.get_mut("result"),
@@ -80,16 +80,16 @@ pub(crate) fn stamp(message: &mut Value, token: &str) {
 }
 
 /// Applies the engine's changes to the answer to `initialize` or `server/discover`.
-pub(crate) fn leave(message: &mut Value, leave: &Respond) {
+pub(crate) fn respond(message: &mut Value, changes: &Respond) {
     let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) else {
         return;
     };
-    if let (Some(token), Some(timeout)) = (&leave.header, leave.timeout) {
+    if let (Some(token), Some(timeout)) = (&changes.header, changes.timeout) {
         result.insert("sessionId".into(), token.as_str().into());
         result.insert("sessionTimeout".into(), timeout.into());
     }
     if let (Some(Value::Object(capabilities)), true) =
-        (result.get_mut("capabilities"), leave.declare)
+        (result.get_mut("capabilities"), changes.declare)
     {
         capabilities.insert("sessions".into(), json!({}));
         let experimental = capabilities.entry("experimental");
