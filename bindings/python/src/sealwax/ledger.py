@@ -54,9 +54,9 @@ class LedgerUnfit(Exception):
 class Memory(Opaque):
     """A ledger in the memory of this process: neither shared with replicas nor kept on restart.
 
-    It takes about `room` bytes. It never drops a live record: when it is full it refuses new ones,
-    and one principal fills at most half. A forked process raises :class:`LedgerUnfit`, because the
-    two copies would diverge.
+    It takes about `capacity` bytes. It never drops a live record: when it is full it refuses new
+    ones, and one principal fills at most half. A forked process raises :class:`LedgerUnfit`,
+    because the two copies would diverge.
 
     >>> import sealwax.ledger
     >>> ledger = sealwax.ledger.Memory()
@@ -67,8 +67,8 @@ class Memory(Opaque):
     #: It uses the guard's clock.
     local = True
 
-    def __init__(self, *, room: int = 64 << 20) -> None:
-        self._memory = own("sealwax_memory", lib.sealwax_memory_new, room, _now())
+    def __init__(self, *, capacity: int = 64 << 20) -> None:
+        self._memory = own("sealwax_memory", lib.sealwax_memory_new, capacity, _now())
         # A reply is valid until the next call, and cffi releases the GIL.
         self._lock = threading.Lock()
         self._process = os.getpid()
@@ -232,7 +232,9 @@ class Redis:
         if isinstance(info, Exception):
             raise info
         told = info if isinstance(info, bytes) else str(info).encode()
-        found = json.loads(call_for_text(lib.sealwax_ledger_fitness, told, len(told), room=8192))
+        found = json.loads(
+            call_for_text(lib.sealwax_ledger_fitness, told, len(told), capacity=8192)
+        )
         if found["refused"]:
             raise LedgerUnfit("; ".join(found["refused"]))
         for warning in set(found["warned"]).difference(self.warnings):
@@ -286,9 +288,15 @@ def _text(name: str) -> str:
 def _judged(command: Command, now: int, values: list[str | None]) -> Any:
     written, had = json.dumps(command).encode(), json.dumps(values).encode()
     # The reply is at most as long as the stored values and the command, plus a few numbers.
-    room = len(written) + len(had) + 4096
+    capacity = len(written) + len(had) + 4096
     return json.loads(
         call_for_text(
-            lib.sealwax_ledger_judge, written, len(written), now, had, len(had), room=2 * room
+            lib.sealwax_ledger_judge,
+            written,
+            len(written),
+            now,
+            had,
+            len(had),
+            capacity=2 * capacity,
         )
     )

@@ -37,9 +37,9 @@ def client(module: str, port: int, **options: Any) -> Any:
     return getattr(importlib.import_module(f"{module}.asyncio"), name)(port=port, **options)
 
 
-def memory(room: int = 64 << 20) -> Memory:
+def memory(capacity: int = 64 << 20) -> Memory:
     with at((int(time.time()) - HOUR) * 1000):
-        return Memory(room=room)
+        return Memory(capacity=capacity)
 
 
 def server(port: int) -> Any:

@@ -23,10 +23,10 @@ from world import World, codec, principal
 
 import sealwax
 from sealwax.mcp import Guard, HandleRefused, Presented, Refusal
-from sealwax.mcp._exchange import exchange_of
-from sealwax.mcp._servers import low_level
-from sealwax.mcp._stdio import serve
-from sealwax.mcp._transport import Transport
+from sealwax.mcp._handler.exchange import exchange_of
+from sealwax.mcp._handler.servers import low_level
+from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._transport.stdio import serve
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -211,8 +211,8 @@ class Playing:
         return await self._handled(ctx, name, given, options)
 
     async def _handled(self, ctx: Any, name: str, given: Any, options: dict[str, Any]) -> Any:
-        rows = partial(self._guard.handles, max_age=options.get("maxAge"))
-        held = self._guard.held_handles(given[0])
+        rows = partial(self._guard.reference_handles, max_age=options.get("maxAge"))
+        held = self._guard.self_contained_handles(given[0])
         handle: Any = self.world.resolved(given[1]) if len(given) > 1 else None
         made: Any
         if name == "mint":
@@ -350,7 +350,7 @@ class Playing:
             writes, from_server = anyio.create_memory_object_stream[str](8)
             transport = Transport(
                 self._guard,
-                self._guard._rules,
+                self._guard._engines,
                 required=False,
                 ttl=self._transport.get("ttl"),
                 sep1359=True,

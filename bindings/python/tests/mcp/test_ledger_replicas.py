@@ -176,7 +176,7 @@ async def test_a_cluster(module: str) -> None:
     )
     with cluster() as (master, replica):
         ledger = Redis(made(host="127.0.0.1", port=master))
-        async with served(ledger=ledger, ledger_options={"allowance": 0}) as of:
+        async with served(ledger=ledger, ledger_options={"clock_tolerance": 0}) as of:
             await works(of)
             assert await ended(of)
             assert of.codes == ["used", "ended"]

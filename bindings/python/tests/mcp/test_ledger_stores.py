@@ -177,7 +177,7 @@ async def test_what_was_killed_and_comes_back_has_nothing_used_again(tmp_path: P
         number = made.port
         ledger = Redis(client("redis", number))
         age(ledger, keys(shop.AUDIENCE), port=number)
-        async with served(ledger=ledger, ledger_options={"allowance": 0}) as of:
+        async with served(ledger=ledger, ledger_options={"clock_tolerance": 0}) as of:
             used, unused = [await STATE.good(of.client) for _ in range(2)]
             assert STATE.taken(await STATE.present(of.client, used))
             os.kill(pid(number), signal.SIGKILL)

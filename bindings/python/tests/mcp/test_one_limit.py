@@ -16,8 +16,8 @@ from playing import Lines
 from processes import agreed
 
 from sealwax.mcp import Guard, Refusal
-from sealwax.mcp._stdio import serve
-from sealwax.mcp._transport import Transport
+from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._transport.stdio import serve
 
 if TYPE_CHECKING:
     from sealwax.mcp import Presented
@@ -63,7 +63,7 @@ async def test_the_wrapper_around_stdio_and_the_handlers_share_it() -> None:
     )
     low = tally.lowlevel(tally.Tally(guard))
     low.add_request_handler("demo/list", types.PaginatedRequestParams, _nothing)
-    transport = Transport(guard, guard._rules, required=False, ttl=None, sep1359=True)
+    transport = Transport(guard, guard._engines, required=False, ttl=None, sep1359=True)
     sends, reads = anyio.create_memory_object_stream[str](8)
     writes, hears = anyio.create_memory_object_stream[str](8)
     lines = Lines(reads, writes)

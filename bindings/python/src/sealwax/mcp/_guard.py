@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from .. import Codec, InvalidArgument, _json
 from .._lifetime import check_ttl
 from .._view import check_handle_type
-from . import _http, _stdio
-from ._asking import Asking
-from ._exchange import exchange_of
-from ._handles import HeldHandles, ServerHandles
+from ._caller import Caller
+from ._engines import EngineFactory
+from ._handler.exchange import exchange_of
+from ._handler.handles import ReferenceHandles, SelfContainedHandles
+from ._handler.servers import install, low_level
+from ._handler.sessions import Sessions
 from ._ledger_client import LedgerClient
 from ._principal import checked
 from ._refusal import AcceptUnavailable
-from ._rules import Rules
-from ._servers import install, low_level
-from ._sessions import Sessions
-from ._transport import Transport
+from ._transport import http, stdio
+from ._transport.message import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from .._engine import Document
     from ..ledger import Ledger
     from ._accept import Accept
-    from ._negotiated import Negotiated
+    from ._handler.sessions import Initial, Required
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
-    from ._sessions import Initial, Required
+    from ._transport.negotiated import Negotiated
 
 
 class LedgerOptions(TypedDict, total=False):
@@ -39,10 +39,10 @@ class LedgerOptions(TypedDict, total=False):
     #: Separates two ledgers of one audience in one store.
     label: str
     #: The largest difference between clocks, in seconds: 5 by default, 0 for a local ledger.
-    allowance: int
+    clock_tolerance: int
     #: Accepts tokens older than the ledger if they were made after this time, in Unix seconds: for
     #: the day when the ledger is introduced. Those used or ended in between are accepted too.
-    adopt: int
+    accept_issued_since: int
     #: Accepts a ``requestState`` any number of times.
     reusable_request_state: bool
 
@@ -52,10 +52,14 @@ def _options(ledger: Ledger | None, options: LedgerOptions | None) -> Document |
         if options is not None:
             raise InvalidArgument("ledger_options: expected a ledger too, found none")
         return None
-    told = dict(options or {})
-    reusable = told.pop("reusable_request_state", False)
-    local = getattr(ledger, "local", False)
-    return {**told, "local": local, "reusableRequestState": reusable}
+    found = options or {}
+    return {
+        "label": found.get("label"),
+        "local": getattr(ledger, "local", False),
+        "allowance": found.get("clock_tolerance"),
+        "adopt": found.get("accept_issued_since"),
+        "reusableRequestState": found.get("reusable_request_state"),
+    }
 
 
 class Guard:
@@ -113,7 +117,7 @@ class Guard:
         self.on_refused = on_refused
         self.accept = accept
         self.accept_timeout = accept_timeout
-        self._rules = Rules(
+        self._engines = EngineFactory(
             codec,
             asks=accept is not None,
             request_state_ttl=request_state_ttl,
@@ -131,26 +135,28 @@ class Guard:
         server that was made with `request_state_security`. (An ``MCPServer``'s cannot be told from
         the SDK's default if it is a single key.)
         """
-        install(self, self._rules, server)
+        install(self, self._engines, server)
         self._protects = True
 
-    async def revoke(self, principal: Principal | Anonymous, *, lives: int | None = None) -> None:
+    async def revoke(
+        self, principal: Principal | Anonymous, *, retain_for: int | None = None
+    ) -> None:
         """Sign a principal out everywhere: refuse all tokens and sessions that began until now.
 
-        The ledger keeps this for 400 days, longer than anything lives; `lives` are fewer seconds,
-        at least the longest lifetime of anything that the service issues, now or later. A principal
-        who signs in again within the ledger's allowance has to repeat it. `on_refused` and the log
-        get ``ledger_unconfirmed`` if no replica of the store confirmed it, so that a fail-over
-        could lose it. Raises :class:`InvalidArgument` without a ledger, and
+        The ledger keeps this for 400 days, longer than anything lives; `retain_for` are fewer
+        seconds, at least the longest lifetime of anything that the service issues, now or later. A
+        principal who signs in again within the ledger's `clock_tolerance` has to repeat it.
+        `on_refused` and the log get ``ledger_unconfirmed`` if no replica of the store confirmed it,
+        so that a fail-over could lose it. Raises :class:`InvalidArgument` without a ledger, and
         :class:`AcceptUnavailable` if the store may not have recorded it.
         """
-        asking = Asking(self, None)
+        caller = Caller(self, None)
         if principal == "anonymous":
             whom: Document = {"anonymous": True}
         else:
-            asking.principal = checked(principal)
-            whom = asking.principal._asdict()
-        step = await asking.drive(*self._rules.engine().revoke(whom, lives))
+            caller.principal = checked(principal)
+            whom = caller.principal._asdict()
+        step = await caller.drive(*self._engines.engine().revoke(whom, retain_for))
         if step["step"] != "done":
             raise AcceptUnavailable(step["refused"][-1]["message"])
 
@@ -173,22 +179,24 @@ class Guard:
         """
         return exchange_of(self, ctx).seal_state(_json.dumps("state", value))
 
-    def handles(self, handle_type: str, *, max_age: int | None = None) -> ServerHandles:
+    def reference_handles(
+        self, handle_type: str, *, max_age: int | None = None
+    ) -> ReferenceHandles:
         """Return the handles of a type whose state the server keeps, by the handle's ulid.
 
         They expire after `max_age` seconds, or when their key is removed from the ring.
         """
         check_handle_type(handle_type)
-        return ServerHandles(self, handle_type, max_age=max_age)
+        return ReferenceHandles(self, handle_type, max_age=max_age)
 
-    def held_handles(
+    def self_contained_handles(
         self,
         handle_type: str,
         *,
         ttl: int | None = None,
         max_age: int | None = None,
         single_use: bool = False,
-    ) -> HeldHandles:
+    ) -> SelfContainedHandles:
         """Return the handles of a type that hold their state themselves.
 
         They expire after `ttl` seconds, 24 hours by default, and `max_age` seconds after the first
@@ -200,7 +208,9 @@ class Guard:
             check_ttl(ttl)
         if single_use and self.ledger is None:
             raise InvalidArgument("single_use: expected a guard with a ledger")
-        return HeldHandles(self, handle_type, ttl=ttl, max_age=max_age, single_use=single_use)
+        return SelfContainedHandles(
+            self, handle_type, ttl=ttl, max_age=max_age, single_use=single_use
+        )
 
     def sessions(
         self,
@@ -235,7 +245,7 @@ class Guard:
             required=required,
             held_by_server=held_by_server,
         )
-        self._rules.take(sessions)
+        self._engines.take(sessions)
         return sessions
 
     def asgi(
@@ -279,9 +289,9 @@ class Guard:
         >>> app = guard.asgi(server.streamable_http_app(stateless_http=True))
         """
         transport = Transport(
-            self, self._rules, required=required, ttl=ttl, idle=idle, sep1359=sep1359
+            self, self._engines, required=required, ttl=ttl, idle=idle, sep1359=sep1359
         )
-        return _http.install(app, transport, limit=max_request_body_size)
+        return http.install(app, transport, limit=max_request_body_size)
 
     async def run_stdio(
         self, server: Any, *, ttl: int | None = None, idle: int | None = None
@@ -293,8 +303,8 @@ class Guard:
         and `idle` are as for :meth:`asgi`. A :class:`sealwax.ledger.Memory` does not outlive the
         process: it refuses all sessions older than itself.
         """
-        transport = Transport(self, self._rules, required=False, ttl=ttl, idle=idle, sep1359=True)
-        await _stdio.run(low_level(server), transport)
+        transport = Transport(self, self._engines, required=False, ttl=ttl, idle=idle, sep1359=True)
+        await stdio.run(low_level(server), transport)
 
     def negotiated(self, ctx: Any) -> Negotiated | None:
         """Return what was negotiated when the session of a request began; see :meth:`asgi`.

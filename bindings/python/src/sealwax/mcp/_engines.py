@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from .. import Codec
     from .._engine import Document
-    from ._sessions import Sessions
+    from ._handler.sessions import Sessions
 
 
-class Rules:
+class EngineFactory:
     """A codec and settings, from which each part of a guard makes its engine."""
 
     def __init__(

@@ -15,20 +15,20 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 
-from .. import InvalidArgument
-from .._engine import sent
-from ._events import Events
-from ._exchange import SCOPE_KEY, Outer
-from ._negotiated import negotiated
-from ._refusal import Refusal, report
-from ._transport import ABSENT, TransportExchange, put_session, take_session
-from ._wire import read_message
+from ... import InvalidArgument
+from ..._engine import client_value
+from .._handler.exchange import SCOPE_KEY, OuterRequest
+from .._refusal import Refusal, report
+from .._sdk_json import read_message
+from .events import Events
+from .message import ABSENT, TransportExchange, put_session, take_session
+from .negotiated import negotiated
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from .._engine import Document
-    from ._transport import Transport
+    from ..._engine import Document
+    from .message import Transport
 
 _HEADER = MCP_SESSION_ID_HEADER
 
@@ -86,9 +86,9 @@ class SessionsOverHttp:
         document = {
             "http": scope["method"],
             "modern": modern,
-            "version": version and sent(version),
+            "version": version and client_value(version),
             "header": sessions[0] if len(sessions) == 1 else bool(sessions) or None,
-            "inside": None if inside is ABSENT else sent(inside),
+            "inside": None if inside is ABSENT else client_value(inside),
         }
         exchange = TransportExchange(self._transport, message, document, Request(scope))
         try:
@@ -109,7 +109,7 @@ class SessionsOverHttp:
                 scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: step["version"]})
             settled = negotiated(step)
             if settled is not None or step.get("watch"):
-                outer = Outer(self._transport.author, exchange.asking, settled)
+                outer = OuterRequest(self._transport.config, exchange.caller, settled)
                 scope = {**scope, SCOPE_KEY: outer}
             if step.get("watch"):
                 await self._initialize(exchange, scope, receive, send)
@@ -162,7 +162,7 @@ class SessionsOverHttp:
     def _mistaken(self) -> Response:
         expected = "app: expected a stateless server, found one with sessions"
         mistake = Refusal(InvalidArgument.code, "session", expected)
-        report(self._transport.author.on_refused, mistake)
+        report(self._transport.config.on_refused, mistake)
         return Response(status_code=HTTPStatus.INTERNAL_SERVER_ERROR)
 
     async def _body(self, receive: Receive) -> bytes | None:

@@ -24,11 +24,11 @@ from mcp_types.jsonrpc import (
 )
 from pydantic import Field
 
-from .._engine import sent
-from ._exchange import Outer, around
-from ._negotiated import negotiated
-from ._transport import ABSENT, TransportExchange, take_session
-from ._wire import read_message
+from ..._engine import client_value
+from .._handler.exchange import OuterRequest, outer_request
+from .._sdk_json import read_message
+from .message import ABSENT, TransportExchange, take_session
+from .negotiated import negotiated
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.shared._stream_protocols import WriteStream
 
-    from ._negotiated import Negotiated
-    from ._transport import Transport
+    from .message import Transport
+    from .negotiated import Negotiated
 
 _INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
@@ -92,18 +92,18 @@ class _Conversation:
         """Yield the lines for the SDK."""
         while line := await stdin.readline():
             _origin.set(_Origin())
-            around.set(None)
+            outer_request.set(None)
             message = _read(line)
             if message is None or _of_today(message):
                 yield line
                 continue
             inside = take_session(message)
-            document = {"inside": None if inside is ABSENT else sent(inside)}
+            document = {"inside": None if inside is ABSENT else client_value(inside)}
             exchange = TransportExchange(self._transport, message, document)
             step = await exchange.entered()
             settled = negotiated(step)
             if settled is not None or step.get("watch"):
-                around.set(Outer(self._transport.author, exchange.asking))
+                outer_request.set(OuterRequest(self._transport.config, exchange.caller))
             if settled is not None and not self._initialized:
                 _origin.set(_Origin(replayed=True))
                 yield self._initialize(settled)

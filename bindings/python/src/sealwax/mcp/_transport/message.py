@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from .._engine import seconds, sent
-from ._asking import Asking
-from ._wire import json_text
+from ..._engine import client_value, seconds
+from .._caller import Caller
+from .._sdk_json import json_text
 
 if TYPE_CHECKING:
-    from .._engine import Document
-    from ._asking import Author
-    from ._rules import Rules
+    from ..._engine import Document
+    from .._caller import GuardConfig
+    from .._engines import EngineFactory
 
 #: The session of a message that has none, as opposed to JSON's null.
 ABSENT: Any = object()
@@ -25,22 +25,22 @@ class Transport:
 
     def __init__(
         self,
-        author: Author,
-        rules: Rules,
+        config: GuardConfig,
+        engines: EngineFactory,
         *,
         required: bool,
         ttl: int | None,
         sep1359: bool,
         idle: int | None = None,
     ) -> None:
-        self.author, self.sep1359 = author, sep1359
+        self.config, self.sep1359 = config, sep1359
         transport = {
             "required": required,
             "ttl": seconds("ttl", ttl),
             "idle": seconds("idle", idle),
             "sep1359": sep1359,
         }
-        self.engine = rules.engine(transport)
+        self.engine = engines.engine(transport)
 
 
 class TransportExchange:
@@ -52,7 +52,7 @@ class TransportExchange:
         said = message if isinstance(message, dict) else {}
         method, params = said.get("method"), said.get("params")
         if method is not None:
-            known = isinstance(method, str) and sent(method) is method
+            known = isinstance(method, str) and client_value(method) is method
             document["method"] = method if known else ""
             document["notification"] = said.get("id") is None
         #: The id of a request.
@@ -67,24 +67,24 @@ class TransportExchange:
             request_id=said.get("id"),
             request=request,
         )
-        self._author = transport.author
-        self.asking = Asking(transport.author, ctx)
+        self._config = transport.config
+        self.caller = Caller(transport.config, ctx)
         initialize = json_text(params) if method == "initialize" else None
         self._engine, self._step = transport.engine.transport(document, initialize)
 
     async def entered(self) -> Document:
         """Return the engine's decision on the message."""
-        return await self.asking.drive(self._engine, self._step)
+        return await self.caller.drive(self._engine, self._step)
 
     async def left(self, result: Any) -> Document:
         """Return the engine's decision on the result of an ``initialize``."""
         step = self._engine.on({"left": {}}, json_text(result))
-        return await self.asking.drive(self._engine, step)
+        return await self.caller.drive(self._engine, step)
 
     async def refused_again(self) -> Document:
         """Return the answer to a session that the SDK failed to begin again."""
         step = self._engine.on({"begun": {"failed": "initialize: refused"}})
-        return await self.asking.drive(self._engine, step)
+        return await self.caller.drive(self._engine, step)
 
     def replied(self, step: Document) -> dict[str, Any] | None:
         """Return the message of a reply, if it has one."""
@@ -96,7 +96,7 @@ class TransportExchange:
     def close(self) -> None:
         """Release the message."""
         self._engine.free()
-        self.asking.close()
+        self.caller.close()
 
 
 def take_session(message: Any) -> Any:

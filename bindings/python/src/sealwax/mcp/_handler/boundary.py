@@ -19,21 +19,21 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
-from .. import Carried, InvalidArgument, carried
-from .._engine import sent
-from ._exchange import Exchange
-from ._refusal import HandleRefused, protocol_error
-from ._session import Session
-from ._sessions import CREATE, DELETE, SESSION_META_KEY
-from ._wire import json_text
+from ... import InvalidArgument, TokenFields, token_fields
+from ..._engine import client_value
+from .._refusal import HandleRefused, protocol_error
+from .._sdk_json import json_text
+from .exchange import Exchange
+from .session import Session
+from .sessions import CREATE, DELETE, SESSION_META_KEY
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-    from .._engine import Document
-    from .._engine import Exchange as Engine
-    from ._asking import Author
-    from ._rules import Rules
+    from ..._engine import Document
+    from ..._engine import Exchange as Engine
+    from .._caller import GuardConfig
+    from .._engines import EngineFactory
 
     Context: TypeAlias = ServerRequestContext[Any, Any]
 
@@ -48,30 +48,33 @@ class Boundary:
     """The middleware that replaces the SDK's own ``RequestStateBoundary``."""
 
     def __init__(
-        self, author: Author, rules: Rules, handle_refused: type[HandleRefused] = HandleRefused
+        self,
+        config: GuardConfig,
+        engines: EngineFactory,
+        handle_refused: type[HandleRefused] = HandleRefused,
     ) -> None:
-        self._author, self._rules = author, rules
-        self._engine = rules.engine()
+        self._config, self._engines = config, engines
+        self._engine = engines.engine()
         self._handle_refused = handle_refused
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Serve one message."""
-        exchange = Exchange(self._author, ctx, self._handle_refused)
-        rule = None if ctx.request_id is None else carried(ctx.method)
+        exchange = Exchange(self._config, ctx, self._handle_refused)
+        rule = None if ctx.request_id is None else token_fields(ctx.method)
         params = ctx.params or {}
         document = self._document(ctx, rule, params)
         asks = rule is not None and rule.kind == "request-state"
-        if asks and "session" not in document and not self._rules.may_need_session:
+        if asks and "session" not in document and not self._engines.may_need_session:
             # The engine would ask for it: this saves one call of it.
-            await exchange.asking.who()
-        document["principal"] = exchange.asking.known
+            await exchange.caller.who()
+        document["principal"] = exchange.caller.known
         arguments = params.get("arguments") if asks else None
         engine, step = self._engine.message(
             document, None if arguments is None else json_text(arguments)
         )
         exchange.begun(engine)
         try:
-            step = await exchange.asking.drive(engine, step, lambda: self._rules.first(ctx))
+            step = await exchange.caller.drive(engine, step, lambda: self._engines.first(ctx))
             if step["step"] == "deliver":
                 if asks:
                     exchange.opened_state(step.get("carried"))
@@ -80,9 +83,11 @@ class Boundary:
         finally:
             exchange.close()
 
-    def _document(self, ctx: Context, rule: Carried | None, params: Mapping[str, Any]) -> Document:
+    def _document(
+        self, ctx: Context, rule: TokenFields | None, params: Mapping[str, Any]
+    ) -> Document:
         document: Document = {
-            "method": ctx.method if sent(ctx.method) is ctx.method else "",
+            "method": ctx.method if client_value(ctx.method) is ctx.method else "",
             "notification": ctx.request_id is None,
             "modern": ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS,
         }
@@ -90,11 +95,11 @@ class Boundary:
             # A model would also take it, unopened, by the field's name in Python.
             alias = _alias(rule.param)
             aliased = alias != rule.param and params.get(alias) is not None
-            document["carried"] = True if aliased else sent(params.get(rule.param))
+            document["carried"] = True if aliased else client_value(params.get(rule.param))
         target = params.get((rule and rule.target) or "name")
-        if isinstance(target, str) and sent(target) is target:
+        if isinstance(target, str) and client_value(target) is target:
             document["target"] = target
-        if self._rules.sessions is not None:
+        if self._engines.sessions is not None:
             session = _session(ctx, params)
             if session is not None:
                 document["session"] = session
@@ -106,7 +111,7 @@ class Boundary:
         exchange: Exchange,
         engine: Engine,
         ctx: Context,
-        rule: Carried | None,
+        rule: TokenFields | None,
         step: Document,
         call_next: CallNext,
     ) -> HandlerResult:
@@ -124,7 +129,7 @@ class Boundary:
             return result
         leaving = _Leaving(told, rule, exchange.session)
         step = engine.on({"left": leaving.head()})
-        step = await exchange.asking.drive(engine, step, update=leaving.again)
+        step = await exchange.caller.drive(engine, step, update=leaving.again)
         return _replied(step) if step["step"] == "reply" else _changed(leaving.told, rule, step)
 
 
@@ -132,7 +137,7 @@ class _Leaving:
     """A result on its way out, which an update of its session may make anew."""
 
     def __init__(
-        self, told: Mapping[str, Any], rule: Carried | None, session: Session | None
+        self, told: Mapping[str, Any], rule: TokenFields | None, session: Session | None
     ) -> None:
         self.told, self._first = told, told
         self._rule, self._session = rule, session
@@ -148,8 +153,8 @@ class _Leaving:
         """Return what the engine is told of it."""
         return {
             "outcome": "input_required" if is_input_required(self.told) else "complete",
-            "token": self._rule and sent(self.told.get(self._rule.result)),
-            "scope": sent(self.told.get("cacheScope")),
+            "token": self._rule and client_value(self.told.get(self._rule.result)),
+            "scope": client_value(self.told.get("cacheScope")),
         }
 
     def again(self, text: str) -> tuple[Document, bytes | None]:
@@ -210,7 +215,7 @@ def _session(ctx: Context, params: Mapping[str, Any]) -> Document | None:
     if metadata is None:
         return None
     named = metadata if isinstance(metadata, Mapping) else {}
-    return {"id": sent(named.get("sessionId")), "state": sent(named.get("state"))}
+    return {"id": client_value(named.get("sessionId")), "state": client_value(named.get("state"))}
 
 
 def _header(ctx: Context) -> str | None:
@@ -220,7 +225,7 @@ def _header(ctx: Context) -> str | None:
     return ",".join(ctx.request.headers.getlist(MCP_SESSION_ID_HEADER)) or None
 
 
-def _opened(ctx: Context, rule: Carried, step: Document) -> Context:
+def _opened(ctx: Context, rule: TokenFields, step: Document) -> Context:
     """Return the context with the opened value in place of the token; null is absent."""
     names = {rule.param, _alias(rule.param)}
     if not ctx.params or ctx.params.keys().isdisjoint(names):
@@ -231,7 +236,7 @@ def _opened(ctx: Context, rule: Carried, step: Document) -> Context:
     return replace(ctx, params=params)
 
 
-def _changed(told: Mapping[str, Any], rule: Carried | None, step: Document) -> dict[str, Any]:
+def _changed(told: Mapping[str, Any], rule: TokenFields | None, step: Document) -> dict[str, Any]:
     """Return a result with the sealed token and the session's metadata."""
     result = dict(told)
     if rule is not None and "token" in step:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .. import _json
-from .._engine import seconds, sent
-from ._exchange import exchange_of
+from ... import _json
+from ..._engine import client_value, seconds
+from .exchange import exchange_of
 
 if TYPE_CHECKING:
-    from ._asking import Author
+    from .._caller import GuardConfig
 
 
 @dataclass(frozen=True, slots=True)
-class ServerHandle:
+class ReferenceHandle:
     """A handle whose state the server keeps, by the handle's ulid."""
 
     #: The text for the model.
@@ -26,7 +26,7 @@ class ServerHandle:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldHandle:
+class SelfContainedHandle:
     """A handle that holds its state."""
 
     #: The text for the model.
@@ -63,7 +63,7 @@ class OpenedHandle:
     opened: Origin
 
 
-class ServerHandles:
+class ReferenceHandles:
     """Handles of one type, bound to the user; the server keeps their state in its own store.
 
     A handle that is altered, expired, ended or another user's is refused, with a tool result that
@@ -75,7 +75,8 @@ class ServerHandles:
     >>> keys = sealwax.KeyRing([sealwax.Key.generate()])
     >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
     >>> guard = sealwax.mcp.Guard(codec=codec, principal="anonymous")
-    >>> baskets, rows, server = guard.handles("basket", max_age=3600), {}, MCPServer("shop")
+    >>> baskets = guard.reference_handles("basket", max_age=3600)
+    >>> rows, server = {}, MCPServer("shop")
     >>> @server.tool()
     ... async def add(basket: str, item: str, ctx: Context) -> int:
     ...     row = (await baskets.check(ctx, basket)).ulid
@@ -83,29 +84,29 @@ class ServerHandles:
     ...     return len(rows[row])
     """
 
-    def __init__(self, author: Author, handle_type: str, *, max_age: int | None) -> None:
+    def __init__(self, config: GuardConfig, handle_type: str, *, max_age: int | None) -> None:
         """Set the type and the maximum age; a guard makes these."""
-        self._author = author
+        self._config = config
         self._acts = {"type": handle_type, "maxAge": seconds("max_age", max_age)}
 
-    async def mint(self, ctx: Any) -> ServerHandle:
+    async def mint(self, ctx: Any) -> ReferenceHandle:
         """Make a handle. `ctx` is the tool's context."""
-        made = await exchange_of(self._author, ctx).act({"do": "mint", **self._acts})
-        return ServerHandle(made["handle"], made["id"], made.get("expiresAt"))
+        made = await exchange_of(self._config, ctx).act({"do": "mint", **self._acts})
+        return ReferenceHandle(made["handle"], made["id"], made.get("expiresAt"))
 
-    async def check(self, ctx: Any, handle: str) -> ServerHandle:
+    async def check(self, ctx: Any, handle: str) -> ReferenceHandle:
         """Verify a handle that came back, or raise :class:`HandleRefused`."""
-        act = {"do": "check", "handle": sent(handle), **self._acts}
-        found = await exchange_of(self._author, ctx).act(act)
-        return ServerHandle(found["handle"], found["id"], found.get("expiresAt"))
+        act = {"do": "check", "handle": client_value(handle), **self._acts}
+        found = await exchange_of(self._config, ctx).act(act)
+        return ReferenceHandle(found["handle"], found["id"], found.get("expiresAt"))
 
     async def end(self, ctx: Any, handle: str) -> None:
         """Verify a handle and end it, which needs a ledger or `accept`; delete its row yourself."""
-        act = {"do": "end", "handle": sent(handle), **self._acts}
-        await exchange_of(self._author, ctx).act(act)
+        act = {"do": "end", "handle": client_value(handle), **self._acts}
+        await exchange_of(self._config, ctx).act(act)
 
 
-class HeldHandles:
+class SelfContainedHandles:
     """Handles of one type that hold their state, bound to the user; the server keeps nothing.
 
     A handle's state never changes: :meth:`renew` makes the next handle. The older one keeps its
@@ -117,7 +118,7 @@ class HeldHandles:
     >>> keys = sealwax.KeyRing([sealwax.Key.generate()])
     >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
     >>> guard = sealwax.mcp.Guard(codec=codec, principal="anonymous")
-    >>> baskets, server = guard.held_handles("basket", ttl=3600), MCPServer("shop")
+    >>> baskets, server = guard.self_contained_handles("basket", ttl=3600), MCPServer("shop")
     >>> @server.tool()
     ... async def add(basket: str, item: str, ctx: Context) -> str:
     ...     found = await baskets.open(ctx, basket)
@@ -126,7 +127,7 @@ class HeldHandles:
 
     def __init__(
         self,
-        author: Author,
+        config: GuardConfig,
         handle_type: str,
         *,
         ttl: int | None,
@@ -134,16 +135,16 @@ class HeldHandles:
         single_use: bool,
     ) -> None:
         """Set the type and the lifetimes; a guard makes these."""
-        self._author = author
+        self._config = config
         age = seconds("max_age", max_age)
         self._acts = {"type": handle_type, "maxAge": age, "once": single_use}
         self._ttl = seconds("ttl", ttl)
 
-    async def seal(self, ctx: Any, value: Any) -> HeldHandle:
+    async def seal(self, ctx: Any, value: Any) -> SelfContainedHandle:
         """Make a handle that holds a JSON value. `ctx` is the tool's context."""
         return await self._sealed(ctx, value, None)
 
-    async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> HeldHandle:
+    async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> SelfContainedHandle:
         """Make the next handle of a chain, which keeps its start and counts its generation.
 
         With `single_use` a second renewal of the same handle raises :class:`HandleRefused`.
@@ -160,8 +161,8 @@ class HeldHandles:
 
     async def open(self, ctx: Any, handle: str) -> OpenedHandle:
         """Open a handle that came back, or raise :class:`HandleRefused`."""
-        act = {"do": "open", "handle": sent(handle), **self._acts}
-        found = await exchange_of(self._author, ctx).act(act)
+        act = {"do": "open", "handle": client_value(handle), **self._acts}
+        found = await exchange_of(self._config, ctx).act(act)
         before = found["before"]
         origin = Origin(
             token_id=before["id"],
@@ -175,11 +176,11 @@ class HeldHandles:
 
     async def end(self, ctx: Any, handle: str) -> None:
         """Open a handle and end it, which needs a ledger or `accept`."""
-        act = {"do": "end", "handle": sent(handle), "held": True, **self._acts}
-        await exchange_of(self._author, ctx).act(act)
+        act = {"do": "end", "handle": client_value(handle), "held": True, **self._acts}
+        await exchange_of(self._config, ctx).act(act)
 
-    async def _sealed(self, ctx: Any, value: Any, before: Any) -> HeldHandle:
-        exchange = exchange_of(self._author, ctx)
+    async def _sealed(self, ctx: Any, value: Any, before: Any) -> SelfContainedHandle:
+        exchange = exchange_of(self._config, ctx)
         act = {"do": "seal", "ttl": self._ttl, "before": before, **self._acts}
         made = await exchange.act(act, _json.dumps("value", value))
-        return HeldHandle(made["handle"], made.get("expiresAt"))
+        return SelfContainedHandle(made["handle"], made.get("expiresAt"))

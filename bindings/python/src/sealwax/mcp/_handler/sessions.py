@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 from mcp.shared.exceptions import MCPError
 from mcp_types import RequestParams
 
-from .. import InvalidArgument, _json
-from .._engine import seconds
-from ._exchange import exchange_of
+from ... import InvalidArgument, _json
+from ..._engine import seconds
+from .exchange import exchange_of
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from .._engine import Document
-    from ._asking import Author
-    from ._session import Session
+    from ..._engine import Document
+    from .._caller import GuardConfig
+    from .session import Session
 
 #: The member of ``_meta`` that carries the metadata of a session.
 SESSION_META_KEY = "io.modelcontextprotocol/session"
@@ -64,7 +64,7 @@ class Sessions:
 
     def __init__(
         self,
-        author: Author,
+        config: GuardConfig,
         *,
         initial: Initial | None,
         ttl: int | None,
@@ -77,7 +77,7 @@ class Sessions:
                 "initial: expected a function that gives the first value of a session, or none "
                 "with held_by_server=True, for nothing would hold it"
             )
-        self._author, self._initial = author, initial
+        self._config, self._initial = config, initial
         self._settings = {
             "ttl": seconds("ttl", ttl),
             "noExpiry": no_expiry,
@@ -87,7 +87,7 @@ class Sessions:
 
     def of(self, ctx: Any) -> Session | None:
         """Return the session of a request, if it has one. `ctx` is the handler's context."""
-        return exchange_of(self._author, ctx).session
+        return exchange_of(self._config, ctx).session
 
     @property
     def settings(self) -> Document:
@@ -103,7 +103,7 @@ class Sessions:
 
     async def _own(self, ctx: Any, _params: Any) -> dict[str, Any]:
         """Return the engine's result, so that the SDK adds its envelope."""
-        result: dict[str, Any] = json.loads(exchange_of(self._author, ctx).own or "{}")
+        result: dict[str, Any] = json.loads(exchange_of(self._config, ctx).own or "{}")
         return result
 
     async def first(self, ctx: Any) -> tuple[Document, bytes | None]:

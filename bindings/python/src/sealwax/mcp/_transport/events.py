@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ._wire import read_message
+from .._sdk_json import read_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

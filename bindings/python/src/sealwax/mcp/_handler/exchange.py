@@ -6,39 +6,39 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .. import InvalidArgument
-from ._asking import Asking, TimeLimit
-from ._refusal import HandleRefused, why
+from ... import InvalidArgument
+from .._caller import Caller, TimeLimit
+from .._refusal import HandleRefused, why
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from mcp.server.context import ServerRequestContext
 
-    from .._engine import Document
-    from .._engine import Exchange as Engine
-    from ._asking import Author
-    from ._negotiated import Negotiated
-    from ._session import Session
+    from ..._engine import Document
+    from ..._engine import Exchange as Engine
+    from .._caller import GuardConfig
+    from .._transport.negotiated import Negotiated
+    from .session import Session
 
-#: The key in the scope of an HTTP request under which the wrapper stores its :class:`Outer`.
+#: The key in the scope of an HTTP request under which the wrapper stores its :class:`OuterRequest`.
 SCOPE_KEY = "sealwax.session"
 ResultT = TypeVar("ResultT")
 _current: ContextVar[Exchange | None] = ContextVar("sealwax_exchange", default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Outer:
+class OuterRequest:
     """A wrapper's knowledge of a request."""
 
-    author: Author
-    asking: Asking
+    config: GuardConfig
+    caller: Caller
     #: The negotiated session, if the SDK does not know it.
     negotiated: Negotiated | None = None
 
 
 #: The same without a scope: the SDK serves a message in the context that it was read in.
-around: ContextVar[Outer | None] = ContextVar("sealwax_around", default=None)
+outer_request: ContextVar[OuterRequest | None] = ContextVar("sealwax_outer_request", default=None)
 
 
 class Exchange:
@@ -46,13 +46,13 @@ class Exchange:
 
     def __init__(
         self,
-        author: Author,
+        config: GuardConfig,
         ctx: ServerRequestContext[Any, Any],
         handle_refused: type[HandleRefused],
     ) -> None:
-        self.author = author
-        outer = _outer(author, ctx)
-        self.asking = Asking(author, ctx) if outer is None else outer.asking
+        self.config = config
+        outer = _outer(config, ctx)
+        self.caller = Caller(config, ctx) if outer is None else outer.caller
         self.negotiated = None if outer is None else outer.negotiated
         self.session: Session | None = None
         #: The result of a method of the guard's own, as JSON.
@@ -90,12 +90,12 @@ class Exchange:
     async def act(self, act: Document, value: bytes | None = None) -> Document:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""
         assert self._engine is not None
-        await self.asking.once()
+        await self.caller.once()
         self._expect_served()
         acting, step = self._engine.act(act, value)
         try:
-            limit = TimeLimit(self.author.accept_timeout)
-            step = await self.asking.drive(acting, step, limit=limit)
+            limit = TimeLimit(self.config.accept_timeout)
+            step = await self.caller.drive(acting, step, limit=limit)
         finally:
             acting.free()
         self._expect_served()
@@ -106,19 +106,19 @@ class Exchange:
     async def serve(self, handler: Awaitable[ResultT]) -> ResultT:
         """Run a handler within this exchange."""
         # A handler's own requests to other servers are not part of this message.
-        before, outer = _current.set(self), around.set(None)
+        before, outer = _current.set(self), outer_request.set(None)
         try:
             return await handler
         finally:
             _current.reset(before)
-            around.reset(outer)
+            outer_request.reset(outer)
 
     def close(self) -> None:
         """End the request, answered or cancelled: nothing is opened or sealed for it later."""
         if self._engine is not None:
             self._engine.free()
         if self._owns:
-            self.asking.close()
+            self.caller.close()
         # A task that the handler left behind may hold the context, and so this object.
         self._over, self._ctx = True, None
         self.session = self._state = self.own = None
@@ -131,25 +131,25 @@ class Exchange:
             )
 
 
-def _outer(author: Author, ctx: ServerRequestContext[Any, Any]) -> Outer | None:
+def _outer(config: GuardConfig, ctx: ServerRequestContext[Any, Any]) -> OuterRequest | None:
     """Return a wrapper's knowledge of a request, if it is of the same guard."""
     scope = getattr(ctx.request, "scope", None) or {}
-    outer: Outer | None = scope.get(SCOPE_KEY) or around.get()
-    return outer if outer is not None and outer.author is author else None
+    outer: OuterRequest | None = scope.get(SCOPE_KEY) or outer_request.get()
+    return outer if outer is not None and outer.config is config else None
 
 
-def exchange_of(author: Author, ctx: Any) -> Exchange:
+def exchange_of(config: GuardConfig, ctx: Any) -> Exchange:
     """Return the exchange of a handler's context.
 
     Every handler's context has the session of its request. Comparing it detects an unprotected
     server that a handler calls within its process.
     """
     exchange = _current.get()
-    if exchange is not None and exchange.author is author:
+    if exchange is not None and exchange.config is config:
         exchange._expect_served()
     if (
         exchange is None
-        or exchange.author is not author
+        or exchange.config is not config
         or exchange._ctx is None
         or exchange._ctx.session is not _session(ctx)
     ):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _YES, _ANONYMOUS, _NOBODY = {"answer": "yes"}, {"anonymous": True}, {"nobody": True}
 
 
-class Author(Protocol):
+class GuardConfig(Protocol):
     """The callbacks that an author gave a guard."""
 
     principal: PrincipalOf | Anonymous
@@ -56,28 +56,28 @@ class TimeLimit:
             self._left -= time.monotonic() - began
 
 
-class Asking:
+class Caller:
     """Answers the engine's questions, and resolves the caller at most once per request.
 
     A wrapper around the server shares it with the guard at the handlers.
     """
 
-    def __init__(self, author: Author, ctx: ServerRequestContext[Any, Any] | None) -> None:
-        self._author = author
+    def __init__(self, config: GuardConfig, ctx: ServerRequestContext[Any, Any] | None) -> None:
+        self._config = config
         self._ctx = ctx
         #: The caller, once resolved; ``None`` for an anonymous one too.
         self.principal: Principal | None = None
-        self._who: Document | None = _ANONYMOUS if author.principal == "anonymous" else None
+        self._who: Document | None = _ANONYMOUS if config.principal == "anonymous" else None
         self._finding: anyio.Lock | None = None
-        if self._who is _ANONYMOUS and ctx is not None and not author.has_warned:
+        if self._who is _ANONYMOUS and ctx is not None and not config.has_warned:
             self._warn(ctx)
         # A wrapper and the handlers share it, and so does what follows the handler.
-        self._limit = TimeLimit(author.accept_timeout)
+        self._limit = TimeLimit(config.accept_timeout)
 
     def _warn(self, ctx: ServerRequestContext[Any, Any]) -> None:
         """Warn, once, of the likeliest misuse."""
         if is_signed_in(ctx):
-            self._author.has_warned = True
+            self._config.has_warned = True
             logger.warning(
                 'principal: expected a function, found "anonymous" and a request of an '
                 "authenticated user: any user who gets hold of another's token can use it. Pass "
@@ -112,9 +112,9 @@ class Asking:
             elif step["step"] == "ask":
                 with limit.asked() as deadline:
                     event = await self._answer(step, deadline)
-            elif step["step"] == "ledger" and self._author.ledger is not None:
+            elif step["step"] == "ledger" and self._config.ledger is not None:
                 with limit.asked() as deadline:
-                    event = await self._author.ledger.record(step, deadline)
+                    event = await self._config.ledger.record(step, deadline)
             elif step["step"] == "update" and update is not None:
                 event, value = update(step["value"])
             elif step["step"] == "begin" and begin is not None:
@@ -135,7 +135,7 @@ class Asking:
                 await self.who()
 
     async def _find(self) -> Document:
-        principal_of: Any = self._author.principal
+        principal_of: Any = self._config.principal
         try:
             found = principal_of(self._ctx)
             if inspect.isawaitable(found):
@@ -152,7 +152,7 @@ class Asking:
         return self._who
 
     async def _answer(self, step: Document, deadline: float) -> Document:
-        accept, timeout = self._author.accept, self._author.accept_timeout
+        accept, timeout = self._config.accept, self._config.accept_timeout
         assert accept is not None
         name = "ended" if "end" in step else "accept"
         answer: Document = _YES
@@ -194,7 +194,7 @@ class Asking:
             (self._ctx and self._ctx.method) or None,
             one.get("target"),
         )
-        report(self._author.on_refused, refusal)
+        report(self._config.on_refused, refusal)
 
     def close(self) -> None:
         """Release the request: a task that the handler left behind may still hold this."""

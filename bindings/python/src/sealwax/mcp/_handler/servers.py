@@ -18,15 +18,15 @@ from mcp.server.request_state import (
 )
 from mcp_types import CallToolResult
 
-from .. import InvalidArgument
-from ._boundary import Boundary, outermost
-from ._refusal import HandleRefused
+from ... import InvalidArgument
+from .._refusal import HandleRefused
+from .boundary import Boundary, outermost
 
 if TYPE_CHECKING:
     from mcp.server.context import HandlerResult, ServerRequestContext
 
-    from ._asking import Author
-    from ._rules import Rules
+    from .._caller import GuardConfig
+    from .._engines import EngineFactory
 
 
 @dataclass
@@ -42,7 +42,7 @@ class _Place:
     drops: bool = False
 
 
-def install(author: Author, rules: Rules, server: Any) -> None:
+def install(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
     """Install a guard's boundary in place of the SDK's."""
     place = _place(server)
     middleware = place.low_level.middleware
@@ -55,7 +55,7 @@ def install(author: Author, rules: Rules, server: Any) -> None:
             f"of a {type(server).__name__}, found {len(theirs)}: leave that to the guard, or tell "
             f"us if you added none (mcp {metadata.version('mcp')})"
         )
-    boundary = Boundary(author, rules, place.handle_refused)
+    boundary = Boundary(config, engines, place.handle_refused)
     if theirs:
         _expect_default(theirs[0]._security)
         middleware[middleware.index(theirs[0])] = boundary
@@ -64,8 +64,8 @@ def install(author: Author, rules: Rules, server: Any) -> None:
         tracing = bool(middleware) and isinstance(middleware[0], OpenTelemetryMiddleware)
         middleware.insert(int(tracing), boundary)
     _answer_for_handles(place.low_level)
-    if rules.sessions is not None:
-        rules.sessions.install(place.low_level)
+    if engines.sessions is not None:
+        engines.sessions.install(place.low_level)
         if place.drops:
             middleware.insert(0, outermost)
 
@@ -81,7 +81,7 @@ def _place(server: Any) -> _Place:
     # FastMCP is optional: a FastMCP server exists only if its package was imported.
     fastmcp = sys.modules.get("fastmcp")
     if fastmcp is not None and isinstance(server, fastmcp.FastMCP):
-        from ._fastmcp import FastMCPHandleRefused
+        from .fastmcp import FastMCPHandleRefused
 
         if server._request_state_security is not None:
             raise _not_beside()
