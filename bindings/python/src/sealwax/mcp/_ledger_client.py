@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from ..ledger import LedgerUnfit
+from ..ledger import LedgerError
 
 if TYPE_CHECKING:
     from .._engine import Document
@@ -30,7 +30,7 @@ class LedgerClient:
             with anyio.fail_after(min(deadline - time.monotonic(), self.timeout)):
                 command = {name: step[name] for name in ("script", "keys", "args")}
                 return {"ledger": await self._ledger.run(command)}
-        except LedgerUnfit as error:
+        except LedgerError as error:
             why = str(error)
         except Exception as error:
             # Its message is not logged: it may hold the store's credentials.
