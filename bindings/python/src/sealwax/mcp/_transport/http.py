@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.transport_security import RequestBodyLimitMiddleware
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
@@ -21,7 +22,7 @@ from .._handler.exchange import SCOPE_KEY, OuterRequest
 from .._refusal import Refusal, report
 from .._sdk_json import read_message
 from .events import Events
-from .message import ABSENT, TransportExchange, put_session, take_session
+from .message import TransportExchange, put_session, take_session
 from .negotiated import negotiated
 
 if TYPE_CHECKING:
@@ -59,91 +60,108 @@ class SessionsOverHttp:
     """The ASGI application in front of a stateless server's endpoint."""
 
     def __init__(self, app: ASGIApp, transport: Transport, limit: int) -> None:
-        self._app, self._transport, self._limit = app, transport, limit
+        self._app, self._transport = app, transport
+        self._limited = RequestBodyLimitMiddleware(self._post, limit)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-            return
+        elif scope["method"] == "POST" and not _is_modern(scope):
+            await self._limited(scope, receive, send)
+        else:
+            await self._serve(None, None, scope, receive, send)
+
+    async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request whose body comes whole."""
+        part: Message | None = await receive()
+        message = read_message(part.get("body", b"")) if part else None
+        inside = None
+        if self._transport.sep1359 and isinstance(message, dict):
+            inside = take_session(message)
+        if inside is not None:
+            body = json.dumps(message).encode()
+            part = {"type": "http.request", "body": body}
+            scope = _with_headers(scope, {"content-length": str(len(body))})
+
+        async def replay() -> Message:
+            nonlocal part
+            given, part = part, None
+            return given or await receive()
+
+        await self._serve(message, inside, scope, replay, send)
+
+    async def _serve(
+        self, message: Any, inside: Any, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         headers = Headers(scope=scope)
-        version, sessions = headers.get(MCP_PROTOCOL_VERSION_HEADER), headers.getlist(_HEADER)
-        # The SDK's own rule for routing.
-        modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
-        message, inside = None, ABSENT
-        if scope["method"] == "POST" and not modern:
-            body = await self._body(receive)
-            if body is None:
-                too_large = Response(status_code=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-                await too_large(scope, receive, send)
-                return
-            message = read_message(body)
-            inside = take_session(message) if self._transport.sep1359 else ABSENT
-            if inside is not ABSENT:
-                body = json.dumps(message).encode()
-                scope = _with_headers(scope, {"content-length": str(len(body))})
-            receive = _replayed(body, receive)
+        sessions = headers.getlist(_HEADER)
         document = {
             "http": scope["method"],
-            "modern": modern,
-            "version": version and client_value(version),
-            "header": sessions[0] if len(sessions) == 1 else bool(sessions) or None,
-            "inside": None if inside is ABSENT else client_value(inside),
+            "modern": _is_modern(scope),
+            "version": client_value(headers.get(MCP_PROTOCOL_VERSION_HEADER)),
+            "header": sessions[0] if len(sessions) == 1 else bool(sessions),
+            "inside": inside,
         }
         exchange = TransportExchange(self._transport, message, document, Request(scope))
         try:
-            await self._pass(exchange, scope, receive, send)
+            step = await exchange.entered()
+            if step["step"] == "deliver":
+                await self._deliver(exchange, step, scope, receive, send)
+            else:
+                await _replied(exchange, step)(scope, receive, send)
         finally:
             exchange.close()
 
-    async def _pass(
-        self, exchange: TransportExchange, scope: Scope, receive: Receive, send: Send
+    async def _deliver(
+        self,
+        exchange: TransportExchange,
+        step: Document,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
     ) -> None:
-        step = await exchange.entered()
-        if step["step"] == "reply":
-            await _replied(exchange, step)(scope, receive, send)
-        elif step["step"] == "drop":
-            await Response(status_code=HTTPStatus.ACCEPTED)(scope, receive, send)
+        if "version" in step:
+            scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: step["version"]})
+        settled = negotiated(step)
+        if settled is not None or step.get("watch"):
+            outer = OuterRequest(self._transport.config, exchange.caller, settled)
+            scope = {**scope, SCOPE_KEY: outer}
+        if step.get("watch"):
+            await self._initialize(exchange, scope, receive, send)
         else:
-            if "version" in step:
-                scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: step["version"]})
-            settled = negotiated(step)
-            if settled is not None or step.get("watch"):
-                outer = OuterRequest(self._transport.config, exchange.caller, settled)
-                scope = {**scope, SCOPE_KEY: outer}
-            if step.get("watch"):
-                await self._initialize(exchange, scope, receive, send)
-            else:
-                stamp = step.get("stamp")
-                await self._app(scope, receive, _stamped(send, stamp) if stamp else send)
+            stamp = step.get("stamp")
+            await self._app(scope, receive, _stamped(send, stamp) if stamp else send)
 
     async def _initialize(
         self, exchange: TransportExchange, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        held: list[Message] = []
+        parts: list[Message] = []
 
         async def hold(part: Message) -> None:
-            held.append(part)
+            parts.append(part)
 
         # Its answer ends with the result, so it is held back whole.
         await self._app(scope, receive, hold)
-        start = next((one for one in held if one["type"] == "http.response.start"), None)
-        body = b"".join(one.get("body", b"") for one in held)
-        events = Events.of(start)
+        start = next((one for one in parts if one["type"] == "http.response.start"), None)
+        body = b"".join(one.get("body", b"") for one in parts)
+        messages: list[dict[str, Any]] = []
+        Events.of(start).feed(body, messages.append, last=True)
         results = [
             one["result"]
-            for one in events.messages(body)
-            if isinstance(one, dict)
-            and one.get("id") == exchange.identity
-            and isinstance(one.get("result"), dict)
+            for one in messages
+            if one.get("id") == exchange.identity and isinstance(one.get("result"), dict)
         ]
         if start is None or start["status"] != HTTPStatus.OK or not results:
-            for part in held:
+            for part in parts:
                 await send(part)
             return
         headers = MutableHeaders(raw=list(start["headers"]))
         if _HEADER in headers:
-            await self._mistaken()(scope, receive, send)
+            expected = "app: expected a stateless server, found one with sessions"
+            mistake = Refusal(InvalidArgument.code, "session", expected)
+            report(self._transport.config.on_refused, mistake)
+            await Response(status_code=HTTPStatus.INTERNAL_SERVER_ERROR)(scope, receive, send)
             return
         step = await exchange.left(results[-1])
         if step["step"] == "reply":
@@ -153,31 +171,17 @@ class SessionsOverHttp:
             headers[_HEADER] = step["header"]
         if "timeout" in step:
             more = {"sessionId": step["header"], "sessionTimeout": step["timeout"]}
-            body = events.rewritten(body, lambda one: _with_result(one, more))
+            body = Events.of(start).feed(body, lambda one: _with_result(one, more), last=True)
             if "content-length" in headers:
                 headers["content-length"] = str(len(body))
         await send({**start, "headers": headers.raw})
         await send({"type": "http.response.body", "body": body})
 
-    def _mistaken(self) -> Response:
-        expected = "app: expected a stateless server, found one with sessions"
-        mistake = Refusal(InvalidArgument.code, "session", expected)
-        report(self._transport.config.on_refused, mistake)
-        return Response(status_code=HTTPStatus.INTERNAL_SERVER_ERROR)
 
-    async def _body(self, receive: Receive) -> bytes | None:
-        parts: list[bytes] = []
-        size = 0
-        while True:
-            part = await receive()
-            if part["type"] != "http.request":
-                return b"".join(parts)
-            parts.append(part.get("body", b""))
-            size += len(parts[-1])
-            if size > self._limit:
-                return None
-            if not part.get("more_body"):
-                return b"".join(parts)
+def _is_modern(scope: Scope) -> bool:
+    """Return whether a request is of revision 2026-07-28, by the SDK's own rule for routing."""
+    version = Headers(scope=scope).get(MCP_PROTOCOL_VERSION_HEADER)
+    return version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
 
 
 def _stamped(send: Send, stamp: str) -> Send:
@@ -222,22 +226,11 @@ def _with_headers(scope: Scope, more: dict[str, str]) -> Scope:
     return {**scope, "headers": headers.raw}
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    given = False
-
-    async def replay() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replay
-
-
 def _replied(exchange: TransportExchange, step: Document) -> Response:
+    """Return the response to a message that is answered here, or dropped."""
+    if step["step"] == "drop":
+        return Response(status_code=HTTPStatus.ACCEPTED)
     headers = {"Allow": step["allow"]} if "allow" in step else {}
     message, status = exchange.replied(step), step.get("status", HTTPStatus.OK)
-    if message is None:
-        return Response(status_code=status, headers=headers)
-    return Response(json.dumps(message), status, headers, media_type="application/json")
+    body = None if message is None else json.dumps(message)
+    return Response(body, status, headers, None if body is None else "application/json")

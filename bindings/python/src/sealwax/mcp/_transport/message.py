@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from .._caller import GuardConfig
     from .._engines import EngineFactory
 
-#: The session of a message that has none, as opposed to JSON's null.
-ABSENT: Any = object()
-
 
 class Transport:
     """A guard's rules for transport sessions."""
@@ -99,17 +96,14 @@ class TransportExchange:
         self.caller.close()
 
 
-def take_session(message: Any) -> Any:
+def take_session(message: dict[str, Any]) -> str | bool | None:
     """Remove and return the session id of a message, which the SDK's models do not have."""
-    if not isinstance(message, dict):
-        return ABSENT
-    if "sessionId" in message:
-        return message.pop("sessionId")
     result = message.get("result")
-    return result.pop("sessionId", ABSENT) if isinstance(result, dict) else ABSENT
+    holder = message if "sessionId" in message or not isinstance(result, dict) else result
+    return client_value(holder.pop("sessionId", None))
 
 
-def put_session(message: Any, session_id: str) -> None:
+def put_session(message: dict[str, Any], session_id: str) -> None:
     """Put the session id on a message: in its result, or beside its method."""
     if "method" in message:
         message["sessionId"] = session_id

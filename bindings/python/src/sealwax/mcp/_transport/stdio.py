@@ -11,23 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 import anyio
+import pydantic_core
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import PROTOCOL_VERSION_META_KEY
 from mcp_types.jsonrpc import (
     JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCRequest,
     JSONRPCResponse,
-    jsonrpc_message_adapter,
 )
-from pydantic import Field
 
-from ..._engine import client_value
 from .._handler.exchange import OuterRequest, outer_request
 from .._sdk_json import read_message
-from .message import ABSENT, TransportExchange, take_session
+from .message import TransportExchange, put_session, take_session
 from .negotiated import negotiated
 
 if TYPE_CHECKING:
@@ -61,12 +56,12 @@ _origin: ContextVar[_Origin | None] = ContextVar("sealwax_origin", default=None)
 
 async def run(server: Server[Any], transport: Transport) -> None:
     """Serve stdio until the client leaves."""
-    with _standard_streams() as (stdin, stdout):
-        await serve(server, transport, anyio.wrap_file(stdin), anyio.wrap_file(stdout))
+    with _standard_input() as stdin:
+        await serve(server, transport, anyio.wrap_file(stdin))
 
 
-async def serve(server: Server[Any], transport: Transport, stdin: Any, stdout: Any) -> None:
-    """Serve two streams of lines."""
+async def serve(server: Server[Any], transport: Transport, stdin: Any, stdout: Any = None) -> None:
+    """Serve a stream of lines; the answers go to stdout, or to another stream of lines."""
     conversation = _Conversation(transport)
     async with aclosing(conversation.lines(stdin)) as lines:
         read: Any = lines
@@ -97,8 +92,7 @@ class _Conversation:
             if message is None or _of_today(message):
                 yield line
                 continue
-            inside = take_session(message)
-            document = {"inside": None if inside is ABSENT else client_value(inside)}
+            document = {"inside": take_session(message)}
             exchange = TransportExchange(self._transport, message, document)
             step = await exchange.entered()
             settled = negotiated(step)
@@ -142,23 +136,24 @@ class _Conversation:
         """Send a message of the SDK, with its session."""
         origin, message = _origin.get(), item.message
         answers = isinstance(message, JSONRPCResponse | JSONRPCError)
-        if origin is not None and answers and (origin.replayed or origin.initialize):
+        begins = origin is not None and (origin.replayed or origin.initialize is not None)
+        if begins and answers:
             # Not before: the SDK may refuse an `initialize`, or take it for a notification.
             self._initialized = isinstance(message, JSONRPCResponse)
         if origin is not None and origin.replayed and answers:
             self._replayed.set()
             return
+        written = message.model_dump(mode="json", by_alias=True, exclude_unset=True)
         if origin is not None and origin.initialize and isinstance(message, JSONRPCResponse):
-            message = await _begun(origin.initialize, message)
-        else:
-            # A message that answers none gets the session of the last message.
-            stamp = self._last if origin is None else origin.stamp
-            message = message if stamp is None else _of_session(message, stamp)
-        await self.writes.send(SessionMessage(message, item.metadata))
+            written = await _begun(origin.initialize, written)
+        # A message that answers none gets the session of the last message.
+        elif stamp := self._last if origin is None else origin.stamp:
+            put_session(written, stamp)
+        await self._answer(written)
 
     async def _answer(self, message: dict[str, Any]) -> None:
-        answer = jsonrpc_message_adapter.validate_python(message)
-        await self.writes.send(SessionMessage(answer))
+        written: Any = _Message(message)
+        await self.writes.send(SessionMessage(written))
 
     async def aclose(self) -> None:
         """Close the stream to the client."""
@@ -171,32 +166,23 @@ class _Conversation:
         await self.aclose()
 
 
-async def _begun(exchange: TransportExchange, message: JSONRPCResponse) -> JSONRPCMessage:
-    step = await exchange.left(message.result)
+async def _begun(exchange: TransportExchange, message: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer to an ``initialize``, with its session."""
+    step = await exchange.left(message["result"])
     if step["step"] == "reply":
-        return jsonrpc_message_adapter.validate_python(exchange.replied(step))
-    more = {"sessionId": step["header"], "sessionTimeout": step["timeout"]}
-    return message.model_copy(update={"result": {**message.result, **more}})
-
-
-class _Request(JSONRPCRequest):
-    session_id: str = Field(alias="sessionId")
-
-
-class _Notification(JSONRPCNotification):
-    session_id: str = Field(alias="sessionId")
-
-
-def _of_session(message: JSONRPCMessage, session_id: str) -> JSONRPCMessage:
-    """Return a message with its session: in its result, or beside its method."""
-    if isinstance(message, JSONRPCResponse):
-        return message.model_copy(update={"result": {**message.result, "sessionId": session_id}})
-    sent = {**message.model_dump(exclude_unset=True), "sessionId": session_id}
-    if isinstance(message, JSONRPCRequest):
-        return _Request.model_validate(sent)
-    if isinstance(message, JSONRPCNotification):
-        return _Notification.model_validate(sent)
+        return exchange.replied(step) or {}
+    message["result"] |= {"sessionId": step["header"], "sessionTimeout": step["timeout"]}
     return message
+
+
+@dataclass
+class _Message:
+    """A message with a member that the SDK's models do not have, as the SDK writes it."""
+
+    message: dict[str, Any]
+
+    def model_dump_json(self, **_: Any) -> str:
+        return pydantic_core.to_json(self.message, inf_nan_mode="null").decode()
 
 
 def _read(line: str) -> dict[str, Any] | None:
@@ -219,18 +205,13 @@ def _of_today(message: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def _standard_streams() -> Iterator[tuple[TextIO, TextIO]]:
-    """Reserve stdin and stdout for the protocol: a tool's prints go to stderr."""
-    reads, writes, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
+def _standard_input() -> Iterator[TextIO]:
+    """Reserve stdin for the protocol, as the SDK reserves stdout."""
+    reads, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    os.dup2(2, 1)
     os.close(nothing)
     try:
         # Not closed: a thread may still be reading.
-        yield (
-            open(reads, encoding="utf-8", errors="replace", closefd=False),  # noqa: SIM115
-            open(writes, "w", encoding="utf-8", closefd=False),  # noqa: SIM115
-        )
+        yield open(reads, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     finally:
         os.dup2(reads, 0)
-        os.dup2(writes, 1)
