@@ -41,7 +41,7 @@ def test_what_is_freed_is_over(codec: sealwax.Codec) -> None:
     uses: list[Any] = [
         lambda: exchange.on({"left": {}}),
         lambda: exchange.write(b"1"),
-        lambda: exchange.act({"do": "mint", "type": "basket"}),
+        lambda: exchange.handle({"do": "mint", "type": "basket"}),
         exchange.fork,
     ]
     for use in uses:
@@ -52,7 +52,7 @@ def test_what_is_freed_is_over(codec: sealwax.Codec) -> None:
 def test_an_act_outlives_what_it_began_in(codec: sealwax.Codec) -> None:
     exchange, _ = Guard(codec, {"asks": True}).message({**CALL, "principal": ALICE})
     handle = codec.view(subject="alice").mint_handle("basket")
-    acting, step = exchange.act({"do": "check", "type": "basket", "handle": handle})
+    acting, step = exchange.handle({"do": "check", "type": "basket", "handle": handle})
     exchange.free()
     assert step["step"] == "ask"
     assert acting.on({"answer": "yes"})["handle"] == handle

@@ -121,10 +121,10 @@ class Exchange(Opaque):
         """Return the token of the next ``requestState``, a value as JSON."""
         return self._text(lib.sealwax_exchange_seal_state, value, len(value)).decode()
 
-    def act(self, act: Document, value: bytes | None = None) -> tuple[Exchange, Document]:
+    def handle(self, operation: Document, value: bytes | None = None) -> tuple[Exchange, Document]:
         """Begin the exchange of one operation on a handle."""
         with self._lock:
-            return _begun(lib.sealwax_exchange_act, self._living(), act, *pair(value))
+            return _begun(lib.sealwax_exchange_handle, self._living(), operation, *pair(value))
 
     def free(self) -> None:
         """Free it; this cancels it at any step."""

@@ -23,14 +23,14 @@ class EngineFactory:
         self,
         codec: Codec,
         *,
-        asks: bool,
+        has_accept: bool,
         request_state_ttl: int | None,
         only: Mapping[str, Sequence[str]] | None,
         ledger: Document | None = None,
     ) -> None:
         self._codec = codec
         self._settings: Document = {
-            "asks": asks,
+            "hasAccept": has_accept,
             "requestStateTtl": seconds("request_state_ttl", request_state_ttl),
             "ledger": ledger,
             "only": {target: _names(target, names) for target, names in (only or {}).items()},
@@ -50,11 +50,6 @@ class EngineFactory:
             raise InvalidArgument("sessions: expected to be called once, found a second time")
         self.sessions = sessions
         self.engine()
-
-    @property
-    def may_need_session(self) -> bool:
-        """Whether a request may be refused for having no session."""
-        return self.sessions is not None and self.sessions.settings["required"] is not None
 
     async def first(self, ctx: Any) -> tuple[Document, bytes | None]:
         """Return the first value of a session as an event."""

@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from .. import Codec, InvalidArgument, _json
+from .._engine import seconds
 from .._lifetime import check_ttl
 from .._view import check_handle_type
 from ._caller import Caller
@@ -14,7 +15,6 @@ from ._handler.exchange import exchange_of
 from ._handler.handles import ReferenceHandles, SelfContainedHandles
 from ._handler.servers import install, low_level
 from ._handler.sessions import Sessions
-from ._ledger_client import LedgerClient
 from ._principal import checked
 from ._refusal import AcceptUnavailable
 from ._transport import http, stdio
@@ -56,8 +56,8 @@ def _options(ledger: Ledger | None, options: LedgerOptions | None) -> Document |
     return {
         "label": found.get("label"),
         "local": getattr(ledger, "local", False),
-        "allowance": found.get("clock_tolerance"),
-        "adopt": found.get("accept_issued_since"),
+        "clockTolerance": found.get("clock_tolerance"),
+        "acceptIssuedSince": found.get("accept_issued_since"),
         "reusableRequestState": found.get("reusable_request_state"),
     }
 
@@ -119,12 +119,12 @@ class Guard:
         self.accept_timeout = accept_timeout
         self._engines = EngineFactory(
             codec,
-            asks=accept is not None,
+            has_accept=accept is not None,
             request_state_ttl=request_state_ttl,
             only=only,
             ledger=_options(ledger, ledger_options),
         )
-        self.ledger = None if ledger is None else LedgerClient(ledger, accept_timeout)
+        self.ledger = ledger
         self._protects = self.has_warned = False
 
     def protect(self, server: Any) -> None:
@@ -187,7 +187,8 @@ class Guard:
         They expire after `max_age` seconds, or when their key is removed from the ring.
         """
         check_handle_type(handle_type)
-        return ReferenceHandles(self, handle_type, max_age=max_age)
+        settings = {"type": handle_type, "maxAge": seconds("max_age", max_age)}
+        return ReferenceHandles(self, settings)
 
     def self_contained_handles(
         self,
@@ -208,9 +209,14 @@ class Guard:
             check_ttl(ttl)
         if single_use and self.ledger is None:
             raise InvalidArgument("single_use: expected a guard with a ledger")
-        return SelfContainedHandles(
-            self, handle_type, ttl=ttl, max_age=max_age, single_use=single_use
-        )
+        settings = {
+            "type": handle_type,
+            "selfContained": True,
+            "ttl": seconds("ttl", ttl),
+            "maxAge": seconds("max_age", max_age),
+            "once": single_use,
+        }
+        return SelfContainedHandles(self, settings)
 
     def sessions(
         self,
@@ -311,7 +317,8 @@ class Guard:
 
         ``None`` if the request has no such session, and on stdio, where the SDK knows it.
         """
-        return exchange_of(self, ctx).negotiated
+        outer = exchange_of(self, ctx).outer
+        return None if outer is None else outer.negotiated
 
     def __repr__(self) -> str:
         return f"<Guard of {self.codec!r}>"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import InvalidArgument
-from .._caller import Caller, TimeLimit
+from .._caller import Caller
 from .._refusal import HandleRefused, why
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class OuterRequest:
 
     config: GuardConfig
     caller: Caller
+    #: The time that is left for the engine's questions.
+    within_ms: int
     #: The negotiated session, if the SDK does not know it.
     negotiated: Negotiated | None = None
 
@@ -51,16 +53,15 @@ class Exchange:
         handle_refused: type[HandleRefused],
     ) -> None:
         self.config = config
-        outer = _outer(config, ctx)
-        self.caller = Caller(config, ctx) if outer is None else outer.caller
-        self.negotiated = None if outer is None else outer.negotiated
+        #: A wrapper's knowledge of it, if that is of the same guard.
+        self.outer = _outer(config, ctx)
+        self.caller = self.outer.caller if self.outer else Caller(config, ctx)
         self.session: Session | None = None
         #: The result of a method of the guard's own, as JSON.
-        self.own: str | None = None
+        self.builtin_result: str | None = None
         self._engine: Engine | None = None
         self._state: str | None = None
-        self._carries_state = self._over = False
-        self._owns = outer is None
+        self._carries_state = False
         self._ctx: ServerRequestContext[Any, Any] | None = ctx
         self._handle_refused = handle_refused
 
@@ -87,17 +88,14 @@ class Exchange:
         assert self._engine is not None
         return self._engine.seal_state(value)
 
-    async def act(self, act: Document, value: bytes | None = None) -> Document:
+    async def handle(self, operation: Document, value: bytes | None = None) -> Document:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""
         assert self._engine is not None
-        await self.caller.once()
-        self._expect_served()
-        acting, step = self._engine.act(act, value)
+        engine, step = self._engine.handle(operation, value)
         try:
-            limit = TimeLimit(self.config.accept_timeout)
-            step = await self.caller.drive(acting, step, limit=limit)
+            step = await self.caller.drive(engine, step)
         finally:
-            acting.free()
+            engine.free()
         self._expect_served()
         if step["step"] == "reply":
             raise self._handle_refused(step) from why(step)
@@ -117,14 +115,13 @@ class Exchange:
         """End the request, answered or cancelled: nothing is opened or sealed for it later."""
         if self._engine is not None:
             self._engine.free()
-        if self._owns:
+        if self.outer is None:
             self.caller.close()
         # A task that the handler left behind may hold the context, and so this object.
-        self._over, self._ctx = True, None
-        self.session = self._state = self.own = None
+        self._ctx = self.session = self._state = self.builtin_result = None
 
     def _expect_served(self) -> None:
-        if self._over:
+        if self._ctx is None:
             raise InvalidArgument(
                 "ctx: expected the context of a request that is being served, found one that was "
                 "answered or cancelled"
@@ -132,7 +129,6 @@ class Exchange:
 
 
 def _outer(config: GuardConfig, ctx: ServerRequestContext[Any, Any]) -> OuterRequest | None:
-    """Return a wrapper's knowledge of a request, if it is of the same guard."""
     scope = getattr(ctx.request, "scope", None) or {}
     outer: OuterRequest | None = scope.get(SCOPE_KEY) or outer_request.get()
     return outer if outer is not None and outer.config is config else None
@@ -147,17 +143,12 @@ def exchange_of(config: GuardConfig, ctx: Any) -> Exchange:
     exchange = _current.get()
     if exchange is not None and exchange.config is config:
         exchange._expect_served()
-    if (
-        exchange is None
-        or exchange.config is not config
-        or exchange._ctx is None
-        or exchange._ctx.session is not _session(ctx)
-    ):
-        raise InvalidArgument(
-            "ctx: expected the context of a request to a server that this guard protects, found "
-            "another: call guard.protect(server) before it serves"
-        )
-    return exchange
+        if exchange._ctx is not None and exchange._ctx.session is _session(ctx):
+            return exchange
+    raise InvalidArgument(
+        "ctx: expected the context of a request to a server that this guard protects, found "
+        "another: call guard.protect(server) before it serves"
+    )
 
 
 def _session(ctx: Any) -> object:

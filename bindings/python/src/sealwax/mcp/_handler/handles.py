@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ... import _json
-from ..._engine import client_value, seconds
+from ..._engine import client_value
 from .exchange import exchange_of
 
 if TYPE_CHECKING:
+    from ..._engine import Document
     from .._caller import GuardConfig
 
 
@@ -61,9 +62,24 @@ class OpenedHandle:
     expires_at: str | None
     #: Its origin, such as the time at which its chain began.
     opened: Origin
+    _predecessor: Document = field(repr=False, compare=False)
 
 
-class ReferenceHandles:
+class _Handles:
+    """Handles of one type."""
+
+    def __init__(self, config: GuardConfig, settings: Document) -> None:
+        """Set what all operations have; a guard makes these."""
+        self._config, self._settings = config, settings
+
+    async def _run(
+        self, ctx: Any, op: str, handle: Any = None, value: bytes | None = None, **more: Any
+    ) -> Document:
+        operation = {"op": op, "handle": client_value(handle), **self._settings, **more}
+        return await exchange_of(self._config, ctx).handle(operation, value)
+
+
+class ReferenceHandles(_Handles):
     """Handles of one type, bound to the user; the server keeps their state in its own store.
 
     A handle that is altered, expired, ended or another user's is refused, with a tool result that
@@ -84,29 +100,24 @@ class ReferenceHandles:
     ...     return len(rows[row])
     """
 
-    def __init__(self, config: GuardConfig, handle_type: str, *, max_age: int | None) -> None:
-        """Set the type and the maximum age; a guard makes these."""
-        self._config = config
-        self._acts = {"type": handle_type, "maxAge": seconds("max_age", max_age)}
-
     async def mint(self, ctx: Any) -> ReferenceHandle:
         """Make a handle. `ctx` is the tool's context."""
-        made = await exchange_of(self._config, ctx).act({"do": "mint", **self._acts})
-        return ReferenceHandle(made["handle"], made["id"], made.get("expiresAt"))
+        return _reference(await self._run(ctx, "mint"))
 
     async def check(self, ctx: Any, handle: str) -> ReferenceHandle:
         """Verify a handle that came back, or raise :class:`HandleRefused`."""
-        act = {"do": "check", "handle": client_value(handle), **self._acts}
-        found = await exchange_of(self._config, ctx).act(act)
-        return ReferenceHandle(found["handle"], found["id"], found.get("expiresAt"))
+        return _reference(await self._run(ctx, "check", handle))
 
     async def end(self, ctx: Any, handle: str) -> None:
         """Verify a handle and end it, which needs a ledger or `accept`; delete its row yourself."""
-        act = {"do": "end", "handle": client_value(handle), **self._acts}
-        await exchange_of(self._config, ctx).act(act)
+        await self._run(ctx, "end", handle)
 
 
-class SelfContainedHandles:
+def _reference(done: Document) -> ReferenceHandle:
+    return ReferenceHandle(done["handle"], done["id"], done.get("expiresAt"))
+
+
+class SelfContainedHandles(_Handles):
     """Handles of one type that hold their state, bound to the user; the server keeps nothing.
 
     A handle's state never changes: :meth:`renew` makes the next handle. The older one keeps its
@@ -125,21 +136,6 @@ class SelfContainedHandles:
     ...     return (await baskets.renew(ctx, found, [*found.value, item])).handle
     """
 
-    def __init__(
-        self,
-        config: GuardConfig,
-        handle_type: str,
-        *,
-        ttl: int | None,
-        max_age: int | None,
-        single_use: bool,
-    ) -> None:
-        """Set the type and the lifetimes; a guard makes these."""
-        self._config = config
-        age = seconds("max_age", max_age)
-        self._acts = {"type": handle_type, "maxAge": age, "once": single_use}
-        self._ttl = seconds("ttl", ttl)
-
     async def seal(self, ctx: Any, value: Any) -> SelfContainedHandle:
         """Make a handle that holds a JSON value. `ctx` is the tool's context."""
         return await self._sealed(ctx, value, None)
@@ -149,21 +145,12 @@ class SelfContainedHandles:
 
         With `single_use` a second renewal of the same handle raises :class:`HandleRefused`.
         """
-        origin = before.opened
-        told = {
-            "id": origin.token_id,
-            "startedAt": origin.started_at,
-            "generation": origin.generation,
-            "issuedAt": origin.issued_at,
-            "until": origin.until,
-        }
-        return await self._sealed(ctx, value, told)
+        return await self._sealed(ctx, value, before._predecessor)
 
     async def open(self, ctx: Any, handle: str) -> OpenedHandle:
         """Open a handle that came back, or raise :class:`HandleRefused`."""
-        act = {"do": "open", "handle": client_value(handle), **self._acts}
-        found = await exchange_of(self._config, ctx).act(act)
-        before = found["before"]
+        found = await self._run(ctx, "open", handle)
+        before = found["predecessor"]
         origin = Origin(
             token_id=before["id"],
             started_at=before["startedAt"],
@@ -172,15 +159,13 @@ class SelfContainedHandles:
             until=before["until"],
         )
         value = _json.loads(found["value"].encode())
-        return OpenedHandle(value, found.get("expiresAt"), origin)
+        return OpenedHandle(value, found.get("expiresAt"), origin, before)
 
     async def end(self, ctx: Any, handle: str) -> None:
         """Open a handle and end it, which needs a ledger or `accept`."""
-        act = {"do": "end", "handle": client_value(handle), "held": True, **self._acts}
-        await exchange_of(self._config, ctx).act(act)
+        await self._run(ctx, "end", handle)
 
     async def _sealed(self, ctx: Any, value: Any, before: Any) -> SelfContainedHandle:
-        exchange = exchange_of(self._config, ctx)
-        act = {"do": "seal", "ttl": self._ttl, "before": before, **self._acts}
-        made = await exchange.act(act, _json.dumps("value", value))
+        written = _json.dumps("value", value)
+        made = await self._run(ctx, "seal", value=written, predecessor=before)
         return SelfContainedHandle(made["handle"], made.get("expiresAt"))

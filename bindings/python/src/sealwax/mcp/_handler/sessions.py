@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
@@ -12,6 +11,7 @@ from mcp_types import RequestParams
 
 from ... import InvalidArgument, _json
 from ..._engine import seconds
+from .._caller import awaited
 from .exchange import exchange_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ class Sessions:
                 "with held_by_server=True, for nothing would hold it"
             )
         self._config, self._initial = config, initial
-        self._settings = {
+        #: The settings in the engine's form.
+        self.settings = {
             "ttl": seconds("ttl", ttl),
             "noExpiry": no_expiry,
             "heldByServer": held_by_server,
@@ -89,30 +90,23 @@ class Sessions:
         """Return the session of a request, if it has one. `ctx` is the handler's context."""
         return exchange_of(self._config, ctx).session
 
-    @property
-    def settings(self) -> Document:
-        """The settings in the engine's form."""
-        return self._settings
-
     def install(self, server: Server[Any]) -> None:
         """Serve the methods of sessions."""
         for method in (CREATE, DELETE):
             if server.get_request_handler(method) is not None:
                 raise InvalidArgument(f"server: expected none that serves {method}, found one")
-            server.add_request_handler(method, RequestParams, self._own)
+            server.add_request_handler(method, RequestParams, self._builtin)
 
-    async def _own(self, ctx: Any, _params: Any) -> dict[str, Any]:
+    async def _builtin(self, ctx: Any, _params: Any) -> dict[str, Any]:
         """Return the engine's result, so that the SDK adds its envelope."""
-        result: dict[str, Any] = json.loads(exchange_of(self._config, ctx).own or "{}")
+        result: dict[str, Any] = json.loads(exchange_of(self._config, ctx).builtin_result or "{}")
         return result
 
     async def first(self, ctx: Any) -> tuple[Document, bytes | None]:
         """Return the first value of a session, or the failure, as an event."""
         assert self._initial is not None
         try:
-            value = self._initial(ctx)
-            value = await value if inspect.isawaitable(value) else value
-            return {"begun": {}}, _json.dumps("initial", value)
+            return {"begun": {}}, _json.dumps("initial", await awaited(self._initial(ctx)))
         except MCPError:
             raise
         except Exception as error:

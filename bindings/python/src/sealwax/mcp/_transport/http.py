@@ -22,7 +22,7 @@ from .._handler.exchange import SCOPE_KEY, OuterRequest
 from .._refusal import Refusal, report
 from .._sdk_json import read_message
 from .events import Events
-from .message import TransportExchange, put_session, take_session
+from .message import TransportExchange, patch, put_session, take_session
 from .negotiated import negotiated
 
 if TYPE_CHECKING:
@@ -76,10 +76,10 @@ class SessionsOverHttp:
         """Serve a request whose body comes whole."""
         part: Message | None = await receive()
         message = read_message(part.get("body", b"")) if part else None
-        inside = None
+        session_id = None
         if self._transport.sep1359 and isinstance(message, dict):
-            inside = take_session(message)
-        if inside is not None:
+            session_id = take_session(message)
+        if session_id is not None:
             body = json.dumps(message).encode()
             part = {"type": "http.request", "body": body}
             scope = _with_headers(scope, {"content-length": str(len(body))})
@@ -89,10 +89,10 @@ class SessionsOverHttp:
             given, part = part, None
             return given or await receive()
 
-        await self._serve(message, inside, scope, replay, send)
+        await self._serve(message, session_id, scope, replay, send)
 
     async def _serve(
-        self, message: Any, inside: Any, scope: Scope, receive: Receive, send: Send
+        self, message: Any, session_id: Any, scope: Scope, receive: Receive, send: Send
     ) -> None:
         headers = Headers(scope=scope)
         sessions = headers.getlist(_HEADER)
@@ -101,7 +101,7 @@ class SessionsOverHttp:
             "modern": _is_modern(scope),
             "version": client_value(headers.get(MCP_PROTOCOL_VERSION_HEADER)),
             "header": sessions[0] if len(sessions) == 1 else bool(sessions),
-            "inside": inside,
+            "messageSessionId": session_id,
         }
         exchange = TransportExchange(self._transport, message, document, Request(scope))
         try:
@@ -124,14 +124,15 @@ class SessionsOverHttp:
         if "version" in step:
             scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: step["version"]})
         settled = negotiated(step)
-        if settled is not None or step.get("watch"):
-            outer = OuterRequest(self._transport.config, exchange.caller, settled)
+        if settled is not None or step.get("report"):
+            within = step["withinMs"]
+            outer = OuterRequest(self._transport.config, exchange.caller, within, settled)
             scope = {**scope, SCOPE_KEY: outer}
-        if step.get("watch"):
+        if step.get("report"):
             await self._initialize(exchange, scope, receive, send)
         else:
-            stamp = step.get("stamp")
-            await self._app(scope, receive, _stamped(send, stamp) if stamp else send)
+            adding = _adding(step["addSessionId"], send) if "addSessionId" in step else send
+            await self._app(scope, receive, adding)
 
     async def _initialize(
         self, exchange: TransportExchange, scope: Scope, receive: Receive, send: Send
@@ -145,13 +146,13 @@ class SessionsOverHttp:
         await self._app(scope, receive, hold)
         start = next((one for one in parts if one["type"] == "http.response.start"), None)
         body = b"".join(one.get("body", b"") for one in parts)
-        messages: list[dict[str, Any]] = []
-        Events.of(start).feed(body, messages.append, last=True)
-        results = [
-            one["result"]
-            for one in messages
-            if one.get("id") == exchange.identity and isinstance(one.get("result"), dict)
-        ]
+        results: list[dict[str, Any]] = []
+
+        def report_result(message: dict[str, Any]) -> None:
+            if message.get("id") == exchange.identity and isinstance(message.get("result"), dict):
+                results.append(message["result"])
+
+        Events.of(start).feed(body, report_result, last=True)
         if start is None or start["status"] != HTTPStatus.OK or not results:
             for part in parts:
                 await send(part)
@@ -163,15 +164,13 @@ class SessionsOverHttp:
             report(self._transport.config.on_refused, mistake)
             await Response(status_code=HTTPStatus.INTERNAL_SERVER_ERROR)(scope, receive, send)
             return
-        step = await exchange.left(results[-1])
+        step = await exchange.initialized(results[-1])
         if step["step"] == "reply":
             await _replied(exchange, step)(scope, receive, send)
             return
-        if "header" in step:
-            headers[_HEADER] = step["header"]
-        if "timeout" in step:
-            more = {"sessionId": step["header"], "sessionTimeout": step["timeout"]}
-            body = Events.of(start).feed(body, lambda one: _with_result(one, more), last=True)
+        headers.update(step.get("headers", {}))
+        if "result" in step:
+            body = Events.of(start).feed(body, lambda one: patch(one, step["result"]), last=True)
             if "content-length" in headers:
                 headers["content-length"] = str(len(body))
         await send({**start, "headers": headers.raw})
@@ -184,13 +183,13 @@ def _is_modern(scope: Scope) -> bool:
     return version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
 
 
-def _stamped(send: Send, stamp: str) -> Send:
+def _adding(session_id: str, send: Send) -> Send:
     """Put the session on what leaves, one event at a time."""
     events: Events | None = None
     start: Message = {}
 
     def put(message: dict[str, Any]) -> None:
-        put_session(message, stamp)
+        put_session(message, session_id)
 
     async def sending(part: Message) -> None:
         nonlocal events, start
@@ -213,11 +212,6 @@ def _stamped(send: Send, stamp: str) -> Send:
         await send({**part, "body": body})
 
     return sending
-
-
-def _with_result(message: dict[str, Any], more: dict[str, Any]) -> None:
-    if isinstance(message.get("result"), dict):
-        message["result"].update(more)
 
 
 def _with_headers(scope: Scope, more: dict[str, str]) -> Scope:

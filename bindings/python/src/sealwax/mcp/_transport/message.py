@@ -9,7 +9,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from ..._engine import client_value, seconds
 from .._caller import Caller
-from .._sdk_json import json_text
+from .._sdk_json import json_text, merged
 
 if TYPE_CHECKING:
     from ..._engine import Document
@@ -73,27 +73,33 @@ class TransportExchange:
         """Return the engine's decision on the message."""
         return await self.caller.drive(self._engine, self._step)
 
-    async def left(self, result: Any) -> Document:
+    async def initialized(self, result: Any) -> Document:
         """Return the engine's decision on the result of an ``initialize``."""
-        step = self._engine.on({"left": {}}, json_text(result))
+        step = self._engine.on({"result": {}}, json_text(result))
         return await self.caller.drive(self._engine, step)
 
-    async def refused_again(self) -> Document:
+    async def not_resumed(self) -> Document:
         """Return the answer to a session that the SDK failed to begin again."""
-        step = self._engine.on({"begun": {"failed": "initialize: refused"}})
+        step = self._engine.on({"notResumed": "initialize: refused"})
         return await self.caller.drive(self._engine, step)
 
     def replied(self, step: Document) -> dict[str, Any] | None:
         """Return the message of a reply, if it has one."""
-        told = {"error": step["error"]} if "error" in step else {"result": {}}
-        if "error" not in step and not step.get("done"):
-            return None
-        return {"jsonrpc": "2.0", "id": self.identity, **told}
+        answer = {"jsonrpc": "2.0", "id": self.identity}
+        if "error" in step:
+            return {**answer, "error": step["error"]}
+        return {**answer, "result": {}} if step.get("done") else None
 
     def close(self) -> None:
         """Release the message."""
         self._engine.free()
         self.caller.close()
+
+
+def patch(message: dict[str, Any], change: Any) -> None:
+    """Change the result of a message, if it has one, by a JSON Merge Patch."""
+    if isinstance(message.get("result"), dict):
+        message["result"] = merged(message["result"], change)
 
 
 def take_session(message: dict[str, Any]) -> str | bool | None:

@@ -22,7 +22,7 @@ from mcp_types.jsonrpc import (
 
 from .._handler.exchange import OuterRequest, outer_request
 from .._sdk_json import read_message
-from .message import TransportExchange, put_session, take_session
+from .message import TransportExchange, patch, put_session, take_session
 from .negotiated import negotiated
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class _Origin:
     """The message for which the server works."""
 
     #: The session for the messages that leave for it.
-    stamp: str | None = None
+    session_id: str | None = None
     #: Its exchange, if it was an ``initialize``.
     initialize: TransportExchange | None = None
     #: Whether it replays an ``initialize`` that another process had answered.
@@ -92,12 +92,14 @@ class _Conversation:
             if message is None or _of_today(message):
                 yield line
                 continue
-            document = {"inside": take_session(message)}
+            document = {"messageSessionId": take_session(message)}
             exchange = TransportExchange(self._transport, message, document)
             step = await exchange.entered()
             settled = negotiated(step)
-            if settled is not None or step.get("watch"):
-                outer_request.set(OuterRequest(self._transport.config, exchange.caller))
+            if settled is not None or step.get("report"):
+                outer_request.set(
+                    OuterRequest(self._transport.config, exchange.caller, step["withinMs"])
+                )
             if settled is not None and not self._initialized:
                 _origin.set(_Origin(replayed=True))
                 yield self._initialize(settled)
@@ -105,17 +107,17 @@ class _Conversation:
                 if self._initialized:
                     yield json.dumps(_INITIALIZED)
                 else:
-                    step = await exchange.refused_again()
+                    step = await exchange.not_resumed()
             if step["step"] != "deliver":
                 answer = exchange.replied(step)
                 if answer is not None:
                     await self._answer(answer)
                 continue
-            if step.get("watch"):
+            if step.get("report"):
                 _origin.set(_Origin(initialize=exchange))
             else:
-                self._last = step.get("stamp", self._last)
-                _origin.set(_Origin(step.get("stamp")))
+                self._last = step.get("addSessionId", self._last)
+                _origin.set(_Origin(step.get("addSessionId")))
             # Not the line, so that the SDK reads the message that was checked.
             yield json.dumps(message)
 
@@ -147,8 +149,8 @@ class _Conversation:
         if origin is not None and origin.initialize and isinstance(message, JSONRPCResponse):
             written = await _begun(origin.initialize, written)
         # A message that answers none gets the session of the last message.
-        elif stamp := self._last if origin is None else origin.stamp:
-            put_session(written, stamp)
+        elif session_id := self._last if origin is None else origin.session_id:
+            put_session(written, session_id)
         await self._answer(written)
 
     async def _answer(self, message: dict[str, Any]) -> None:
@@ -168,10 +170,10 @@ class _Conversation:
 
 async def _begun(exchange: TransportExchange, message: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to an ``initialize``, with its session."""
-    step = await exchange.left(message["result"])
+    step = await exchange.initialized(message["result"])
     if step["step"] == "reply":
         return exchange.replied(step) or {}
-    message["result"] |= {"sessionId": step["header"], "sessionTimeout": step["timeout"]}
+    patch(message, step.get("result", {}))
     return message
 
 
