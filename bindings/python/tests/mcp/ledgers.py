@@ -89,7 +89,7 @@ class Store:
         made = self.ledger()
         age(made, keys(audience, self.label), port=self.port, path=self.path)
         options = {"label": self.label}
-        return {"ledger": made, "ledger_options": options, "accept_timeout": 20}
+        return {"ledger": made, "ledger_options": options, "time_limit": 20}
 
 
 def keys(audience: str, label: str = "") -> list[str]:

@@ -136,7 +136,7 @@ class Blocking:
 @pytest.mark.parametrize("answer", [True, None, "slow", OSError("down")])
 async def test_what_accepts_decides_and_fails_closed(answer: Any) -> None:
     accept = Deciding(answer)
-    async with served(accept=accept, accept_timeout=0.2) as of:
+    async with served(accept=accept, time_limit=0.2) as of:
         for carrier in CARRIERS:
             of.refusals.clear()
             good = await carrier.good(of.client)
@@ -160,7 +160,7 @@ async def test_what_accepts_decides_and_fails_closed(answer: Any) -> None:
 
 
 async def test_a_plain_function_that_takes_too_long_is_too_late() -> None:
-    async with served(accept=Blocking(), accept_timeout=0.2) as of:
+    async with served(accept=Blocking(), time_limit=0.2) as of:
         cursor = await Cursor().good(of.client)
         assert await Cursor().present(of.client, cursor) == Cursor.internal
         assert of.codes == ["accept_unavailable"]
@@ -300,8 +300,8 @@ async def test_nothing_that_is_sealed_is_read_back(monkeypatch: pytest.MonkeyPat
     [
         ({"principal": "alice"}, "principal: expected a function"),
         ({"principal": None}, "principal: expected a function"),
-        ({"accept_timeout": 0}, "accept_timeout: expected more than 0 and at most 60 seconds"),
-        ({"accept_timeout": float("inf")}, "accept_timeout: expected more than 0 and at most 60"),
+        ({"time_limit": 0}, "time_limit: expected more than 0 and at most 60 seconds"),
+        ({"time_limit": float("inf")}, "time_limit: expected more than 0 and at most 60"),
         ({"request_state_ttl": 0}, "ttl"),
         ({"only": {"ask": []}}, "at least one of the named"),
         ({"only": {"ask": ["i\ud800d"]}}, "only|surrogate"),

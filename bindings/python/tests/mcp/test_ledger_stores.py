@@ -300,7 +300,7 @@ OTHERS = {
 async def test_what_is_no_store_is_refused(answer: bytes, caplog: pytest.LogCaptureFixture) -> None:
     async with saying(answer) as number:
         ledger = Redis(client("redis", number, protocol=2))
-        async with served(ledger=ledger, accept_timeout=1) as of:
+        async with served(ledger=ledger, time_limit=1) as of:
             assert (await failed(of)).startswith(OTHERS[answer])
     assert SECRET not in caplog.text
 

@@ -42,7 +42,7 @@ def cursor() -> str:
 
 
 async def test_the_wrapper_around_http_and_the_handlers_share_it() -> None:
-    async with served(guard={"accept": Slow(), "accept_timeout": LIMIT}) as of:
+    async with served(guard={"accept": Slow(), "time_limit": LIMIT}) as of:
         session = await of.session()
         response = await of.send("resources/list", session, params={"cursor": cursor()})
         assert wire.told(response.text)["error"]["code"] == -32603
@@ -58,7 +58,7 @@ async def test_the_wrapper_around_stdio_and_the_handlers_share_it() -> None:
         codec=tally.codec(KEYS),
         principal=lambda _ctx: wire.principal("alice"),
         accept=Slow(),
-        accept_timeout=LIMIT,
+        time_limit=LIMIT,
         on_refused=refusals.append,
     )
     low = tally.lowlevel(tally.Tally(guard))

@@ -34,7 +34,7 @@ class GuardConfig(Protocol):
 
     principal: PrincipalOf | Anonymous
     accept: Accept | None
-    accept_timeout: float
+    time_limit: float
     on_refused: OnRefused | None
     ledger: Ledger | None
     #: Whether it was said that an anonymous principal ignores who is signed in.
@@ -133,7 +133,7 @@ class Caller:
         except AcceptUnavailable as error:
             return {"failed": str(error)}
         except Exception as error:
-            expected = f"expected {name} to answer in {self._config.accept_timeout} s"
+            expected = f"expected {name} to answer in {self._config.time_limit} s"
             return {"failed": f"{expected}, found {type(error).__name__}"}
         return "yes"
 

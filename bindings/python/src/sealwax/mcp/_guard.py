@@ -6,15 +6,14 @@ import inspect
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from .. import Codec, InvalidArgument, _json
-from .._engine import seconds
 from .._lifetime import check_ttl
 from .._view import check_handle_type
 from ._caller import Caller
-from ._engines import EngineFactory
+from ._engines import EngineFactory, document, names
 from ._handler.exchange import exchange_of
 from ._handler.handles import ReferenceHandles, SelfContainedHandles
 from ._handler.servers import install, low_level
-from ._handler.sessions import Sessions
+from ._handler.sessions import Sessions, needed
 from ._principal import checked
 from ._refusal import AcceptUnavailable
 from ._transport import http, stdio
@@ -47,21 +46,6 @@ class LedgerOptions(TypedDict, total=False):
     reusable_request_state: bool
 
 
-def _options(ledger: Ledger | None, options: LedgerOptions | None) -> Document | None:
-    if ledger is None:
-        if options is not None:
-            raise InvalidArgument("ledger_options: expected a ledger too, found none")
-        return None
-    found = options or {}
-    return {
-        "label": found.get("label"),
-        "local": getattr(ledger, "local", False),
-        "clockTolerance": found.get("clock_tolerance"),
-        "acceptIssuedSince": found.get("accept_issued_since"),
-        "reusableRequestState": found.get("reusable_request_state"),
-    }
-
-
 class Guard:
     """Seals what leaves an MCP server for its clients, and opens and checks what comes back.
 
@@ -72,7 +56,7 @@ class Guard:
     of an authenticated user at a guard with ``"anonymous"`` is served, and warned of once.
     `on_refused` is called with each refusal and its reason, which the logger ``sealwax.mcp`` gets
     too, and the client never. `accept` decides whether to accept a verified token, within
-    `accept_timeout` seconds, 60 at most. `ledger` records used and ended tokens and the latest
+    `time_limit` seconds, 60 at most. `ledger` records used and ended tokens and the latest
     state of each session (:mod:`sealwax.ledger`), and has three tenths of that time for one
     command; without it a token can be used any number of times until it expires.
     `request_state_ttl` is the lifetime of a ``requestState`` in seconds, 600 by default. `only`
@@ -95,7 +79,7 @@ class Guard:
         principal: PrincipalOf | Anonymous,
         on_refused: OnRefused | None = None,
         accept: Accept | None = None,
-        accept_timeout: float = 1.0,
+        time_limit: float = 1.0,
         ledger: Ledger | None = None,
         ledger_options: LedgerOptions | None = None,
         request_state_ttl: int | None = None,
@@ -107,24 +91,23 @@ class Guard:
             raise InvalidArgument('principal: expected a function, or "anonymous" by that name')
         if inspect.iscoroutinefunction(on_refused):
             raise TypeError("on_refused: expected a plain function: no answer waits for it")
-        if not 0 < accept_timeout <= 60:
-            raise InvalidArgument(
-                "accept_timeout: expected more than 0 and at most 60 seconds, "
-                f"found {accept_timeout}"
-            )
-        self.codec = codec
-        self.principal = principal
-        self.on_refused = on_refused
-        self.accept = accept
-        self.accept_timeout = accept_timeout
+        if ledger is None and ledger_options is not None:
+            raise InvalidArgument("ledger_options: expected a ledger too, found none")
+        options: Any = {"local": getattr(ledger, "local", False), **(ledger_options or {})}
+        self.codec, self.principal, self.on_refused = codec, principal, on_refused
+        self.accept, self.ledger, self.time_limit = accept, ledger, time_limit
         self._engines = EngineFactory(
             codec,
-            has_accept=accept is not None,
-            request_state_ttl=request_state_ttl,
-            only=only,
-            ledger=_options(ledger, ledger_options),
+            document(
+                has_accept=accept is not None,
+                # The engine refuses what is out of bounds.
+                time_limit_ms=int(1000 * min(max(time_limit, 0), 100)),
+                request_state_ttl=request_state_ttl,
+                only={target: names(f"only.{target}", one) for target, one in (only or {}).items()},
+                ledger=None if ledger is None else document(**options),
+            ),
         )
-        self.ledger = ledger
+        self._sessions: Sessions | None = None
         self._protects = self.has_warned = False
 
     def protect(self, server: Any) -> None:
@@ -135,7 +118,7 @@ class Guard:
         server that was made with `request_state_security`. (An ``MCPServer``'s cannot be told from
         the SDK's default if it is a single key.)
         """
-        install(self, self._engines, server)
+        install(self, self._engines, self._sessions, server)
         self._protects = True
 
     async def revoke(
@@ -187,8 +170,7 @@ class Guard:
         They expire after `max_age` seconds, or when their key is removed from the ring.
         """
         check_handle_type(handle_type)
-        settings = {"type": handle_type, "maxAge": seconds("max_age", max_age)}
-        return ReferenceHandles(self, settings)
+        return ReferenceHandles(self, document(type=handle_type, max_age=max_age))
 
     def self_contained_handles(
         self,
@@ -209,14 +191,10 @@ class Guard:
             check_ttl(ttl)
         if single_use and self.ledger is None:
             raise InvalidArgument("single_use: expected a guard with a ledger")
-        settings = {
-            "type": handle_type,
-            "selfContained": True,
-            "ttl": seconds("ttl", ttl),
-            "maxAge": seconds("max_age", max_age),
-            "once": single_use,
-        }
-        return SelfContainedHandles(self, settings)
+        common = document(
+            type=handle_type, self_contained=True, ttl=ttl, max_age=max_age, once=single_use
+        )
+        return SelfContainedHandles(self, common)
 
     def sessions(
         self,
@@ -243,15 +221,15 @@ class Guard:
         """
         if self._protects:
             raise InvalidArgument("sessions: expected to be called before guard.protect(server)")
-        sessions = Sessions(
-            self,
-            initial=initial,
+        settings = document(
             ttl=ttl,
             no_expiry=no_expiry,
-            required=required,
+            required=needed(required),
             held_by_server=held_by_server,
         )
+        sessions = Sessions(self, initial, settings)
         self._engines.take(sessions)
+        self._sessions = sessions
         return sessions
 
     def asgi(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
@@ -20,14 +20,12 @@ from .._refusal import HandleRefused, protocol_error
 from .._sdk_json import json_text, merged
 from .exchange import Exchange
 from .leaving import Leaving, members_of
-from .session import Session
 from .sessions import CREATE, DELETE, SESSION_META_KEY
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
     from ..._engine import Document
-    from ..._engine import Exchange as Engine
     from .._caller import GuardConfig
     from .._engines import EngineFactory
 
@@ -49,36 +47,46 @@ class Boundary:
         engines: EngineFactory,
         handle_refused: type[HandleRefused] = HandleRefused,
     ) -> None:
-        self._config, self._engines = config, engines
+        self._config, self._first = config, engines.first
         self._engine = engines.engine()
         self._handle_refused = handle_refused
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Serve one message."""
         exchange = Exchange(self._config, ctx, self._handle_refused)
+        caller, outer = exchange.caller, exchange.outer
         fields = None if ctx.request_id is None else token_fields(ctx.method)
-        document = self._message(ctx, fields)
-        document["principal"] = exchange.caller.known
-        document["withinMs"] = exchange.outer and exchange.outer.within_ms
+        facts = self._message(ctx, fields)
+        facts |= {"principal": caller.known, "withinMs": outer and outer.within_ms}
         has_state = fields is not None and fields.kind == "request-state"
         arguments = (ctx.params or {}).get("arguments") if has_state else None
         engine, step = self._engine.message(
-            document, None if arguments is None else json_text(arguments)
+            facts, None if arguments is None else json_text(arguments)
         )
-        exchange.begun(engine)
+        exchange.engine = engine
         try:
-            step = await exchange.caller.drive(engine, step, lambda: self._engines.first(ctx))
+            step = await caller.drive(engine, step, self._first and partial(self._first, ctx))
             if step["step"] == "deliver":
-                if has_state:
-                    exchange.opened_state(step.get("opened"))
-                return await self._served(exchange, engine, ctx, fields, step, call_next)
-            return None if step["step"] == "drop" else _replied(step)
+                exchange.delivered(step, has_state=has_state)
+                result = await exchange.serve(call_next(_opened(ctx, fields, step)))
+                found = _reported(result, step)
+                if found is None:
+                    return result
+                leaving = Leaving(found, step["members"], exchange.session)
+                step = engine.on({"result": leaving.facts()})
+                step = await caller.drive(engine, step, update=leaving.again)
+                if step["step"] == "respond":
+                    return _changed(leaving.result, step.get("result", {}))
+            if "error" in step:
+                raise protocol_error(step["error"])
+            tool: dict[str, Any] | None = step.get("tool")
+            return tool
         finally:
             exchange.close()
 
     def _message(self, ctx: Context, fields: TokenFields | None) -> Document:
         params = ctx.params or {}
-        document: Document = {
+        facts: Document = {
             "method": ctx.method if client_value(ctx.method) is ctx.method else "",
             "notification": ctx.request_id is None,
             "modern": ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS,
@@ -87,56 +95,16 @@ class Boundary:
             # A model would also take it, unopened, by the field's name in Python.
             alias = _alias(fields.param)
             aliased = alias != fields.param and params.get(alias) is not None
-            document["token"] = aliased or client_value(params.get(fields.param))
+            facts["token"] = aliased or client_value(params.get(fields.param))
         target = params.get((fields and fields.target) or "name")
         if isinstance(target, str) and client_value(target) is target:
-            document["target"] = target
-        if self._engines.sessions is not None:
+            facts["target"] = target
+        if self._first is not None:
             session = _session(ctx, params)
             if session is not None:
-                document["session"] = session
-                document["header"] = _header(ctx)
-        return document
-
-    async def _served(
-        self,
-        exchange: Exchange,
-        engine: Engine,
-        ctx: Context,
-        fields: TokenFields | None,
-        step: Document,
-        call_next: CallNext,
-    ) -> HandlerResult:
-        exchange.builtin_result = step.get("builtinResult")
-        if "session" in step:
-            exchange.session = Session(engine, step["session"])
-        inner = ctx if fields is None else _opened(ctx, fields, step)
-        result = await exchange.serve(call_next(inner))
-        report = step.get("report")
-        if report is None or isinstance(result, ErrorData):
-            return result
-        # A middleware inside this one may return a model; the SDK's own chain returns JSON.
-        found = members_of(result)
-        if report is not True and found.get(report) is None:
-            return result
-        leaving = Leaving(found, step["members"], exchange.session)
-        step = engine.on({"result": leaving.facts()})
-        step = await exchange.caller.drive(engine, step, update=leaving.again)
-        if step["step"] == "reply":
-            return _replied(step)
-        patch = step.get("result", {})
-        if (patches := _outermost.get()) is not None:
-            patches.append(patch)
-        changed: dict[str, Any] = merged(leaving.result, patch)
-        return changed
-
-
-def _replied(step: Document) -> HandlerResult:
-    """Return the result of a reply, or raise its error."""
-    if "error" in step:
-        raise protocol_error(step["error"])
-    tool: dict[str, Any] = step["tool"]
-    return tool
+                facts["session"] = session
+                facts["header"] = _header(ctx)
+        return facts
 
 
 def _session(ctx: Context, params: Mapping[str, Any]) -> Document | None:
@@ -159,15 +127,31 @@ def _header(ctx: Context) -> str | None:
     return ",".join(ctx.request.headers.getlist(MCP_SESSION_ID_HEADER)) or None
 
 
-def _opened(ctx: Context, fields: TokenFields, step: Document) -> Context:
+def _opened(ctx: Context, fields: TokenFields | None, step: Document) -> Context:
     """Return the context with the opened value in place of the token; null is absent."""
-    names = {fields.param, _alias(fields.param)}
-    if not ctx.params or ctx.params.keys().isdisjoint(names):
+    names = set[str]() if fields is None else {fields.param, _alias(fields.param)}
+    if fields is None or not ctx.params or ctx.params.keys().isdisjoint(names):
         return ctx
     params = {name: value for name, value in ctx.params.items() if name not in names}
     if "opened" in step:
         params[fields.param] = step["opened"]
     return replace(ctx, params=params)
+
+
+def _reported(result: HandlerResult, step: Document) -> dict[str, Any] | None:
+    """Return a result as JSON, if the engine wants to know of it."""
+    if "report" not in step or isinstance(result, ErrorData):
+        return None
+    # A middleware inside this one may return a model; the SDK's own chain returns JSON.
+    found = members_of(result)
+    return found if step["report"] is True or found.get(step["report"]) is not None else None
+
+
+def _changed(result: Mapping[str, Any], patch: Document) -> dict[str, Any]:
+    if (patches := _outermost.get()) is not None:
+        patches.append(patch)
+    changed: dict[str, Any] = merged(result, patch)
+    return changed
 
 
 async def outermost(ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -180,5 +164,4 @@ async def outermost(ctx: Context, call_next: CallNext) -> HandlerResult:
         _outermost.reset(before)
     if not patches or isinstance(result, ErrorData):
         return result
-    changed: dict[str, Any] = merged(members_of(result), patches[-1])
-    return changed
+    return _changed(members_of(result), patches[-1])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import InvalidArgument
 from .._caller import Caller
 from .._refusal import HandleRefused, why
+from .._transport.message import SCOPE_KEY, outer_request
+from .session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -18,29 +19,10 @@ if TYPE_CHECKING:
     from ..._engine import Document
     from ..._engine import Exchange as Engine
     from .._caller import GuardConfig
-    from .._transport.negotiated import Negotiated
-    from .session import Session
+    from .._transport.message import TransportExchange
 
-#: The key in the scope of an HTTP request under which the wrapper stores its :class:`OuterRequest`.
-SCOPE_KEY = "sealwax.session"
 ResultT = TypeVar("ResultT")
 _current: ContextVar[Exchange | None] = ContextVar("sealwax_exchange", default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class OuterRequest:
-    """A wrapper's knowledge of a request."""
-
-    config: GuardConfig
-    caller: Caller
-    #: The time that is left for the engine's questions.
-    within_ms: int
-    #: The negotiated session, if the SDK does not know it.
-    negotiated: Negotiated | None = None
-
-
-#: The same without a scope: the SDK serves a message in the context that it was read in.
-outer_request: ContextVar[OuterRequest | None] = ContextVar("sealwax_outer_request", default=None)
 
 
 class Exchange:
@@ -53,29 +35,29 @@ class Exchange:
         handle_refused: type[HandleRefused],
     ) -> None:
         self.config = config
-        #: A wrapper's knowledge of it, if that is of the same guard.
+        #: The wrapper that the message came through, if that is of the same guard.
         self.outer = _outer(config, ctx)
         self.caller = self.outer.caller if self.outer else Caller(config, ctx)
+        #: The engine's, which ends with the request.
+        self.engine: Engine | None = None
         self.session: Session | None = None
         #: The result of a method of the guard's own, as JSON.
         self.builtin_result: str | None = None
-        self._engine: Engine | None = None
         self._state: str | None = None
-        self._carries_state = False
+        self._has_state = False
         self._ctx: ServerRequestContext[Any, Any] | None = ctx
         self._handle_refused = handle_refused
 
-    def begun(self, engine: Engine) -> None:
-        """Take ownership of the engine's exchange, which ends with the request."""
-        self._engine = engine
-
-    def opened_state(self, state: str | None) -> None:
-        """Store the opened ``requestState`` of a request whose method carries one."""
-        self._carries_state, self._state = True, state
+    def delivered(self, step: Document, *, has_state: bool) -> None:
+        """Store what was opened; `has_state` tells whether the method carries a requestState."""
+        assert self.engine is not None
+        self._has_state, self._state = has_state, step.get("opened")
+        self.builtin_result = step.get("builtinResult")
+        self.session = Session(self.engine, step["session"]) if "session" in step else None
 
     def state(self) -> str | None:
         """Return the ``requestState`` that this guard opened, never the SDK's copy of it."""
-        if not self._carries_state:
+        if not self._has_state:
             raise InvalidArgument(
                 "ctx: expected a request that carries a requestState, as those of tools/call, "
                 "prompts/get and resources/read do, found another"
@@ -85,13 +67,13 @@ class Exchange:
     def seal_state(self, value: bytes) -> str:
         """Return the token of the next ``requestState``, a value as JSON."""
         self.state()
-        assert self._engine is not None
-        return self._engine.seal_state(value)
+        assert self.engine is not None
+        return self.engine.seal_state(value)
 
     async def handle(self, operation: Document, value: bytes | None = None) -> Document:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""
-        assert self._engine is not None
-        engine, step = self._engine.handle(operation, value)
+        assert self.engine is not None
+        engine, step = self.engine.handle(operation, value)
         try:
             step = await self.caller.drive(engine, step)
         finally:
@@ -113,8 +95,8 @@ class Exchange:
 
     def close(self) -> None:
         """End the request, answered or cancelled: nothing is opened or sealed for it later."""
-        if self._engine is not None:
-            self._engine.free()
+        if self.engine is not None:
+            self.engine.free()
         if self.outer is None:
             self.caller.close()
         # A task that the handler left behind may hold the context, and so this object.
@@ -128,9 +110,9 @@ class Exchange:
             )
 
 
-def _outer(config: GuardConfig, ctx: ServerRequestContext[Any, Any]) -> OuterRequest | None:
+def _outer(config: GuardConfig, ctx: ServerRequestContext[Any, Any]) -> TransportExchange | None:
     scope = getattr(ctx.request, "scope", None) or {}
-    outer: OuterRequest | None = scope.get(SCOPE_KEY) or outer_request.get()
+    outer: TransportExchange | None = scope.get(SCOPE_KEY) or outer_request.get()
     return outer if outer is not None and outer.config is config else None
 
 

@@ -10,8 +10,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import RequestParams
 
 from ... import InvalidArgument, _json
-from ..._engine import seconds
 from .._caller import awaited
+from .._engines import names
 from .exchange import exchange_of
 
 if TYPE_CHECKING:
@@ -62,29 +62,14 @@ class Sessions:
     ...     return session.value
     """
 
-    def __init__(
-        self,
-        config: GuardConfig,
-        *,
-        initial: Initial | None,
-        ttl: int | None,
-        no_expiry: bool,
-        required: Required | Literal[True] | None,
-        held_by_server: bool,
-    ) -> None:
-        if held_by_server is (initial is not None):
+    def __init__(self, config: GuardConfig, initial: Initial | None, settings: Document) -> None:
+        """Set the first value and the settings in the engine's form; a guard makes these."""
+        if settings["heldByServer"] is (initial is not None):
             raise InvalidArgument(
                 "initial: expected a function that gives the first value of a session, or none "
                 "with held_by_server=True, for nothing would hold it"
             )
-        self._config, self._initial = config, initial
-        #: The settings in the engine's form.
-        self.settings = {
-            "ttl": seconds("ttl", ttl),
-            "noExpiry": no_expiry,
-            "heldByServer": held_by_server,
-            "required": _required(required),
-        }
+        self._config, self._initial, self.settings = config, initial, settings
 
     def of(self, ctx: Any) -> Session | None:
         """Return the session of a request, if it has one. `ctx` is the handler's context."""
@@ -114,14 +99,12 @@ class Sessions:
             return {"begun": {"failed": f"{expected}, found {type(error).__name__}"}}, None
 
 
-def _required(required: Any) -> Any:
+def needed(required: Required | Literal[True] | None) -> Any:
+    """Return the requests that need a session in the engine's form."""
     if required is True or required is None:
         return required
     if not isinstance(required, Mapping) or set(required) - {"methods", "tools"}:
         raise InvalidArgument(
             'required: expected True, or {"methods": [...], "tools": [...]}, found another'
         )
-    for kind, names in required.items():
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise InvalidArgument(f"required: expected a list of names as {kind}, found another")
-    return {kind: list(names) for kind, names in required.items()}
+    return {kind: names(f"required.{kind}", one) for kind, one in required.items()}

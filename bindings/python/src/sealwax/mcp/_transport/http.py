@@ -18,11 +18,10 @@ from starlette.responses import Response
 
 from ... import InvalidArgument
 from ..._engine import client_value
-from .._handler.exchange import SCOPE_KEY, OuterRequest
 from .._refusal import Refusal, report
 from .._sdk_json import read_message
 from .events import Events
-from .message import TransportExchange, patch, put_session, take_session
+from .message import SCOPE_KEY, TransportExchange, patch, put_session, take_session
 from .negotiated import negotiated
 
 if TYPE_CHECKING:
@@ -123,11 +122,9 @@ class SessionsOverHttp:
     ) -> None:
         if "version" in step:
             scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: step["version"]})
-        settled = negotiated(step)
-        if settled is not None or step.get("report"):
-            within = step["withinMs"]
-            outer = OuterRequest(self._transport.config, exchange.caller, within, settled)
-            scope = {**scope, SCOPE_KEY: outer}
+        exchange.negotiated = negotiated(step)
+        if exchange.negotiated is not None or step.get("report"):
+            scope = {**scope, SCOPE_KEY: exchange}
         if step.get("report"):
             await self._initialize(exchange, scope, receive, send)
         else:

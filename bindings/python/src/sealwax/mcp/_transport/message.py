@@ -2,56 +2,54 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from ..._engine import client_value, seconds
+from ..._engine import client_value
 from .._caller import Caller
+from .._engines import document
 from .._sdk_json import json_text, merged
 
 if TYPE_CHECKING:
     from ..._engine import Document
     from .._caller import GuardConfig
     from .._engines import EngineFactory
+    from .negotiated import Negotiated
+
+
+#: The key in the scope of an HTTP request under which its :class:`TransportExchange` is.
+SCOPE_KEY = "sealwax.session"
+#: The same without a scope: the SDK serves a message in the context that it was read in.
+outer_request: ContextVar[TransportExchange | None] = ContextVar(
+    "sealwax_outer_request", default=None
+)
 
 
 class Transport:
     """A guard's rules for transport sessions."""
 
     def __init__(
-        self,
-        config: GuardConfig,
-        engines: EngineFactory,
-        *,
-        required: bool,
-        ttl: int | None,
-        sep1359: bool,
-        idle: int | None = None,
+        self, config: GuardConfig, engines: EngineFactory, *, sep1359: bool, **settings: Any
     ) -> None:
         self.config, self.sep1359 = config, sep1359
-        transport = {
-            "required": required,
-            "ttl": seconds("ttl", ttl),
-            "idle": seconds("idle", idle),
-            "sep1359": sep1359,
-        }
-        self.engine = engines.engine(transport)
+        self.engine = engines.engine(transport=document(sep1359=sep1359, **settings))
 
 
 class TransportExchange:
     """One message on its way to the SDK, and its answer."""
 
     def __init__(
-        self, transport: Transport, message: Any, document: Document, request: Any = None
+        self, transport: Transport, message: Any, facts: Document, request: Any = None
     ) -> None:
         said = message if isinstance(message, dict) else {}
         method, params = said.get("method"), said.get("params")
         if method is not None:
             known = isinstance(method, str) and client_value(method) is method
-            document["method"] = method if known else ""
-            document["notification"] = said.get("id") is None
+            facts["method"] = method if known else ""
+            facts["notification"] = said.get("id") is None
         #: The id of a request.
         self.identity = None if method is None else said.get("id")
         nobodys: Any = None
@@ -64,14 +62,20 @@ class TransportExchange:
             request_id=said.get("id"),
             request=request,
         )
-        self._config = transport.config
+        self.config = transport.config
+        #: The time that is left for the engine's questions at the handlers.
+        self.within_ms: int | None = None
+        #: What was negotiated when the session of the message began, if the SDK does not know it.
+        self.negotiated: Negotiated | None = None
         self.caller = Caller(transport.config, ctx)
         initialize = json_text(params) if method == "initialize" else None
-        self._engine, self._step = transport.engine.transport(document, initialize)
+        self._engine, self._step = transport.engine.transport(facts, initialize)
 
     async def entered(self) -> Document:
         """Return the engine's decision on the message."""
-        return await self.caller.drive(self._engine, self._step)
+        step = await self.caller.drive(self._engine, self._step)
+        self.within_ms = step.get("withinMs")
+        return step
 
     async def initialized(self, result: Any) -> Document:
         """Return the engine's decision on the result of an ``initialize``."""

@@ -20,9 +20,8 @@ from mcp_types.jsonrpc import (
     JSONRPCResponse,
 )
 
-from .._handler.exchange import OuterRequest, outer_request
 from .._sdk_json import read_message
-from .message import TransportExchange, patch, put_session, take_session
+from .message import TransportExchange, outer_request, patch, put_session, take_session
 from .negotiated import negotiated
 
 if TYPE_CHECKING:
@@ -97,9 +96,7 @@ class _Conversation:
             step = await exchange.entered()
             settled = negotiated(step)
             if settled is not None or step.get("report"):
-                outer_request.set(
-                    OuterRequest(self._transport.config, exchange.caller, step["withinMs"])
-                )
+                outer_request.set(exchange)
             if settled is not None and not self._initialized:
                 _origin.set(_Origin(replayed=True))
                 yield self._initialize(settled)
