@@ -121,9 +121,11 @@ _REMEMBERED = 64
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _carried(method: bytes) -> TokenFields | None:
+def _token_fields(method: bytes) -> TokenFields | None:
     found = json.loads(
-        call_for_text(lib.sealwax_carried, *pair(method), capacity=lib.SEALWAX_CARRIED_MAX)
+        call_for_text(
+            lib.sealwax_token_fields, *pair(method), capacity=lib.SEALWAX_TOKEN_FIELDS_MAX
+        )
     )
     return None if found is None else TokenFields(**found)
 
@@ -136,7 +138,7 @@ def token_fields(method: str) -> TokenFields | None:
     'nextCursor'
     """
     name = untrusted("method", method)
-    return _carried(name) if len(name) <= _REMEMBERED else _carried.__wrapped__(name)
+    return _token_fields(name) if len(name) <= _REMEMBERED else _token_fields.__wrapped__(name)
 
 
 class Principal(NamedTuple):
