@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pydantic_core
@@ -21,3 +22,15 @@ def read_message(text: str | bytes) -> Any:
         return pydantic_core.from_json(text)
     except ValueError:
         return None
+
+
+def merged(value: Any, patch: Any) -> Any:
+    """Return a value changed by a JSON Merge Patch (RFC 7396)."""
+    if not isinstance(patch, Mapping):
+        return patch
+    kept = {**value} if isinstance(value, Mapping) else {}
+    for name, change in patch.items():
+        before = kept.pop(name, None)
+        if change is not None:
+            kept[name] = merged(before, change)
+    return kept

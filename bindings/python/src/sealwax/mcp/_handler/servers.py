@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -18,44 +17,41 @@ from mcp.server.request_state import (
 )
 from mcp_types import CallToolResult
 
-from .. import InvalidArgument
-from ._boundary import Boundary, outermost
-from ._refusal import HandleRefused
+from ... import InvalidArgument
+from .._refusal import HandleRefused
+from .boundary import Boundary, outermost
 
 if TYPE_CHECKING:
     from mcp.server.context import HandlerResult, ServerRequestContext
 
-    from ._asking import Author
-    from ._rules import Rules
+    from .._caller import GuardConfig
+    from .._engines import EngineFactory
+    from .sessions import Sessions
 
 
-@dataclass
-class _Place:
-    """The parts of a server that differ by its kind."""
-
-    low_level: Server[Any]
-    #: Whether the SDK installed a boundary of its own.
-    has_boundary: bool
-    #: The exception of a refused handle that this kind of server passes through.
-    handle_refused: type[HandleRefused] = HandleRefused
-    #: Whether its models drop unknown capabilities.
-    drops: bool = False
-
-
-def install(author: Author, rules: Rules, server: Any) -> None:
+def install(
+    config: GuardConfig, engines: EngineFactory, sessions: Sessions | None, server: Any
+) -> None:
     """Install a guard's boundary in place of the SDK's."""
-    place = _place(server)
-    middleware = place.low_level.middleware
+    low, refused = low_level(server), HandleRefused
+    if _is_fastmcp(server):
+        from .fastmcp import FastMCPHandleRefused
+
+        refused = FastMCPHandleRefused
+        if server._request_state_security is not None:
+            raise _not_beside()
+    middleware = low.middleware
     if any(isinstance(one, Boundary) for one in middleware):
         raise InvalidArgument("server: expected one without a guard, found one: protect it once")
     theirs = [one for one in middleware if isinstance(one, RequestStateBoundary)]
-    if len(theirs) != place.has_boundary:
+    # Of a low-level server, the SDK installs none.
+    if len(theirs) != (low is not server):
         raise InvalidArgument(
-            f"server: expected {int(place.has_boundary)} RequestStateBoundary among the middleware "
+            f"server: expected {int(low is not server)} RequestStateBoundary among the middleware "
             f"of a {type(server).__name__}, found {len(theirs)}: leave that to the guard, or tell "
             f"us if you added none (mcp {metadata.version('mcp')})"
         )
-    boundary = Boundary(author, rules, place.handle_refused)
+    boundary = Boundary(config, engines, refused)
     if theirs:
         _expect_default(theirs[0]._security)
         middleware[middleware.index(theirs[0])] = boundary
@@ -63,32 +59,28 @@ def install(author: Author, rules: Rules, server: Any) -> None:
         # In the SDK's order: inside of the tracing, so that spans hold sealed tokens only.
         tracing = bool(middleware) and isinstance(middleware[0], OpenTelemetryMiddleware)
         middleware.insert(int(tracing), boundary)
-    _answer_for_handles(place.low_level)
-    if rules.sessions is not None:
-        rules.sessions.install(place.low_level)
-        if place.drops:
+    _answer_for_handles(low)
+    if sessions is not None:
+        sessions.install(low)
+        if _is_fastmcp(server):
+            # Its models drop the capabilities that they do not know.
             middleware.insert(0, outermost)
 
 
 def low_level(server: Any) -> Server[Any]:
     """Return the low-level server that a server is made of."""
-    return _place(server).low_level
-
-
-def _place(server: Any) -> _Place:
     if isinstance(server, MCPServer):
-        return _Place(server._lowlevel_server, has_boundary=True)
-    # FastMCP is optional: a FastMCP server exists only if its package was imported.
-    fastmcp = sys.modules.get("fastmcp")
-    if fastmcp is not None and isinstance(server, fastmcp.FastMCP):
-        from ._fastmcp import FastMCPHandleRefused
-
-        if server._request_state_security is not None:
-            raise _not_beside()
-        return _Place(server._mcp_server, True, FastMCPHandleRefused, drops=True)
-    if isinstance(server, Server):
-        return _Place(server, has_boundary=False)
+        return server._lowlevel_server
+    low = server._mcp_server if _is_fastmcp(server) else server
+    if isinstance(low, Server):
+        return low
     raise TypeError(f"server: expected an MCPServer, a Server or a FastMCP, found {type(server)}")
+
+
+def _is_fastmcp(server: Any) -> bool:
+    # FastMCP is optional: a server of it exists only if its package was imported.
+    fastmcp = sys.modules.get("fastmcp")
+    return fastmcp is not None and isinstance(server, fastmcp.FastMCP)
 
 
 def _expect_default(security: RequestStateSecurity) -> None:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
-from .. import _json
+from ... import _json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .. import SessionMetadata
-    from .._engine import Document, Exchange
+    from ... import SessionMetadata
+    from ..._engine import Document, Exchange
 
 ResultT = TypeVar("ResultT")
 

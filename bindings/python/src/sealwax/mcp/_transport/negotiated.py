@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .._engine import Document
+    from ..._engine import Document
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .. import _json
-from .._engine import seconds, sent
-from ._exchange import exchange_of
+from ... import _json
+from ..._engine import client_value
+from .exchange import exchange_of
 
 if TYPE_CHECKING:
-    from ._asking import Author
+    from ..._engine import Document
+    from .._caller import GuardConfig
 
 
 @dataclass(frozen=True, slots=True)
-class ServerHandle:
+class ReferenceHandle:
     """A handle whose state the server keeps, by the handle's ulid."""
 
     #: The text for the model.
@@ -26,7 +27,7 @@ class ServerHandle:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldHandle:
+class SelfContainedHandle:
     """A handle that holds its state."""
 
     #: The text for the model.
@@ -61,9 +62,24 @@ class OpenedHandle:
     expires_at: str | None
     #: Its origin, such as the time at which its chain began.
     opened: Origin
+    _predecessor: Document = field(repr=False, compare=False)
 
 
-class ServerHandles:
+class _Handles:
+    """Handles of one type."""
+
+    def __init__(self, config: GuardConfig, settings: Document) -> None:
+        """Set what all operations have; a guard makes these."""
+        self._config, self._settings = config, settings
+
+    async def _run(
+        self, ctx: Any, op: str, handle: Any = None, value: bytes | None = None, **more: Any
+    ) -> Document:
+        operation = {"op": op, "handle": client_value(handle), **self._settings, **more}
+        return await exchange_of(self._config, ctx).handle(operation, value)
+
+
+class ReferenceHandles(_Handles):
     """Handles of one type, bound to the user; the server keeps their state in its own store.
 
     A handle that is altered, expired, ended or another user's is refused, with a tool result that
@@ -75,7 +91,8 @@ class ServerHandles:
     >>> keys = sealwax.KeyRing([sealwax.Key.generate()])
     >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
     >>> guard = sealwax.mcp.Guard(codec=codec, principal="anonymous")
-    >>> baskets, rows, server = guard.handles("basket", max_age=3600), {}, MCPServer("shop")
+    >>> baskets = guard.reference_handles("basket", max_age=3600)
+    >>> rows, server = {}, MCPServer("shop")
     >>> @server.tool()
     ... async def add(basket: str, item: str, ctx: Context) -> int:
     ...     row = (await baskets.check(ctx, basket)).ulid
@@ -83,29 +100,24 @@ class ServerHandles:
     ...     return len(rows[row])
     """
 
-    def __init__(self, author: Author, handle_type: str, *, max_age: int | None) -> None:
-        """Set the type and the maximum age; a guard makes these."""
-        self._author = author
-        self._acts = {"type": handle_type, "maxAge": seconds("max_age", max_age)}
-
-    async def mint(self, ctx: Any) -> ServerHandle:
+    async def mint(self, ctx: Any) -> ReferenceHandle:
         """Make a handle. `ctx` is the tool's context."""
-        made = await exchange_of(self._author, ctx).act({"do": "mint", **self._acts})
-        return ServerHandle(made["handle"], made["id"], made.get("expiresAt"))
+        return _reference(await self._run(ctx, "mint"))
 
-    async def check(self, ctx: Any, handle: str) -> ServerHandle:
+    async def check(self, ctx: Any, handle: str) -> ReferenceHandle:
         """Verify a handle that came back, or raise :class:`HandleRefused`."""
-        act = {"do": "check", "handle": sent(handle), **self._acts}
-        found = await exchange_of(self._author, ctx).act(act)
-        return ServerHandle(found["handle"], found["id"], found.get("expiresAt"))
+        return _reference(await self._run(ctx, "check", handle))
 
     async def end(self, ctx: Any, handle: str) -> None:
         """Verify a handle and end it, which needs a ledger or `accept`; delete its row yourself."""
-        act = {"do": "end", "handle": sent(handle), **self._acts}
-        await exchange_of(self._author, ctx).act(act)
+        await self._run(ctx, "end", handle)
 
 
-class HeldHandles:
+def _reference(done: Document) -> ReferenceHandle:
+    return ReferenceHandle(done["handle"], done["id"], done.get("expiresAt"))
+
+
+class SelfContainedHandles(_Handles):
     """Handles of one type that hold their state, bound to the user; the server keeps nothing.
 
     A handle's state never changes: :meth:`renew` makes the next handle. The older one keeps its
@@ -117,52 +129,28 @@ class HeldHandles:
     >>> keys = sealwax.KeyRing([sealwax.Key.generate()])
     >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
     >>> guard = sealwax.mcp.Guard(codec=codec, principal="anonymous")
-    >>> baskets, server = guard.held_handles("basket", ttl=3600), MCPServer("shop")
+    >>> baskets, server = guard.self_contained_handles("basket", ttl=3600), MCPServer("shop")
     >>> @server.tool()
     ... async def add(basket: str, item: str, ctx: Context) -> str:
     ...     found = await baskets.open(ctx, basket)
     ...     return (await baskets.renew(ctx, found, [*found.value, item])).handle
     """
 
-    def __init__(
-        self,
-        author: Author,
-        handle_type: str,
-        *,
-        ttl: int | None,
-        max_age: int | None,
-        single_use: bool,
-    ) -> None:
-        """Set the type and the lifetimes; a guard makes these."""
-        self._author = author
-        age = seconds("max_age", max_age)
-        self._acts = {"type": handle_type, "maxAge": age, "once": single_use}
-        self._ttl = seconds("ttl", ttl)
-
-    async def seal(self, ctx: Any, value: Any) -> HeldHandle:
+    async def seal(self, ctx: Any, value: Any) -> SelfContainedHandle:
         """Make a handle that holds a JSON value. `ctx` is the tool's context."""
         return await self._sealed(ctx, value, None)
 
-    async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> HeldHandle:
+    async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> SelfContainedHandle:
         """Make the next handle of a chain, which keeps its start and counts its generation.
 
         With `single_use` a second renewal of the same handle raises :class:`HandleRefused`.
         """
-        origin = before.opened
-        told = {
-            "id": origin.token_id,
-            "startedAt": origin.started_at,
-            "generation": origin.generation,
-            "issuedAt": origin.issued_at,
-            "until": origin.until,
-        }
-        return await self._sealed(ctx, value, told)
+        return await self._sealed(ctx, value, before._predecessor)
 
     async def open(self, ctx: Any, handle: str) -> OpenedHandle:
         """Open a handle that came back, or raise :class:`HandleRefused`."""
-        act = {"do": "open", "handle": sent(handle), **self._acts}
-        found = await exchange_of(self._author, ctx).act(act)
-        before = found["before"]
+        found = await self._run(ctx, "open", handle)
+        before = found["predecessor"]
         origin = Origin(
             token_id=before["id"],
             started_at=before["startedAt"],
@@ -171,15 +159,13 @@ class HeldHandles:
             until=before["until"],
         )
         value = _json.loads(found["value"].encode())
-        return OpenedHandle(value, found.get("expiresAt"), origin)
+        return OpenedHandle(value, found.get("expiresAt"), origin, before)
 
     async def end(self, ctx: Any, handle: str) -> None:
         """Open a handle and end it, which needs a ledger or `accept`."""
-        act = {"do": "end", "handle": sent(handle), "held": True, **self._acts}
-        await exchange_of(self._author, ctx).act(act)
+        await self._run(ctx, "end", handle)
 
-    async def _sealed(self, ctx: Any, value: Any, before: Any) -> HeldHandle:
-        exchange = exchange_of(self._author, ctx)
-        act = {"do": "seal", "ttl": self._ttl, "before": before, **self._acts}
-        made = await exchange.act(act, _json.dumps("value", value))
-        return HeldHandle(made["handle"], made.get("expiresAt"))
+    async def _sealed(self, ctx: Any, value: Any, before: Any) -> SelfContainedHandle:
+        written = _json.dumps("value", value)
+        made = await self._run(ctx, "seal", value=written, predecessor=before)
+        return SelfContainedHandle(made["handle"], made.get("expiresAt"))

@@ -6,10 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ._wire import read_message
+from .._sdk_json import read_message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _END_OF_EVENT = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 _LINE = re.compile(rb"\r\n|\n|\r")
@@ -28,15 +28,6 @@ class Events:
         """Return the reader for a response, by its ``http.response.start``."""
         headers = {name.lower(): value for name, value in (start or {}).get("headers", ())}
         return cls(streams=headers.get(b"content-type", b"").startswith(b"text/event-stream"))
-
-    def messages(self, body: bytes) -> Iterator[Any]:
-        """Read a whole body."""
-        for event in _END_OF_EVENT.split(body) if self.streams else [body]:
-            yield read_message(_data(event) if self.streams else event)
-
-    def rewritten(self, body: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
-        """Return a whole body, with its messages changed."""
-        return Events(streams=self.streams).feed(body, change, last=True)
 
     def feed(
         self, part: bytes, change: Callable[[dict[str, Any]], None], *, last: bool = False

@@ -2,7 +2,7 @@
 
 from fastmcp.exceptions import ToolError
 
-from ._refusal import HandleRefused
+from .._refusal import HandleRefused
 
 
 class FastMCPHandleRefused(HandleRefused, ToolError):

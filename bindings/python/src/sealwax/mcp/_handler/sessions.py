@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
@@ -10,16 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 from mcp.shared.exceptions import MCPError
 from mcp_types import RequestParams
 
-from .. import InvalidArgument, _json
-from .._engine import seconds
-from ._exchange import exchange_of
+from ... import InvalidArgument, _json
+from .._caller import awaited
+from .._engines import names
+from .exchange import exchange_of
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from .._engine import Document
-    from ._asking import Author
-    from ._session import Session
+    from ..._engine import Document
+    from .._caller import GuardConfig
+    from .session import Session
 
 #: The member of ``_meta`` that carries the metadata of a session.
 SESSION_META_KEY = "io.modelcontextprotocol/session"
@@ -62,57 +62,36 @@ class Sessions:
     ...     return session.value
     """
 
-    def __init__(
-        self,
-        author: Author,
-        *,
-        initial: Initial | None,
-        ttl: int | None,
-        no_expiry: bool,
-        required: Required | Literal[True] | None,
-        held_by_server: bool,
-    ) -> None:
-        if held_by_server is (initial is not None):
+    def __init__(self, config: GuardConfig, initial: Initial | None, settings: Document) -> None:
+        """Set the first value and the settings in the engine's form; a guard makes these."""
+        if settings["heldByServer"] is (initial is not None):
             raise InvalidArgument(
                 "initial: expected a function that gives the first value of a session, or none "
                 "with held_by_server=True, for nothing would hold it"
             )
-        self._author, self._initial = author, initial
-        self._settings = {
-            "ttl": seconds("ttl", ttl),
-            "noExpiry": no_expiry,
-            "heldByServer": held_by_server,
-            "required": _required(required),
-        }
+        self._config, self._initial, self.settings = config, initial, settings
 
     def of(self, ctx: Any) -> Session | None:
         """Return the session of a request, if it has one. `ctx` is the handler's context."""
-        return exchange_of(self._author, ctx).session
-
-    @property
-    def settings(self) -> Document:
-        """The settings in the engine's form."""
-        return self._settings
+        return exchange_of(self._config, ctx).session
 
     def install(self, server: Server[Any]) -> None:
         """Serve the methods of sessions."""
         for method in (CREATE, DELETE):
             if server.get_request_handler(method) is not None:
                 raise InvalidArgument(f"server: expected none that serves {method}, found one")
-            server.add_request_handler(method, RequestParams, self._own)
+            server.add_request_handler(method, RequestParams, self._builtin)
 
-    async def _own(self, ctx: Any, _params: Any) -> dict[str, Any]:
+    async def _builtin(self, ctx: Any, _params: Any) -> dict[str, Any]:
         """Return the engine's result, so that the SDK adds its envelope."""
-        result: dict[str, Any] = json.loads(exchange_of(self._author, ctx).own or "{}")
+        result: dict[str, Any] = json.loads(exchange_of(self._config, ctx).builtin_result or "{}")
         return result
 
     async def first(self, ctx: Any) -> tuple[Document, bytes | None]:
         """Return the first value of a session, or the failure, as an event."""
         assert self._initial is not None
         try:
-            value = self._initial(ctx)
-            value = await value if inspect.isawaitable(value) else value
-            return {"begun": {}}, _json.dumps("initial", value)
+            return {"begun": {}}, _json.dumps("initial", await awaited(self._initial(ctx)))
         except MCPError:
             raise
         except Exception as error:
@@ -120,14 +99,12 @@ class Sessions:
             return {"begun": {"failed": f"{expected}, found {type(error).__name__}"}}, None
 
 
-def _required(required: Any) -> Any:
+def needed(required: Required | Literal[True] | None) -> Any:
+    """Return the requests that need a session in the engine's form."""
     if required is True or required is None:
         return required
     if not isinstance(required, Mapping) or set(required) - {"methods", "tools"}:
         raise InvalidArgument(
             'required: expected True, or {"methods": [...], "tools": [...]}, found another'
         )
-    for kind, names in required.items():
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise InvalidArgument(f"required: expected a list of names as {kind}, found another")
-    return {kind: list(names) for kind, names in required.items()}
+    return {kind: names(f"required.{kind}", one) for kind, one in required.items()}

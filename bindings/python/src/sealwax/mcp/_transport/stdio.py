@@ -11,24 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 import anyio
+import pydantic_core
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import PROTOCOL_VERSION_META_KEY
 from mcp_types.jsonrpc import (
     JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCRequest,
     JSONRPCResponse,
-    jsonrpc_message_adapter,
 )
-from pydantic import Field
 
-from .._engine import sent
-from ._exchange import Outer, around
-from ._negotiated import negotiated
-from ._transport import ABSENT, TransportExchange, take_session
-from ._wire import read_message
+from .._sdk_json import read_message
+from .message import TransportExchange, outer_request, patch, put_session, take_session
+from .negotiated import negotiated
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
@@ -36,8 +30,8 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.shared._stream_protocols import WriteStream
 
-    from ._negotiated import Negotiated
-    from ._transport import Transport
+    from .message import Transport
+    from .negotiated import Negotiated
 
 _INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
@@ -47,7 +41,7 @@ class _Origin:
     """The message for which the server works."""
 
     #: The session for the messages that leave for it.
-    stamp: str | None = None
+    session_id: str | None = None
     #: Its exchange, if it was an ``initialize``.
     initialize: TransportExchange | None = None
     #: Whether it replays an ``initialize`` that another process had answered.
@@ -61,12 +55,12 @@ _origin: ContextVar[_Origin | None] = ContextVar("sealwax_origin", default=None)
 
 async def run(server: Server[Any], transport: Transport) -> None:
     """Serve stdio until the client leaves."""
-    with _standard_streams() as (stdin, stdout):
-        await serve(server, transport, anyio.wrap_file(stdin), anyio.wrap_file(stdout))
+    with _standard_input() as stdin:
+        await serve(server, transport, anyio.wrap_file(stdin))
 
 
-async def serve(server: Server[Any], transport: Transport, stdin: Any, stdout: Any) -> None:
-    """Serve two streams of lines."""
+async def serve(server: Server[Any], transport: Transport, stdin: Any, stdout: Any = None) -> None:
+    """Serve a stream of lines; the answers go to stdout, or to another stream of lines."""
     conversation = _Conversation(transport)
     async with aclosing(conversation.lines(stdin)) as lines:
         read: Any = lines
@@ -92,18 +86,17 @@ class _Conversation:
         """Yield the lines for the SDK."""
         while line := await stdin.readline():
             _origin.set(_Origin())
-            around.set(None)
+            outer_request.set(None)
             message = _read(line)
             if message is None or _of_today(message):
                 yield line
                 continue
-            inside = take_session(message)
-            document = {"inside": None if inside is ABSENT else sent(inside)}
+            document = {"messageSessionId": take_session(message)}
             exchange = TransportExchange(self._transport, message, document)
             step = await exchange.entered()
             settled = negotiated(step)
-            if settled is not None or step.get("watch"):
-                around.set(Outer(self._transport.author, exchange.asking))
+            if settled is not None or step.get("report"):
+                outer_request.set(exchange)
             if settled is not None and not self._initialized:
                 _origin.set(_Origin(replayed=True))
                 yield self._initialize(settled)
@@ -111,17 +104,17 @@ class _Conversation:
                 if self._initialized:
                     yield json.dumps(_INITIALIZED)
                 else:
-                    step = await exchange.refused_again()
+                    step = await exchange.not_resumed()
             if step["step"] != "deliver":
                 answer = exchange.replied(step)
                 if answer is not None:
                     await self._answer(answer)
                 continue
-            if step.get("watch"):
+            if step.get("report"):
                 _origin.set(_Origin(initialize=exchange))
             else:
-                self._last = step.get("stamp", self._last)
-                _origin.set(_Origin(step.get("stamp")))
+                self._last = step.get("addSessionId", self._last)
+                _origin.set(_Origin(step.get("addSessionId")))
             # Not the line, so that the SDK reads the message that was checked.
             yield json.dumps(message)
 
@@ -142,23 +135,24 @@ class _Conversation:
         """Send a message of the SDK, with its session."""
         origin, message = _origin.get(), item.message
         answers = isinstance(message, JSONRPCResponse | JSONRPCError)
-        if origin is not None and answers and (origin.replayed or origin.initialize):
+        begins = origin is not None and (origin.replayed or origin.initialize is not None)
+        if begins and answers:
             # Not before: the SDK may refuse an `initialize`, or take it for a notification.
             self._initialized = isinstance(message, JSONRPCResponse)
         if origin is not None and origin.replayed and answers:
             self._replayed.set()
             return
+        written = message.model_dump(mode="json", by_alias=True, exclude_unset=True)
         if origin is not None and origin.initialize and isinstance(message, JSONRPCResponse):
-            message = await _begun(origin.initialize, message)
-        else:
-            # A message that answers none gets the session of the last message.
-            stamp = self._last if origin is None else origin.stamp
-            message = message if stamp is None else _of_session(message, stamp)
-        await self.writes.send(SessionMessage(message, item.metadata))
+            written = await _begun(origin.initialize, written)
+        # A message that answers none gets the session of the last message.
+        elif session_id := self._last if origin is None else origin.session_id:
+            put_session(written, session_id)
+        await self._answer(written)
 
     async def _answer(self, message: dict[str, Any]) -> None:
-        answer = jsonrpc_message_adapter.validate_python(message)
-        await self.writes.send(SessionMessage(answer))
+        written: Any = _Message(message)
+        await self.writes.send(SessionMessage(written))
 
     async def aclose(self) -> None:
         """Close the stream to the client."""
@@ -171,32 +165,23 @@ class _Conversation:
         await self.aclose()
 
 
-async def _begun(exchange: TransportExchange, message: JSONRPCResponse) -> JSONRPCMessage:
-    step = await exchange.left(message.result)
+async def _begun(exchange: TransportExchange, message: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer to an ``initialize``, with its session."""
+    step = await exchange.initialized(message["result"])
     if step["step"] == "reply":
-        return jsonrpc_message_adapter.validate_python(exchange.replied(step))
-    more = {"sessionId": step["header"], "sessionTimeout": step["timeout"]}
-    return message.model_copy(update={"result": {**message.result, **more}})
-
-
-class _Request(JSONRPCRequest):
-    session_id: str = Field(alias="sessionId")
-
-
-class _Notification(JSONRPCNotification):
-    session_id: str = Field(alias="sessionId")
-
-
-def _of_session(message: JSONRPCMessage, session_id: str) -> JSONRPCMessage:
-    """Return a message with its session: in its result, or beside its method."""
-    if isinstance(message, JSONRPCResponse):
-        return message.model_copy(update={"result": {**message.result, "sessionId": session_id}})
-    sent = {**message.model_dump(exclude_unset=True), "sessionId": session_id}
-    if isinstance(message, JSONRPCRequest):
-        return _Request.model_validate(sent)
-    if isinstance(message, JSONRPCNotification):
-        return _Notification.model_validate(sent)
+        return exchange.replied(step) or {}
+    patch(message, step.get("result", {}))
     return message
+
+
+@dataclass
+class _Message:
+    """A message with a member that the SDK's models do not have, as the SDK writes it."""
+
+    message: dict[str, Any]
+
+    def model_dump_json(self, **_: Any) -> str:
+        return pydantic_core.to_json(self.message, inf_nan_mode="null").decode()
 
 
 def _read(line: str) -> dict[str, Any] | None:
@@ -219,18 +204,13 @@ def _of_today(message: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def _standard_streams() -> Iterator[tuple[TextIO, TextIO]]:
-    """Reserve stdin and stdout for the protocol: a tool's prints go to stderr."""
-    reads, writes, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
+def _standard_input() -> Iterator[TextIO]:
+    """Reserve stdin for the protocol, as the SDK reserves stdout."""
+    reads, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    os.dup2(2, 1)
     os.close(nothing)
     try:
         # Not closed: a thread may still be reading.
-        yield (
-            open(reads, encoding="utf-8", errors="replace", closefd=False),  # noqa: SIM115
-            open(writes, "w", encoding="utf-8", closefd=False),  # noqa: SIM115
-        )
+        yield open(reads, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     finally:
         os.dup2(reads, 0)
-        os.dup2(writes, 1)
