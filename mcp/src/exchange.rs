@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::context::{Awaited, Context};
 use crate::guard::{Guard, PAUSE};
-use crate::handle::{HandleFlow, HandleOp};
-use crate::input::{Event, Failed, Message, TransportMessage, Verdict};
+use crate::handle::HandleFlow;
+use crate::input::{Event, Failed, HandleOp, Message, TransportMessage, Verdict};
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::revoking::Revoking;

@@ -1,6 +1,7 @@
 //! A request or a notification in the guard: its session and its token on the way in, the token and
 //! the session of its result on the way out.
 
+mod handler;
 mod responding;
 mod sessions;
 
@@ -14,11 +15,11 @@ use crate::context::{About, Context};
 use crate::input::{ClientValue, Event, Message, OwnedClientValue};
 use crate::ledger::Check;
 use crate::reason::Reason;
-use crate::session::{Session, Written, json};
-use crate::settings::{SessionSettings, is_list};
+use crate::session::Session;
+use crate::settings::SessionSettings;
 use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Step};
 use crate::token_fields::TokenFields;
-use sealwax::{Error, Kind, Opened, RequestContext, SessionMetadata, View};
+use sealwax::{Error, Kind, Opened, RequestContext, View};
 
 pub(super) struct Request {
     method: String,
@@ -329,60 +330,6 @@ impl Request {
             }
             _ => self.refuse_session(context, reason),
         }
-    }
-}
-
-/// The part that a handler uses.
-impl Request {
-    pub fn state(&self) -> Result<Option<&str>, Error> {
-        let fields = self.fields.map(|fields| fields.kind);
-        if fields != Some(Kind::RequestState) {
-            return Err(Error::argument(
-                "requestState: expected tools/call, prompts/get or resources/read",
-            ));
-        }
-        match self.phase {
-            Phase::Delivered => Ok(self.state.as_deref()),
-            _ => Err(OUT_OF_ORDER),
-        }
-    }
-
-    pub fn seal_state(&mut self, context: &Context, value: &str) -> Result<String, Error> {
-        self.state()?;
-        let (Some(fields), Some(view)) = (self.fields, context.known()) else {
-            return Err(OUT_OF_ORDER);
-        };
-        let value = json(value.as_bytes())
-            .map_err(|_| Error::argument("requestState: expected a value as JSON"))?;
-        let token = self.seal(context, fields, Some(&view), value)?;
-        self.sealed.push(token.clone());
-        Ok(token)
-    }
-
-    pub fn session(&self) -> Option<&Session> {
-        let running = matches!(self.phase, Phase::Delivered) && !is_list(&self.method);
-        self.session.as_ref().filter(|_| running)
-    }
-
-    pub fn write(&mut self, json: &str, how: Written) -> Result<(), Error> {
-        if self.notification {
-            return Err(Error::argument(
-                "write: expected a request, found a notification, which has no answer",
-            ));
-        }
-        if self.session().is_none() {
-            return Err(NO_SESSION);
-        }
-        self.session.as_mut().ok_or(NO_SESSION)?.write(json, how)
-    }
-
-    pub fn fork(&self, context: &Context) -> Result<SessionMetadata, Error> {
-        let session = self.session().ok_or(NO_SESSION)?;
-        let (Some(settings), Some(view)) = (&context.guard.settings().sessions, context.known())
-        else {
-            return Err(OUT_OF_ORDER);
-        };
-        session.fork(settings, &view)
     }
 }
 

@@ -174,7 +174,7 @@ impl Request {
         if !updates || outgoing.updates == MAX_UPDATES {
             return self.stale(context, true, latest);
         }
-        match self.adopt(context, latest) {
+        match self.continue_from(context, latest) {
             Ok(_) => {
                 let value = self.session.as_ref().and_then(Session::value);
                 let value = value.unwrap_or_default().into();

@@ -154,8 +154,8 @@ impl Request {
 
     /// Answers a stale state with the latest one: the client is honest.
     pub(super) fn stale(&mut self, context: &mut Context, ran: bool, latest: &Latest) -> Step {
-        let adopted = match self.adopt(context, latest) {
-            Ok(adopted) => adopted,
+        let session = match self.continue_from(context, latest) {
+            Ok(session) => session,
             Err(error) => return self.refuse_session(context, error.into()),
         };
         let about = About {
@@ -164,13 +164,13 @@ impl Request {
         };
         context.refuse(Reason::Stale(Box::new(latest.clone())), about);
         Step::Reply(
-            Stale::new(ran, adopted)
+            Stale::new(ran, session)
                 .answer(&self.method, self.modern)
                 .into(),
         )
     }
 
-    pub(super) fn adopt(
+    pub(super) fn continue_from(
         &mut self,
         context: &Context,
         latest: &Latest,
@@ -183,6 +183,6 @@ impl Request {
         ) else {
             return Err(OUT_OF_ORDER);
         };
-        session.adopt(sessions, &view, &latest.state)
+        session.continue_from(sessions, &view, &latest.state)
     }
 }
