@@ -5,27 +5,31 @@ import { checkTtl } from '../lifetime.js';
 import { core } from '../module.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
 import type { Accept } from './accept.js';
-import { Call } from './call.js';
+import { Engine, type LedgerOptions, type LedgerSettings, type Settings } from './engine.js';
+import { Call } from './handler/call.js';
 import {
   DataLayerSessions,
   names,
   type SessionsOptions,
   sessionsOf,
-} from './data-layer-sessions.js';
-import { Engine, type LedgerOptions, type LedgerSettings, type Settings } from './engine.js';
-import { Handles } from './handles.js';
-import { HeldHandles } from './held-handles.js';
-import { type FetchHandler, type HttpSessionsOptions, withSessions } from './http-sessions.js';
+} from './handler/data-layer-sessions.js';
+import { Handles } from './handler/reference-handles.js';
+import { type AnyServer, callOf, type HandlerContext, intercept } from './handler/sdk.js';
+import { HeldHandles } from './handler/self-contained-handles.js';
 import { TimeLimit } from './later.js';
-import type { Ledger } from './ledger.js';
-import { LedgerClient } from './ledger-client.js';
+import type { Ledger } from './ledger/ledger.js';
+import { LedgerClient } from './ledger/ledger-client.js';
 import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
-import type { Negotiated } from './negotiated.js';
 import type { Policy, PrincipalOf } from './policy.js';
 import { quietly, type Refused, tell } from './refused.js';
 import type { RequestContext } from './request-context.js';
-import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
-import type { Arrived } from './transport.js';
+import {
+  type FetchHandler,
+  type HttpSessionsOptions,
+  withSessions,
+} from './transport/http-sessions.js';
+import type { Arrived } from './transport/intercept.js';
+import type { Negotiated } from './transport/negotiated.js';
 
 /** Settings of a {@link Guard}. */
 export interface GuardOptions {

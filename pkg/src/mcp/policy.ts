@@ -3,10 +3,10 @@ import type { Principal } from '../principal.js';
 import type { Accept } from './accept.js';
 import type { Engine, TransportSettings } from './engine.js';
 import type { TimeLimit } from './later.js';
-import type { LedgerClient } from './ledger-client.js';
-import type { Negotiated } from './negotiated.js';
+import type { LedgerClient } from './ledger/ledger-client.js';
 import type { Listener } from './refused.js';
 import type { RequestContext } from './request-context.js';
+import type { Negotiated } from './transport/negotiated.js';
 
 /** Resolves the caller of a request. */
 export type PrincipalOf = (

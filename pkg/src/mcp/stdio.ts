@@ -14,7 +14,9 @@ import { checkTtl } from '../lifetime.js';
 import { Caller } from './caller.js';
 import type { Engine, Exchange, Sent, Step } from './engine.js';
 import { type Guard, policyOf } from './guard.js';
-import { isOwn, meantBy, ownId } from './ids.js';
+import type { Policy } from './policy.js';
+import { tell } from './refused.js';
+import { isOwn, meantBy, ownId } from './transport/ids.js';
 import {
   carrying,
   claimsModern,
@@ -25,11 +27,9 @@ import {
   type Message,
   takenOff,
   withResult,
-} from './messages.js';
-import type { Negotiated } from './negotiated.js';
-import { cancelling, cancels, type Numbered, Pending } from './pending.js';
-import type { Policy } from './policy.js';
-import { tell } from './refused.js';
+} from './transport/messages.js';
+import type { Negotiated } from './transport/negotiated.js';
+import { cancelling, cancels, type Numbered, Pending } from './transport/pending.js';
 
 /** The longest line that the SDK's own transport accepts. */
 const MOST = 10 * 1024 * 1024;

@@ -1,8 +1,8 @@
 /** Messages around HTTP and stdio, before the SDK reads them. */
 
 import type { RequestId } from '@modelcontextprotocol/server';
-import { type Sent, sent } from './engine.js';
-import { PROTOCOL_VERSION } from './metadata.js';
+import { type Sent, sent } from '../engine.js';
+import { PROTOCOL_VERSION } from '../metadata.js';
 
 export type Message = Readonly<Record<string, unknown>>;
 

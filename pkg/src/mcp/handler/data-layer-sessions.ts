@@ -1,9 +1,9 @@
-import { invalidArgument } from '../error.js';
-import { flag, optional, options, text, wrongType } from '../input.js';
-import { checkTtl } from '../lifetime.js';
-import type { CallOf } from './acts.js';
-import type { Required, SessionSettings } from './engine.js';
-import type { Beginning, Policy } from './policy.js';
+import { invalidArgument } from '../../error.js';
+import { flag, optional, options, text, wrongType } from '../../input.js';
+import { checkTtl } from '../../lifetime.js';
+import type { Required, SessionSettings } from '../engine.js';
+import type { Beginning, Policy } from '../policy.js';
+import type { CallOf } from './handle-op.js';
 import type { HandlerContext } from './sdk.js';
 import type { Session } from './session.js';
 

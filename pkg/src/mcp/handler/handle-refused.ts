@@ -1,4 +1,4 @@
-import type { Reply, ToolResult } from './engine.js';
+import type { Reply, ToolResult } from '../engine.js';
 
 /**
  * A handle was refused or could not be created. Only the guard's `onRefused` learns the reason.

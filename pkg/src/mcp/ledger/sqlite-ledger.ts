@@ -1,6 +1,6 @@
-import { flag, optional, options } from '../input.js';
-import { core, WIDE } from '../module.js';
-import type { Command } from './engine.js';
+import { flag, optional, options } from '../../input.js';
+import { core, WIDE } from '../../module.js';
+import type { Command } from '../engine.js';
 import { type Ledger, storeText } from './ledger.js';
 
 /** A database for {@link SqliteLedger}, as of `node:sqlite` and `better-sqlite3`. */

@@ -1,6 +1,6 @@
-import type { Told } from './caller.js';
-import type { Command } from './engine.js';
-import { attempt, isPromiseLike, Late, TimeLimit } from './later.js';
+import type { Told } from '../caller.js';
+import type { Command } from '../engine.js';
+import { attempt, isPromiseLike, Late, TimeLimit } from '../later.js';
 import { type Ledger, LedgerUnfit } from './ledger.js';
 
 type Reply = readonly string[];

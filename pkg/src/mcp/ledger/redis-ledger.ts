@@ -1,7 +1,7 @@
-import { invalidArgument } from '../error.js';
-import { wrongType } from '../input.js';
-import { core, WIDE } from '../module.js';
-import type { Command } from './engine.js';
+import { invalidArgument } from '../../error.js';
+import { wrongType } from '../../input.js';
+import { core, WIDE } from '../../module.js';
+import type { Command } from '../engine.js';
 import { type Ledger, LedgerUnfit, storeText } from './ledger.js';
 import {
   type Connection,

@@ -1,7 +1,7 @@
-import { json, wrongType } from '../input.js';
-import { Opened } from '../opened.js';
-import { acted, type CallOf } from './acts.js';
-import { type Act, type Before, type Done, sent } from './engine.js';
+import { json, wrongType } from '../../input.js';
+import { Opened } from '../../opened.js';
+import { type Act, type Before, type Done, sent } from '../engine.js';
+import { acted, type CallOf } from './handle-op.js';
 import type { HandlerContext } from './sdk.js';
 
 /** A created or opened handle that holds its state. */

@@ -1,8 +1,8 @@
-import { invalidArgument } from '../error.js';
+import { invalidArgument } from '../../error.js';
+import type { Act, Done } from '../engine.js';
+import { TimeLimit } from '../later.js';
 import type { Call } from './call.js';
-import type { Act, Done } from './engine.js';
 import { HandleRefused } from './handle-refused.js';
-import { TimeLimit } from './later.js';
 import type { HandlerContext } from './sdk.js';
 
 /** Returns the protected request that a handler's context belongs to. */

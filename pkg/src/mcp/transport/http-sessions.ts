@@ -1,9 +1,11 @@
 /** `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store: the header holds the session. */
 
 import type { AuthInfo } from '@modelcontextprotocol/server';
-import { answer } from '../answer.js';
-import { Caller } from './caller.js';
-import type { Engine, Exchange, Reply } from './engine.js';
+import { answer } from '../../answer.js';
+import { Caller } from '../caller.js';
+import type { Engine, Exchange, Reply } from '../engine.js';
+import type { Policy } from '../policy.js';
+import { tell } from '../refused.js';
 import {
   carrying,
   claimsModern,
@@ -14,8 +16,6 @@ import {
   takenOff,
   withResult,
 } from './messages.js';
-import type { Policy } from './policy.js';
-import { tell } from './refused.js';
 import { rewritten, whole } from './rewrite.js';
 
 /** A handler of web-standard requests, such as `fetch` of `createMcpHandler`. */

@@ -13,12 +13,12 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
-import { answer as fixed } from '../answer.js';
+import { answer as fixed } from '../../answer.js';
+import { after, attempt } from '../later.js';
+import { quietly } from '../refused.js';
+import type { RequestContext } from '../request-context.js';
 import { meantBy, ownId } from './ids.js';
-import { after, attempt } from './later.js';
 import { cancelling, cancels, type Numbered, Pending } from './pending.js';
-import { quietly } from './refused.js';
-import type { RequestContext } from './request-context.js';
 
 /** One message between the wire and the handlers of a protected server. */
 export interface Passing {

@@ -1,7 +1,7 @@
-import { count, optional, options } from '../input.js';
-import { core, entered, WIDE } from '../module.js';
-import type * as raw from '../raw.js';
-import type { Command } from './engine.js';
+import { count, optional, options } from '../../input.js';
+import { core, entered, WIDE } from '../../module.js';
+import type * as raw from '../../raw.js';
+import type { Command } from '../engine.js';
 
 /**
  * Records used tokens, ended sessions and the latest state of each session. LEDGER.md defines the commands

@@ -1,7 +1,7 @@
-import { json } from '../input.js';
-import type { SessionMetadata } from '../sessions.js';
-import type { Exchange, SessionFacts } from './engine.js';
-import { isPromiseLike } from './later.js';
+import { json } from '../../input.js';
+import type { SessionMetadata } from '../../sessions.js';
+import type { Exchange, SessionFacts } from '../engine.js';
+import { isPromiseLike } from '../later.js';
 
 /** A handler's result: as it was made first, and as it was made again. */
 export interface Remade {

@@ -1,6 +1,6 @@
 /** The connections that a ledger opens to a single Redis or Valkey. */
 
-import { Late, TimeLimit } from './later.js';
+import { Late, TimeLimit } from '../later.js';
 
 export type Send = (...command: [string, ...string[]]) => PromiseLike<unknown>;
 

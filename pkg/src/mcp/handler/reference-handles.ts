@@ -1,5 +1,5 @@
-import { acted, type CallOf } from './acts.js';
-import { type Done, sent } from './engine.js';
+import { type Done, sent } from '../engine.js';
+import { acted, type CallOf } from './handle-op.js';
 import type { HandlerContext } from './sdk.js';
 
 /** An accepted handle: the key of a row in your store. */

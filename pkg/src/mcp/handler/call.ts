@@ -1,9 +1,9 @@
 import type { JSONRPCResponse } from '@modelcontextprotocol/server';
-import { carried } from '../context.js';
-import { invalidArgument } from '../error.js';
-import type { Carried } from '../facts.js';
-import { json } from '../input.js';
-import { Caller, type Told } from './caller.js';
+import { carried } from '../../context.js';
+import { invalidArgument } from '../../error.js';
+import type { Carried } from '../../facts.js';
+import { json } from '../../input.js';
+import { Caller, type Told } from '../caller.js';
 import {
   type Act,
   type Deliver,
@@ -12,15 +12,15 @@ import {
   type Leave,
   type Step,
   sent,
-} from './engine.js';
-import { after } from './later.js';
-import { isTooDeep } from './messages.js';
-import { metadataOf, PROTOCOL_VERSION, withMetadata } from './metadata.js';
-import type { Policy } from './policy.js';
-import { quoted } from './quoted.js';
-import type { RequestContext } from './request-context.js';
+} from '../engine.js';
+import { after } from '../later.js';
+import { metadataOf, PROTOCOL_VERSION, withMetadata } from '../metadata.js';
+import type { Policy } from '../policy.js';
+import { quoted } from '../quoted.js';
+import type { RequestContext } from '../request-context.js';
+import type { Arrived, Entered, Leaving, Passing } from '../transport/intercept.js';
+import { isTooDeep } from '../transport/messages.js';
 import { type Remade, Session } from './session.js';
-import type { Arrived, Entered, Leaving, Passing } from './transport.js';
 
 type Result = Readonly<Record<string, unknown>>;
 

@@ -12,8 +12,14 @@ import type {
   StandardSchemaV1,
   Transport,
 } from '@modelcontextprotocol/server';
-import { invalidArgument } from '../error.js';
-import { type Boundary, type Delivery, type Passing, type Receiver, stand } from './transport.js';
+import { invalidArgument } from '../../error.js';
+import {
+  type Boundary,
+  type Delivery,
+  type Passing,
+  type Receiver,
+  stand,
+} from '../transport/intercept.js';
 
 /** A server of the SDK: `McpServer` or the low-level `Server`. */
 export interface AnyServer {
