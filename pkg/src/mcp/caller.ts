@@ -5,11 +5,11 @@ import type { Accept, Accepted } from './accept.js';
 import type { Event, Exchange, Presented, Question, Step } from './engine.js';
 import { attempt, isPromiseLike, TimeLimit } from './later.js';
 import type { Known, Policy } from './policy.js';
-import { tell } from './refused.js';
+import { report } from './refused.js';
 import type { RequestContext } from './request-context.js';
 
 /** The result of one of the application's functions, for the engine. */
-export interface Told {
+export interface Outcome {
   readonly event: Event;
   readonly value?: string;
   /** The value that it threw. */
@@ -32,9 +32,9 @@ export class Caller {
   readonly #context: RequestContext;
   readonly #message: Sender;
   #principal: Principal | undefined;
-  #identified: Told | Promise<Told> | undefined;
+  #identified: Outcome | Promise<Outcome> | undefined;
   /** Applies the handler's update functions to a session that another request wrote. */
-  #again: ((value: string) => Told) | undefined;
+  #again: ((value: string) => Outcome) | undefined;
 
   constructor(policy: Policy, context: RequestContext, message: Sender) {
     const known = knownOf(policy, context, message);
@@ -46,7 +46,7 @@ export class Caller {
   }
 
   /** Sets the function that is applied if another request writes the session meanwhile. */
-  onUpdate(again: (value: string) => Told): void {
+  onUpdate(again: (value: string) => Outcome): void {
     this.#again = again;
   }
 
@@ -75,7 +75,7 @@ export class Caller {
     for (;;) {
       for (const refusal of step.refused ?? []) {
         const { method } = this.#message;
-        tell(this.policy, refusal, { method, principal: this.#principal, cause });
+        report(this.policy, refusal, { method, principal: this.#principal, cause });
       }
       const told = this.#answer(step, limit);
       if (told === undefined) return step;
@@ -91,7 +91,7 @@ export class Caller {
   }
 
   /** Returns the application's answer to a step; `undefined` for a step of the SDK. */
-  #answer(step: Step, limit: TimeLimit): Told | Promise<Told> | undefined {
+  #answer(step: Step, limit: TimeLimit): Outcome | Promise<Outcome> | undefined {
     switch (step.step) {
       case 'identify':
         return this.#identify();
@@ -109,7 +109,7 @@ export class Caller {
   }
 
   /** Resolves the principal, once. */
-  #identify(): Told | Promise<Told> {
+  #identify(): Outcome | Promise<Outcome> {
     this.#identified ??= attempt(
       () => this.#principal ?? this.policy.principalOf(this.#context),
       (principal) => this.#checked(principal),
@@ -119,7 +119,7 @@ export class Caller {
   }
 
   /** Checks the principal that the function returned. Any error is the application's. */
-  #checked(principal: Principal | undefined): Told {
+  #checked(principal: Principal | undefined): Outcome {
     try {
       if (principal === undefined || principal === null) {
         return { event: { principal: { nobody: true } } };
@@ -134,19 +134,19 @@ export class Caller {
     }
   }
 
-  #begin(): Told | Promise<Told> {
+  #begin(): Outcome | Promise<Outcome> {
     const params = Object(this.#message.params);
-    return attempt<unknown, Told>(
+    return attempt<unknown, Outcome>(
       () => this.policy.initial?.({ ...this.#context, params }),
       (first) => ({ event: { begun: {} }, value: json('initial', first) }),
       (cause) => ({ event: { begun: failed('initial', cause) }, cause }),
     );
   }
 
-  #ask({ accept: tokens, end }: Question, limit: TimeLimit): Told | Promise<Told> {
+  #ask({ accept: tokens, end }: Question, limit: TimeLimit): Outcome | Promise<Outcome> {
     const { accept } = this.policy;
     if (accept === undefined) throw new TypeError('accept: expected one');
-    return attempt<Verdict, Told>(
+    return attempt<Verdict, Outcome>(
       () =>
         end === undefined
           ? this.#accepted(accept, tokens ?? [], limit)

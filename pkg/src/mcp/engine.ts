@@ -34,12 +34,12 @@ export interface LedgerOptions {
    * How far the clocks of the replicas and of the store may differ, in seconds: 5 by default, and 0 if the
    * ledger is on this machine.
    */
-  readonly allowance?: number | undefined;
+  readonly clockTolerance?: number | undefined;
   /**
    * Accepts tokens that are older than the ledger if they were made at this time or later, in Unix seconds:
    * for the introduction of a ledger. This includes tokens that were used or ended before it.
    */
-  readonly adopt?: number | undefined;
+  readonly acceptIssuedSince?: number | undefined;
   /** Whether a `requestState` may be used more than once. */
   readonly reusableRequestState?: boolean | undefined;
 }
@@ -69,7 +69,7 @@ export interface TransportSettings {
 }
 
 /** A value from a client that should be a text: `true` stands for any other type. */
-export type Sent = string | true | undefined;
+export type ClientValue = string | true | undefined;
 
 export interface Message {
   readonly method: string;
@@ -77,8 +77,8 @@ export interface Message {
   readonly notification?: boolean;
   readonly modern: boolean;
   readonly header?: string | undefined;
-  readonly carried?: Sent;
-  readonly session?: { readonly id?: Sent; readonly state?: Sent } | undefined;
+  readonly carried?: ClientValue;
+  readonly session?: { readonly id?: ClientValue; readonly state?: ClientValue } | undefined;
   readonly principal?: Principal | undefined;
 }
 
@@ -88,8 +88,8 @@ export interface Transport {
   readonly notification: boolean;
   readonly modern: boolean;
   readonly version?: string | undefined;
-  readonly header?: Sent;
-  readonly inside?: Sent;
+  readonly header?: ClientValue;
+  readonly messageSessionId?: ClientValue;
 }
 
 /** The failure of one of the application's functions, in our own words. */
@@ -108,7 +108,7 @@ export type Event =
 /** The parts of a handler's result that the engine needs. */
 export interface Head {
   readonly outcome?: 'input_required' | undefined;
-  readonly token?: Sent;
+  readonly token?: ClientValue;
   /** `cacheScope`. */
   readonly scope?: string | undefined;
 }
@@ -231,7 +231,7 @@ export interface Refusal {
 export interface Act {
   readonly do: 'mint' | 'check' | 'seal' | 'open' | 'end';
   readonly type: string;
-  readonly handle?: Sent;
+  readonly handle?: ClientValue;
   readonly held?: boolean;
   readonly ttl?: number | undefined;
   readonly maxAge?: number | undefined;
@@ -246,7 +246,11 @@ export class Engine {
   /** @throws {@link SealwaxError} `invalid_argument` for invalid settings */
   constructor(codec: Codec, settings: Settings) {
     const { Guard } = core(WIDE);
-    this.#raw = new Guard(rawCodec(codec), JSON.stringify(settings));
+    const { ledger } = settings;
+    const old = ledger && {
+      ...{ ...ledger, allowance: ledger.clockTolerance, adopt: ledger.acceptIssuedSince },
+    };
+    this.#raw = new Guard(rawCodec(codec), JSON.stringify({ ...settings, ledger: old }));
   }
 
   /** Begins the exchange of a message to the SDK's handlers; `args` are its arguments as JSON. */
@@ -260,13 +264,14 @@ export class Engine {
   }
 
   /** Begins the exchange that revokes every token a principal has until now. */
-  revoke(principal: Principal, lives?: number): Exchange {
-    return new Exchange(this.#entered().revoke(JSON.stringify(principal), lives));
+  revoke(principal: Principal, retainFor?: number): Exchange {
+    return new Exchange(this.#entered().revoke(JSON.stringify(principal), retainFor));
   }
 
   /** Begins the exchange of a message on HTTP or stdio; `initialize` are its parameters as JSON. */
   transport(transport: Transport, initialize?: string): Exchange {
-    return new Exchange(this.#entered().transport(JSON.stringify(transport), initialize));
+    const document = { ...transport, inside: transport.messageSessionId };
+    return new Exchange(this.#entered().transport(JSON.stringify(document), initialize));
   }
 
   #entered(): raw.Guard {
@@ -337,7 +342,7 @@ export class Exchange {
  * Converts a value from a client or a handler. `null` counts as absent. A text is cut where the engine refuses it as too
  * large, because the module's memory never shrinks.
  */
-export function sent(value: unknown): Sent {
+export function clientValue(value: unknown): ClientValue {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string' || !value.isWellFormed()) return true;
   const most = inside().most();

@@ -13,15 +13,15 @@ import {
   type SessionsOptions,
   sessionsOf,
 } from './handler/data-layer-sessions.js';
-import { Handles } from './handler/reference-handles.js';
-import { type AnyServer, callOf, type HandlerContext, intercept } from './handler/sdk.js';
-import { HeldHandles } from './handler/self-contained-handles.js';
+import { ReferenceHandles } from './handler/reference-handles.js';
+import { type AnyServer, callOf, type HandlerContext, hook } from './handler/sdk.js';
+import { SelfContainedHandles } from './handler/self-contained-handles.js';
 import { TimeLimit } from './later.js';
 import type { Ledger } from './ledger/ledger.js';
 import { LedgerClient } from './ledger/ledger-client.js';
 import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Policy, PrincipalOf } from './policy.js';
-import { quietly, type Refused, tell } from './refused.js';
+import { quietly, type Refused, report } from './refused.js';
 import type { RequestContext } from './request-context.js';
 import {
   type FetchHandler,
@@ -204,7 +204,7 @@ export class Guard {
       const boundary = (message: Arrived, context: RequestContext) =>
         new Call(this.#policy, message, context);
       const methods = this.#settings.sessions ? [SESSIONS_CREATE, SESSIONS_DELETE] : [];
-      intercept(server, boundary, methods);
+      hook(server, boundary, methods);
       this.#servers.add(server);
       this.#protecting = true;
     }
@@ -216,19 +216,19 @@ export class Guard {
    * after it (5 seconds by default) has to sign in again. `ledger_unconfirmed` is logged if no replica of the
    * store confirmed it.
    *
-   * @param lives how many seconds the ledger keeps the record: at least the longest lifetime of the
+   * @param retainFor how many seconds the ledger keeps the record: at least the longest lifetime of the
    * service's tokens, now or later; 400 days by default, longer than anything lives
    * @throws {@link SealwaxError} `invalid_argument` without a ledger; an `Error` if the ledger did not record it
    */
-  async revoke(principal: Principal, lives?: number): Promise<void> {
+  async revoke(principal: Principal, retainFor?: number): Promise<void> {
     partsOf(principal);
     const { acceptTimeout, engine, ledgerClient } = this.#policy;
-    const exchange = engine.revoke(principal, optional(count, 'lives', lives));
+    const exchange = engine.revoke(principal, optional(count, 'retainFor', retainFor));
     const limit = new TimeLimit(acceptTimeout);
     try {
       for (let step = exchange.first; ; ) {
         for (const refusal of step.refused ?? []) {
-          tell(this.#policy, refusal, { method: undefined, principal, cause: undefined });
+          report(this.#policy, refusal, { method: undefined, principal, cause: undefined });
         }
         if (step.step === 'done') return;
         if (step.step !== 'ledger' || ledgerClient === undefined) {
@@ -312,9 +312,12 @@ export class Guard {
    *
    * @param given `maxAge`: the lifetime of a handle in seconds; by default that of its key
    */
-  handles(type: string, given: { readonly maxAge?: number | undefined } = {}): Handles {
+  referenceHandles(
+    type: string,
+    given: { readonly maxAge?: number | undefined } = {},
+  ): ReferenceHandles {
     const maxAge = optional(maxAgeOf, 'maxAge', options(given, 'maxAge').maxAge);
-    return new Handles(this.#callOf, handleType(type), maxAge);
+    return new ReferenceHandles(this.#callOf, handleType(type), maxAge);
   }
 
   /**
@@ -323,16 +326,16 @@ export class Guard {
    * @param given `ttl`: the lifetime of each handle in seconds, 24 hours by default; `maxAge`: the maximum age
    * of the first and all its successors; `singleUse`: a handle can be renewed once, which needs a `ledger`
    */
-  heldHandles<T = unknown>(
+  selfContainedHandles<T = unknown>(
     type: string,
     given: {
       readonly ttl?: number | undefined;
       readonly maxAge?: number | undefined;
       readonly singleUse?: boolean | undefined;
     } = {},
-  ): HeldHandles<T> {
+  ): SelfContainedHandles<T> {
     const { ttl, maxAge, singleUse } = options(given, 'ttl', 'maxAge', 'singleUse');
-    return new HeldHandles<T>(this.#callOf, handleType(type), {
+    return new SelfContainedHandles<T>(this.#callOf, handleType(type), {
       ttl: optional(checkTtl, 'ttl', ttl),
       maxAge: optional(maxAgeOf, 'maxAge', maxAge),
       singleUse: optional(flag, 'singleUse', singleUse) ?? false,
@@ -347,12 +350,18 @@ function ledgerOf(ledger: unknown, given: unknown): LedgerSettings | undefined {
   }
   const { run, local } = Object(ledger);
   method('ledger.run', run);
-  const known = options(given ?? {}, 'label', 'allowance', 'adopt', 'reusableRequestState');
+  const known = options(
+    given ?? {},
+    'label',
+    'clockTolerance',
+    'acceptIssuedSince',
+    'reusableRequestState',
+  );
   return {
     local: optional(flag, 'ledger.local', local),
     label: optional(text, 'label', known.label),
-    allowance: optional(count, 'allowance', known.allowance),
-    adopt: optional(count, 'adopt', known.adopt),
+    clockTolerance: optional(count, 'clockTolerance', known.clockTolerance),
+    acceptIssuedSince: optional(count, 'acceptIssuedSince', known.acceptIssuedSince),
     reusableRequestState: optional(flag, 'reusableRequestState', known.reusableRequestState),
   };
 }

@@ -10,9 +10,12 @@ export type { Command, LedgerOptions, Required } from './engine.js';
 export { Guard, type GuardOptions } from './guard.js';
 export type { DataLayerSessions, SessionsOptions } from './handler/data-layer-sessions.js';
 export { HandleRefused } from './handler/handle-refused.js';
-export type { Handle, Handles } from './handler/reference-handles.js';
+export type { ReferenceHandle, ReferenceHandles } from './handler/reference-handles.js';
 export type { AnyServer, HandlerContext } from './handler/sdk.js';
-export type { Held, HeldHandles } from './handler/self-contained-handles.js';
+export type {
+  SelfContainedHandle,
+  SelfContainedHandles,
+} from './handler/self-contained-handles.js';
 export type { Session } from './handler/session.js';
 export { type Ledger, LedgerUnfit, MemoryLedger } from './ledger/ledger.js';
 export { type RedisClient, RedisLedger } from './ledger/redis-ledger.js';

@@ -26,7 +26,7 @@ export function attempt<T, R>(
 }
 
 /** No answer came in time. */
-export class Late extends Error {}
+export class TimeoutError extends Error {}
 
 /** The time limit for all questions of one request together. */
 export class TimeLimit {
@@ -39,13 +39,13 @@ export class TimeLimit {
   /**
    * Waits for an answer.
    *
-   * @throws the answer's error; {@link Late} when the time is over
+   * @throws the answer's error; {@link TimeoutError} when the time is over
    */
   async wait<T>(asked: PromiseLike<T>): Promise<T> {
     const from = performance.now();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
-      const give = () => reject(new Late('expected an answer in time'));
+      const give = () => reject(new TimeoutError('expected an answer in time'));
       // An answer that arrived while this process was busy is read before the second timer.
       const read = () => {
         timer = setTimeout(give, 0);

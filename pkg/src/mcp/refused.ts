@@ -52,7 +52,7 @@ export interface Circumstances {
   readonly cause: unknown;
 }
 
-export function tell(listener: Listener, refusal: Refusal, known: Circumstances): void {
+export function report(listener: Listener, refusal: Refusal, known: Circumstances): void {
   const { kind, tokenId, target } = refusal;
   const { method, principal, cause } = known;
   const code = refusal.code as Refused['code'];

@@ -12,11 +12,11 @@ import { answer } from '../answer.js';
 import { optional } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { Caller } from './caller.js';
-import type { Engine, Exchange, Sent, Step } from './engine.js';
+import type { ClientValue, Engine, Exchange, Step } from './engine.js';
 import { type Guard, policyOf } from './guard.js';
 import type { Policy } from './policy.js';
-import { tell } from './refused.js';
-import { isOwn, meantBy, ownId } from './transport/ids.js';
+import { report } from './refused.js';
+import { clientId, isOwn, ownId } from './transport/ids.js';
 import {
   carrying,
   claimsModern,
@@ -25,14 +25,14 @@ import {
   isRequest,
   isTooDeep,
   type Message,
-  takenOff,
+  stripSessionId,
   withResult,
 } from './transport/messages.js';
 import type { Negotiated } from './transport/negotiated.js';
 import { cancelling, cancels, type Numbered, Pending } from './transport/pending.js';
 
-/** The longest line that the SDK's own transport accepts. */
-const MOST = 10 * 1024 * 1024;
+/** The longest line, in characters, that the SDK's own transport accepts. */
+const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
  * Returns streams for the SDK's `StdioServerTransport` that carry the sessions of SEP-1359: `sessionId` and
@@ -75,7 +75,7 @@ export function sessionStreams(
     idle: optional(checkTtl, 'idle', idle),
     sep1359: true,
   });
-  const line = new Line(policy, engine, (message) => stdout.write(text(message)));
+  const connection = new StdioConnection(policy, engine, (message) => stdout.write(text(message)));
   const outward = linesOf(async (json) => {
     const message = parsed(json);
     if (message === undefined) {
@@ -83,12 +83,12 @@ export function sessionStreams(
       return;
     }
     try {
-      await line.leave(message);
+      await connection.leave(message);
     } catch (cause) {
-      line.failed(cause, 'method' in message ? undefined : meantBy(message.id as RequestId));
+      connection.failed(cause, 'method' in message ? undefined : clientId(message.id as RequestId));
     }
   });
-  return [Readable.from(incoming(stdin, line)), outward];
+  return [Readable.from(incoming(stdin, connection)), outward];
 }
 
 /** A request in the SDK, until its response. */
@@ -103,7 +103,7 @@ interface Waiting extends Numbered {
 }
 
 /** The connection of one client. */
-class Line {
+class StdioConnection {
   readonly #policy: Policy;
   readonly #engine: Engine;
   readonly #send: (message: Message) => void;
@@ -121,9 +121,11 @@ class Line {
 
   /** Yields the messages for the SDK, for one that came. */
   async *enter(came: Message): AsyncGenerator<Message> {
-    const { message, inside } = takenOff(came);
+    const { message, messageSessionId } = stripSessionId(came);
     const caller = new Caller(this.#policy, {}, message);
-    const exchange = isTooDeep(came) ? this.#engine.unreadable() : this.#begun(message, inside);
+    const exchange = isTooDeep(came)
+      ? this.#engine.unreadable()
+      : this.#begun(message, messageSessionId);
     let step = await caller.drive(exchange);
     if (step.step === 'deliver') {
       this.#isInitialized ||= message.method === 'initialize';
@@ -143,22 +145,22 @@ class Line {
     }
     const { stamp, watch } = step;
     this.#session = stamp ?? this.#session;
-    yield this.#awaited(this.#meant(message), {
+    yield this.#awaited(this.#cancelled(message), {
       ...{ caller, exchange, stamp, watched: watch !== undefined },
     });
   }
 
-  #begun(message: Message, inside: Sent): Exchange {
+  #begun(message: Message, messageSessionId: ClientValue): Exchange {
     const { initialize, ...told } = facts(message);
     const modern = claimsModern(message);
-    return this.#engine.transport({ ...told, modern, inside }, initialize);
+    return this.#engine.transport({ ...told, modern, messageSessionId }, initialize);
   }
 
   /** Answers a request that could not be served, or whose response cannot be written. */
   failed(cause: unknown, id: unknown): void {
     const message = 'stdio: expected a message that can be served, found an error';
     const circumstances = { method: undefined, principal: undefined, cause };
-    tell(this.#policy, { code: 'invalid_argument', kind: 'session', message }, circumstances);
+    report(this.#policy, { code: 'invalid_argument', kind: 'session', message }, circumstances);
     if (id !== undefined)
       this.#send({ jsonrpc: '2.0', id, ...answer('data-layer', { error: cause }) });
   }
@@ -185,8 +187,8 @@ class Line {
   }
 
   /** Returns a cancellation with our id of the request; returns any other message unchanged. */
-  #meant(message: Message): Message {
-    const waiting = this.#pending.meantBy(message);
+  #cancelled(message: Message): Message {
+    const waiting = this.#pending.cancelled(message);
     if (waiting === undefined) return message;
     if (cancels(message)) this.#end(waiting);
     return cancelling(message, waiting);
@@ -245,27 +247,28 @@ class Line {
   }
 }
 
-async function* incoming(stdin: Readable, line: Line): AsyncGenerator<Buffer> {
+async function* incoming(stdin: Readable, connection: StdioConnection): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of stdin) {
     rest += decoder.decode(chunk, { stream: true });
     const lines = rest.split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > MOST) throw new Error(`stdin: expected lines of at most ${MOST} characters`);
+    if (rest.length > MAX_BYTES)
+      throw new Error(`stdin: expected lines of at most ${MAX_BYTES} characters`);
     for (const json of lines) {
       const message = parsed(json);
       if (message === undefined) yield Buffer.from(`${json}\n`);
-      else yield* entered(line, message);
+      else yield* entered(connection, message);
     }
   }
 }
 
-async function* entered(line: Line, message: Message): AsyncGenerator<Buffer> {
+async function* entered(connection: StdioConnection, message: Message): AsyncGenerator<Buffer> {
   try {
-    for await (const next of line.enter(message)) yield Buffer.from(text(next));
+    for await (const next of connection.enter(message)) yield Buffer.from(text(next));
   } catch (cause) {
-    line.failed(cause, isRequest(message) ? message.id : undefined);
+    connection.failed(cause, isRequest(message) ? message.id : undefined);
   }
 }
 

@@ -212,7 +212,7 @@ test('stdio: a session of SEP-1359 that was terminated has ended', async () => {
 // ---- memory ----
 
 test('memory: where there is no room, the newcomer is refused', async () => {
-  const server = await replica(ledgerOf({ engine: 'memory', room: 6000 }));
+  const server = await replica(ledgerOf({ engine: 'memory', capacity: 6000 }));
   const [mallory, alice] = [await server.connect('mallory'), await server.connect('alice')];
   const use = async (client) => {
     const { requestState } = (await client.call('ask', { id: 7 })).result;
@@ -242,10 +242,12 @@ test('memory: what is older than it is unknown, unless it is adopted', async () 
   const read = (client) => () => client.call('read', {}, within(session));
   assert.equal((await refused(server, read(there))).code, 'unknown');
   const adopt = Math.floor(Date.now() / 1000) - 60;
-  const adopting = await replica(new MemoryLedger(), { ledgerOptions: { adopt } });
+  const adopting = await replica(new MemoryLedger(), {
+    ledgerOptions: { acceptIssuedSince: adopt },
+  });
   assert.ok((await read(await adopting.connect('alice'))()).result.content);
   assert.throws(() => new MemoryLedger({ rooms: 1 }), TypeError);
-  assert.throws(() => new MemoryLedger({ room: -1 }), { code: 'invalid_argument' });
+  assert.throws(() => new MemoryLedger({ capacity: -1 }), { code: 'invalid_argument' });
 });
 
 test('a session in the header ends for good', async () => {

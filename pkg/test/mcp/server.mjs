@@ -50,8 +50,8 @@ export function world(config, principal, onRefused) {
   });
   const life = rest.ttl ?? 3600;
   const [rows, baskets] = [
-    guard.handles('row', { maxAge: life }),
-    guard.heldHandles('basket', { ttl: life, singleUse: rest.singleUse }),
+    guard.referenceHandles('row', { maxAge: life }),
+    guard.selfContainedHandles('basket', { ttl: life, singleUse: rest.singleUse }),
   ];
   const sessions = rest.sessions && guard.sessions(sessionsOf(rest.sessions));
   const factory = () => {

@@ -42,7 +42,7 @@ export function served(ledger, options = {}) {
     logger: { warn: (line) => lines.push(line) },
     ...options,
   });
-  const rows = guard.handles('row');
+  const rows = guard.referenceHandles('row');
   const factory = factoryOf(
     {
       'tools/call': async ({ params }, ctx) => {

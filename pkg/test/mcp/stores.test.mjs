@@ -130,7 +130,7 @@ for (const client of ['ioredis', 'redis']) {
       await new Promise((later) => setTimeout(later, 50));
     }
     const ledger = connected(client, master.url);
-    const server = served(ledger, { ledgerOptions: { adopt: 0 } });
+    const server = served(ledger, { ledgerOptions: { acceptIssuedSince: 0 } });
     let told = 1;
     // It has a fifth of a second, which is little on a busy machine.
     for (let tries = 0; tries < 50 && told > 0; tries += 1) {

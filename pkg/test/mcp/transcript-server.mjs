@@ -252,8 +252,8 @@ export class Stage {
     const options = [third, ...rest].filter((one) => one?.as || one?.maxAge || one?.held === true);
     const { as, maxAge, held } = Object.assign({}, ...options);
     const [rows, baskets] = [
-      this.#guard.handles(type, { maxAge }),
-      this.#guard.heldHandles(type, { maxAge }),
+      this.#guard.referenceHandles(type, { maxAge }),
+      this.#guard.selfContainedHandles(type, { maxAge }),
     ];
     const value = this.#world.resolved(third);
     const made = (handle) => {

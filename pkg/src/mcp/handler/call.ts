@@ -1,17 +1,17 @@
 import type { JSONRPCResponse } from '@modelcontextprotocol/server';
-import { carried } from '../../context.js';
+import { tokenFields } from '../../context.js';
 import { invalidArgument } from '../../error.js';
-import type { Carried } from '../../facts.js';
+import type { TokenFields } from '../../facts.js';
 import { json } from '../../input.js';
-import { Caller, type Told } from '../caller.js';
+import { Caller, type Outcome } from '../caller.js';
 import {
   type Act,
+  clientValue,
   type Deliver,
   type Exchange,
   type Head,
   type Leave,
   type Step,
-  sent,
 } from '../engine.js';
 import { after } from '../later.js';
 import { metadataOf, PROTOCOL_VERSION, withMetadata } from '../metadata.js';
@@ -31,7 +31,7 @@ export class Call implements Passing {
   readonly #message: Arrived;
   readonly #context: RequestContext;
   /** The members that carry a token, if its method has any. */
-  readonly #carried: Carried | undefined;
+  readonly #fields: TokenFields | undefined;
   #exchange: Exchange | undefined;
   #delivered: Deliver | undefined;
   #session: Session | undefined;
@@ -46,7 +46,7 @@ export class Call implements Passing {
     this.caller = new Caller(policy, context, message);
     this.#message = message;
     this.#context = context;
-    this.#carried = 'id' in message ? carried(message.method) : undefined;
+    this.#fields = 'id' in message ? tokenFields(message.method) : undefined;
   }
 
   /** Whether it was answered or dropped. */
@@ -68,7 +68,7 @@ export class Call implements Passing {
 
   /** Whether the engine is not needed before the handler runs. */
   #bringsNothing(): boolean {
-    const { param, target } = this.#carried ?? {};
+    const { param, target } = this.#fields ?? {};
     const came = param === undefined ? undefined : this.#param(param);
     return !this.policy.sessions && target === undefined && came === undefined;
   }
@@ -85,20 +85,20 @@ export class Call implements Passing {
   #begun(): Exchange {
     const { policy, caller } = this;
     const { method } = this.#message;
-    const carries = this.#carried;
+    const fields = this.#fields;
     const metadata = metadataOf(this.#message.params) ?? undefined;
-    const target = carries?.target && this.#param(carries.target);
-    const args = carries?.target && this.#param('arguments');
+    const target = fields?.target && this.#param(fields.target);
+    const args = fields?.target && this.#param('arguments');
     const came = metadata !== undefined && this.#cameWith(metadata);
     // The engine will need the principal, and refuses nothing before: passing it now saves a step.
     const known =
-      carries?.target !== undefined &&
+      fields?.target !== undefined &&
       (came ? came.header === undefined : policy.sessions !== 'required');
     const document = {
       ...{ method, notification: !('id' in this.#message) },
       target: typeof target === 'string' && target.isWellFormed() ? target : undefined,
       modern: Object(this.#param('_meta'))[PROTOCOL_VERSION] !== undefined,
-      carried: carries && sent(this.#param(carries.param)),
+      carried: fields && clientValue(this.#param(fields.param)),
       ...came,
       principal: known ? caller.principalAtOnce : caller.principal,
     };
@@ -108,7 +108,7 @@ export class Call implements Passing {
   #cameWith(metadata: unknown) {
     const { sessionId, state } = Object(metadata);
     const header = this.#context.http?.req?.headers.get('mcp-session-id') ?? undefined;
-    return { header, session: { id: sent(sessionId), state: sent(state) } };
+    return { header, session: { id: clientValue(sessionId), state: clientValue(state) } };
   }
 
   /** Returns a member of the parameters; `undefined` for `null` too. */
@@ -120,7 +120,7 @@ export class Call implements Passing {
   /** Returns the message for the handler, without its sealed state, which {@link Call.state} provides. */
   #opened(text: string | undefined): Arrived {
     const { params } = this.#message;
-    const { param, kind } = this.#carried ?? {};
+    const { param, kind } = this.#fields ?? {};
     if (param === undefined || params === undefined || !Object.hasOwn(params, param)) {
       return this.#message;
     }
@@ -130,7 +130,7 @@ export class Call implements Passing {
   }
 
   leave(response: JSONRPCResponse): Leaving | Promise<Leaving> {
-    const watch = this.#delivered === undefined ? this.#carried?.result : this.#delivered.watch;
+    const watch = this.#delivered === undefined ? this.#fields?.result : this.#delivered.watch;
     if (!('result' in response) || watch === undefined) return response;
     const result: Result = response.result;
     const isAbsent = (member: string) => (result[member] ?? undefined) === undefined;
@@ -148,13 +148,13 @@ export class Call implements Passing {
   #head({ resultType, cacheScope, ...result }: Result): Head {
     return {
       outcome: resultType === 'input_required' ? 'input_required' : undefined,
-      token: this.#carried && sent(result[this.#carried.result]),
+      token: this.#fields && clientValue(result[this.#fields.result]),
       scope: typeof cacheScope === 'string' ? cacheScope : undefined,
     };
   }
 
   /** Applies the handler's functions to a session's value that another request wrote. */
-  #again(session: Session, written: string): Told {
+  #again(session: Session, written: string): Outcome {
     let what = 'update';
     try {
       const value = session.again(written);
@@ -169,8 +169,8 @@ export class Call implements Passing {
 
   #changed(given: Result, leave: Leave): Result {
     let result = given;
-    if (leave.token !== undefined && this.#carried !== undefined) {
-      result = { ...result, [this.#carried.result]: leave.token };
+    if (leave.token !== undefined && this.#fields !== undefined) {
+      result = { ...result, [this.#fields.result]: leave.token };
     }
     if (leave.private) {
       const { cacheScope, ttlMs } = result;
@@ -237,7 +237,7 @@ export class Call implements Passing {
   }
 
   #assertState(): void {
-    if (this.#carried?.kind === 'request-state') return;
+    if (this.#fields?.kind === 'request-state') return;
     throw invalidArgument(
       `requestState: expected a request that carries one, found ${quoted(this.#message.method)}`,
     );

@@ -1,9 +1,9 @@
-import { type Done, sent } from '../engine.js';
+import { clientValue, type Done } from '../engine.js';
 import { acted, type CallOf } from './handle-op.js';
 import type { HandlerContext } from './sdk.js';
 
 /** An accepted handle: the key of a row in your store. */
-export interface Handle {
+export interface ReferenceHandle {
   /** The text for the model. */
   readonly handle: string;
   /** The key for your store: 32 hex digits, the same at every check. */
@@ -17,9 +17,9 @@ export interface Handle {
  * it was created for. A user may have several. Agents of one user share a handle by passing it on, and stay
  * separate by creating their own.
  *
- * Created by {@link Guard.handles}.
+ * Created by {@link Guard.referenceHandles}.
  */
-export class Handles {
+export class ReferenceHandles {
   readonly #callOf: CallOf;
   readonly #type: string;
   readonly #maxAge: number | undefined;
@@ -36,7 +36,7 @@ export class Handles {
    *
    * @throws {@link HandleRefused} if it cannot be created
    */
-  async mint(context: HandlerContext): Promise<Handle> {
+  async mint(context: HandlerContext): Promise<ReferenceHandle> {
     return handleOf(await this.#acted(context, 'mint'));
   }
 
@@ -45,7 +45,7 @@ export class Handles {
    *
    * @throws {@link HandleRefused} unless it is accepted
    */
-  async check(context: HandlerContext, handle: unknown): Promise<Handle> {
+  async check(context: HandlerContext, handle: unknown): Promise<ReferenceHandle> {
     return handleOf(await this.#acted(context, 'check', handle));
   }
 
@@ -61,10 +61,10 @@ export class Handles {
 
   #acted(context: HandlerContext, what: 'mint' | 'check' | 'end', handle?: unknown) {
     const [type, maxAge] = [this.#type, this.#maxAge];
-    return acted(this.#callOf(context), { do: what, type, maxAge, handle: sent(handle) });
+    return acted(this.#callOf(context), { do: what, type, maxAge, handle: clientValue(handle) });
   }
 }
 
-function handleOf({ handle = '', id: ulid, expiresAt }: Done): Handle {
+function handleOf({ handle = '', id: ulid, expiresAt }: Done): ReferenceHandle {
   return { handle, ulid, ...(expiresAt !== undefined && { expiresAt }) };
 }

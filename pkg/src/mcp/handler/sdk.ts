@@ -16,9 +16,9 @@ import { invalidArgument } from '../../error.js';
 import {
   type Boundary,
   type Delivery,
+  intercept,
   type Passing,
   type Receiver,
-  stand,
 } from '../transport/intercept.js';
 
 /** A server of the SDK: `McpServer` or the low-level `Server`. */
@@ -81,7 +81,7 @@ export function callOf(context: HandlerContext): unknown {
  * @throws {@link SealwaxError} `invalid_argument` for a server with a `requestState.verify` of its own, or
  * one of an unsupported SDK
  */
-export function intercept<Call extends Served>(
+export function hook<Call extends Served>(
   server: AnyServer,
   boundary: Boundary<Call>,
   methods: readonly string[],
@@ -114,7 +114,7 @@ export function intercept<Call extends Served>(
   };
   inside.connect = async function (transport) {
     // If the server is already connected, the SDK throws.
-    if (this.transport === undefined) stand(transport, boundary, receiver);
+    if (this.transport === undefined) intercept(transport, boundary, receiver);
     return connect.call(this, transport);
   };
   showClientsId(inside);

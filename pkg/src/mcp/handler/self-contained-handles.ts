@@ -1,11 +1,11 @@
 import { json, wrongType } from '../../input.js';
 import { Opened } from '../../opened.js';
-import { type Act, type Before, type Done, sent } from '../engine.js';
+import { type Act, type Before, clientValue, type Done } from '../engine.js';
 import { acted, type CallOf } from './handle-op.js';
 import type { HandlerContext } from './sdk.js';
 
 /** A created or opened handle that holds its state. */
-export interface Held<T> {
+export interface SelfContainedHandle<T> {
   /** The text for the model. */
   readonly handle: string;
   /** The state. */
@@ -21,12 +21,12 @@ export interface Held<T> {
  *
  * A change of the state creates a new handle. The previous one stays valid, with its old state, until it
  * expires or is ended. If that is not acceptable, set `singleUse`, which needs a ledger: then
- * {@link HeldHandles.renew} uses up the previous handle; opening does not. Without a ledger, store the state
- * in the server and use {@link Guard.handles}.
+ * {@link SelfContainedHandles.renew} uses up the previous handle; opening does not. Without a ledger, store the state
+ * in the server and use {@link Guard.referenceHandles}.
  *
- * Created by {@link Guard.heldHandles}.
+ * Created by {@link Guard.selfContainedHandles}.
  */
-export class HeldHandles<T = unknown> {
+export class SelfContainedHandles<T = unknown> {
   readonly #callOf: CallOf;
   readonly #type: string;
   readonly #ttl: number | undefined;
@@ -55,7 +55,7 @@ export class HeldHandles<T = unknown> {
    *
    * @throws {@link HandleRefused} if the value is too large, or JSON cannot hold it
    */
-  seal(context: HandlerContext, value: T): Promise<Held<T>> {
+  seal(context: HandlerContext, value: T): Promise<SelfContainedHandle<T>> {
     return this.#sealed(context, value);
   }
 
@@ -64,9 +64,9 @@ export class HeldHandles<T = unknown> {
    *
    * @throws {@link HandleRefused} unless it is accepted
    */
-  async open(context: HandlerContext, handle: unknown): Promise<Held<T>> {
+  async open(context: HandlerContext, handle: unknown): Promise<SelfContainedHandle<T>> {
     const done = await this.#acted(context, {
-      ...{ do: 'open', handle: sent(handle), once: this.#once },
+      ...{ do: 'open', handle: clientValue(handle), once: this.#once },
     });
     return heldOf(done, handle as string, done.value ?? 'null');
   }
@@ -75,20 +75,28 @@ export class HeldHandles<T = unknown> {
    * Creates the successor of an opened handle. The start is kept, so that a `maxAge` holds, and the
    * generation increases by one. With `singleUse` it uses up the previous handle.
    *
-   * @throws {@link HandleRefused} as {@link HeldHandles.seal}, and if the previous handle was already used
+   * @throws {@link HandleRefused} as {@link SelfContainedHandles.seal}, and if the previous handle was already used
    */
-  async renew(context: HandlerContext, held: Held<T>, value: T): Promise<Held<T>> {
+  async renew(
+    context: HandlerContext,
+    held: SelfContainedHandle<T>,
+    value: T,
+  ): Promise<SelfContainedHandle<T>> {
     const before = befores.get(held.opened);
     if (before === undefined) throw wrongType('held', 'what open, seal or renew gave', held);
     return this.#sealed(context, value, before);
   }
 
-  /** Ends a handle before it expires, as {@link Handles.end} does. */
+  /** Ends a handle before it expires, as {@link ReferenceHandles.end} does. */
   async end(context: HandlerContext, handle: unknown): Promise<void> {
-    await this.#acted(context, { do: 'end', handle: sent(handle), held: true });
+    await this.#acted(context, { do: 'end', handle: clientValue(handle), held: true });
   }
 
-  async #sealed(context: HandlerContext, value: T, before?: Before): Promise<Held<T>> {
+  async #sealed(
+    context: HandlerContext,
+    value: T,
+    before?: Before,
+  ): Promise<SelfContainedHandle<T>> {
     const text = written(value);
     const once = this.#once;
     const done = await this.#acted(context, { do: 'seal', ttl: this.#ttl, before, once }, text);
@@ -113,7 +121,7 @@ function written(value: unknown): string {
   }
 }
 
-function heldOf<T>(done: Done, handle: string, value: string): Held<T> {
+function heldOf<T>(done: Done, handle: string, value: string): SelfContainedHandle<T> {
   const { id, expiresAt, before, life } = done;
   if (before === undefined || life === undefined) throw new TypeError('engine: expected its life');
   const opened = new Opened('handle-state', {

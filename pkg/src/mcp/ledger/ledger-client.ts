@@ -1,6 +1,6 @@
-import type { Told } from '../caller.js';
+import type { Outcome } from '../caller.js';
 import type { Command } from '../engine.js';
-import { attempt, isPromiseLike, Late, TimeLimit } from '../later.js';
+import { attempt, isPromiseLike, TimeLimit, TimeoutError } from '../later.js';
 import { type Ledger, LedgerUnfit } from './ledger.js';
 
 type Reply = readonly string[];
@@ -20,8 +20,8 @@ export class LedgerClient {
   }
 
   /** Runs a command on the ledger and returns its reply as an event. */
-  record({ script, keys, args }: Command, limit: TimeLimit): Told | Promise<Told> {
-    return attempt<Reply, Told>(
+  record({ script, keys, args }: Command, limit: TimeLimit): Outcome | Promise<Outcome> {
+    return attempt<Reply, Outcome>(
       () => this.#asked({ script, keys, args }, limit),
       (ledger) => {
         this.#warnOnce();
@@ -55,7 +55,7 @@ function texts(reply: unknown): Reply {
  */
 function why(cause: unknown): string {
   if (cause instanceof LedgerUnfit) return cause.message;
-  if (cause instanceof Late) return 'expected an answer in time, found none';
+  if (cause instanceof TimeoutError) return 'expected an answer in time, found none';
   const { errstr, code, message, constructor: made } = Object(cause);
   // The error code of Redis, such as OOM, also from within a script; ERR has no meaning.
   const [, word] = /(?:^|: )(?!ERR )([A-Z]{3,}) /.exec(message) ?? [];

@@ -40,13 +40,13 @@ export class LedgerUnfit extends Error {
  */
 export class MemoryLedger implements Ledger {
   readonly local = true;
-  readonly #room: number;
+  readonly #capacity: number;
   #memory: raw.Memory | undefined;
 
-  /** @param given `room`: its approximate size in bytes, 64 MiB by default */
-  constructor(given: { readonly room?: number | undefined } = {}) {
-    const { room } = options(given, 'room');
-    this.#room = optional(count, 'room', room) ?? 64 << 20;
+  /** @param given `capacity`: its approximate size in bytes, 64 MiB by default */
+  constructor(given: { readonly capacity?: number | undefined } = {}) {
+    const { capacity } = options(given, 'capacity');
+    this.#capacity = optional(count, 'capacity', capacity) ?? 64 << 20;
     // Workers have no clock in their global scope: it would record since 1970.
     if (now() > 0) this.#memory = this.#made();
   }
@@ -58,7 +58,7 @@ export class MemoryLedger implements Ledger {
 
   #made(): raw.Memory {
     const { Memory } = core();
-    return new Memory(this.#room, now());
+    return new Memory(this.#capacity, now());
   }
 }
 

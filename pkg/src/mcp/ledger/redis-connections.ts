@@ -1,6 +1,6 @@
 /** The connections that a ledger opens to a single Redis or Valkey. */
 
-import { Late, TimeLimit } from '../later.js';
+import { TimeLimit, TimeoutError } from '../later.js';
 
 export type Send = (...command: [string, ...string[]]) => PromiseLike<unknown>;
 
@@ -15,7 +15,7 @@ export interface Connection {
 /** A connection is given up if a command has no answer in so many seconds: its other side may be gone for good. */
 const SILENT = 2;
 /** The number of connections to keep for commands that have one to themselves, and the most at once. */
-const [KEPT, MOST] = [4, 64];
+const [KEPT, MOST_ALONE] = [4, 64];
 
 export class Connections {
   readonly #open: () => Connection;
@@ -40,8 +40,8 @@ export class Connections {
 
   /** Runs commands on a connection that no other command uses meanwhile. */
   async alone<T>(run: (send: Send) => Promise<T>): Promise<T> {
-    if (this.#all.size - this.#free.length > MOST) {
-      throw new Late(`expected at most ${MOST} commands that wait for a replica`);
+    if (this.#all.size - this.#free.length > MOST_ALONE) {
+      throw new TimeoutError(`expected at most ${MOST_ALONE} commands that wait for a replica`);
     }
     const connection = this.#free.pop() ?? this.#made();
     try {
@@ -66,7 +66,7 @@ export class Connections {
     try {
       return await new TimeLimit(SILENT).wait(connection.send(...command));
     } catch (error) {
-      if (error instanceof Late) this.#give(connection);
+      if (error instanceof TimeoutError) this.#give(connection);
       throw error;
     }
   }

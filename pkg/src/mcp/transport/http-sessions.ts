@@ -5,7 +5,7 @@ import { answer } from '../../answer.js';
 import { Caller } from '../caller.js';
 import type { Engine, Exchange, Reply } from '../engine.js';
 import type { Policy } from '../policy.js';
-import { tell } from '../refused.js';
+import { report } from '../refused.js';
 import {
   carrying,
   claimsModern,
@@ -13,7 +13,7 @@ import {
   isMessage,
   isTooDeep,
   type Message,
-  takenOff,
+  stripSessionId,
   withResult,
 } from './messages.js';
 import { rewritten, whole } from './rewrite.js';
@@ -63,8 +63,10 @@ export function withSessions(
 ): FetchHandler {
   const served: FetchHandler = async (request, options = {}) => {
     const came = options.parsedBody ?? (await bodyOf(request));
-    const { message, inside } =
-      sep1359 && isMessage(came) ? takenOff(came) : { message: came, inside: undefined };
+    const { message, messageSessionId } =
+      sep1359 && isMessage(came)
+        ? stripSessionId(came)
+        : { message: came, messageSessionId: undefined };
     const { authInfo } = options;
     const http = { req: request, ...(authInfo && { authInfo }) };
     const caller = new Caller(policy, { http }, Object(message));
@@ -75,7 +77,7 @@ export function withSessions(
       const header = request.headers.get(HEADER) ?? undefined;
       const modern = isModern(request, message);
       return engine.transport(
-        { ...told, http: request.method, modern, version, header, inside },
+        { ...told, http: request.method, modern, version, header, messageSessionId },
         initialize,
       );
     };
@@ -107,7 +109,7 @@ export function withSessions(
     } catch (cause) {
       const message = 'fetch: expected a response of the handler, found an error';
       const circumstances = { method: undefined, principal: undefined, cause };
-      tell(policy, { code: 'invalid_argument', kind: 'session', message }, circumstances);
+      report(policy, { code: 'invalid_argument', kind: 'session', message }, circumstances);
       const { error } = answer('data-layer', { error: cause }) as Pick<Reply, 'error'>;
       return replied({ step: 'reply', status: 500, ...(error && { error }) }, undefined);
     }
@@ -164,7 +166,7 @@ function isModern(request: Request, message: unknown): boolean {
 }
 
 /** The largest body that the SDK reads, in bytes. */
-const MOST = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Parses the body as JSON; `undefined` if it is not JSON or too large, which the handler refuses. */
 async function bodyOf(request: Request): Promise<unknown> {
@@ -176,7 +178,7 @@ async function bodyOf(request: Request): Promise<unknown> {
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
     size += read.value.length;
     // Not awaited: the other branch of the stream is not read yet.
-    if (size > MOST) return void reader.cancel().catch(() => {});
+    if (size > MAX_BYTES) return void reader.cancel().catch(() => {});
     text += decoder.decode(read.value, { stream: true });
   }
   try {

@@ -17,7 +17,7 @@ import { answer as fixed } from '../../answer.js';
 import { after, attempt } from '../later.js';
 import { quietly } from '../refused.js';
 import type { RequestContext } from '../request-context.js';
-import { meantBy, ownId } from './ids.js';
+import { clientId, ownId } from './ids.js';
 import { cancelling, cancels, type Numbered, Pending } from './pending.js';
 
 /** One message between the wire and the handlers of a protected server. */
@@ -74,7 +74,7 @@ interface Exchange<Call> extends Numbered {
 }
 
 /** Intercepts a transport from its start on. */
-export function stand<Call extends Passing>(
+export function intercept<Call extends Passing>(
   transport: Transport,
   boundary: Boundary<Call>,
   receiver: Receiver<Call>,
@@ -120,7 +120,7 @@ export function stand<Call extends Passing>(
           // The SDK does not report a request that it drops, such as a cancelled one.
           signal.addEventListener('abort', () => end(exchange), { once: true });
         };
-        receiver.expect(linked, { call, id: meantBy(exchange.id), taken });
+        receiver.expect(linked, { call, id: clientId(exchange.id), taken });
         try {
           deliver?.({ ...entered.deliver, id: exchange.ownId }, linked);
         } finally {
@@ -140,7 +140,7 @@ export function stand<Call extends Passing>(
     };
 
     const notification = (message: JSONRPCNotification, extra?: MessageExtraInfo) => {
-      const exchange = exchanges.meantBy(message);
+      const exchange = exchanges.cancelled(message);
       if (exchange === undefined) return deliver?.(message, extra);
       if (exchange.isDelivered) return deliver?.(cancelling(message, exchange), extra);
       if (cancels(message)) end(exchange);
@@ -206,7 +206,7 @@ function contextOf(transport: Transport, extra: MessageExtraInfo | undefined): R
 function related(options: TransportSendOptions | undefined): TransportSendOptions | undefined {
   const { relatedRequestId } = options ?? {};
   if (relatedRequestId === undefined) return options;
-  return { ...options, relatedRequestId: meantBy(relatedRequestId) };
+  return { ...options, relatedRequestId: clientId(relatedRequestId) };
 }
 
 function bare({ jsonrpc, id, method }: JSONRPCRequest): JSONRPCRequest {

@@ -1,7 +1,7 @@
 /** Messages around HTTP and stdio, before the SDK reads them. */
 
 import type { RequestId } from '@modelcontextprotocol/server';
-import { type Sent, sent } from '../engine.js';
+import { type ClientValue, clientValue } from '../engine.js';
 import { PROTOCOL_VERSION } from '../metadata.js';
 
 export type Message = Readonly<Record<string, unknown>>;
@@ -46,14 +46,17 @@ export function facts(message: unknown) {
  * Removes SEP-1359's `sessionId` from a message, which the SDK's schemas do not allow: from its top level, or
  * from the result of a client's response.
  */
-export function takenOff(came: Message): { readonly message: Message; readonly inside: Sent } {
+export function stripSessionId(came: Message): {
+  readonly message: Message;
+  readonly messageSessionId: ClientValue;
+} {
   const { sessionId, ...message } = came;
   const { result } = message;
-  if (sessionId !== undefined) return { message, inside: sent(sessionId) };
+  if (sessionId !== undefined) return { message, messageSessionId: clientValue(sessionId) };
   if (!isMessage(result) || result.sessionId === undefined)
-    return { message: came, inside: undefined };
-  const { sessionId: inside, ...rest } = result;
-  return { message: { ...message, result: rest }, inside: sent(inside) };
+    return { message: came, messageSessionId: undefined };
+  const { sessionId: messageSessionId, ...rest } = result;
+  return { message: { ...message, result: rest }, messageSessionId: clientValue(messageSessionId) };
 }
 
 /** Adds the session to a message for a client that sent one. An error has no member for it. */
