@@ -28,6 +28,28 @@ export function attempt<T, R>(
 /** No answer came in time. */
 export class TimeoutError extends Error {}
 
+/**
+ * Waits for an answer for so many milliseconds.
+ *
+ * @throws the answer's error; {@link TimeoutError} when the time is over
+ */
+export async function within<T>(ms: number, answer: PromiseLike<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const give = () => reject(new TimeoutError('expected an answer in time'));
+    // An answer that arrived while this process was busy is read before the second timer.
+    const read = () => {
+      timer = setTimeout(give, 0);
+    };
+    timer = setTimeout(read, ms);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** The time limit for all questions of one request together. */
 export class TimeLimit {
   #left: number;
@@ -36,26 +58,11 @@ export class TimeLimit {
     this.#left = seconds * 1000;
   }
 
-  /**
-   * Waits for an answer.
-   *
-   * @throws the answer's error; {@link TimeoutError} when the time is over
-   */
   async wait<T>(asked: PromiseLike<T>): Promise<T> {
     const from = performance.now();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const give = () => reject(new TimeoutError('expected an answer in time'));
-      // An answer that arrived while this process was busy is read before the second timer.
-      const read = () => {
-        timer = setTimeout(give, 0);
-      };
-      timer = setTimeout(read, this.#left);
-    });
     try {
-      return await Promise.race([asked, late]);
+      return await within(this.#left, asked);
     } finally {
-      clearTimeout(timer);
       this.#left = Math.max(0, this.#left - (performance.now() - from));
     }
   }

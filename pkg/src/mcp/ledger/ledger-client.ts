@@ -1,7 +1,7 @@
 import type { Outcome } from '../caller.js';
 import type { Command } from '../engine.js';
 import { attempt, isPromiseLike, TimeLimit, TimeoutError } from '../later.js';
-import { type Ledger, LedgerUnfit } from './ledger.js';
+import { type Ledger, LedgerFailure } from './ledger.js';
 
 type Reply = readonly string[];
 
@@ -54,7 +54,7 @@ function texts(reply: unknown): Reply {
  * used.
  */
 function why(cause: unknown): string {
-  if (cause instanceof LedgerUnfit) return cause.message;
+  if (cause instanceof LedgerFailure) return cause.message;
   if (cause instanceof TimeoutError) return 'expected an answer in time, found none';
   const { errstr, code, message, constructor: made } = Object(cause);
   // The error code of Redis, such as OOM, also from within a script; ERR has no meaning.

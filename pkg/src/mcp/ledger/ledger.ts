@@ -17,8 +17,11 @@ export interface Ledger {
   readonly warnings?: readonly string[] | undefined;
 }
 
+/** An error whose message is our own: it may be logged. */
+export class LedgerFailure extends Error {}
+
 /** The store cannot be a ledger, because it would lose records. The message tells what to change. */
-export class LedgerUnfit extends Error {
+export class LedgerUnfit extends LedgerFailure {
   override readonly name = 'LedgerUnfit';
 }
 
