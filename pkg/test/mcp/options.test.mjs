@@ -66,14 +66,14 @@ test('options are what they should be', () => {
     { ...good, onRefused: 'log' },
     { ...good, accept: {} },
     { ...good, accept: { accept() {} } },
-    { ...good, acceptTimeout: '1' },
+    { ...good, timeLimit: '1' },
     { ...good, requestStateTtl: '1' },
     { ...good, only: { delete_note: 'id' } },
     { ...good, logger: {} },
   ];
   for (const options of bad) assert.throws(() => new Guard(options), TypeError);
-  for (const acceptTimeout of [0, -1, Number.NaN, 61, Number.POSITIVE_INFINITY]) {
-    assert.throws(() => new Guard({ ...good, acceptTimeout }), { code: 'invalid_argument' });
+  for (const timeLimit of [0, -1, Number.NaN, 61, Number.POSITIVE_INFINITY]) {
+    assert.throws(() => new Guard({ ...good, timeLimit }), { code: 'invalid_argument' });
   }
   const guard = new Guard(good);
   assert.throws(() => guard.referenceHandles('row', { ttl: 1 }), TypeError);

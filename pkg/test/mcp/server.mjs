@@ -38,10 +38,10 @@ export function world(config, principal, onRefused) {
       if (rest.hookRejects) return Promise.reject(new Error('the hook is broken'));
     },
     logger: { warn: (line) => onRefused({ line }) },
-    ...(accept && { accept: accepts[accept](), acceptTimeout: 0.2 }),
+    ...(accept && { accept: accepts[accept](), timeLimit: 0.2 }),
     // A busy machine is no failure of the ledger.
     ...(rest.ledger && {
-      acceptTimeout: 20,
+      timeLimit: 20,
       ledger: rest.ledger,
       ledgerOptions: rest.ledgerOptions,
     }),

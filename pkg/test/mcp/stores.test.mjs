@@ -201,7 +201,7 @@ test('an answer that came while the process was busy is in time', async () => {
         while (performance.now() < until);
       });
     });
-  const server = served({ run }, { acceptTimeout: 1 });
+  const server = served({ run }, { timeLimit: 1 });
   assert.ok((await server.again(await server.asked())).result);
   assert.deepEqual(server.events, []);
 });

@@ -1,4 +1,4 @@
-import type { Reply, ToolResult } from '../engine.js';
+import type { Reply } from '../../documents.js';
 
 /**
  * A handle was refused or could not be created. Only the guard's `onRefused` learns the reason.
@@ -9,7 +9,10 @@ import type { Reply, ToolResult } from '../engine.js';
  */
 export class HandleRefused extends Error {
   /** The result of the `tools/call`. */
-  readonly toolResult: ToolResult;
+  readonly toolResult: {
+    readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
+    readonly isError: true;
+  };
   /** The code of the JSON-RPC error outside of tools. */
   readonly code: number | undefined;
 

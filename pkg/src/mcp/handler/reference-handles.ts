@@ -1,5 +1,6 @@
-import { clientValue, type Done } from '../engine.js';
-import { acted, type CallOf } from './handle-op.js';
+import type { Done } from '../../documents.js';
+import { clientValue } from '../engine.js';
+import type { CallOf } from './call.js';
 import type { HandlerContext } from './sdk.js';
 
 /** An accepted handle: the key of a row in your store. */
@@ -21,14 +22,12 @@ export interface ReferenceHandle {
  */
 export class ReferenceHandles {
   readonly #callOf: CallOf;
-  readonly #type: string;
-  readonly #maxAge: number | undefined;
+  readonly #type: { readonly type: string; readonly maxAge: number | undefined };
 
   /** @internal */
   constructor(callOf: CallOf, type: string, maxAge: number | undefined) {
     this.#callOf = callOf;
-    this.#type = type;
-    this.#maxAge = maxAge;
+    this.#type = { type, maxAge };
   }
 
   /**
@@ -37,7 +36,7 @@ export class ReferenceHandles {
    * @throws {@link HandleRefused} if it cannot be created
    */
   async mint(context: HandlerContext): Promise<ReferenceHandle> {
-    return handleOf(await this.#acted(context, 'mint'));
+    return handleOf(await this.#handle(context, 'mint'));
   }
 
   /**
@@ -46,7 +45,7 @@ export class ReferenceHandles {
    * @throws {@link HandleRefused} unless it is accepted
    */
   async check(context: HandlerContext, handle: unknown): Promise<ReferenceHandle> {
-    return handleOf(await this.#acted(context, 'check', handle));
+    return handleOf(await this.#handle(context, 'check', handle));
   }
 
   /**
@@ -56,15 +55,14 @@ export class ReferenceHandles {
    * @throws {@link HandleRefused} unless it is accepted and its end is recorded
    */
   async end(context: HandlerContext, handle: unknown): Promise<void> {
-    await this.#acted(context, 'end', handle);
+    await this.#handle(context, 'end', handle);
   }
 
-  #acted(context: HandlerContext, what: 'mint' | 'check' | 'end', handle?: unknown) {
-    const [type, maxAge] = [this.#type, this.#maxAge];
-    return acted(this.#callOf(context), { do: what, type, maxAge, handle: clientValue(handle) });
+  #handle(context: HandlerContext, op: 'mint' | 'check' | 'end', handle?: unknown): Promise<Done> {
+    return this.#callOf(context).handle({ ...this.#type, op, handle: clientValue(handle) });
   }
 }
 
-function handleOf({ handle = '', id: ulid, expiresAt }: Done): ReferenceHandle {
-  return { handle, ulid, ...(expiresAt !== undefined && { expiresAt }) };
+function handleOf({ handle, id, expiresAt }: Done): ReferenceHandle {
+  return { handle: handle ?? '', ulid: id, ...(expiresAt && { expiresAt }) };
 }

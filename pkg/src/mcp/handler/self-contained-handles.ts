@@ -1,7 +1,8 @@
+import type { Done, HandleOp, Predecessor } from '../../documents.js';
 import { json, wrongType } from '../../input.js';
 import { Opened } from '../../opened.js';
-import { type Act, type Before, clientValue, type Done } from '../engine.js';
-import { acted, type CallOf } from './handle-op.js';
+import { clientValue } from '../engine.js';
+import type { CallOf } from './call.js';
 import type { HandlerContext } from './sdk.js';
 
 /** A created or opened handle that holds its state. */
@@ -28,26 +29,12 @@ export interface SelfContainedHandle<T> {
  */
 export class SelfContainedHandles<T = unknown> {
   readonly #callOf: CallOf;
-  readonly #type: string;
-  readonly #ttl: number | undefined;
-  readonly #maxAge: number | undefined;
-  readonly #once: boolean;
+  readonly #type: Omit<HandleOp, 'op'>;
 
   /** @internal */
-  constructor(
-    callOf: CallOf,
-    type: string,
-    life: {
-      readonly ttl: number | undefined;
-      readonly maxAge: number | undefined;
-      readonly singleUse: boolean;
-    },
-  ) {
+  constructor(callOf: CallOf, type: Omit<HandleOp, 'op'>) {
     this.#callOf = callOf;
-    this.#type = type;
-    this.#ttl = life.ttl;
-    this.#maxAge = life.maxAge;
-    this.#once = life.singleUse;
+    this.#type = { ...type, selfContained: true };
   }
 
   /**
@@ -65,9 +52,7 @@ export class SelfContainedHandles<T = unknown> {
    * @throws {@link HandleRefused} unless it is accepted
    */
   async open(context: HandlerContext, handle: unknown): Promise<SelfContainedHandle<T>> {
-    const done = await this.#acted(context, {
-      ...{ do: 'open', handle: clientValue(handle), once: this.#once },
-    });
+    const done = await this.#handle(context, { op: 'open', handle: clientValue(handle) });
     return heldOf(done, handle as string, done.value ?? 'null');
   }
 
@@ -82,35 +67,33 @@ export class SelfContainedHandles<T = unknown> {
     held: SelfContainedHandle<T>,
     value: T,
   ): Promise<SelfContainedHandle<T>> {
-    const before = befores.get(held.opened);
-    if (before === undefined) throw wrongType('held', 'what open, seal or renew gave', held);
-    return this.#sealed(context, value, before);
+    const predecessor = predecessors.get(held.opened);
+    if (predecessor === undefined) throw wrongType('held', 'what open, seal or renew gave', held);
+    return this.#sealed(context, value, predecessor);
   }
 
   /** Ends a handle before it expires, as {@link ReferenceHandles.end} does. */
   async end(context: HandlerContext, handle: unknown): Promise<void> {
-    await this.#acted(context, { do: 'end', handle: clientValue(handle), held: true });
+    await this.#handle(context, { op: 'end', handle: clientValue(handle) });
   }
 
   async #sealed(
     context: HandlerContext,
     value: T,
-    before?: Before,
+    predecessor?: Predecessor,
   ): Promise<SelfContainedHandle<T>> {
     const text = written(value);
-    const once = this.#once;
-    const done = await this.#acted(context, { do: 'seal', ttl: this.#ttl, before, once }, text);
+    const done = await this.#handle(context, { op: 'seal', predecessor }, text);
     return heldOf(done, done.handle ?? '', text);
   }
 
-  #acted(context: HandlerContext, act: Omit<Act, 'type'>, value?: string): Promise<Done> {
-    const [type, maxAge] = [this.#type, this.#maxAge];
-    return acted(this.#callOf(context), { ...act, type, maxAge }, value);
+  #handle(context: HandlerContext, op: Partial<HandleOp>, value?: string): Promise<Done> {
+    return this.#callOf(context).handle({ ...this.#type, ...op } as HandleOp, value);
   }
 }
 
 /** The facts that a successor continues, by the opened handle. */
-const befores = new WeakMap<object, Before>();
+const predecessors = new WeakMap<object, Predecessor>();
 
 /** Returns a value as JSON; the engine refuses the text of a value that JSON cannot hold. */
 function written(value: unknown): string {
@@ -122,19 +105,16 @@ function written(value: unknown): string {
 }
 
 function heldOf<T>(done: Done, handle: string, value: string): SelfContainedHandle<T> {
-  const { id, expiresAt, before, life } = done;
-  if (before === undefined || life === undefined) throw new TypeError('engine: expected its life');
+  const { id, expiresAt, predecessor, times } = done;
+  if (!predecessor || !times) throw new TypeError('engine: expected the times of a handle');
+  const { startedAt, generation } = predecessor;
   const opened = new Opened('handle-state', {
-    payload: new TextEncoder().encode(value),
-    tokenId: id,
-    startedAt: before.startedAt,
-    generation: before.generation,
-    issuedAt: life.issuedAt,
-    expiresAt: life.expiresAt ?? undefined,
-    needsReseal: life.needsReseal === true,
-    needsRenewal: life.needsRenewal === true,
+    ...{ payload: new TextEncoder().encode(value), tokenId: id, startedAt, generation },
+    issuedAt: times.issuedAt,
+    expiresAt: times.expiresAt ?? undefined,
+    needsReseal: times.needsReseal === true,
+    needsRenewal: times.needsRenewal === true,
   });
-  befores.set(opened, before);
-  const held = { handle, value: JSON.parse(value), opened };
-  return expiresAt === undefined ? held : { ...held, expiresAt };
+  predecessors.set(opened, predecessor);
+  return { handle, value: JSON.parse(value), opened, ...(expiresAt && { expiresAt }) };
 }

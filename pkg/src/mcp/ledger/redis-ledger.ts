@@ -2,8 +2,7 @@ import { invalidArgument } from '../../error.js';
 import { wrongType } from '../../input.js';
 import { core, entered, WIDE } from '../../module.js';
 import type * as raw from '../../raw.js';
-import type { Command } from '../engine.js';
-import { type Ledger, LedgerFailure, LedgerUnfit } from './ledger.js';
+import { type Command, type Ledger, LedgerFailure, LedgerUnfit } from './ledger.js';
 import {
   type Connection,
   Connections,

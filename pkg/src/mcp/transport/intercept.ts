@@ -14,77 +14,42 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
 import { answer as fixed } from '../../answer.js';
+import { Call, type Entered } from '../handler/call.js';
 import { after, attempt } from '../later.js';
+import type { Policy } from '../policy.js';
 import { quietly } from '../refused.js';
 import type { RequestContext } from '../request-context.js';
 import { clientId, ownId } from './ids.js';
 import { cancelling, cancels, type Numbered, Pending } from './pending.js';
 
-/** One message between the wire and the handlers of a protected server. */
-export interface Passing {
-  /**
-   * Runs before the handler. Returns the message for it, or a response in its place, or nothing. Without a
-   * promise the message is delivered synchronously, as the SDK's transports do.
-   */
-  enter(): Entered | Promise<Entered>;
-  /**
-   * Runs after the handler. Returns the response for the client. The SDK sets the HTTP status of an error only
-   * during delivery, so an error is returned without a promise, and any other response if possible.
-   */
-  leave(response: JSONRPCResponse): Leaving | Promise<Leaving>;
-  /** Runs when the message was answered or dropped. */
-  end(): void;
-}
-
-export type Entered =
-  | { readonly deliver: Arrived }
-  | { readonly answer: JSONRPCResponse }
-  | undefined;
-
-/** The response for the client; `undefined` if it was dropped. */
-export type Leaving = JSONRPCResponse | undefined;
-
-/** A message for a server's handlers. */
-export type Arrived = JSONRPCRequest | JSONRPCNotification;
-
-/** Creates the {@link Passing} of a message. */
-export type Boundary<Call extends Passing> = (message: Arrived, context: RequestContext) => Call;
-
-/** A request in the SDK, between its delivery and the creation of its context. */
-export interface Delivery<Call> {
+/** A request in the SDK, until it is answered or dropped. */
+export interface Delivery extends Numbered {
   readonly call: Call;
-  /** The client's id. */
-  readonly id: RequestId;
+  isDelivered: boolean;
   /** Called when the SDK has accepted it; it answers unless the signal aborts. */
   taken(signal: AbortSignal): void;
 }
 
-/** The server's side of a boundary. */
-export interface Receiver<Call> {
+/** The server's side. */
+interface Receiver {
   /** Whether there is a handler for a method. */
   serves(method: string): boolean;
-  /** Registers the delivery of a message's `extra`, before the message is delivered. */
-  expect(extra: MessageExtraInfo, delivery: Delivery<Call>): void;
-}
-
-/** A request, until it is answered or dropped. */
-interface Exchange<Call> extends Numbered {
-  readonly call: Call;
-  isDelivered: boolean;
+  /** Deliveries by the `extra` of their messages, until their contexts are created. */
+  readonly deliveries: WeakMap<MessageExtraInfo, Delivery>;
 }
 
 /** Intercepts a transport from its start on. */
-export function intercept<Call extends Passing>(
+export function intercept(
   transport: Transport,
-  boundary: Boundary<Call>,
-  receiver: Receiver<Call>,
+  policy: Policy,
+  { serves, deliveries }: Receiver,
 ): void {
   const start = transport.start.bind(transport);
   const send = transport.send.bind(transport);
-  const exchanges = new Pending<Exchange<Call>>();
-  const end = (exchange: Exchange<Call>) => {
-    exchanges.delete(exchange);
-    exchange.call.end();
+  const pending = new Pending<Delivery>();
+  const end = (one: Delivery) => {
+    pending.delete(one);
+    one.call.end();
   };
   const failed = (error: unknown) => {
     quietly(() => transport.onerror?.(error as Error));
@@ -96,60 +61,63 @@ export function intercept<Call extends Passing>(
       failed,
     );
   };
-
-  const answer = (exchange: Exchange<Call>, response: JSONRPCResponse) => {
-    end(exchange);
-    respond(exchange.id, response);
+  const answer = (one: Delivery, response: JSONRPCResponse) => {
+    end(one);
+    respond(one.id, response);
   };
 
   transport.start = () => {
     const { onmessage: deliver, onclose: closed } = transport;
 
-    const request = (message: JSONRPCRequest, extra?: MessageExtraInfo) => {
-      const call = boundary(message, contextOf(transport, extra));
+    const request = (message: JSONRPCRequest, call: Call, extra?: MessageExtraInfo) => {
       const { id } = message;
-      const exchange = exchanges.add({ call, id, ownId: ownId(id), isDelivered: false });
+      const one: Delivery = pending.add({
+        ...{ call, id, ownId: ownId(id), isDelivered: false },
+        taken(signal) {
+          one.isDelivered = true;
+          // The SDK does not report a request that it drops, such as a cancelled one.
+          signal.addEventListener('abort', () => end(one), { once: true });
+        },
+      });
       const pass = (entered: Entered) => {
         // The request was dropped while it waited.
-        if (!exchanges.has(exchange)) return call.end();
-        if (entered === undefined) return end(exchange);
-        if ('answer' in entered) return answer(exchange, entered.answer);
+        if (!pending.has(one)) return call.end();
+        if (entered === undefined) return end(one);
+        if ('answer' in entered) return answer(one, entered.answer);
         const linked = { ...extra };
-        const taken = (signal: AbortSignal) => {
-          exchange.isDelivered = true;
-          // The SDK does not report a request that it drops, such as a cancelled one.
-          signal.addEventListener('abort', () => end(exchange), { once: true });
-        };
-        receiver.expect(linked, { call, id: clientId(exchange.id), taken });
+        deliveries.set(linked, one);
         try {
-          deliver?.({ ...entered.deliver, id: exchange.ownId }, linked);
+          deliver?.({ ...(entered.deliver as JSONRPCRequest), id: one.ownId }, linked);
         } finally {
-          if (!exchange.isDelivered) end(exchange);
+          if (!one.isDelivered) end(one);
         }
       };
       // The SDK refuses an unknown method; for its HTTP status that must be synchronous.
-      if (!receiver.serves(message.method)) return pass({ deliver: bare(message) });
+      if (!serves(message.method)) {
+        const { jsonrpc, method } = message;
+        return pass({ deliver: { jsonrpc, id, method } });
+      }
       attempt(
         () => call.enter(),
         pass,
         (error) => {
           failed(error);
-          if (exchanges.has(exchange)) answer(exchange, internalError());
+          if (pending.has(one)) answer(one, internalError());
         },
       );
     };
 
     const notification = (message: JSONRPCNotification, extra?: MessageExtraInfo) => {
-      const exchange = exchanges.cancelled(message);
-      if (exchange === undefined) return deliver?.(message, extra);
-      if (exchange.isDelivered) return deliver?.(cancelling(message, exchange), extra);
-      if (cancels(message)) end(exchange);
+      const one = pending.cancelled(message);
+      if (one === undefined) return deliver?.(message, extra);
+      if (one.isDelivered) return deliver?.(cancelling(message, one), extra);
+      if (cancels(message)) end(one);
     };
 
     const arrived = (message: JSONRPCMessage, extra?: MessageExtraInfo) => {
-      if (isRequest(message)) return request(message, extra);
-      if (!isNotification(message)) return deliver?.(message, extra);
-      const call = boundary(message, contextOf(transport, extra));
+      if (!('method' in message)) return deliver?.(message, extra);
+      const call = new Call(policy, message, contextOf(transport, extra));
+      if ('id' in message) return request(message, call, extra);
       const pass = (entered: Entered) => {
         call.end();
         if (entered !== undefined && 'deliver' in entered) notification(message, extra);
@@ -162,36 +130,36 @@ export function intercept<Call extends Passing>(
         arrived(message, extra);
       } catch (error) {
         failed(error);
-        if (isRequest(message)) respond(message.id, internalError());
+        if ('method' in message && 'id' in message) respond(message.id, internalError());
       }
     };
     transport.onclose = () => {
       try {
         closed?.();
       } finally {
-        for (const exchange of exchanges.all()) end(exchange);
+        for (const one of pending.all()) end(one);
       }
     };
     return start();
   };
 
   transport.send = async (message, options) => {
-    if (!isResponse(message)) return send(message, related(options));
-    const exchange = exchanges.get(message.id);
+    if ('method' in message) return send(message, related(options));
+    const one = pending.get(message.id);
     // The response to a dropped request, which could not be sealed any more.
-    if (exchange === undefined) return;
+    if (one === undefined) return;
     let isSent = false;
     try {
-      return await after(exchange.call.leave(message), async (left) => {
-        if (left === undefined || !exchanges.has(exchange)) return;
+      return await after(one.call.leave(message), async (left) => {
+        if (left === undefined || !pending.has(one)) return;
         isSent = true;
-        end(exchange);
-        return send({ ...left, id: exchange.id }, options);
+        end(one);
+        return send({ ...left, id: one.id }, options);
       });
     } catch (error) {
       failed(error);
       // Its result has a getter that throws, or more levels than JSON can be written of; or nothing can be sent.
-      if (isSent || exchanges.has(exchange)) answer(exchange, internalError());
+      if (isSent || pending.has(one)) answer(one, internalError());
     }
   };
 }
@@ -209,22 +177,6 @@ function related(options: TransportSendOptions | undefined): TransportSendOption
   return { ...options, relatedRequestId: clientId(relatedRequestId) };
 }
 
-function bare({ jsonrpc, id, method }: JSONRPCRequest): JSONRPCRequest {
-  return { jsonrpc, id, method };
-}
-
 function internalError(): JSONRPCResponse {
   return { jsonrpc: '2.0', ...fixed('data-layer', { error: null }) } as JSONRPCResponse;
-}
-
-function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
-  return 'method' in message && 'id' in message;
-}
-
-function isNotification(message: JSONRPCMessage): message is JSONRPCNotification {
-  return 'method' in message && !('id' in message);
-}
-
-function isResponse(message: JSONRPCMessage): message is JSONRPCResponse {
-  return 'result' in message || 'error' in message;
 }

@@ -48,24 +48,34 @@ export function facts(message: unknown) {
  */
 export function stripSessionId(came: Message): {
   readonly message: Message;
-  readonly messageSessionId: ClientValue;
+  readonly messageSessionId?: ClientValue;
 } {
   const { sessionId, ...message } = came;
-  const { result } = message;
   if (sessionId !== undefined) return { message, messageSessionId: clientValue(sessionId) };
-  if (!isMessage(result) || result.sessionId === undefined)
-    return { message: came, messageSessionId: undefined };
-  const { sessionId: messageSessionId, ...rest } = result;
-  return { message: { ...message, result: rest }, messageSessionId: clientValue(messageSessionId) };
+  const { result } = message;
+  if (!isMessage(result) || result.sessionId === undefined) return { message: came };
+  const { sessionId: inResult, ...rest } = result;
+  return { message: { ...message, result: rest }, messageSessionId: clientValue(inResult) };
 }
 
 /** Adds the session to a message for a client that sent one. An error has no member for it. */
-export function carrying(message: Message, sessionId: string): Message {
-  return 'method' in message ? { ...message, sessionId } : withResult(message, { sessionId });
+export function addSessionId(message: Message, sessionId: string): Message {
+  return 'method' in message ? { ...message, sessionId } : mergedResult(message, { sessionId });
 }
 
-/** Adds members to the result of a response. */
-export function withResult(message: Message, more: Message): Message {
+/** Merges a patch into the result of a response, if it has one. */
+export function mergedResult(message: Message, patch: unknown): Message {
   const { result } = message;
-  return isMessage(result) ? { ...message, result: { ...result, ...more } } : message;
+  return isMessage(result) ? { ...message, result: merged(result, patch) } : message;
+}
+
+/** Returns an object changed by a JSON Merge Patch (RFC 7396). */
+export function merged<T extends object>(target: T, patch: unknown): T {
+  const all: Record<string, unknown> = { ...target };
+  for (const [name, value] of Object.entries(patch ?? {})) {
+    if (value === null) delete all[name];
+    else if (!isMessage(value)) all[name] = value;
+    else all[name] = merged(isMessage(all[name]) ? all[name] : {}, value);
+  }
+  return all as T;
 }

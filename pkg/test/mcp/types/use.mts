@@ -44,7 +44,7 @@ const guard = new Guard({
   onRefused: async ({ code, tokenId, principal }: Refused) => console.log(code, tokenId, principal),
   logger: console,
   accept: store,
-  acceptTimeout: 0.5,
+  timeLimit: 0.5,
   requestStateTtl: 60,
   only: { delete_note: ['id'] },
 });
