@@ -31,7 +31,7 @@ OWN = {
     "src/environment.rs": CLONES,
     "src/system.rs": CLONES,
     "mcp/src/answer.rs": ANSWERS,
-    "mcp/src/carried.rs": ANSWERS,
+    "mcp/src/token_fields.rs": ANSWERS,
 }
 
 

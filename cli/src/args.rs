@@ -70,7 +70,7 @@ pub enum LedgerAction {
         /// How far the clocks of the servers and of the store may differ, as the guards have it; by
         /// default 5s, and 0 for a file
         #[arg(long, value_name = "DURATION", value_parser = duration::skew)]
-        allowance: Option<u64>,
+        clock_tolerance: Option<u64>,
     },
     /// Show what a store is, whether it is fit to be a ledger, and since when it remembers
     Check(LedgerArgs),
@@ -83,7 +83,7 @@ pub enum LedgerAction {
         /// How long to remember it: at least the longest lifetime of anything the service issues, now
         /// or later; by default 400 days, longer than anything lives
         #[arg(long, value_name = "DURATION", value_parser = duration::some)]
-        lives: Option<u64>,
+        retain_for: Option<u64>,
     },
     /// End a session, a handle or a requestState at every replica
     End {
@@ -97,7 +97,7 @@ pub enum LedgerAction {
         id: String,
         /// How long to remember it: the rest of its lifetime; by default for ever
         #[arg(long, value_name = "DURATION", value_parser = duration::some)]
-        lives: Option<u64>,
+        retain_for: Option<u64>,
     },
 }
 

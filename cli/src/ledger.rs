@@ -1,5 +1,6 @@
 //! `sealwax ledger`: an operator's commands for the ledger of a fleet (LEDGER.md).
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -7,69 +8,79 @@ use std::time::Duration;
 use redis::{Client, Connection, Value};
 use rusqlite::OpenFlags;
 use sealwax::{Environment as _, Error, Principal, System, report};
+use sealwax_mcp::LedgerSettings;
 use sealwax_mcp::ledger::redis::{Answer, Next, Redis};
-use sealwax_mcp::ledger::{Command, Fitness, Namespace, Sqlite, Tag, sqlite};
+use sealwax_mcp::ledger::{Command, Done, Fitness, Namespace, RecordKind, Reply, Sqlite, sqlite};
 
 use super::Failure;
 use crate::args::{EndedKind, LedgerAction, LedgerArgs};
 
-/// The time limit to connect to a store, and for each answer.
+/// The time limit to connect to a store, and for a command.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 const EXPECTED_URL: &str = "URL: expected redis://HOST, rediss://HOST or sqlite:PATH";
 
 pub fn run(action: &LedgerAction) -> Result<String, Failure> {
     match action {
-        LedgerAction::Begin { at, allowance } => {
+        LedgerAction::Begin {
+            at,
+            clock_tolerance,
+        } => {
             let mut store = Store::connect(at, true)?;
-            let reply = store.run(&namespace(at).open())?;
-            let allowance = allowance.unwrap_or(store.allowance());
-            sleep(until_known(&reply, allowance));
+            let done = store.run(namespace(at).open())?;
+            let settings = LedgerSettings {
+                clock_tolerance: clock_tolerance.map(Duration::from_secs),
+                local: matches!(store, Store::Sqlite(..)),
+                ..LedgerSettings::default()
+            };
+            sleep(until_known(&done, settings.clock_tolerance()));
             Ok("begun".into())
         }
         LedgerAction::Check(at) => check(at),
         LedgerAction::Revoke {
             at,
             principal,
-            lives,
+            retain_for,
         } => {
             let principal: Principal = super::principal(principal)?;
-            let lives = lives.map(Duration::from_secs);
+            let retain_for = retain_for.map(Duration::from_secs);
             let mut store = Store::begun(at)?;
-            store.run(&namespace(at).revoke(&principal, lives)?)?;
+            store.run(namespace(at).revoke(&principal, retain_for)?)?;
             Ok("revoked: whatever of this principal began until now".into())
         }
         LedgerAction::End {
             at,
             kind,
             id,
-            lives,
+            retain_for,
         } => {
-            let until = lives.map(|lives| System.now_ms() / 1000 + lives);
-            let command = namespace(at).end(tags(*kind), id, until)?;
+            let until = retain_for.map(|seconds| System.now_ms() / 1000 + seconds);
+            let command = namespace(at).end(kinds(*kind), id, until)?;
             let mut store = Store::begun(at)?;
-            store.run(&command)?;
+            store.run(command)?;
             Ok(format!("ended: {id}"))
         }
     }
 }
 
 /// Returns how long a ledger that replied this to `open` may refuse what is sealed now: a replica's
-/// clock may be behind the store's by the allowance, and must then be past it.
-fn until_known(reply: &[String], allowance: u64) -> Duration {
-    let time = |at: usize| reply.get(at)?.parse::<u64>().ok();
-    let known = time(1).max(time(2)).unwrap_or_default() + 2 * allowance + 1;
-    Duration::from_secs(known.saturating_sub(time(3).unwrap_or_default()))
+/// clock may be behind the store's by the clock tolerance, and must then be past it.
+fn until_known(done: &Done, clock_tolerance: Duration) -> Duration {
+    let Some(opened) = done.opened else {
+        return Duration::ZERO;
+    };
+    let known = opened.began.max(opened.since) + 2 * clock_tolerance.as_secs() + 1;
+    Duration::from_secs(known.saturating_sub(opened.now))
 }
 
 /// Returns the kinds that the log calls by this name: sessions of both layers are `session` there,
 /// and their ids are random.
-fn tags(kind: EndedKind) -> &'static [Tag] {
+fn kinds(kind: EndedKind) -> &'static [RecordKind] {
     match kind {
-        EndedKind::RequestState => &[Tag::RequestState],
-        EndedKind::Handle => &[Tag::Handle],
-        EndedKind::HandleState => &[Tag::HandleState],
-        EndedKind::Session => &[Tag::Session, Tag::Transport],
+        EndedKind::RequestState => &[RecordKind::RequestState],
+        EndedKind::Handle => &[RecordKind::Handle],
+        EndedKind::HandleState => &[RecordKind::HandleState],
+        EndedKind::Session => &[RecordKind::Session, RecordKind::Transport],
     }
 }
 
@@ -79,9 +90,8 @@ fn namespace(at: &LedgerArgs) -> Namespace {
 
 fn check(at: &LedgerArgs) -> Result<String, Failure> {
     let mut store = Store::connect(at, false)?;
-    let mut report = vec![format!("store: {}", store.describe()?)];
-    let warned = store.fit()?;
-    report.push("fit: yes".into());
+    let (what, warned) = store.check()?;
+    let mut report = vec![format!("store: {what}"), "fit: yes".into()];
     report.extend(warned.iter().map(|why| format!("warning: {why}")));
     let namespace = namespace(at);
     match store.get(&namespace.began())? {
@@ -158,44 +168,37 @@ impl Store {
         Ok(store)
     }
 
-    fn describe(&mut self) -> Result<String, Failure> {
-        Ok(match self {
+    /// Returns what the store is, and what it may forget; fails if it is not fit.
+    fn check(&mut self) -> Result<(String, Vec<Cow<'static, str>>), Failure> {
+        let connection = match self {
+            Self::Redis(connection) => connection,
             Self::Sqlite(file, _) => {
                 let mode: String = file.query_row("PRAGMA journal_mode", (), |row| row.get(0))?;
                 let found: String = file.query_row("PRAGMA quick_check", (), |row| row.get(0))?;
-                format!(
-                    "SQLite {}, {mode}, quick_check: {found}",
-                    rusqlite::version()
-                )
+                let version = rusqlite::version();
+                let what = format!("SQLite {version}, {mode}, quick_check: {found}");
+                return Ok((what, Vec::new()));
             }
-            Self::Redis(connection) => {
-                let info: String = redis::cmd("INFO").query(connection)?;
-                let value = |name: &str| {
-                    let line = info.lines().find_map(|line| line.strip_prefix(name));
-                    line.and_then(|rest| rest.strip_prefix(':'))
-                };
-                let version = match value("valkey_version") {
-                    Some(version) => format!("Valkey {version}"),
-                    None => format!("Redis {}", value("redis_version").unwrap_or("?")),
-                };
-                let role = value("role").unwrap_or("?");
-                let replicas = value("connected_slaves").unwrap_or("?");
-                format!("{version}, {role}, replicas: {replicas}")
-            }
-        })
-    }
-
-    /// Returns warnings about what the store may forget; fails if it is not fit.
-    fn fit(&mut self) -> Result<Vec<String>, Failure> {
-        let Self::Redis(connection) = self else {
-            return Ok(Vec::new());
         };
         let info: String = redis::cmd("INFO").query(connection)?;
+        let value = |name: &str| {
+            let line = info.lines().find_map(|line| line.strip_prefix(name));
+            line.and_then(|rest| rest.strip_prefix(':'))
+        };
+        let version = match value("valkey_version") {
+            Some(version) => format!("Valkey {version}"),
+            None => format!("Redis {}", value("redis_version").unwrap_or("?")),
+        };
+        let role = value("role").unwrap_or("?");
+        let replicas = value("connected_slaves").unwrap_or("?");
         let found = Fitness::of(&info);
         if !found.refused.is_empty() {
             return Err(Failure::unfit(found.refused.join("; ")));
         }
-        Ok(found.warned.into_iter().map(Into::into).collect())
+        Ok((
+            format!("{version}, {role}, replicas: {replicas}"),
+            found.warned,
+        ))
     }
 
     fn get(&mut self, key: &str) -> Result<Option<String>, Failure> {
@@ -212,40 +215,32 @@ impl Store {
         }
     }
 
-    /// Returns how far the clocks of replicas and store may differ, in seconds, unless a guard sets it.
-    fn allowance(&self) -> u64 {
-        match self {
-            Self::Redis(_) => 5,
-            Self::Sqlite(..) => 0,
-        }
-    }
-
-    /// Runs a command, requires the reply `ok`, and returns it.
-    fn run(&mut self, command: &Command) -> Result<Vec<String>, Failure> {
-        let reply = match self {
-            Self::Sqlite(_, path) => Sqlite::open(Path::new(path))?.run(command)?,
+    /// Runs a command, which must be done and confirmed.
+    fn run(&mut self, mut command: Command) -> Result<Done, Failure> {
+        command.within = TIMEOUT;
+        let script = command.script;
+        let texts = match self {
+            Self::Sqlite(_, path) => Sqlite::open(Path::new(path))?.run(&command)?,
             Self::Redis(connection) => dialogue(connection, command)?,
         };
-        match reply.first().map(String::as_str) {
-            Some("ok") if reply.last().is_some_and(|note| note == "unconfirmed") => {
-                Err(Failure::unfit(
-                    "it was written, but no replica confirmed it: a fail-over would forget it",
-                ))
+        match Reply::of(script, &texts) {
+            Reply::Done(done) if done.unconfirmed => Err(Failure::unfit(
+                "it was written, but no replica confirmed it: a fail-over would forget it",
+            )),
+            Reply::Done(done) => Ok(done),
+            _ => {
+                let found = texts.first().map_or("nothing", String::as_str);
+                Err(Failure::unfit(format!("expected ok, found {found}")))
             }
-            Some("ok") => Ok(reply),
-            found => Err(Failure::unfit(format!(
-                "expected ok, found {}",
-                found.unwrap_or("nothing")
-            ))),
         }
     }
 }
 
 /// Runs a command on a server whose fitness is checked.
-fn dialogue(connection: &mut Connection, command: &Command) -> Result<Vec<String>, Failure> {
+fn dialogue(connection: &mut Connection, command: Command) -> Result<Vec<String>, Failure> {
     // Nothing else uses this connection.
     let store = Redis::new(true);
-    let (mut dialogue, mut next) = store.begin(command.clone(), TIMEOUT, false);
+    let (mut dialogue, mut next) = store.begin(command, false);
     loop {
         let send = match next {
             Next::Send(send) => send,

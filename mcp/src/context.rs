@@ -2,22 +2,37 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::answer::{Answer, FIELD_LIMIT, Profile};
 use crate::guard::{Guard, Ledger};
 use crate::input::{Failed, Verdict};
+use crate::ledger::{Latest, Reply as LedgerReply};
+use crate::pending::Pending;
 use crate::step::{Item, Presented, Refused, Reply, Step};
 use crate::text::{hex, token_id, until};
+use crate::time_left::TimeLeft;
 use sealwax::{Error, Principal, TokenId, View};
 
 pub(super) struct Context {
     pub guard: Guard,
     pub refused: Vec<Refused>,
+    /// The caller, if the adapter knows it already and it was not needed yet; or why it is not known.
+    pub principal: Option<Result<Option<Principal>, Failed>>,
+    pub time: TimeLeft,
+    /// What is asked before the message can go on.
+    pub awaited: Option<Awaited>,
     caller: Option<Caller>,
-    /// Whether the adapter was asked for the caller.
-    identifying: bool,
     /// The target of the request, for the log.
     target: Option<Arc<str>>,
+}
+
+/// What any message may have to wait for.
+pub(super) enum Awaited {
+    /// The adapter is asked for the caller.
+    Caller,
+    /// The ledger is being opened.
+    Opening(Pending),
 }
 
 /// An identified caller.
@@ -46,8 +61,8 @@ pub(super) enum Reason {
     AcceptUnavailable(String),
     /// The ledger refused: a code, and the reason.
     Ledger(&'static str, Cow<'static, str>),
-    /// A later state of the session: its token, its generation, its text.
-    Stale(Box<[String; 3]>),
+    /// There is a later state of the session.
+    Stale(Box<Latest>),
     /// The ledger could not decide.
     LedgerUnavailable(String),
 }
@@ -92,10 +107,8 @@ impl Reason {
             Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
             Self::Ledger(_, why) => why.into_owned(),
             Self::Stale(latest) => {
-                format!(
-                    "state: expected the latest one, of generation {}",
-                    latest[1]
-                )
+                let generation = latest.generation;
+                format!("state: expected the latest one, of generation {generation}")
             }
         }
     }
@@ -151,12 +164,19 @@ impl About<'_> {
 }
 
 impl Context {
-    pub fn new(guard: Guard) -> Self {
+    pub fn new(
+        guard: Guard,
+        principal: Option<Result<Principal, Failed>>,
+        within: Option<Duration>,
+    ) -> Self {
+        let limit = guard.settings().time_limit;
         Self {
+            principal: principal.map(|found| found.map(Some)),
+            time: TimeLeft::new(within.map_or(limit, |within| within.min(limit))),
             guard,
             refused: Vec::new(),
+            awaited: None,
             caller: None,
-            identifying: false,
             target: None,
         }
     }
@@ -168,19 +188,32 @@ impl Context {
             .map(Into::into);
     }
 
-    /// Returns the context for an action of the message's handler.
+    /// Returns the context for an operation of the message's handler, which has a time limit of its
+    /// own.
     pub fn inner(&self) -> Self {
         Self {
             caller: self.caller.clone(),
+            principal: self.principal.clone(),
             target: self.target.clone(),
-            ..Self::new(self.guard.clone())
+            ..Self::new(self.guard.clone(), None, None)
         }
+    }
+
+    /// Begins to wait for an answer, for `most` at most, and returns for how long: zero if no time is
+    /// left.
+    pub fn wait(&mut self, most: Duration) -> Duration {
+        self.time.wait(self.guard.now_ms(), most)
+    }
+
+    /// Takes what the answer took from the time that is left.
+    pub fn answered(&mut self) {
+        self.time.stop(|| self.guard.now_ms());
     }
 
     /// Returns the codec scoped to the caller, or else the step that asks for the caller.
     pub fn view(&mut self) -> Result<Arc<View>, Step> {
         self.known().ok_or_else(|| {
-            self.identifying = true;
+            self.awaited = Some(Awaited::Caller);
             Step::Identify
         })
     }
@@ -200,18 +233,8 @@ impl Context {
         self.caller.as_ref().is_some_and(|caller| caller.anonymous)
     }
 
-    pub fn is_identifying(&self) -> bool {
-        self.identifying
-    }
-
-    /// Sets the caller, if the adapter knows it already.
-    pub fn set_caller(&mut self, principal: Option<Principal>) -> Result<(), Reason> {
-        principal.map_or(Ok(()), |principal| self.identify(Ok(Some(principal))))
-    }
-
     /// Sets the caller.
     pub fn identify(&mut self, found: Result<Option<Principal>, Failed>) -> Result<(), Reason> {
-        self.identifying = false;
         let found = found.map_err(|Failed(why)| Error::argument(why))?;
         let principal = found.ok_or(Reason::Unauthenticated)?;
         let settings = self.guard.settings();
@@ -234,19 +257,35 @@ impl Context {
         Ok(bytes)
     }
 
-    /// Takes the reply of a ledger that was opened. If it does not open, only requests that need it
-    /// are refused.
-    pub fn ledger_opened(&mut self, reply: Result<Vec<String>, Failed>) {
-        let failure = match reply {
-            Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
-                self.guard.ledger_is_open();
-                return;
-            }
-            Ok(reply) => failure(&reply),
-            Err(Failed(why)) => why,
+    /// Returns the step that opens the ledger, if it is not open and was not tried for `pause` seconds.
+    pub fn open_ledger(&mut self, pause: u32) -> Result<(), Step> {
+        let Some(open) = self.guard.opens_ledger(pause) else {
+            return Ok(());
         };
-        let about = About::new(Item::Session);
-        self.refuse(Reason::LedgerUnavailable(failure), about);
+        let pending = Pending::new(open);
+        let step = pending.step();
+        self.awaited = Some(Awaited::Opening(pending));
+        Err(step)
+    }
+
+    /// Takes the reply of a ledger that was opened; returns the step of another try. If it does not
+    /// open, only requests that need it are refused.
+    pub fn ledger_opened(
+        &mut self,
+        mut pending: Pending,
+        answer: Result<Vec<String>, Failed>,
+    ) -> Option<Step> {
+        match pending.take(answer) {
+            Err(again) => {
+                self.awaited = Some(Awaited::Opening(pending));
+                return Some(again);
+            }
+            Ok(LedgerReply::Done(_)) => self.guard.ledger_is_open(),
+            Ok(lost) => {
+                self.refuse(lost.into(), About::new(Item::Session));
+            }
+        }
+        None
     }
 
     /// Logs a refusal, and returns the fixed answer to it.
@@ -311,26 +350,5 @@ impl Presented {
             until: until(ends_at_ms.map(|end| end.div_ceil(1000))),
             public: false,
         }
-    }
-}
-
-/// Returns the message for a ledger's reply that is no verdict on a token.
-pub(super) fn failure(reply: &[String]) -> String {
-    let [word, about] = [0, 1].map(|at| reply.get(at).map_or("", String::as_str));
-    match word {
-        "ahead" => {
-            "ledger: expected a token of the past: this replica's clock is ahead of the ledger's \
-                    by more than the allowance"
-                .into()
-        }
-        "full" => "ledger: no room for a new record: make the ledger larger".into(),
-        "lost" => {
-            "ledger: the store lost the state that it admitted: check its persistence and eviction"
-                .into()
-        }
-        "broken" => {
-            format!("ledger: expected a record of the ledger under {about}, found another value")
-        }
-        _ => "ledger: expected a reply as LEDGER.md specifies, found another".to_string(),
     }
 }

@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-use crate::act::{Act, Acting};
-use crate::context::{Context, Reason};
+use crate::context::{Awaited, Context, Reason};
 use crate::guard::{Guard, PAUSE};
-use crate::input::{Event, Message, TransportMessage};
-use crate::ledger::Command;
+use crate::handle::{HandleFlow, HandleOp};
+use crate::input::{Event, Failed, Message, TransportMessage, Verdict};
 use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::{Session, Written};
 use crate::step::{OUT_OF_ORDER, Refused, Step};
+#[cfg(feature = "documents")]
+use crate::token_fields::TokenFields;
 use crate::transport::TransportFlow;
 use sealwax::Principal;
 use sealwax::{Error, SessionMetadata};
@@ -23,14 +24,12 @@ use std::time::Duration;
 pub struct Exchange {
     context: Context,
     flow: Flow,
-    /// While the ledger is being opened: whether the caller is valid.
-    opening: Option<Result<(), Reason>>,
 }
 
 enum Flow {
     Request(Box<Request>),
     Transport(Box<TransportFlow>),
-    Act(Box<Acting>),
+    Handle(Box<HandleFlow>),
     Revoking(Box<Revoking>),
     Over,
 }
@@ -38,19 +37,24 @@ enum Flow {
 impl Guard {
     /// Begins the exchange of a message at the SDK's handlers.
     #[must_use]
-    pub fn message(&self, message: Message<'_>) -> (Exchange, Step) {
-        Exchange::of_message(self.clone(), message)
+    pub fn message(&self, mut message: Message<'_>) -> (Exchange, Step) {
+        let mut context = Context::new(self.clone(), message.principal.take(), message.within);
+        context.set_target(message.target);
+        let request = Request::new(message);
+        Exchange::begin(context, Flow::Request(Box::new(request)))
     }
 
     /// Begins the exchange of a message around HTTP or stdio.
     #[must_use]
-    pub fn transport(&self, transport: TransportMessage<'_>) -> (Exchange, Step) {
-        Exchange::of_transport(self.clone(), transport)
+    pub fn transport(&self, mut transport: TransportMessage<'_>) -> (Exchange, Step) {
+        let context = Context::new(self.clone(), transport.principal.take(), None);
+        let flow = TransportFlow::new(transport);
+        Exchange::begin(context, Flow::Transport(Box::new(flow)))
     }
 
     /// Signs a principal out everywhere: everything that began until now, or begins within the
     /// allowance after it, is refused. The ledger remembers it for
-    /// [`CEILING`](crate::ledger::CEILING), longer than anything lives. Shorter `lives` save space:
+    /// [`CEILING`](crate::ledger::CEILING), longer than anything lives. A shorter `retain_for` saves space:
     /// the longest lifetime of anything that the service issues, now or later.
     ///
     /// The exchange asks the ledger, and ends with [`Step::Done`] once the ledger has recorded it.
@@ -63,79 +67,49 @@ impl Guard {
     pub fn revoke(
         &self,
         principal: &Principal,
-        lives: Option<Duration>,
+        retain_for: Option<Duration>,
     ) -> Result<(Exchange, Step), Error> {
-        let command = self.ledger()?.names.revoke(principal, lives)?;
-        Ok(Exchange::of_revocation(self.clone(), command))
+        let command = self.ledger()?.names.revoke(principal, retain_for)?;
+        let flow = Flow::Revoking(Box::new(Revoking::new(command)));
+        Ok(Exchange::begin(
+            Context::new(self.clone(), None, None),
+            flow,
+        ))
     }
 }
 
 impl Exchange {
-    pub(super) fn of_message(guard: Guard, mut message: Message<'_>) -> (Self, Step) {
-        let mut context = Context::new(guard);
-        let known = context.set_caller(message.principal.take());
-        context.set_target(message.target);
-        let request = Request::new(message);
-        Self::begin(context, Flow::Request(Box::new(request)), known)
-    }
-
-    pub(super) fn of_transport(guard: Guard, mut transport: TransportMessage<'_>) -> (Self, Step) {
-        let mut context = Context::new(guard);
-        let known = context.set_caller(transport.principal.take());
-        let flow = TransportFlow::new(transport);
-        Self::begin(context, Flow::Transport(Box::new(flow)), known)
-    }
-
-    pub(super) fn of_revocation(guard: Guard, command: Command) -> (Self, Step) {
-        let flow = Flow::Revoking(Box::new(Revoking::new(command)));
-        Self::begin(Context::new(guard), flow, Ok(()))
-    }
-
     /// Answers a message that the engine cannot read.
     #[cfg(feature = "documents")]
     pub(super) fn unreadable(guard: Guard) -> (Self, Step) {
         use crate::context::About;
         use crate::step::{Item, Reply};
 
-        let mut context = Context::new(guard);
+        let mut context = Context::new(guard, None, None);
         let error = Error::Malformed("a message of well-formed Unicode, and of at most 128 levels");
         context.refuse(error.into(), About::new(Item::Session));
         let reply = Reply {
             status: Some(400),
             ..Reply::error(-32600, "Invalid Request")
         };
-        let exchange = Self {
-            context,
-            flow: Flow::Over,
-            opening: None,
-        };
-        (exchange, Step::Reply(reply))
+        let flow = Flow::Over;
+        (Self { context, flow }, Step::Reply(reply))
     }
 
-    fn begin(context: Context, flow: Flow, known: Result<(), Reason>) -> (Self, Step) {
-        let mut exchange = Self {
-            context,
-            flow,
-            opening: None,
-        };
+    fn begin(mut context: Context, flow: Flow) -> (Self, Step) {
         // A ledger does not know tokens sealed before it began, so it is opened before any are.
-        let guard = &exchange.context.guard;
-        let open = match &exchange.flow {
-            Flow::Request(request) if !request.may_seal(&exchange.context) => None,
-            Flow::Revoking(_) => guard.opens_ledger(0),
-            _ => guard.opens_ledger(PAUSE),
+        let opened = match &flow {
+            Flow::Request(request) if !request.may_seal(&context) => Ok(()),
+            Flow::Revoking(_) => context.open_ledger(0),
+            _ => context.open_ledger(PAUSE),
         };
-        if let Some(open) = open {
-            exchange.opening = Some(known);
-            return (exchange, Step::Ledger(Box::new(open)));
-        }
-        let step = exchange.entered(known);
+        let mut exchange = Self { context, flow };
+        let step = match opened {
+            Ok(()) => exchange.advance(),
+            Err(step) => step,
+        };
+        let step = exchange.settle(step);
         (exchange, step)
-    }
-
-    fn entered(&mut self, known: Result<(), Reason>) -> Step {
-        let step = self.identified(known);
-        self.settle(step)
     }
 
     /// Reports the outcome of the last step, and returns the next one.
@@ -144,51 +118,48 @@ impl Exchange {
     ///
     /// [`Error::InvalidArgument`] if the event does not match that step: the adapter's fault.
     pub fn on(&mut self, event: Event<'_>) -> Result<Step, Error> {
-        if let Some(known) = self.opening.take() {
-            return match event {
-                Event::Ledger(reply) => {
-                    self.context.ledger_opened(reply);
-                    Ok(self.entered(known))
-                }
-                _ => {
-                    self.opening = Some(known);
-                    Err(OUT_OF_ORDER)
-                }
-            };
-        }
-        let context = &mut self.context;
-        let step = match event {
-            Event::Principal(found) if context.is_identifying() => {
-                let known = context.identify(found.map(Some));
-                self.identified(known)
-            }
-            Event::Nobody if context.is_identifying() => {
-                let known = context.identify(Ok(None));
-                self.identified(known)
-            }
-            event => {
-                let taken = match &mut self.flow {
-                    Flow::Request(request) => request.take(context, event),
-                    Flow::Transport(flow) => flow.take(context, event),
-                    Flow::Act(acting) => acting.take(context, event),
-                    Flow::Revoking(revoking) => revoking.take(context, event),
-                    Flow::Over => None,
-                };
-                taken.ok_or(OUT_OF_ORDER)?
-            }
-        };
+        let step = self.take(event).ok_or(OUT_OF_ORDER)?;
+        self.context.answered();
         Ok(self.settle(step))
     }
 
-    /// Begins a separate exchange for a handler's action on a handle.
+    /// Returns the next step; `None` if the event does not match the last one.
+    fn take(&mut self, event: Event<'_>) -> Option<Step> {
+        let context = &mut self.context;
+        match (context.awaited.take(), event) {
+            (Some(Awaited::Caller), Event::Principal(found)) => {
+                Some(match context.identify(found) {
+                    Ok(()) => self.advance(),
+                    Err(reason) => self.unidentified(reason),
+                })
+            }
+            (Some(Awaited::Opening(pending)), Event::Ledger(answer)) => {
+                let again = context.ledger_opened(pending, answer);
+                Some(again.unwrap_or_else(|| self.advance()))
+            }
+            (awaited @ Some(_), _) => {
+                context.awaited = awaited;
+                None
+            }
+            (None, event) => match &mut self.flow {
+                Flow::Request(request) => request.take(context, event),
+                Flow::Transport(flow) => flow.take(context, event),
+                Flow::Handle(handle) => handle.take(context, event),
+                Flow::Revoking(revoking) => revoking.take(context, event),
+                Flow::Over => None,
+            },
+        }
+    }
+
+    /// Begins a separate exchange for a handler's operation on a handle.
     #[must_use]
-    pub fn act(&self, act: Act<'_>) -> (Self, Step) {
+    pub fn handle(&self, op: HandleOp<'_>) -> (Self, Step) {
         let mut exchange = Self {
             context: self.context.inner(),
-            flow: Flow::Act(Box::new(Acting::new(act))),
-            opening: None,
+            flow: Flow::Handle(Box::new(HandleFlow::new(op))),
         };
-        let step = exchange.entered(Ok(()));
+        let step = exchange.advance();
+        let step = exchange.settle(step);
         (exchange, step)
     }
 
@@ -206,7 +177,7 @@ impl Exchange {
     }
 
     /// Seals the next `requestState` for this request and its caller, and returns the token: the
-    /// `requestState` of a result with `resultType: "input_required"`, which leaves as it is. Unlike
+    /// `requestState` of a result with `resultType: "input_required"`, which is sent as it is. Unlike
     /// the value, the token shows nothing wherever it ends up.
     ///
     /// # Errors
@@ -217,6 +188,15 @@ impl Exchange {
         match &mut self.flow {
             Flow::Request(request) => request.seal_state(&self.context, json),
             _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// Returns the members of the request that carry a token.
+    #[cfg(feature = "documents")]
+    pub(super) fn token_fields(&self) -> Option<TokenFields> {
+        match &self.flow {
+            Flow::Request(request) => request.token_fields(),
+            _ => None,
         }
     }
 
@@ -247,7 +227,7 @@ impl Exchange {
     /// Writes the session's value, computed by a function of the author. If another request wrote
     /// in the meantime, [`Step::Update`] asks to apply the function to that value, unless
     /// [`write`](Self::write) was called too. A result that was made from the value is then made again
-    /// ([`Updated::left`](super::Updated::left)).
+    /// ([`Updated::result`](super::Updated::result)).
     ///
     /// # Errors
     ///
@@ -278,7 +258,7 @@ impl Exchange {
     #[must_use]
     pub fn opened(&self) -> Option<&str> {
         match &self.flow {
-            Flow::Act(acting) => acting.opened(),
+            Flow::Handle(handle) => handle.opened(),
             _ => None,
         }
     }
@@ -294,16 +274,9 @@ impl Exchange {
         match &mut self.flow {
             Flow::Request(request) => request.advance(context),
             Flow::Transport(flow) => flow.advance(context),
-            Flow::Act(acting) => acting.advance(context),
+            Flow::Handle(handle) => handle.advance(context),
             Flow::Revoking(revoking) => revoking.advance(),
             Flow::Over => Step::Drop,
-        }
-    }
-
-    fn identified(&mut self, known: Result<(), Reason>) -> Step {
-        match known {
-            Ok(()) => self.advance(),
-            Err(reason) => self.unidentified(reason),
         }
     }
 
@@ -313,13 +286,41 @@ impl Exchange {
         match &self.flow {
             Flow::Request(request) => request.fail(context, reason),
             Flow::Transport(flow) => flow.fail(context, reason),
-            Flow::Act(acting) => acting.refuse(context, reason),
+            Flow::Handle(handle) => handle.refuse(context, reason),
             Flow::Revoking(_) | Flow::Over => Step::Drop,
         }
     }
 
-    /// Returns the final form of a step, which may end the exchange.
-    fn settle(&mut self, step: Step) -> Step {
+    /// Returns the final form of a step, which may end the exchange. Answers by itself what is known
+    /// already, and what there is no time left to ask.
+    fn settle(&mut self, mut step: Step) -> Step {
+        loop {
+            let context = &mut self.context;
+            let limit = context.guard.settings().time_limit;
+            let answer = match &mut step {
+                Step::Identify => context.principal.take().map(Event::Principal),
+                Step::Ask { within, .. } => {
+                    *within = context.wait(limit);
+                    let late = || Event::Answer(Verdict::Unavailable(late("accept")));
+                    within.is_zero().then(late)
+                }
+                Step::Ledger(command) => {
+                    // The engine can try it once more.
+                    command.within = context.wait(limit * 3 / 10);
+                    command
+                        .within
+                        .is_zero()
+                        .then(|| Event::Ledger(Err(late("ledger"))))
+                }
+                Step::Deliver(deliver) => {
+                    deliver.within = context.time.left();
+                    None
+                }
+                _ => None,
+            };
+            let Some(answer) = answer else { break };
+            step = self.take(answer).unwrap_or(Step::Drop);
+        }
         let step = match (&self.flow, step) {
             // A notification gets no answer.
             (Flow::Request(request), Step::Reply(_)) if request.is_notification() => Step::Drop,
@@ -332,11 +333,15 @@ impl Exchange {
     }
 }
 
+fn late(what: &str) -> Failed {
+    Failed(format!("{what}: expected an answer in time, found none"))
+}
+
 impl Step {
     fn ends(&self) -> bool {
         matches!(
             self,
-            Self::Leave(_) | Self::Reply(_) | Self::Done(_) | Self::Drop
+            Self::Respond(_) | Self::Reply(_) | Self::Done(_) | Self::Drop
         )
     }
 }

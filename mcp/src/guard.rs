@@ -26,14 +26,15 @@ pub(super) struct Settings {
     pub only: Vec<(String, Vec<String>)>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
-    pub asks: bool,
+    pub has_accept: bool,
+    pub time_limit: Duration,
     pub ledger: Option<Ledger>,
 }
 
 impl Settings {
     /// Returns whether ends are remembered, by `accept` or a ledger.
     pub fn remembers(&self) -> bool {
-        self.asks || self.ledger.is_some()
+        self.has_accept || self.ledger.is_some()
     }
 }
 
@@ -61,7 +62,8 @@ impl Guard {
             only: Vec::new(),
             sessions: None,
             transport: TransportSettings::default(),
-            asks: false,
+            has_accept: false,
+            time_limit: Duration::from_secs(1),
             ledger: None,
         }
     }
@@ -97,7 +99,11 @@ impl Guard {
 
     /// Returns the codec's time, in Unix seconds.
     pub(super) fn now(&self) -> u64 {
-        self.settings().codec.environment().now_ms() / 1000
+        self.now_ms() / 1000
+    }
+
+    pub(super) fn now_ms(&self) -> u64 {
+        self.settings().codec.environment().now_ms()
     }
 
     pub(super) fn settings(&self) -> &Settings {
@@ -119,7 +125,8 @@ pub struct GuardBuilder {
     pub(super) only: Vec<(String, Vec<String>)>,
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
-    pub(super) asks: bool,
+    pub(super) has_accept: bool,
+    pub(super) time_limit: Duration,
     pub(super) ledger: Option<LedgerSettings>,
 }
 
@@ -161,8 +168,17 @@ impl GuardBuilder {
     /// Sets whether there is an `accept`, which is asked before a token counts, and remembers ends:
     /// false by default.
     #[must_use]
-    pub fn asks(mut self, asks: bool) -> Self {
-        self.asks = asks;
+    pub fn has_accept(mut self, has_accept: bool) -> Self {
+        self.has_accept = has_accept;
+        self
+    }
+
+    /// Sets how long everything that is asked for one request, or for one operation on a handle, may
+    /// wait together: one second by default. A command of the ledger gets three tenths of it, so that
+    /// the engine can try it once more.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
         self
     }
 
@@ -177,8 +193,8 @@ impl GuardBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, for an
-    /// `only` without names, for a required method that never depends on a session, and for a
+    /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, for a time
+    /// limit under a millisecond, for an `only` without names, for a required method that never depends on a session, and for a
     /// lifetime of sessions whose value the server holds.
     pub fn build(self) -> Result<Guard, Error> {
         for (name, ttl) in [
@@ -202,6 +218,11 @@ impl GuardBuilder {
         if let Some(sessions) = &self.sessions {
             sessions.check()?;
         }
+        if self.time_limit < Duration::from_millis(1) {
+            return Err(Error::argument(
+                "time limit: expected at least a millisecond",
+            ));
+        }
         if self.transport.idle.is_some() && self.ledger.is_none() {
             return Err(Error::argument(
                 "idle: expected a guard with a ledger, which knows when a session was last seen",
@@ -219,7 +240,8 @@ impl GuardBuilder {
             only: self.only,
             sessions: self.sessions,
             transport: self.transport,
-            asks: self.asks,
+            has_accept: self.has_accept,
+            time_limit: self.time_limit,
             ledger,
         })))
     }

@@ -1,10 +1,17 @@
 //! The adapter's input to the engine: messages, and the outcomes of steps.
 
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::members::{Millis, PrincipalParts};
+
 use sealwax::Principal;
 
 /// A client's value where a text is expected. JSON's `null` is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sent<'a> {
+pub enum ClientValue<'a> {
     /// No value.
     #[default]
     Absent,
@@ -14,7 +21,7 @@ pub enum Sent<'a> {
     Other,
 }
 
-impl<'a> Sent<'a> {
+impl<'a> ClientValue<'a> {
     /// Returns the text, if it is one.
     #[must_use]
     pub fn text(self) -> Option<&'a str> {
@@ -24,36 +31,53 @@ impl<'a> Sent<'a> {
         }
     }
 
-    pub(super) fn owned(self) -> Kept {
+    pub(super) fn owned(self) -> OwnedClientValue {
         match self {
-            Self::Absent => Kept::Absent,
-            Self::Text(text) => Kept::Text(text.into()),
-            Self::Other => Kept::Other,
+            Self::Absent => OwnedClientValue::Absent,
+            Self::Text(text) => OwnedClientValue::Text(text.into()),
+            Self::Other => OwnedClientValue::Other,
         }
     }
 }
 
-impl<'a> From<Option<&'a str>> for Sent<'a> {
+impl<'a> From<Option<&'a str>> for ClientValue<'a> {
     fn from(text: Option<&'a str>) -> Self {
         text.map_or(Self::Absent, Self::Text)
     }
 }
 
-/// An owned [`Sent`].
+impl<'de: 'a, 'a> Deserialize<'de> for ClientValue<'a> {
+    /// Reads a member of a [`Value`](serde_json::Value), where an error leaves no rest unread.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(<&str>::deserialize(from).map_or(Self::Other, Self::Text))
+    }
+}
+
+impl<'a> From<&'a Value> for ClientValue<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Absent,
+            Value::String(text) => Self::Text(text),
+            _ => Self::Other,
+        }
+    }
+}
+
+/// An owned [`ClientValue`].
 #[derive(Debug, Default)]
-pub(super) enum Kept {
+pub(super) enum OwnedClientValue {
     #[default]
     Absent,
     Text(String),
     Other,
 }
 
-impl Kept {
-    pub fn sent(&self) -> Sent<'_> {
+impl OwnedClientValue {
+    pub fn borrowed(&self) -> ClientValue<'_> {
         match self {
-            Self::Absent => Sent::Absent,
-            Self::Text(text) => Sent::Text(text),
-            Self::Other => Sent::Other,
+            Self::Absent => ClientValue::Absent,
+            Self::Text(text) => ClientValue::Text(text),
+            Self::Other => ClientValue::Other,
         }
     }
 
@@ -63,14 +87,17 @@ impl Kept {
 }
 
 /// A request or a notification, as the SDK's handlers receive it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Message<'a> {
     /// The method.
     pub method: &'a str,
-    /// The member of `params` that [`Carried::target`](super::Carried::target) names, if it is a
+    /// The member of `params` that [`TokenFields::target`](super::TokenFields::target) names, if it is a
     /// text.
     pub target: Option<&'a str>,
     /// `params.arguments` as JSON, as received: before any handler could change them.
+    #[serde(skip)]
     pub arguments: Option<&'a str>,
     /// Whether it is a notification, which gets no answer.
     pub notification: bool,
@@ -78,27 +105,42 @@ pub struct Message<'a> {
     pub modern: bool,
     /// The HTTP header `Mcp-Session-Id`.
     pub header: Option<&'a str>,
-    /// The member of `params` that [`Carried::param`](super::Carried::param) names.
-    pub carried: Sent<'a>,
+    /// The member of `params` that [`TokenFields::param`](super::TokenFields::param) names.
+    #[serde(borrow)]
+    pub token: ClientValue<'a>,
     /// `params._meta["io.modelcontextprotocol/session"]`, of any type.
-    pub session: Option<SentSession<'a>>,
+    #[serde(borrow)]
+    pub session: Option<ClientSession<'a>>,
     /// The caller, if the adapter knows it already.
-    pub principal: Option<Principal>,
+    #[serde(deserialize_with = "PrincipalParts::of_message")]
+    #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
+    pub principal: Option<Result<Principal, Failed>>,
+    /// The time that is left for its questions, if a wrapper asked some already
+    /// ([`Deliver::within`](super::Deliver::within)).
+    #[serde(rename = "withinMs", deserialize_with = "Millis::some")]
+    #[cfg_attr(test, schemars(with = "Option<u64>"))]
+    pub within: Option<Duration>,
 }
 
 /// The metadata of a data-layer session, as a client sent it. Anything but an object has neither
 /// member.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SentSession<'a> {
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct ClientSession<'a> {
     /// `sessionId`.
-    pub id: Sent<'a>,
+    #[serde(borrow)]
+    pub id: ClientValue<'a>,
     /// `state`.
-    pub state: Sent<'a>,
+    #[serde(borrow)]
+    pub state: ClientValue<'a>,
 }
 
 /// A message around HTTP or stdio, before the SDK sees it: for `Mcp-Session-Id` of the revisions up
 /// to 2025-11-25, and SEP-1359.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct TransportMessage<'a> {
     /// The method of an HTTP request; `None` on stdio. Any other than `POST`, `GET` and `DELETE` is
     /// delivered without a check.
@@ -111,23 +153,27 @@ pub struct TransportMessage<'a> {
     pub modern: bool,
     /// The HTTP header `MCP-Protocol-Version`.
     pub version: Option<&'a str>,
-    /// The HTTP header `Mcp-Session-Id`. More than one is [`Sent::Other`].
-    pub header: Sent<'a>,
+    /// The HTTP header `Mcp-Session-Id`. More than one is [`ClientValue::Other`].
+    #[serde(borrow)]
+    pub header: ClientValue<'a>,
     /// SEP-1359's `sessionId`: beside `params`, or inside a client's `result`.
-    pub inside: Sent<'a>,
+    #[serde(borrow)]
+    pub message_session_id: ClientValue<'a>,
     /// The `params` of `initialize` as JSON.
+    #[serde(skip)]
     pub initialize: Option<&'a str>,
     /// The caller, if the adapter knows it already.
-    pub principal: Option<Principal>,
+    #[serde(deserialize_with = "PrincipalParts::of_message")]
+    #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
+    pub principal: Option<Result<Principal, Failed>>,
 }
 
 /// The outcome of a step.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The caller; after [`Step::Identify`](super::Step::Identify).
-    Principal(Result<Principal, Failed>),
-    /// The author's function found no caller; after [`Step::Identify`](super::Step::Identify).
-    Nobody,
+    /// The caller, or that the author's function found none; after
+    /// [`Step::Identify`](super::Step::Identify).
+    Principal(Result<Option<Principal>, Failed>),
     /// Whether the tokens are accepted, or the end is recorded; after
     /// [`Step::Ask`](super::Step::Ask).
     Answer(Verdict),
@@ -136,12 +182,12 @@ pub enum Event<'a> {
     /// The outcome of the author's functions for the latest value; after
     /// [`Step::Update`](super::Step::Update).
     Updated(Result<Updated<'a>, Failed>),
-    /// The first value of a session as JSON; after [`Step::Begin`](super::Step::Begin). Or a
-    /// failure after [`Step::Deliver`](super::Step::Deliver): the SDK cannot resume the negotiated
-    /// session.
+    /// The first value of a session as JSON; after [`Step::Begin`](super::Step::Begin).
     Begun(Result<&'a str, Failed>),
+    /// The SDK cannot resume the negotiated session; after [`Step::Deliver`](super::Step::Deliver).
+    NotResumed(Failed),
     /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).
-    Left(Head<'a>),
+    Result(HandlerResult<'a>),
 }
 
 /// The outcome of the author's functions for a session's latest value.
@@ -151,7 +197,7 @@ pub struct Updated<'a> {
     pub value: &'a str,
     /// The result, if the author's functions made it again from this value: it takes the place of the
     /// one reported before.
-    pub left: Option<Head<'a>>,
+    pub result: Option<HandlerResult<'a>>,
 }
 
 /// A failure of the author's code. The text is for the log: it must not quote other code's
@@ -172,13 +218,15 @@ pub enum Verdict {
 
 /// The part of a result that the engine reads.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Head<'a> {
+pub struct HandlerResult<'a> {
     /// The kind of the result.
     pub outcome: Outcome,
-    /// The member that [`Carried::result`](super::Carried::result) names.
-    pub token: Sent<'a>,
-    /// `cacheScope`.
+    /// The member that [`TokenFields::result`](super::TokenFields::result) names.
+    pub token: ClientValue<'a>,
+    /// `cacheScope`; a value that the protocol does not have is [`Scope::Private`].
     pub scope: Option<Scope>,
+    /// Whether it has `ttlMs`.
+    pub has_ttl: bool,
     /// Whether the SDK has no place for `_meta` in this result.
     pub no_meta: bool,
     /// The complete result of `initialize`, as JSON.

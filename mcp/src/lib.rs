@@ -14,7 +14,7 @@
 //! any handler of JSON:
 //!
 //! ```
-//! use sealwax_mcp::{Carried, Event, Guard, Head, Message, Outcome, Sent, Step};
+//! use sealwax_mcp::{ClientValue, Event, Guard, HandlerResult, Message, Outcome, Step, TokenFields};
 //! use sealwax::{Codec, Error, Key, KeyRing, Principal};
 //! use serde_json::{Value, json};
 //!
@@ -26,43 +26,40 @@
 //! ) -> Result<Value, Error> {
 //!     let params = &request["params"];
 //!     let method = request["method"].as_str().unwrap_or_default();
-//!     let carried = Carried::by(method);
-//!     // JSON's null is absent. Any other value than a text is reported as such, and refused.
-//!     let sent = |object: &Value, member: Option<&str>| match member.map(|name| object[name].clone()) {
-//!         None | Some(Value::Null) => None,
-//!         Some(value) => Some(value.as_str().map(str::to_owned)),
-//!     };
+//!     let fields = TokenFields::for_method(method);
+//!     // JSON's null is absent. Any other value than a text is refused.
+//!     let client_value = |object: &Value, member: Option<&str>| member.map(|name| object[name].clone()).unwrap_or_default();
 //!     let arguments = params["arguments"].to_string();
-//!     let token = sent(params, carried.map(|carried| carried.param));
+//!     let token = client_value(params, fields.map(|fields| fields.param));
 //!     let (mut exchange, mut step) = guard.message(Message {
 //!         method,
-//!         target: carried.and_then(|carried| params[carried.target?].as_str()),
+//!         target: fields.and_then(|fields| params[fields.target?].as_str()),
 //!         arguments: Some(&arguments),
-//!         carried: token.as_ref().map_or(Sent::Absent, |text| text.as_deref().map_or(Sent::Other, Sent::Text)),
+//!         token: ClientValue::from(&token),
 //!         ..Message::default()
 //!     });
 //!     let mut result = Value::Null;
 //!     loop {
 //!         step = match step {
-//!             Step::Identify => exchange.on(Event::Principal(Ok(Principal::subject(user))))?,
+//!             Step::Identify => exchange.on(Event::Principal(Ok(Some(Principal::subject(user)))))?,
 //!             Step::Deliver(deliver) => {
-//!                 if let (Some(carried), Some(opened)) = (carried, deliver.carried) {
-//!                     request["params"][carried.param] = opened.into();
+//!                 if let (Some(fields), Some(opened)) = (fields, deliver.opened) {
+//!                     request["params"][fields.param] = opened.into();
 //!                 }
 //!                 result = handler(&request);
-//!                 let left = sent(&result, carried.map(|carried| carried.result));
-//!                 exchange.on(Event::Left(Head {
+//!                 let token = client_value(&result, fields.map(|fields| fields.result));
+//!                 exchange.on(Event::Result(HandlerResult {
 //!                     outcome: match result["resultType"].as_str() {
 //!                         Some("input_required") => Outcome::InputRequired,
 //!                         _ => Outcome::Complete,
 //!                     },
-//!                     token: left.as_ref().map_or(Sent::Absent, |text| text.as_deref().map_or(Sent::Other, Sent::Text)),
-//!                     ..Head::default()
+//!                     token: ClientValue::from(&token),
+//!                     ..HandlerResult::default()
 //!                 }))?
 //!             }
-//!             Step::Leave(leave) => {
-//!                 if let (Some(carried), Some(token)) = (carried, leave.token) {
-//!                     result[carried.result] = token.into();
+//!             Step::Respond(respond) => {
+//!                 if let (Some(fields), Some(token)) = (fields, respond.token) {
+//!                     result[fields.result] = token.into();
 //!                 }
 //!                 return Ok(json!({ "result": result }));
 //!             }
@@ -102,38 +99,42 @@
 //! test any adapter.
 #![forbid(unsafe_code)]
 
-mod act;
+mod admission;
 mod answer;
-mod asking;
-mod carried;
 mod context;
 #[cfg(feature = "documents")]
 pub mod document;
 mod exchange;
 mod guard;
+mod handle;
 mod input;
 pub mod ledger;
+mod members;
+mod pending;
 mod request;
 mod revoking;
 mod session;
 mod settings;
 mod step;
 mod text;
+mod time_left;
+mod token_fields;
 mod transport;
 
-pub use act::{Act, What};
 pub use answer::{
     Answer, ErrorData, Profile, Ran, RpcError, Stale, StaleMeta, TextContent, ToolResult,
 };
-pub use carried::Carried;
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
+pub use handle::{HandleOp, HandleOpKind};
 pub use input::{
-    Event, Failed, Head, Message, Outcome, Scope, Sent, SentSession, TransportMessage, Updated,
-    Verdict,
+    ClientSession, ClientValue, Event, Failed, HandlerResult, Message, Outcome, Scope,
+    TransportMessage, Updated, Verdict,
 };
 pub use session::Session;
 pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
 pub use step::{
-    Before, Deliver, Item, Leave, Life, Made, Presented, Question, Refused, Reply, Step, Watch,
+    Deliver, HandleResult, HandleTimes, Item, Predecessor, Presented, Question, Refused, Reply,
+    Report, Respond, Step,
 };
+pub use token_fields::TokenFields;

@@ -1,46 +1,33 @@
 //! Signs a principal out, for the operator of the server.
-use crate::asking;
-use crate::context::{About, Context, Reason, failure};
-use crate::input::{Event, Failed};
-use crate::ledger::Command;
+use crate::context::{About, Context};
+use crate::input::Event;
+use crate::ledger::{Command, Reply};
+use crate::pending::{Pending, confirmed};
 use crate::step::{Item, Step};
 
-pub(super) struct Revoking {
-    command: Command,
-    /// Whether one try got no answer. A second try is not a second revocation.
-    tried: bool,
-}
+pub(super) struct Revoking(Pending);
 
 impl Revoking {
     pub fn new(command: Command) -> Self {
-        Self {
-            command,
-            tried: false,
-        }
+        Self(Pending::new(command))
     }
 
     pub fn advance(&self) -> Step {
-        Step::Ledger(Box::new(self.command.clone()))
+        self.0.step()
     }
 
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
-        let Event::Ledger(reply) = event else {
+        let Event::Ledger(answer) = event else {
             return None;
         };
-        let reason = match reply {
-            Err(_) if !self.tried => {
-                self.tried = true;
-                return Some(self.advance());
-            }
-            Err(Failed(why)) => Reason::LedgerUnavailable(why),
-            Ok(reply) if reply.first().is_some_and(|verdict| verdict == "ok") => {
-                match asking::confirmed(context, &reply, None) {
-                    Ok(()) => return Some(Step::Done(Box::default())),
-                    Err(reason) => reason,
-                }
-            }
-            Ok(reply) => Reason::LedgerUnavailable(failure(&reply)),
+        let revoked = match self.0.take(answer) {
+            Err(again) => return Some(again),
+            Ok(Reply::Done(done)) => confirmed(context, &done, None),
+            Ok(lost) => Err(lost.into()),
         };
-        Some(context.reply(reason, About::new(Item::Session)))
+        Some(match revoked {
+            Ok(()) => Step::Done(Box::default()),
+            Err(reason) => context.reply(reason, About::new(Item::Session)),
+        })
     }
 }

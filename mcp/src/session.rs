@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use crate::asking::{Ask, Token};
-use crate::input::Sent;
+use crate::admission::Token;
+use crate::input::ClientValue;
+use crate::ledger::Check;
 use crate::settings::SessionSettings;
 use crate::step::{Item, Presented};
 use crate::text::{hex, remembered, until};
@@ -30,7 +31,7 @@ pub(super) enum Written {
 }
 
 /// The part of a session that is sent with a result.
-pub(super) struct Left {
+pub(super) struct Sealed {
     pub metadata: SessionMetadata,
     /// The new state, if one was sealed: its token id, and the time until which a ledger remembers it.
     pub token: Option<(String, u64)>,
@@ -40,8 +41,8 @@ impl Session {
     pub(super) fn open(
         settings: &SessionSettings,
         view: &View,
-        id: Sent<'_>,
-        state: Sent<'_>,
+        id: ClientValue<'_>,
+        state: ClientValue<'_>,
     ) -> Result<Self, Error> {
         let sessions = settings.of(view);
         let id = id
@@ -55,7 +56,7 @@ impl Session {
                 written: Written::Not,
             });
         }
-        if state == Sent::Other {
+        if state == ClientValue::Other {
             return Err(Error::Malformed("a state that is a text"));
         }
         let sent = SessionMetadata::new(id, state.text().map(Into::into));
@@ -125,17 +126,17 @@ impl Session {
 
     /// Returns the part to send: the id as received, and a new state if one was written, or is due
     /// and allowed by `renews`.
-    pub(super) fn leave(
+    pub(super) fn seal(
         &self,
         settings: &SessionSettings,
         view: &View,
         renews: bool,
-    ) -> Result<Left, Error> {
+    ) -> Result<Sealed, Error> {
         match &self.opened {
             Some(opened) if self.is_written() || (renews && opened.state().needs_renewal()) => {
                 let (metadata, token) = settings.of(view).renewed(opened, self.value.as_bytes())?;
                 let until = remembered(until(token.expires_at()), opened.state().started_at());
-                Ok(Left {
+                Ok(Sealed {
                     metadata,
                     token: Some((token.id().to_string(), until)),
                 })
@@ -145,8 +146,8 @@ impl Session {
     }
 
     /// Returns the part to send if the state stays as it is.
-    pub(super) fn unchanged(&self) -> Left {
-        Left {
+    pub(super) fn unchanged(&self) -> Sealed {
+        Sealed {
             metadata: SessionMetadata::new(self.id(), None),
             token: None,
         }
@@ -185,21 +186,21 @@ impl Session {
     }
 
     /// Returns the question about it: whether `state` is its latest one.
-    pub(super) fn asked(&self, view: &View, state: Sent<'_>) -> Token {
+    pub(super) fn token(&self, view: &View, state: ClientValue<'_>) -> Token {
         let created = self.id.created_at_ms();
         let (Some(opened), Some(text)) = (&self.opened, state.text()) else {
-            return Token::made(presented(view, &self.id), created, Ask::Live);
+            return Token::made(presented(view, &self.id), created, Check::Live);
         };
         let state = opened.state();
         // No state is older than the first one, so that nobody is ever given that one.
         let text = if state.generation() == 0 { "" } else { text };
         Token {
             presented: presented(view, &self.id),
-            ask: Ask::Head {
+            check: Some(Check::Latest {
                 token: state.token_id().to_string(),
                 generation: state.generation(),
                 state: text.into(),
-            },
+            }),
             issued_at: state.issued_at(),
             started_at: state.started_at(),
             until: until(state.expires_at()),

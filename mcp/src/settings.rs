@@ -2,37 +2,49 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::members::Seconds;
 use sealwax::{Error, View, check_ttl};
 
 /// Settings of a [ledger](crate::ledger).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
 pub struct LedgerSettings {
     /// Distinguishes two ledgers of one audience in one store; empty by default.
     pub label: String,
     /// The largest difference between the clocks of the replicas and of the store, in whole
     /// seconds: 5 by default, and 0 if the ledger is `local`.
-    pub allowance: Option<Duration>,
+    #[serde(with = "Seconds")]
+    pub clock_tolerance: Option<Duration>,
     /// Whether the ledger is on this machine, as a file or in memory, so that there is one clock.
     pub local: bool,
     /// Accepts tokens older than the ledger if they were made since this time, in Unix seconds: for
     /// the day on which the ledger is introduced. Tokens used or ended since then, and outdated
     /// states of sessions, are accepted too.
-    pub adopt: Option<u64>,
+    pub accept_issued_since: Option<u64>,
     /// Whether a `requestState` may be used any number of times.
     pub reusable_request_state: bool,
 }
 
 impl LedgerSettings {
-    pub(super) fn allowance(&self) -> Duration {
+    /// Returns the clock tolerance, set or usual.
+    #[must_use]
+    pub fn clock_tolerance(&self) -> Duration {
         let usual = Duration::from_secs(if self.local { 0 } else { 5 });
-        self.allowance.unwrap_or(usual)
+        self.clock_tolerance.unwrap_or(usual)
     }
 }
 
 /// Settings of data-layer sessions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
 pub struct SessionSettings {
     /// The lifetime of a session without a write, in whole seconds: 24 hours by default.
+    #[serde(with = "Seconds")]
     pub ttl: Option<Duration>,
     /// Whether it lives up to the codec's `session_max_age`.
     pub no_expiry: bool,
@@ -43,7 +55,9 @@ pub struct SessionSettings {
 }
 
 /// The requests that need a session.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(try_from = "Value")]
 pub struct Required {
     /// Every request but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
     pub all: bool,
@@ -53,15 +67,49 @@ pub struct Required {
     pub tools: Vec<String>,
 }
 
+/// [`Required`], but for all.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+#[derive(Default)]
+struct RequiredNames {
+    /// Methods, such as `resources/read`.
+    methods: Vec<String>,
+    /// Tools, by name.
+    tools: Vec<String>,
+}
+
+impl TryFrom<Value> for Required {
+    type Error = serde_json::Error;
+
+    fn try_from(value: Value) -> Result<Self, serde_json::Error> {
+        let all = value.as_bool();
+        let RequiredNames { methods, tools } = match all {
+            Some(_) => RequiredNames::default(),
+            None => RequiredNames::deserialize(&value)?,
+        };
+        let all = all.unwrap_or_default();
+        Ok(Self {
+            all,
+            methods,
+            tools,
+        })
+    }
+}
+
 /// Settings of sessions of the transport, for
 /// [`Guard::transport`](crate::Guard::transport).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
 pub struct TransportSettings {
     /// Whether an HTTP request without a session is refused: true by default.
     pub required: bool,
     /// The lifetime of a session, in whole seconds: 30 days by default.
+    #[serde(with = "Seconds")]
     pub ttl: Option<Duration>,
     /// The time that a session may be idle, in whole seconds; this requires a ledger.
+    #[serde(with = "Seconds")]
     pub idle: Option<Duration>,
     /// Whether to speak SEP-1359.
     pub sep1359: bool,

@@ -1,12 +1,17 @@
 //! The steps that the engine asks of an adapter.
 
 use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use crate::answer::{RpcError, ToolResult};
+use crate::input::Scope;
 use crate::ledger::Command;
+use crate::members::{Millis, is_false};
 use sealwax::{Error, SessionMetadata};
 
-/// The next step of an adapter. [`Leave`](Self::Leave), [`Reply`](Self::Reply),
+/// The next step of an adapter. [`Respond`](Self::Respond), [`Reply`](Self::Reply),
 /// [`Done`](Self::Done) and [`Drop`](Self::Drop) end the exchange; the adapter reports the outcome
 /// of all others by an [`Event`](super::Event).
 #[derive(Debug)]
@@ -14,28 +19,35 @@ pub enum Step {
     /// Resolve the caller, at most once per request.
     Identify,
     /// Ask the author's `accept`, or report an end to it.
-    Ask(Question),
-    /// Run this command on the ledger, and report its reply.
+    Ask {
+        /// The question.
+        question: Question,
+        /// How long to wait for the answer.
+        within: Duration,
+    },
+    /// Run this command on the ledger, within its time, and report its reply.
     Ledger(Box<Command>),
     /// Get the first value of a new session from the author.
     Begin,
     /// Apply the functions given to [`Exchange::update`](super::Exchange::update), all of them and
     /// in their order, to this value, as JSON, which another request wrote in the meantime.
     Update(String),
-    /// Deliver the message, and report the result before it is sent, as [`Deliver::watch`] says.
+    /// Deliver the message, and report the result before it is sent, as [`Deliver::report`] says.
     Deliver(Box<Deliver>),
     /// Send the result, with these changes.
-    Leave(Box<Leave>),
+    Respond(Box<Respond>),
     /// Answer instead of the handler, or instead of its result.
     Reply(Reply),
     /// Return this to the handler that acted.
-    Done(Box<Made>),
+    Done(Box<HandleResult>),
     /// Discard the message without an answer.
     Drop,
 }
 
 /// The kinds of things that a guard handles, by their names in every language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Item {
     /// `request-state`: `requestState` of revision 2026-07-28.
@@ -82,10 +94,13 @@ pub enum Question {
 }
 
 /// A token that passed every check of its seal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Presented {
     /// Its kind.
+    #[serde(rename = "kind")]
     pub item: Item,
     /// The token id, or the ulid of a handle or a data-layer session: 32 hex digits.
     pub id: String,
@@ -94,37 +109,54 @@ pub struct Presented {
     pub until: Option<u64>,
     /// Whether any user may present it: a cursor of a public page, which a cache may hand to any
     /// user.
+    #[serde(skip_serializing_if = "is_false")]
     pub public: bool,
 }
 
 /// A message on its way to the SDK.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Deliver {
     /// The opened value, for the member of `params` that carries it. `None`: the member is absent
     /// and stays so.
-    pub carried: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened: Option<String>,
     /// The result, as JSON, of a method that the guard serves itself: the SDK's handler returns
     /// this.
-    pub own: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub builtin_result: Option<String>,
     /// The negotiated values of the session of the transport, as JSON: `protocolVersion`,
     /// `clientCapabilities`, `clientInfo`, `serverCapabilities`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub negotiated: Option<String>,
     /// The id of that session's token, for logs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<String>,
     /// The end of that session's own lifetime, in Unix seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<u64>,
     /// The value for the missing header `MCP-Protocol-Version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The `sessionId` to add to every message sent for it: inside a `result`, or beside `params`.
-    pub stamp: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub add_session_id: Option<String>,
     /// The results to report before they are sent.
-    pub watch: Watch,
+    #[serde(skip_serializing_if = "Report::is_never")]
+    pub report: Report,
+    /// The time that is left for what the message may still have to ask: for the
+    /// [`Message::within`](super::Message::within) of the message inside.
+    #[serde(rename = "withinMs", with = "Millis")]
+    pub within: Duration,
 }
 
 /// The results that an adapter reports before they are sent. An error need not be reported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Watch {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(into = "ReportDocument")]
+pub enum Report {
     /// None.
     #[default]
     Never,
@@ -134,17 +166,42 @@ pub enum Watch {
     Always,
 }
 
+impl Report {
+    fn is_never(&self) -> bool {
+        *self == Self::Never
+    }
+}
+
+/// The forms of [`Report`] in a document.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+enum ReportDocument {
+    Always(bool),
+    Member(&'static str),
+}
+
+impl From<Report> for ReportDocument {
+    fn from(report: Report) -> Self {
+        match report {
+            Report::Member(member) => Self::Member(member),
+            report => Self::Always(report == Report::Always),
+        }
+    }
+}
+
 /// Changes to a result before it is sent.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Leave {
+pub struct Respond {
     /// The new value of the member of the result that carries a token.
     pub token: Option<String>,
     /// The new value of `_meta["io.modelcontextprotocol/session"]` of the result.
     pub metadata: Option<SessionMetadata>,
-    /// Whether caches must not keep it: set `cacheScope` to `private` and `ttlMs` to 0, if the
-    /// result has them.
-    pub private: bool,
+    /// The new value of `cacheScope`, so that no cache keeps the result for others.
+    pub cache_scope: Option<Scope>,
+    /// The new value of `ttlMs`.
+    pub ttl_ms: Option<u64>,
     /// Whether to add `sessions` and `experimental.sessions`, both `{}`, to the capabilities.
     pub declare: bool,
     /// The header `Mcp-Session-Id`.
@@ -155,19 +212,26 @@ pub struct Leave {
 }
 
 /// An answer of the engine. If the SDK speaks HTTP itself, the SDK chooses the status.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Reply {
     /// The status of an HTTP response.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// The header `Allow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub allow: Option<&'static str>,
     /// A JSON-RPC error, with the request's id, or `null` if it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<RpcError>,
     /// Whether a JSON-RPC result `{}` answers the request.
+    #[serde(skip_serializing_if = "is_false")]
     pub done: bool,
     /// The result of a tool whose handle was refused, or whose session's state is not the latest
     /// one. Outside of tools it is `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<Box<ToolResult>>,
 }
 
@@ -186,40 +250,53 @@ impl Reply {
 }
 
 /// The result of a handler's action.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Made {
+pub struct HandleResult {
     /// The handle, if one was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub handle: Option<String>,
     /// The ulid of a handle that is the key of a row, or the token id of one that holds its state.
     pub id: String,
     /// Its end, for the model to read: `YYYY-MM-DDTHH:MM:SSZ`. `None` for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
     /// The value that a handle holds, as JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// For a handle that holds its state: the data to make its successor.
-    pub before: Option<Before>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predecessor: Option<Predecessor>,
     /// For a handle that holds its state: its times.
-    pub life: Option<Life>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<HandleTimes>,
 }
 
 /// The times of a handle that holds its state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Life {
+pub struct HandleTimes {
     /// The time of making, in Unix seconds.
     pub issued_at: u64,
     /// Its end, in Unix seconds. `None` for never.
     pub expires_at: Option<u64>,
     /// Whether an older key made it.
+    #[serde(skip_serializing_if = "is_false")]
     pub needs_reseal: bool,
     /// Whether to renew it now.
+    #[serde(skip_serializing_if = "is_false")]
     pub needs_renewal: bool,
 }
 
 /// The data of a handle that its successor needs, known from opening it. Times are in Unix seconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Before {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Predecessor {
     /// The time of making of the first handle of the chain.
     pub started_at: u64,
     /// The number of handles before it in the chain.
@@ -233,16 +310,21 @@ pub struct Before {
 }
 
 /// A refusal or a failure: for the author's hook and log. It holds no token and no payload.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Refused {
     /// A code of [`Error`](sealwax::Error), or one of a guard, as docs/refusals.md lists them.
     pub code: &'static str,
     /// The kind of thing that was refused.
+    #[serde(rename = "kind")]
     pub item: Item,
     /// The token id, or the ulid, if it can be read. It is verified only if the token opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<String>,
     /// The target of the request, as the client named it: a tool, a prompt or a resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// The expected and the found value.
     pub message: String,

@@ -8,12 +8,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 use self::negotiated::{negotiated, open, seal};
+use crate::admission::{Admission, Refusal, Token};
 use crate::answer::Profile;
-use crate::asking::{Ask, Asking, Refusal, Token};
 use crate::context::{About, Context, Reason};
-use crate::input::{Event, Head, Kept, Sent, TransportMessage};
+use crate::input::{ClientValue, Event, HandlerResult, OwnedClientValue, TransportMessage};
+use crate::ledger::Check;
 use crate::ledger::LARGEST_SKEW;
-use crate::step::{Deliver, Item, Leave, Presented, Reply, Step, Watch};
+use crate::step::{Deliver, Item, Presented, Reply, Report, Respond, Step};
 use crate::text::{token_id, until};
 use sealwax::{Error, Kind, View};
 
@@ -28,8 +29,8 @@ pub(super) struct TransportFlow {
     notification: bool,
     modern: bool,
     version: Option<String>,
-    header: Kept,
-    inside: Kept,
+    header: OwnedClientValue,
+    message_session_id: OwnedClientValue,
     initialize: Option<String>,
     phase: Phase,
 }
@@ -37,13 +38,13 @@ pub(super) struct TransportFlow {
 enum Phase {
     Entering,
     /// Its token is being judged; then this follows.
-    Asking(Asking, Then),
+    Admission(Admission, Then),
     /// The SDK has it: an `initialize`, or a message without a session.
     Delivered,
     /// The SDK has it, and may have to resume its session.
     Continued,
     /// These values were negotiated; the caller may still be unknown.
-    Leaving(String),
+    Responding(String),
 }
 
 /// The continuation after a token is accepted.
@@ -64,7 +65,7 @@ impl TransportFlow {
             modern: transport.modern,
             version: transport.version.map(Into::into),
             header: transport.header.owned(),
-            inside: transport.inside.owned(),
+            message_session_id: transport.message_session_id.owned(),
             initialize: transport.initialize.map(Into::into),
             phase: Phase::Entering,
         }
@@ -72,7 +73,7 @@ impl TransportFlow {
 
     pub fn advance(&mut self, context: &mut Context) -> Step {
         let step = match &self.phase {
-            Phase::Leaving(_) => self.leave(context),
+            Phase::Responding(_) => self.respond(context),
             _ => self.enter(context),
         };
         step.unwrap_or_else(|step| step)
@@ -81,16 +82,16 @@ impl TransportFlow {
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
         let phase = std::mem::replace(&mut self.phase, Phase::Entering);
         match (phase, event) {
-            (Phase::Asking(mut asking, then), event) => {
-                let asked = asking.take(context, event);
-                let Some(asked) = asked else {
-                    self.phase = Phase::Asking(asking, then);
+            (Phase::Admission(mut admission, then), event) => {
+                let admitted = admission.take(context, event);
+                let Some(admitted) = admitted else {
+                    self.phase = Phase::Admission(admission, then);
                     return None;
                 };
-                Some(self.asked(context, asking, then, asked))
+                Some(self.admitted(context, admission, then, admitted))
             }
-            (Phase::Delivered, Event::Left(head)) => Some(self.left(context, &head)),
-            (Phase::Continued, Event::Begun(Err(_))) => Some(self.refuse(
+            (Phase::Delivered, Event::Result(result)) => Some(self.initialized(context, &result)),
+            (Phase::Continued, Event::NotResumed(_)) => Some(self.refuse(
                 context,
                 Error::Malformed("a session that this server can resume").into(),
             )),
@@ -105,7 +106,7 @@ impl TransportFlow {
     pub fn fail(&self, context: &mut Context, reason: Reason) -> Step {
         match (&self.phase, reason) {
             (_, Reason::Unauthenticated) => self.unauthenticated(context),
-            (Phase::Leaving(_), reason) => self.not_begun(context, reason),
+            (Phase::Responding(_), reason) => self.not_begun(context, reason),
             (_, reason) => self.refuse(context, reason),
         }
     }
@@ -117,13 +118,13 @@ impl TransportFlow {
         let settings = context.guard.settings();
         let (transport, remembers) = (settings.transport, settings.remembers());
         if self.modern || self.method.as_deref() == Some("initialize") {
-            let watch = match self.method.as_deref() {
-                Some("initialize") => Watch::Always,
-                Some("server/discover") if self.declares(context) => Watch::Always,
-                _ => Watch::Never,
+            let report = match self.method.as_deref() {
+                Some("initialize") => Report::Always,
+                Some("server/discover") if self.declares(context) => Report::Always,
+                _ => Report::Never,
             };
             return Ok(self.deliver(Deliver {
-                watch,
+                report,
                 ..Deliver::default()
             }));
         }
@@ -139,8 +140,8 @@ impl TransportFlow {
         if ends && !remembers {
             return Ok(self.not_offered());
         }
-        let token = match (self.header.sent(), self.inside.sent()) {
-            (Sent::Absent, Sent::Absent) => {
+        let token = match (self.header.borrowed(), self.message_session_id.borrowed()) {
+            (ClientValue::Absent, ClientValue::Absent) => {
                 let needed = self.deletes() || (transport.required && self.http.is_some());
                 return Ok(if needed {
                     self.bad_request(context, "a session", "Bad Request: expected Mcp-Session-Id")
@@ -148,9 +149,9 @@ impl TransportFlow {
                     self.deliver(Deliver::default())
                 });
             }
-            (Sent::Absent, inside) => inside,
-            (header, Sent::Absent) => header,
-            (header, inside) if header == inside => header,
+            (ClientValue::Absent, message_session_id) => message_session_id,
+            (header, ClientValue::Absent) => header,
+            (header, message_session_id) if header == message_session_id => header,
             _ => {
                 let message = "Bad Request: expected Mcp-Session-Id and sessionId to be one";
                 return Ok(self.bad_request(context, "one session in header and message", message));
@@ -179,33 +180,36 @@ impl TransportFlow {
             expires_at: negotiated.expires_at,
             version: version.is_none().then_some(negotiated.protocol_version),
             negotiated: Some(negotiated.json),
-            stamp: self.inside.sent().text().map(Into::into),
+            add_session_id: self.message_session_id.borrowed().text().map(Into::into),
             ..Deliver::default()
         };
-        let (ask, then) = match transport.idle {
-            _ if ends => (Ask::End, Then::Ended),
-            Some(idle) => (Ask::Idle(idle), Then::Deliver(then.into())),
-            None => (Ask::Live, Then::Deliver(then.into())),
+        let (check, then) = match transport.idle {
+            _ if ends => (Check::End, Then::Ended),
+            Some(idle) => (Check::Idle(idle), Then::Deliver(then.into())),
+            None => (Check::Live, Then::Deliver(then.into())),
         };
-        let asking = Asking::of_transport(Token { ask, ..opened });
-        Ok(self.ask(context, asking, then))
+        let admission = Admission::of_transport(Token {
+            check: Some(check),
+            ..opened
+        });
+        Ok(self.admit(context, admission, then))
     }
 
-    fn ask(&mut self, context: &mut Context, mut asking: Asking, then: Then) -> Step {
-        let asked = asking.step(context);
-        self.asked(context, asking, then, asked)
+    fn admit(&mut self, context: &mut Context, mut admission: Admission, then: Then) -> Step {
+        let admitted = admission.step(context);
+        self.admitted(context, admission, then, admitted)
     }
 
-    fn asked(
+    fn admitted(
         &mut self,
         context: &mut Context,
-        asking: Asking,
+        admission: Admission,
         then: Then,
-        asked: Result<Option<Step>, Refusal>,
+        admitted: Result<Option<Step>, Refusal>,
     ) -> Step {
-        match (asked, then) {
+        match (admitted, then) {
             (Ok(Some(step)), then) => {
-                self.phase = Phase::Asking(asking, then);
+                self.phase = Phase::Admission(admission, then);
                 step
             }
             (Ok(None), Then::Deliver(deliver)) => self.deliver(*deliver),
@@ -248,13 +252,13 @@ impl TransportFlow {
                 until: until(ends),
                 public: false,
             },
-            ask: Ask::Force,
+            check: Some(Check::Force),
             issued_at: 0,
             started_at: now.saturating_add(LARGEST_SKEW),
             until: None,
         };
-        let asking = Asking::of_transport(token).without_accept();
-        self.ask(context, asking, Then::EndedForAnother)
+        let admission = Admission::of_transport(token).without_accept();
+        self.admit(context, admission, Then::EndedForAnother)
     }
 
     fn deletes(&self) -> bool {
@@ -269,39 +273,39 @@ impl TransportFlow {
 
 /// The result.
 impl TransportFlow {
-    fn left(&mut self, context: &mut Context, head: &Head<'_>) -> Step {
-        let leave = Leave {
+    fn initialized(&mut self, context: &mut Context, result: &HandlerResult<'_>) -> Step {
+        let respond = Respond {
             declare: self.declares(context),
-            ..Leave::default()
+            ..Respond::default()
         };
         let begins = self.http.is_some() || context.guard.settings().transport.sep1359;
-        let result: Value = match (self.method.as_deref(), head.initialized) {
+        let result: Value = match (self.method.as_deref(), result.initialized) {
             (Some("initialize"), Some(result)) if begins => {
                 serde_json::from_slice(result.as_bytes()).unwrap_or_default()
             }
             _ => Value::Null,
         };
         if !result["protocolVersion"].is_string() {
-            return Step::Leave(Box::new(leave));
+            return Step::Respond(Box::new(respond));
         }
         let params = self.initialize.as_deref().unwrap_or_default();
         let params: Value = serde_json::from_slice(params.as_bytes()).unwrap_or_default();
-        self.phase = Phase::Leaving(negotiated(params, result));
+        self.phase = Phase::Responding(negotiated(params, result));
         self.advance(context)
     }
 
-    fn leave(&self, context: &mut Context) -> Result<Step, Step> {
-        let Phase::Leaving(negotiated) = &self.phase else {
+    fn respond(&self, context: &mut Context) -> Result<Step, Step> {
+        let Phase::Responding(negotiated) = &self.phase else {
             return Ok(Step::Drop);
         };
         let view = context.view()?;
         let transport = context.guard.settings().transport;
         match seal(&view, negotiated, transport.ttl) {
-            Ok(token) => Ok(Step::Leave(Box::new(Leave {
+            Ok(token) => Ok(Step::Respond(Box::new(Respond {
                 header: Some(token),
                 timeout: transport.sep1359.then(|| life(context).as_secs()),
                 declare: self.declares(context),
-                ..Leave::default()
+                ..Respond::default()
             }))),
             Err(error) => Ok(self.not_begun(context, Reason::Unsealed(error))),
         }
@@ -320,10 +324,10 @@ impl TransportFlow {
 impl TransportFlow {
     /// Refuses with a message if the client puts the session into its messages, else with a status.
     fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
-        let inside = self.inside.sent();
+        let message_session_id = self.message_session_id.borrowed();
         let request = self.method.is_some() && !self.notification;
-        let in_message = inside != Sent::Absent && request;
-        let token = self.header.sent().text().or(inside.text());
+        let in_message = message_session_id != ClientValue::Absent && request;
+        let token = self.header.borrowed().text().or(message_session_id.text());
         let about = About {
             profile: if in_message {
                 Profile::Sep1359
@@ -331,7 +335,7 @@ impl TransportFlow {
                 Profile::McpSessionId
             },
             token,
-            session_id: inside.text(),
+            session_id: message_session_id.text(),
             ..About::new(Item::Session)
         };
         let answer = context.refuse(reason, about);

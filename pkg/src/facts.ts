@@ -63,7 +63,7 @@ export interface TokenFields {
   readonly target: string | undefined;
 }
 
-export function carriedMembers(
+export function tokenMembers(
   kind: TokenFields['kind'],
   param: string,
   result: string,

@@ -4,7 +4,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::Error;
 use sealwax_mcp::Profile;
-use sealwax_mcp::{Act, Exchange, Made, Reply, Step, What};
+use sealwax_mcp::{Exchange, HandleOp, HandleOpKind, HandleResult, Reply, Step};
 use serde::de::DeserializeOwned;
 
 use crate::Kind;
@@ -29,16 +29,24 @@ impl<'a> Acting<'a> {
         guard: &Guard,
         handle_type: &str,
         context: &'a RequestContext<RoleServer>,
-        what: What<'_>,
+        what: HandleOpKind<'_>,
     ) -> Result<Self, Refused> {
         let kind = match what {
-            What::Mint { .. } | What::Check { .. } | What::End { held: false, .. } => Kind::Handle,
+            HandleOpKind::Mint { .. }
+            | HandleOpKind::Check { .. }
+            | HandleOpKind::End {
+                self_contained: false,
+                ..
+            } => Kind::Handle,
             _ => Kind::HandleState,
         };
-        let act = Act { handle_type, what };
+        let act = HandleOp {
+            handle_type,
+            kind: what,
+        };
         let begun = Caller::of(context).and_then(|caller| {
             if caller.guard.is(guard) {
-                let begun = caller.within(|exchange| Ok(exchange.act(act)))?;
+                let begun = caller.within(|exchange| Ok(exchange.handle(act)))?;
                 return Ok((caller, begun));
             }
             Err(Error::InvalidArgument(
@@ -59,7 +67,7 @@ impl<'a> Acting<'a> {
     }
 
     /// Returns the outcome.
-    pub(crate) async fn done(mut self) -> Result<Made, Refused> {
+    pub(crate) async fn done(mut self) -> Result<HandleResult, Refused> {
         let limit = TimeLimit::new(self.caller.guard.accept_timeout());
         let drive = self
             .caller
@@ -68,7 +76,7 @@ impl<'a> Acting<'a> {
     }
 
     /// Returns the outcome of an operation that asks nobody.
-    pub(crate) fn now(self) -> Result<Made, Refused> {
+    pub(crate) fn now(self) -> Result<HandleResult, Refused> {
         made(self.step)
     }
 
@@ -76,7 +84,7 @@ impl<'a> Acting<'a> {
     pub(crate) async fn open<T: DeserializeOwned>(
         self,
         handle: &str,
-    ) -> Result<(T, Made), Refused> {
+    ) -> Result<(T, HandleResult), Refused> {
         let opened = match &self.step {
             Step::Done(made) => made.value.as_deref(),
             _ => self.exchange.opened(),
@@ -102,7 +110,7 @@ impl<'a> Acting<'a> {
     }
 }
 
-fn made(step: Step) -> Result<Made, Refused> {
+fn made(step: Step) -> Result<HandleResult, Refused> {
     match step {
         Step::Done(made) => Ok(*made),
         Step::Reply(reply) => Err(Refused::new(reply)),

@@ -168,7 +168,7 @@ impl Caller {
     ) -> Step {
         loop {
             step = match self.identified(exchange, step, context) {
-                Step::Ask(question) => {
+                Step::Ask { question, .. } => {
                     let verdict = match (self.guard.accept(), self.principal()) {
                         (Some(accept), Some(principal)) => {
                             limit.ask(accept, question, principal).await
@@ -196,14 +196,7 @@ impl Caller {
     ) -> Step {
         while matches!(step, Step::Identify) {
             let found = self.principal.get_or_init(|| self.guard.principal(context));
-            step = self.on(
-                exchange,
-                match found.clone() {
-                    Ok(Some(principal)) => Event::Principal(Ok(principal)),
-                    Ok(None) => Event::Nobody,
-                    Err(failed) => Event::Principal(Err(failed)),
-                },
-            );
+            step = self.on(exchange, Event::Principal(found.clone()));
         }
         let refused = exchange.refused();
         self.guard

@@ -313,7 +313,7 @@ impl GuardBuilder {
     /// Sets your own check of tokens, in addition to the ledger.
     #[must_use]
     pub fn accept(mut self, accept: impl Accept) -> Self {
-        self.rules = self.rules.asks(true);
+        self.rules = self.rules.has_accept(true);
         self.options.accept = Some(Box::new(accept));
         self
     }
@@ -361,7 +361,7 @@ impl GuardBuilder {
     /// 0 for a ledger on this machine.
     #[must_use]
     pub fn ledger_allowance(mut self, allowance: Duration) -> Self {
-        self.settings().allowance = Some(allowance);
+        self.settings().clock_tolerance = Some(allowance);
         self
     }
 
@@ -370,7 +370,7 @@ impl GuardBuilder {
     /// accepted too.
     #[must_use]
     pub fn ledger_adopt(mut self, from: u64) -> Self {
-        self.settings().adopt = Some(from);
+        self.settings().accept_issued_since = Some(from);
         self
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use sealwax_mcp::{Made, Sent, What};
+use sealwax_mcp::{ClientValue, HandleOpKind, HandleResult};
 
 use crate::acting::Acting;
 use crate::guard::Guard;
@@ -74,7 +74,7 @@ impl Handles {
     /// [`Refused`] without a principal or randomness, and for an invalid type.
     pub fn mint(&self, context: &RequestContext<RoleServer>) -> Result<Handle, Refused> {
         let max_age = self.max_age;
-        let mint = What::Mint { max_age };
+        let mint = HandleOpKind::Mint { max_age };
         let acting = Acting::begin(&self.guard, &self.handle_type, context, mint)?;
         acting.now().map(handle)
     }
@@ -89,8 +89,8 @@ impl Handles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<Handle, Refused> {
-        let check = What::Check {
-            handle: Sent::Text(handle),
+        let check = HandleOpKind::Check {
+            handle: ClientValue::Text(handle),
             max_age: self.max_age,
         };
         let acting = Acting::begin(&self.guard, &self.handle_type, context, check)?;
@@ -109,17 +109,17 @@ impl Handles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<(), Refused> {
-        let end = What::End {
-            handle: Sent::Text(handle),
+        let end = HandleOpKind::End {
+            handle: ClientValue::Text(handle),
             max_age: self.max_age,
-            held: false,
+            self_contained: false,
         };
         let acting = Acting::begin(&self.guard, &self.handle_type, context, end)?;
         acting.done().await.map(drop)
     }
 }
 
-fn handle(made: Made) -> Handle {
+fn handle(made: HandleResult) -> Handle {
     Handle {
         handle: made.handle.unwrap_or_default(),
         ulid: made.id,

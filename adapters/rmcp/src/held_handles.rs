@@ -6,7 +6,7 @@ use std::time::Duration;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax_mcp::Profile;
-use sealwax_mcp::{Before, Made, Sent, What};
+use sealwax_mcp::{ClientValue, HandleOpKind, HandleResult, Predecessor};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -77,7 +77,7 @@ pub struct Held<T> {
     pub expires_at: Option<String>,
     /// The number of handles before it in its chain.
     pub generation: u32,
-    before: Option<Before>,
+    before: Option<Predecessor>,
 }
 
 impl HeldHandles {
@@ -130,8 +130,8 @@ impl HeldHandles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<Held<T>, Refused> {
-        let open = What::Open {
-            handle: Sent::Text(handle),
+        let open = HandleOpKind::Open {
+            handle: ClientValue::Text(handle),
             max_age: self.max_age,
             once: self.single_use,
         };
@@ -140,8 +140,8 @@ impl HeldHandles {
         Ok(Held {
             value,
             expires_at: made.expires_at,
-            generation: made.before.as_ref().map_or(0, |it| it.generation),
-            before: made.before,
+            generation: made.predecessor.as_ref().map_or(0, |it| it.generation),
+            before: made.predecessor,
         })
     }
 
@@ -172,10 +172,10 @@ impl HeldHandles {
         context: &RequestContext<RoleServer>,
         handle: &str,
     ) -> Result<(), Refused> {
-        let end = What::End {
-            handle: Sent::Text(handle),
+        let end = HandleOpKind::End {
+            handle: ClientValue::Text(handle),
             max_age: self.max_age,
-            held: true,
+            self_contained: true,
         };
         let acting = Acting::begin(&self.guard, &self.handle_type, context, end)?;
         acting.done().await.map(drop)
@@ -185,7 +185,7 @@ impl HeldHandles {
         &self,
         context: &'a RequestContext<RoleServer>,
         value: &T,
-        before: Option<Before>,
+        before: Option<Predecessor>,
     ) -> Result<Acting<'a>, Refused> {
         let value = json(value).map_err(|error| {
             let principal = Caller::of(context)
@@ -194,17 +194,17 @@ impl HeldHandles {
             let about = About::new(Kind::HandleState, Profile::Handle, principal);
             Refused::new(self.guard.refuse(&error, about))
         })?;
-        let seal = What::Seal {
+        let seal = HandleOpKind::Seal {
             value: &value,
             ttl: self.ttl,
             once: self.single_use && before.is_some(),
-            before,
+            predecessor: before,
         };
         Acting::begin(&self.guard, &self.handle_type, context, seal)
     }
 }
 
-fn sealed(made: Made) -> SealedHandle {
+fn sealed(made: HandleResult) -> SealedHandle {
     SealedHandle {
         handle: made.handle.unwrap_or_default(),
         expires_at: made.expires_at,

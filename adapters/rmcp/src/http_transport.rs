@@ -41,7 +41,7 @@ impl Transport {
         if let Step::Deliver(deliver) = &step
             && let Err(failed) = go_on(&mut parts, deliver)
         {
-            step = passing.on(Event::Begun(Err(failed)));
+            step = passing.on(Event::NotResumed(failed));
         }
         let deliver = match step {
             Step::Deliver(deliver) => deliver,

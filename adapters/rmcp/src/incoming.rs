@@ -58,12 +58,12 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             && !self.replay(negotiated, rmcp).await?
         {
             let failed = Failed("initialize: rmcp refuses what was negotiated".into());
-            step = passing.on(Event::Begun(Err(failed)));
+            step = passing.on(Event::NotResumed(failed));
         }
         match step {
             Step::Deliver(deliver) => {
-                if deliver.stamp.is_some() {
-                    self.state().named.clone_from(&deliver.stamp);
+                if deliver.add_session_id.is_some() {
+                    self.state().named.clone_from(&deliver.add_session_id);
                 }
                 let limit = passing.limit();
                 let leaving = self.transport.leaving(passing, *deliver, &message);

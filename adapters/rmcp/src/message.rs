@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::request::Parts;
 use sealwax::SessionMetadata;
-use sealwax_mcp::{Leave, Reply, Sent};
+use sealwax_mcp::{ClientValue, Reply, Respond};
 use serde_json::{Value, json};
 
 /// The session's member of `_meta`.
@@ -21,12 +21,14 @@ pub(crate) const VERSION: &str = "mcp-protocol-version";
 const MODERN: &str = "2026-07-28";
 
 /// Returns the `Mcp-Session-Id` of a request.
-pub(crate) fn header(parts: &Parts) -> Sent<'_> {
+pub(crate) fn header(parts: &Parts) -> ClientValue<'_> {
     let mut headers = parts.headers.get_all(HEADER).iter();
     match (headers.next(), headers.next()) {
-        (None, _) => Sent::Absent,
-        (Some(header), None) => header.to_str().map_or(Sent::Other, Sent::Text),
-        _ => Sent::Other,
+        (None, _) => ClientValue::Absent,
+        (Some(header), None) => header
+            .to_str()
+            .map_or(ClientValue::Other, ClientValue::Text),
+        _ => ClientValue::Other,
     }
 }
 
@@ -78,7 +80,7 @@ pub(crate) fn stamp(message: &mut Value, token: &str) {
 }
 
 /// Applies the engine's changes to the answer to `initialize` or `server/discover`.
-pub(crate) fn leave(message: &mut Value, leave: &Leave) {
+pub(crate) fn leave(message: &mut Value, leave: &Respond) {
     let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) else {
         return;
     };

@@ -11,24 +11,24 @@ use rmcp::model::{
     PaginatedRequestParams, ReadResourceDirectoryRequestParams, ReadResourceRequestParams,
     SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams, UpdateTaskParams,
 };
-use sealwax_mcp::Carried;
-use sealwax_mcp::Sent;
+use sealwax_mcp::ClientValue;
+use sealwax_mcp::TokenFields;
 use serde_json::Value;
 
 /// The params of a request.
 pub(crate) trait Params {
     /// Returns the value of the member that carries a token.
-    fn sent(&self, _: &Carried) -> Sent<'_> {
-        Sent::Absent
+    fn sent(&self, _: &TokenFields) -> ClientValue<'_> {
+        ClientValue::Absent
     }
 
     /// Replaces the token by what the handler is to see, and returns the token.
-    fn put(&mut self, _: &Carried, _: Option<String>) -> Option<String> {
+    fn put(&mut self, _: &TokenFields, _: Option<String>) -> Option<String> {
         None
     }
 
     /// Returns the name or URI of the target.
-    fn target(&self, _: &Carried) -> Option<&str> {
+    fn target(&self, _: &TokenFields) -> Option<&str> {
         None
     }
 
@@ -44,26 +44,26 @@ pub(crate) trait Params {
 }
 
 /// Classifies what a client sent. Null counts as absent.
-pub(crate) fn sent(value: Option<&Value>) -> Sent<'_> {
+pub(crate) fn sent(value: Option<&Value>) -> ClientValue<'_> {
     match value {
-        None | Some(Value::Null) => Sent::Absent,
-        Some(Value::String(text)) => Sent::Text(text),
-        Some(_) => Sent::Other,
+        None | Some(Value::Null) => ClientValue::Absent,
+        Some(Value::String(text)) => ClientValue::Text(text),
+        Some(_) => ClientValue::Other,
     }
 }
 
 macro_rules! params {
     ($($params:ty { $token:ident $(, $target:ident $(, $arguments:ident)?)? })*) => {$(
         impl Params for $params {
-            fn sent(&self, _: &Carried) -> Sent<'_> {
+            fn sent(&self, _: &TokenFields) -> ClientValue<'_> {
                 self.$token.as_deref().into()
             }
 
-            fn put(&mut self, _: &Carried, text: Option<String>) -> Option<String> {
+            fn put(&mut self, _: &TokenFields, text: Option<String>) -> Option<String> {
                 std::mem::replace(&mut self.$token, text)
             }
 
-            $(fn target(&self, _: &Carried) -> Option<&str> {
+            $(fn target(&self, _: &TokenFields) -> Option<&str> {
                 Some(&self.$target)
             }
 
@@ -90,23 +90,23 @@ params! {
 }
 
 impl Params for Option<PaginatedRequestParams> {
-    fn sent(&self, _: &Carried) -> Sent<'_> {
+    fn sent(&self, _: &TokenFields) -> ClientValue<'_> {
         let cursor = self.as_ref().and_then(|params| params.cursor.as_deref());
         cursor.into()
     }
 
-    fn put(&mut self, _: &Carried, text: Option<String>) -> Option<String> {
+    fn put(&mut self, _: &TokenFields, text: Option<String>) -> Option<String> {
         std::mem::replace(&mut self.as_mut()?.cursor, text)
     }
 }
 
 /// Also serves requests that fit none of rmcp's types, such as a `tools/call` whose `requestState` is a number.
 impl Params for CustomRequest {
-    fn sent(&self, carried: &Carried) -> Sent<'_> {
+    fn sent(&self, carried: &TokenFields) -> ClientValue<'_> {
         sent(self.params.as_ref().and_then(|it| it.get(carried.param)))
     }
 
-    fn put(&mut self, carried: &Carried, text: Option<String>) -> Option<String> {
+    fn put(&mut self, carried: &TokenFields, text: Option<String>) -> Option<String> {
         let params = self.params.as_mut()?.as_object_mut()?;
         let came = match text {
             Some(text) => params.insert(carried.param.into(), text.into()),
@@ -115,7 +115,7 @@ impl Params for CustomRequest {
         came?.as_str().map(Into::into)
     }
 
-    fn target(&self, carried: &Carried) -> Option<&str> {
+    fn target(&self, carried: &TokenFields) -> Option<&str> {
         self.params.as_ref()?.get(carried.target?)?.as_str()
     }
 

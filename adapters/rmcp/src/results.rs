@@ -8,7 +8,7 @@ use rmcp::model::{
     ReadResourceResult, ServerCapabilities,
 };
 use sealwax_mcp::ToolResult;
-use sealwax_mcp::{Head, Leave, Outcome, Scope};
+use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -57,10 +57,10 @@ handler_results! {
 /// A result. `member` names the member that carries a token, if one does.
 pub(crate) trait Outgoing: Sized {
     /// Returns the parts that the engine reads.
-    fn head(&mut self, member: &str) -> Head<'_>;
+    fn head(&mut self, member: &str) -> Reported<'_>;
 
     /// Applies the engine's changes.
-    fn leave(&mut self, member: &str, leave: Leave);
+    fn leave(&mut self, member: &str, leave: Respond);
 
     /// Makes the result of a method of the guard itself.
     fn own(_: &str, _modern: bool) -> Option<Self> {
@@ -91,15 +91,16 @@ trait Placed: Sized {
 }
 
 impl<R: Placed> Outgoing for R {
-    fn head(&mut self, _: &str) -> Head<'_> {
+    fn head(&mut self, _: &str) -> Reported<'_> {
         let places = self.places();
-        Head {
+        Reported {
             outcome: places.outcome,
             token: places.token.map(|token| token.as_str()).into(),
             scope: places.scope.map(|scope| match scope {
                 CacheScope::Public => Scope::Public,
                 _ => Scope::Private,
             }),
+            has_ttl: places.ttl_ms.is_some(),
             no_meta: places.meta.is_none(),
             initialized: None,
         }
@@ -109,16 +110,16 @@ impl<R: Placed> Outgoing for R {
         Placed::told(tool)
     }
 
-    fn leave(&mut self, _: &str, leave: Leave) {
+    fn leave(&mut self, _: &str, leave: Respond) {
         let places = self.places();
         if let (Some(place), Some(token)) = (places.token, leave.token) {
             *place = token;
         }
-        if let (Some(scope), true) = (places.scope, leave.private) {
-            *scope = CacheScope::Private;
+        if let (Some(place), Some(_)) = (places.scope, leave.cache_scope) {
+            *place = CacheScope::Private;
         }
-        if let (Some(ttl_ms), true) = (places.ttl_ms, leave.private) {
-            *ttl_ms = 0;
+        if let (Some(place), Some(ttl_ms)) = (places.ttl_ms, leave.ttl_ms) {
+            *place = ttl_ms;
         }
         if let (Some(capabilities), true) = (places.capabilities, leave.declare) {
             declare(capabilities);
@@ -221,35 +222,35 @@ impl Placed for () {
 }
 
 impl Outgoing for CustomResult {
-    fn head(&mut self, member: &str) -> Head<'_> {
-        Head {
+    fn head(&mut self, member: &str) -> Reported<'_> {
+        Reported {
             outcome: match self.0["resultType"].as_str() {
                 Some("input_required") => Outcome::InputRequired,
                 _ => Outcome::Complete,
             },
             token: sent(self.0.get(member)),
-            scope: match self.0["cacheScope"].as_str() {
-                Some("public") => Some(Scope::Public),
-                Some(_) => Some(Scope::Private),
-                None => None,
-            },
+            scope: self.0.get("cacheScope").map(|scope| match scope.as_str() {
+                Some("public") => Scope::Public,
+                _ => Scope::Private,
+            }),
+            has_ttl: self.0.get("ttlMs").is_some(),
             no_meta: !self.0.is_object(),
             initialized: None,
         }
     }
 
-    fn leave(&mut self, member: &str, leave: Leave) {
+    fn leave(&mut self, member: &str, leave: Respond) {
         let Value::Object(result) = &mut self.0 else {
             return;
         };
         if let Some(token) = leave.token {
             result.insert(member.into(), token.into());
         }
-        let private = [("cacheScope", json!("private")), ("ttlMs", json!(0))];
-        for (name, value) in private.into_iter().filter(|_| leave.private) {
-            if let Some(place) = result.get_mut(name) {
-                *place = value;
-            }
+        if leave.cache_scope.is_some() {
+            result.insert("cacheScope".into(), "private".into());
+        }
+        if let Some(ttl_ms) = leave.ttl_ms {
+            result.insert("ttlMs".into(), ttl_ms.into());
         }
         if let Some(metadata) = leave.metadata {
             match result.entry("_meta").or_insert_with(|| json!({})) {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use rmcp::model::{NotificationMetaObject, ProtocolVersion};
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer};
-use sealwax_mcp::Carried;
-use sealwax_mcp::{Event, Failed, Message, Reply, Sent, SentSession, Step, Updated, Watch};
+use sealwax_mcp::TokenFields;
+use sealwax_mcp::{
+    ClientSession, ClientValue, Event, Failed, Message, Reply, Report, Step, Updated,
+};
 use serde_json::Value;
 
 use crate::caller::{Caller, refused};
@@ -30,7 +32,7 @@ impl Guard {
         A: Outgoing + 'static,
         H: Future<Output = Result<A, ErrorData>>,
     {
-        let carried = Carried::by(method);
+        let carried = TokenFields::for_method(method);
         let target = carried.and_then(|carried| request.target(&carried));
         let lent = match context.extensions.get::<http::request::Parts>() {
             None => self.take_lent(&context.id),
@@ -43,7 +45,7 @@ impl Guard {
         let caller = Arc::new(Caller::new(self, asked, &context.extensions, lent));
         let modern = is_modern(&context);
         let arguments = match carried {
-            Some(Carried {
+            Some(TokenFields {
                 target: Some(_), ..
             }) => request.arguments(),
             _ => None,
@@ -55,9 +57,9 @@ impl Guard {
             arguments: arguments.as_deref(),
             modern,
             header: session.and_then(|_| header_of(&context)),
-            carried: carried.map_or(Sent::Absent, |carried| request.sent(&carried)),
+            token: carried.map_or(ClientValue::Absent, |carried| request.sent(&carried)),
             session: session.and_then(sent_session),
-            principal: caller.principal().cloned(),
+            principal: caller.principal().cloned().map(Ok),
             ..Message::default()
         });
         let mut step = caller.drive(&mut exchange, step, &context).await;
@@ -70,15 +72,15 @@ impl Guard {
         let Step::Deliver(deliver) = step else {
             return told(step);
         };
-        if let Some(own) = deliver.own {
+        if let Some(own) = deliver.builtin_result {
             return A::own(&own, modern).ok_or_else(internal);
         }
         if let Some(carried) = &carried
-            && let Some(came) = request.put(carried, deliver.carried)
+            && let Some(came) = request.put(carried, deliver.opened)
         {
             caller.carried(came);
         }
-        let asking = (deliver.watch != Watch::Never).then(|| context.clone());
+        let asking = (deliver.report != Report::Never).then(|| context.clone());
         let kept = caller.keep(exchange);
         context.extensions.insert(Arc::clone(&caller));
         let mut answer = handler(request, context).await?;
@@ -91,10 +93,10 @@ impl Guard {
         }
         let member = carried.map_or("", |carried| carried.result);
         let head = answer.head(member);
-        if head.token == Sent::Absent && deliver.watch != Watch::Always {
+        if head.token == ClientValue::Absent && deliver.report != Report::Always {
             return Ok(answer);
         }
-        let mut step = caller.on(&mut exchange, Event::Left(head));
+        let mut step = caller.on(&mut exchange, Event::Result(head));
         loop {
             step = match caller.drive(&mut exchange, step, &asking).await {
                 Step::Update(value) => {
@@ -102,11 +104,11 @@ impl Guard {
                     let made = made.as_ref().map_err(Clone::clone);
                     let made = made.map(|(value, again)| Updated {
                         value,
-                        left: again.then(|| answer.head(member)),
+                        result: again.then(|| answer.head(member)),
                     });
                     caller.on(&mut exchange, Event::Updated(made))
                 }
-                Step::Leave(leave) => {
+                Step::Respond(leave) => {
                     answer.leave(member, *leave);
                     return Ok(answer);
                 }
@@ -140,7 +142,7 @@ impl Guard {
             modern: is_modern(&asking),
             header: session.and_then(|_| header_of(&asking)),
             session: session.and_then(sent_session),
-            principal: caller.principal().cloned(),
+            principal: caller.principal().cloned().map(Ok),
             ..Message::default()
         });
         if let Step::Deliver(_) = caller.drive(&mut exchange, step, &asking).await {
@@ -200,13 +202,13 @@ fn is_modern(context: &RequestContext<RoleServer>) -> bool {
 fn header_of(context: &RequestContext<RoleServer>) -> Option<&str> {
     let parts = context.extensions.get::<http::request::Parts>()?;
     match header(parts) {
-        Sent::Absent => None,
+        ClientValue::Absent => None,
         header => Some(header.text().unwrap_or_default()),
     }
 }
 
-fn sent_session(session: &Value) -> Option<SentSession<'_>> {
-    (!session.is_null()).then(|| SentSession {
+fn sent_session(session: &Value) -> Option<ClientSession<'_>> {
+    (!session.is_null()).then(|| ClientSession {
         id: sent(session.get("sessionId")),
         state: sent(session.get("state")),
     })

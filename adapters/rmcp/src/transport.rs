@@ -8,7 +8,8 @@ use rmcp::service::RequestContext;
 use sealwax::Error;
 use sealwax_mcp::Profile;
 use sealwax_mcp::{
-    self, Deliver, Event, Exchange, Head, Reply, Sent, Step, TransportMessage, Watch,
+    self, ClientValue, Deliver, Event, Exchange, HandlerResult, Reply, Report, Step,
+    TransportMessage,
 };
 use serde_json::Value;
 
@@ -93,8 +94,8 @@ impl Transport {
             notification: is_notification(message),
             modern,
             version: version.map(|version| version.to_str().unwrap_or_default()),
-            header: parts.map_or(Sent::Absent, header),
-            inside: sent(inside.as_ref()),
+            header: parts.map_or(ClientValue::Absent, header),
+            message_session_id: sent(inside.as_ref()),
             initialize: initialize.as_deref(),
             principal: None,
         });
@@ -125,8 +126,8 @@ impl Transport {
     pub(crate) fn leaving(&self, passing: Passing, deliver: Deliver, message: &Value) -> Leaving {
         let has_sessions = self.guard.sessions_slot().get().is_some();
         Leaving {
-            watched: (deliver.watch != Watch::Never).then_some(passing),
-            stamp: deliver.stamp,
+            watched: (deliver.report != Report::Never).then_some(passing),
+            stamp: deliver.add_session_id,
             echo: echo(message).filter(|_| has_sessions),
         }
     }
@@ -167,11 +168,11 @@ impl Leaving {
             return Ok(None);
         };
         let result = message["result"].to_string();
-        match passing.on(Event::Left(Head {
+        match passing.on(Event::Result(HandlerResult {
             initialized: Some(&result),
-            ..Head::default()
+            ..HandlerResult::default()
         })) {
-            Step::Leave(changes) => {
+            Step::Respond(changes) => {
                 leave(message, &changes);
                 Ok(changes.header)
             }

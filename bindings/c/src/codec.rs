@@ -4,8 +4,8 @@ use std::ffi::c_char;
 
 use crate::call::{ErrorReport, call};
 use crate::input;
+use crate::key_ring::Ring;
 use crate::output::{Slot, free};
-use crate::ring::Ring;
 use crate::status::Status;
 
 /// Seals and opens the tokens of one service: a key ring, an audience and limits.

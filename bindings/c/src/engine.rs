@@ -1,14 +1,13 @@
 //! The guard's engine, by JSON documents: for an adapter on an SDK, in any language.
 
 use std::ffi::c_char;
-use std::sync::{Mutex, PoisonError};
 
 use sealwax_mcp::document;
 
 use crate::call::{ErrorReport, Failure, call};
 use crate::codec::Codec;
 use crate::input;
-use crate::output::{Slot, free};
+use crate::output::{Owner, Slot, free};
 use crate::status::Status;
 
 /// The rules of a server's guard: a codec and settings.
@@ -16,13 +15,7 @@ pub struct Guard(pub(crate) sealwax_mcp::Guard);
 
 /// The state of a guard for one message, from its arrival until its answer is sent. Unlike other
 /// objects it is mutable, so only one thread may use it at a time.
-pub struct Exchange(Mutex<Current>);
-
-struct Current {
-    exchange: sealwax_mcp::Exchange,
-    /// The last step or document that was returned.
-    step: String,
-}
+pub struct Exchange(Owner<sealwax_mcp::Exchange>);
 
 /// Makes a guard.
 ///
@@ -79,9 +72,9 @@ pub unsafe extern "C" fn sealwax_guard_message(
             let guard = input::object("guard", guard)?;
             let document = readable(document, document_len)?;
             let arguments = optional(arguments, arguments_len)?;
-            let begun = Begun::new(exchange, step, step_len)?;
-            begun.give(document::message(&guard.0, document, arguments));
-            Ok(())
+            Owner::begin(Exchange, exchange, step, step_len, || {
+                Ok(document::message(&guard.0, document, arguments))
+            })
         })
     }
 }
@@ -109,16 +102,16 @@ pub unsafe extern "C" fn sealwax_guard_transport(
             let guard = input::object("guard", guard)?;
             let document = readable(document, document_len)?;
             let initialize = optional(initialize, initialize_len)?;
-            let begun = Begun::new(exchange, step, step_len)?;
-            begun.give(document::transport(&guard.0, document, initialize));
-            Ok(())
+            Owner::begin(Exchange, exchange, step, step_len, || {
+                Ok(document::transport(&guard.0, document, initialize))
+            })
         })
     }
 }
 
 /// Begins the exchange that signs a principal out everywhere, and returns the first step, as
 /// sealwax_guard_message does: everything of the principal that began until now is refused.
-/// `principal` is JSON, as docs/engine.md specifies; `lives` is for how many seconds the ledger
+/// `principal` is JSON, as docs/engine.md specifies; `retain_for` is for how many seconds the ledger
 /// remembers it, at least the longest lifetime of anything that the service issues, now or later;
 /// 0 is for 400 days, longer than anything lives. The last step is `done` if the ledger
 /// recorded it; after `reply`, the principal is possibly not signed out.
@@ -129,7 +122,7 @@ pub unsafe extern "C" fn sealwax_guard_revoke(
     guard: *const Guard,
     principal: *const c_char,
     principal_len: usize,
-    lives: u64,
+    retain_for: u64,
     exchange: *mut *mut Exchange,
     step: *mut *const c_char,
     step_len: *mut usize,
@@ -140,10 +133,10 @@ pub unsafe extern "C" fn sealwax_guard_revoke(
         call(error, || {
             let guard = input::object("guard", guard)?;
             let principal = input::text("principal", principal, principal_len)?;
-            let begun = Begun::new(exchange, step, step_len)?;
-            let lives = (lives != 0).then_some(lives);
-            begun.give(document::revoke(&guard.0, principal, lives)?);
-            Ok(())
+            let retain_for = (retain_for != 0).then_some(retain_for);
+            Owner::begin(Exchange, exchange, step, step_len, || {
+                document::revoke(&guard.0, principal, retain_for)
+            })
         })
     }
 }
@@ -171,29 +164,27 @@ pub unsafe extern "C" fn sealwax_exchange_on(
             let exchange = input::object("exchange", exchange)?;
             let event = readable(event, event_len)?;
             let value = optional(value, value_len)?;
-            let output = TextOutput::new(step, step_len)?;
-            let mut current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
-            current.step = document::on(&mut current.exchange, event, value)?;
-            output.give(&current.step);
-            Ok(())
+            exchange.0.text(step, step_len, |exchange| {
+                document::on(exchange, event, value)
+            })
         })
     }
 }
 
-/// Begins an exchange for a handler's action on a handle, and returns its first step. It is freed
+/// Begins an exchange for what a handler does with a handle, and returns its first step. It is freed
 /// separately.
 ///
 /// `value` is the state to seal into the handle, as JSON; NULL means absent.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT for an invalid document.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealwax_exchange_act(
+pub unsafe extern "C" fn sealwax_exchange_handle(
     exchange: *const Exchange,
-    act: *const c_char,
-    act_len: usize,
+    operation: *const c_char,
+    operation_len: usize,
     value: *const c_char,
     value_len: usize,
-    acting: *mut *mut Exchange,
+    handling: *mut *mut Exchange,
     step: *mut *const c_char,
     step_len: *mut usize,
     error: *mut ErrorReport,
@@ -202,12 +193,13 @@ pub unsafe extern "C" fn sealwax_exchange_act(
     unsafe {
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
-            let act = readable(act, act_len)?;
+            let operation = readable(operation, operation_len)?;
             let value = optional(value, value_len)?;
-            let begun = Begun::new(acting, step, step_len)?;
-            let current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
-            begun.give(document::act(&current.exchange, act, value)?);
-            Ok(())
+            exchange.0.with(|exchange| {
+                Owner::begin(Exchange, handling, step, step_len, || {
+                    document::handle(exchange, operation, value)
+                })
+            })
         })
     }
 }
@@ -232,11 +224,9 @@ pub unsafe extern "C" fn sealwax_exchange_seal_state(
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
             let value = input::text("value", value, value_len)?;
-            let output = TextOutput::new(token, token_len)?;
-            let mut current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
-            current.step = current.exchange.seal_state(value)?;
-            output.give(&current.step);
-            Ok(())
+            exchange
+                .0
+                .text(token, token_len, |exchange| exchange.seal_state(value))
         })
     }
 }
@@ -256,9 +246,7 @@ pub unsafe extern "C" fn sealwax_exchange_write(
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
             let value = input::text("value", value, value_len)?;
-            let mut current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
-            current.exchange.write(value)?;
-            Ok(())
+            exchange.0.with(|exchange| Ok(exchange.write(value)?))
         })
     }
 }
@@ -279,9 +267,7 @@ pub unsafe extern "C" fn sealwax_exchange_update(
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
             let value = input::text("value", value, value_len)?;
-            let mut current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
-            current.exchange.update(value)?;
-            Ok(())
+            exchange.0.with(|exchange| Ok(exchange.update(value)?))
         })
     }
 }
@@ -301,11 +287,9 @@ pub unsafe extern "C" fn sealwax_exchange_fork(
     unsafe {
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
-            let output = TextOutput::new(metadata, metadata_len)?;
-            let mut current = exchange.0.lock().unwrap_or_else(PoisonError::into_inner);
-            current.step = document::fork(&current.exchange)?;
-            output.give(&current.step);
-            Ok(())
+            exchange
+                .0
+                .text(metadata, metadata_len, |exchange| document::fork(exchange))
         })
     }
 }
@@ -340,63 +324,5 @@ unsafe fn optional<'a>(data: *const c_char, len: usize) -> Result<Option<&'a str
     match unsafe { input::optional_text("value", data, len) } {
         Err(Failure::NotUtf8(_)) => Ok(Some("?")),
         other => other,
-    }
-}
-
-/// The outputs for an exchange and its first step.
-struct Begun {
-    exchange: Slot<*mut Exchange>,
-    step: TextOutput,
-}
-
-impl Begun {
-    /// # Safety
-    ///
-    /// The rules of the header.
-    unsafe fn new(
-        exchange: *mut *mut Exchange,
-        step: *mut *const c_char,
-        step_len: *mut usize,
-    ) -> Result<Self, Failure> {
-        // SAFETY: the caller's promise is the same.
-        unsafe {
-            Ok(Self {
-                exchange: Slot::new("exchange", exchange)?,
-                step: TextOutput::new(step, step_len)?,
-            })
-        }
-    }
-
-    fn give(self, (exchange, step): (sealwax_mcp::Exchange, String)) {
-        // Moving the exchange does not move the text.
-        self.step.give(&step);
-        self.exchange
-            .give(Exchange(Mutex::new(Current { exchange, step })));
-    }
-}
-
-/// The outputs for a text that an exchange owns.
-pub(crate) struct TextOutput {
-    text: Slot<*const c_char>,
-    len: Slot<usize>,
-}
-
-impl TextOutput {
-    /// # Safety
-    ///
-    /// The rules of the header.
-    pub unsafe fn new(text: *mut *const c_char, len: *mut usize) -> Result<Self, Failure> {
-        // SAFETY: the caller's promise is the same.
-        unsafe {
-            Ok(Self {
-                text: Slot::new("step", text)?,
-                len: Slot::new("step_len", len)?,
-            })
-        }
-    }
-
-    pub fn give(self, text: &str) {
-        self.text.write(text.as_ptr().cast());
-        self.len.write(text.len());
     }
 }

@@ -7,8 +7,8 @@ use sealwax_core::{Error, Inspected};
 
 use crate::call::{ErrorReport, Failure, call};
 use crate::input;
+use crate::key_ring::Ring;
 use crate::output::{Buffer, Slot};
-use crate::ring::Ring;
 use crate::status::Status;
 
 /// A sealed token.
@@ -82,8 +82,7 @@ pub unsafe extern "C" fn sealwax_report_words(
     unsafe {
         call(error, || {
             let report = report(text, text_len, ring)?;
-            let out = Buffer::text(out, cap, len)?;
-            out.write(report.words(now).as_bytes())
+            Buffer::text(out, cap, len)?.write(report.words(now).as_bytes())
         })
     }
 }
@@ -106,8 +105,7 @@ pub unsafe extern "C" fn sealwax_report_json(
     unsafe {
         call(error, || {
             let report = report(text, text_len, ring)?;
-            let out = Buffer::text(out, cap, len)?;
-            out.write(report.json().as_bytes())
+            Buffer::text(out, cap, len)?.write(report.json().as_bytes())
         })
     }
 }

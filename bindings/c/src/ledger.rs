@@ -1,25 +1,17 @@
 //! The ledger: the effect of a guard's commands on a store, and a store in memory.
 
 use std::ffi::c_char;
-use std::sync::{Mutex, PoisonError};
 
 use sealwax_mcp::document;
 use sealwax_mcp::ledger;
 
 use crate::call::{ErrorReport, call};
-use crate::engine::TextOutput;
 use crate::input;
-use crate::output::{Buffer, Slot, free};
+use crate::output::{Buffer, Owner, Slot, Text, free};
 use crate::status::Status;
 
 /// A ledger in the memory of one process. All threads may use it; its calls are serialized.
-pub struct Memory(Mutex<Current>);
-
-struct Current {
-    memory: ledger::Memory,
-    /// The last reply that was returned.
-    reply: String,
-}
+pub struct Memory(Owner<ledger::Memory>);
 
 /// Returns a script or statement for a store, valid for ever: the Lua scripts `open`, `admit`,
 /// `commit` and `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-normal`,
@@ -39,8 +31,7 @@ pub unsafe extern "C" fn sealwax_ledger_text(
     unsafe {
         call(error, || {
             let name = input::text("name", name, name_len)?;
-            let output = TextOutput::new(text, text_len)?;
-            output.give(ledger::text(name)?);
+            Text::new(text, text_len)?.write(ledger::text(name)?);
             Ok(())
         })
     }
@@ -69,8 +60,7 @@ pub unsafe extern "C" fn sealwax_ledger_judge(
         call(error, || {
             let command = input::text("command", command, command_len)?;
             let values = input::text("values", values, values_len)?;
-            let out = Buffer::text(out, cap, len)?;
-            out.write(document::judge(command, now, values)?.as_bytes())
+            Buffer::text(out, cap, len)?.write(document::judge(command, now, values)?.as_bytes())
         })
     }
 }
@@ -91,16 +81,15 @@ pub unsafe extern "C" fn sealwax_ledger_fitness(
     unsafe {
         call(error, || {
             let info = input::text("info", info, info_len)?;
-            let out = Buffer::text(out, cap, len)?;
-            out.write(document::fitness(info).as_bytes())
+            Buffer::text(out, cap, len)?.write(document::fitness(info).as_bytes())
         })
     }
 }
 
-/// Makes a ledger in memory of about `room` bytes, which remembers from `now` on, in Unix seconds.
+/// Makes a ledger in memory of about `capacity` bytes, which remembers from `now` on, in Unix seconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_memory_new(
-    room: usize,
+    capacity: usize,
     now: u64,
     memory: *mut *mut Memory,
     error: *mut ErrorReport,
@@ -108,10 +97,8 @@ pub unsafe extern "C" fn sealwax_memory_new(
     // SAFETY: the caller keeps to the rules of the header.
     unsafe {
         call(error, || {
-            Slot::new("memory", memory)?.give(Memory(Mutex::new(Current {
-                memory: ledger::Memory::new(room, now),
-                reply: String::new(),
-            })));
+            let made = ledger::Memory::new(capacity, now);
+            Slot::new("memory", memory)?.give(Memory(Owner::new(made)));
             Ok(())
         })
     }
@@ -136,11 +123,9 @@ pub unsafe extern "C" fn sealwax_memory_run(
         call(error, || {
             let memory = input::object("memory", memory)?;
             let command = input::text("command", command, command_len)?;
-            let output = TextOutput::new(reply, reply_len)?;
-            let mut current = memory.0.lock().unwrap_or_else(PoisonError::into_inner);
-            current.reply = document::run(&mut current.memory, command, now)?;
-            output.give(&current.reply);
-            Ok(())
+            memory.0.text(reply, reply_len, |memory| {
+                document::run(memory, command, now)
+            })
         })
     }
 }

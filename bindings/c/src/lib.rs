@@ -17,7 +17,7 @@ mod input;
 mod output;
 
 mod key;
-mod ring;
+mod key_ring;
 
 mod codec;
 mod view;

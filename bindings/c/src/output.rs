@@ -2,6 +2,9 @@
 
 use std::ffi::c_char;
 use std::ptr::{self, NonNull};
+use std::sync::{Mutex, PoisonError};
+
+use sealwax_core::Error;
 
 use crate::call::Failure;
 
@@ -81,6 +84,84 @@ impl<T> Slot<*mut T> {
     /// Hands an object over to the caller, until [`free`] takes it back.
     pub fn give(self, object: T) {
         self.write(Box::into_raw(Box::new(object)));
+    }
+}
+
+/// The places for a text that the library keeps.
+pub(crate) struct Text {
+    text: Slot<*const c_char>,
+    len: Slot<usize>,
+}
+
+impl Text {
+    /// # Safety
+    ///
+    /// `text` and `len` are NULL or valid for writing.
+    pub unsafe fn new(text: *mut *const c_char, len: *mut usize) -> Result<Self, Failure> {
+        // SAFETY: the caller's promise is the same.
+        let (text, len) = unsafe { (Slot::new("text", text)?, Slot::new("text_len", len)?) };
+        Ok(Self { text, len })
+    }
+
+    pub fn write(self, text: &str) {
+        self.text.write(text.as_ptr().cast());
+        self.len.write(text.len());
+    }
+}
+
+/// An object that changes, and the last text that it returned: the caller may read it until the next
+/// call.
+pub(crate) struct Owner<T>(Mutex<(T, String)>);
+
+impl<T> Owner<T> {
+    pub fn new(object: T) -> Self {
+        Self(Mutex::new((object, String::new())))
+    }
+
+    /// Runs the body of a call.
+    pub fn with(&self, body: impl FnOnce(&mut T) -> Result<(), Failure>) -> Result<(), Failure> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        body(&mut held.0)
+    }
+
+    /// Runs the body of a call that returns a text.
+    ///
+    /// # Safety
+    ///
+    /// `text` and `len` are NULL or valid for writing.
+    pub unsafe fn text(
+        &self,
+        text: *mut *const c_char,
+        len: *mut usize,
+        body: impl FnOnce(&mut T) -> Result<String, Error>,
+    ) -> Result<(), Failure> {
+        // SAFETY: the caller's promise is the same.
+        let output = unsafe { Text::new(text, len) }?;
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.1 = body(&mut held.0)?;
+        output.write(&held.1);
+        Ok(())
+    }
+
+    /// Runs the body of a call that makes the object and its first text; `wrap` gives it its C type.
+    ///
+    /// # Safety
+    ///
+    /// As [`text`](Self::text), and so is `place`.
+    pub unsafe fn begin<O>(
+        wrap: fn(Self) -> O,
+        place: *mut *mut O,
+        text: *mut *const c_char,
+        len: *mut usize,
+        body: impl FnOnce() -> Result<(T, String), Error>,
+    ) -> Result<(), Failure> {
+        // SAFETY: the caller's promise is the same.
+        let (slot, output) = unsafe { (Slot::new("object", place)?, Text::new(text, len)?) };
+        let (object, first) = body()?;
+        // Moving the text's owner does not move the text.
+        output.write(&first);
+        slot.give(wrap(Self(Mutex::new((object, first)))));
+        Ok(())
     }
 }
 

@@ -1,15 +1,13 @@
 //! The dialogue with a Redis or a Valkey, for ledgers in it.
 
 use std::ffi::c_char;
-use std::sync::{Mutex, PoisonError};
 
 use sealwax_mcp::document;
 use sealwax_mcp::ledger::redis;
 
 use crate::call::{ErrorReport, call};
-use crate::engine::TextOutput;
 use crate::input;
-use crate::output::{Slot, free};
+use crate::output::{Owner, Slot, free};
 use crate::status::Status;
 
 /// What is known of a Redis between commands.
@@ -17,13 +15,7 @@ pub struct Redis(redis::Redis);
 
 /// The dialogue about one command. Unlike other objects it is mutable, so only one thread may use it
 /// at a time.
-pub struct Dialogue(Mutex<Current>);
-
-struct Current {
-    dialogue: redis::Dialogue,
-    /// The last document that was returned.
-    next: String,
-}
+pub struct Dialogue(Owner<redis::Dialogue>);
 
 /// Makes the state for a Redis or a Valkey. `waits` says whether the client can keep a connection of
 /// its own for commands that a replica confirms.
@@ -68,15 +60,9 @@ pub unsafe extern "C" fn sealwax_redis_begin(
         call(error, || {
             let redis = input::object("redis", redis)?;
             let command = input::text("command", command, command_len)?;
-            let dialogue = Slot::new("dialogue", dialogue)?;
-            let output = TextOutput::new(next, next_len)?;
-            let (begun, next) = document::dialogue(&redis.0, command)?;
-            output.give(&next);
-            dialogue.give(Dialogue(Mutex::new(Current {
-                dialogue: begun,
-                next,
-            })));
-            Ok(())
+            Owner::begin(Dialogue, dialogue, next, next_len, || {
+                document::dialogue(&redis.0, command)
+            })
         })
     }
 }
@@ -98,11 +84,9 @@ pub unsafe extern "C" fn sealwax_dialogue_on(
         call(error, || {
             let dialogue = input::object("dialogue", dialogue)?;
             let answer = input::text("answer", answer, answer_len)?;
-            let output = TextOutput::new(next, next_len)?;
-            let mut current = dialogue.0.lock().unwrap_or_else(PoisonError::into_inner);
-            current.next = document::answered(&mut current.dialogue, answer)?;
-            output.give(&current.next);
-            Ok(())
+            dialogue.0.text(next, next_len, |dialogue| {
+                document::answered(dialogue, answer)
+            })
         })
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
 
 use sealwax_core::{Error, JwtClaims, Principal, RequestContext};
-use sealwax_mcp::{Carried, Profile};
+use sealwax_mcp::{Profile, TokenFields};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn sealwax_request_context_only(
 /// `param` is the member of `params` in which the token returns, `result` the member of the result
 /// in which it is sent, `target` the member of `params` that names the target of a request.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealwax_carried(
+pub unsafe extern "C" fn sealwax_token_fields(
     method: *const c_char,
     method_len: usize,
     out: *mut c_char,
@@ -109,15 +109,15 @@ pub unsafe extern "C" fn sealwax_carried(
         call(error, || {
             let method = input::untrusted(method, method_len)?;
             let out = Buffer::text(out, cap, len)?;
-            let carried = Carried::by(method).map(|carried| {
+            let fields = TokenFields::for_method(method).map(|fields| {
                 json!({
-                    "kind": carried.kind.name(),
-                    "param": carried.param,
-                    "result": carried.result,
-                    "target": carried.target,
+                    "kind": fields.kind.name(),
+                    "param": fields.param,
+                    "result": fields.result,
+                    "target": fields.target,
                 })
             });
-            out.write(json!(carried).to_string().as_bytes())
+            out.write(json!(fields).to_string().as_bytes())
         })
     }
 }

@@ -39,8 +39,7 @@ pub unsafe extern "C" fn sealwax_session_create(
         call(error, || {
             let sessions = sessions(view, lifetime)?;
             let payload = input::slice("payload", payload, payload_len)?;
-            let out = Buffer::text(out, cap, len)?;
-            out.write(sessions.create(payload)?.to_json().as_bytes())
+            Buffer::text(out, cap, len)?.write(sessions.create(payload)?.to_json().as_bytes())
         })
     }
 }
@@ -61,8 +60,7 @@ pub unsafe extern "C" fn sealwax_session_mint(
     unsafe {
         call(error, || {
             let view = input::object("view", view)?;
-            let out = Buffer::text(out, cap, len)?;
-            out.write(view.0.sessions().mint()?.to_json().as_bytes())
+            Buffer::text(out, cap, len)?.write(view.0.sessions().mint()?.to_json().as_bytes())
         })
     }
 }
@@ -161,8 +159,8 @@ pub unsafe extern "C" fn sealwax_session_renew(
             let sessions = sessions(view, lifetime)?;
             let session = input::object("session", session)?;
             let payload = input::slice("payload", payload, payload_len)?;
-            let out = Buffer::text(out, cap, len)?;
-            out.write(sessions.renew(&session.0, payload)?.to_json().as_bytes())
+            Buffer::text(out, cap, len)?
+                .write(sessions.renew(&session.0, payload)?.to_json().as_bytes())
         })
     }
 }
@@ -186,8 +184,7 @@ pub unsafe extern "C" fn sealwax_session_fork(
         call(error, || {
             let sessions = sessions(view, lifetime)?;
             let session = input::object("session", session)?;
-            let out = Buffer::text(out, cap, len)?;
-            out.write(sessions.fork(&session.0)?.to_json().as_bytes())
+            Buffer::text(out, cap, len)?.write(sessions.fork(&session.0)?.to_json().as_bytes())
         })
     }
 }

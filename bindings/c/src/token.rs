@@ -148,8 +148,7 @@ pub unsafe extern "C" fn sealwax_seal(
         call(error, || {
             let sealer = sealer(view, purpose, lifetime)?;
             let payload = input::slice("payload", payload, payload_len)?;
-            let out = Buffer::text(out, cap, len)?;
-            out.write(sealer.seal(payload)?.as_str().as_bytes())
+            Buffer::text(out, cap, len)?.write(sealer.seal(payload)?.as_str().as_bytes())
         })
     }
 }

@@ -15,7 +15,7 @@ fn ledger(name: &str) -> (sealwax_mcp::ledger::Sqlite, String) {
 #[test]
 fn an_operator_looks_at_a_ledger_and_writes_to_it() {
     use sealwax::Principal;
-    use sealwax_mcp::ledger::{Namespace, Tag};
+    use sealwax_mcp::ledger::{Namespace, RecordKind};
 
     let (ledger, url) = ledger("written");
     let checked = stdout(&sealwax(
@@ -49,7 +49,11 @@ fn an_operator_looks_at_a_ledger_and_writes_to_it() {
         id,
     ];
     stdout(&sealwax(&end, ""));
-    let ended = namespace.end(&[Tag::Session], id, None).unwrap().keys[4].clone();
+    let ended = namespace
+        .end(&[RecordKind::Session], id, None)
+        .unwrap()
+        .keys[4]
+        .clone();
     drop(ledger);
     let file = rusqlite::Connection::open(url.strip_prefix("sqlite:").unwrap()).unwrap();
     for key in [mark, ended] {

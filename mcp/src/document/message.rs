@@ -2,41 +2,26 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
-use super::read::{Document, principal, read};
 use super::step::begun;
+use super::{parse, read};
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::{Event, Failed, Message, SentSession, TransportMessage};
-use crate::step::Step;
-use sealwax::{Error, Principal};
+use crate::input::{Message, TransportMessage};
+use crate::members::PrincipalParts;
+use sealwax::Error;
 
 /// Begins the exchange of a message at the SDK's handlers; `arguments` are the request's, as JSON.
 #[must_use]
 #[inline(never)]
 pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Exchange, String) {
-    let Ok((document, known)) = received(document) else {
-        return unreadable(guard);
-    };
-    let (principal, mistake) = known;
-    let document = Document(&document);
-    let session = document.at("session");
-    let exchange = guard.message(Message {
-        method: document.text("method").unwrap_or_default(),
-        target: document.text("target"),
-        arguments,
-        notification: document.is("notification"),
-        modern: document.is("modern"),
-        header: document.text("header"),
-        carried: document.sent("carried"),
-        session: (!session.0.is_null()).then(|| SentSession {
-            id: session.sent("id"),
-            state: session.sent("state"),
+    let document = parse(document).unwrap_or_default();
+    begun(match read::<Message<'_>>(&document) {
+        Ok(message) => guard.message(Message {
+            arguments,
+            ..message
         }),
-        principal,
-    });
-    begun(mistaken(exchange, mistake))
+        Err(_) => Exchange::unreadable(guard.clone()),
+    })
 }
 
 /// Begins the exchange of a message around HTTP or stdio; `initialize` is the `params` of an
@@ -44,26 +29,17 @@ pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Excha
 #[must_use]
 #[inline(never)]
 pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Exchange, String) {
-    let Ok((document, known)) = received(document) else {
-        return unreadable(guard);
-    };
-    let (principal, mistake) = known;
-    let document = Document(&document);
-    let exchange = guard.transport(TransportMessage {
-        http: document.text("http"),
-        method: document.text("method"),
-        notification: document.is("notification"),
-        modern: document.is("modern"),
-        version: document.text("version"),
-        header: document.sent("header"),
-        inside: document.sent("inside"),
-        initialize,
-        principal,
-    });
-    begun(mistaken(exchange, mistake))
+    let document = parse(document).unwrap_or_default();
+    begun(match read::<TransportMessage<'_>>(&document) {
+        Ok(message) => guard.transport(TransportMessage {
+            initialize,
+            ..message
+        }),
+        Err(_) => Exchange::unreadable(guard.clone()),
+    })
 }
 
-/// Begins the exchange that signs a principal out everywhere. `lives` is in seconds.
+/// Begins the exchange that signs a principal out everywhere. `retain_for` is in seconds.
 ///
 /// # Errors
 ///
@@ -72,43 +48,9 @@ pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Ex
 pub fn revoke(
     guard: &Guard,
     document: &str,
-    lives: Option<u64>,
+    retain_for: Option<u64>,
 ) -> Result<(Exchange, String), Error> {
-    let principal = principal(Document(&read(document)?))?;
-    Ok(begun(
-        guard.revoke(&principal, lives.map(Duration::from_secs))?,
-    ))
-}
-
-/// The caller, if the adapter gave it, and the fault in it, which is not the client's.
-type Known = (Option<Principal>, Option<Error>);
-
-/// Reads a message and its caller.
-fn received(document: &str) -> Result<(Value, Known), Error> {
-    let document = read(document)?;
-    let known = match Document(&document).at("principal") {
-        Document(Value::Null) => (None, None),
-        sent => match principal(sent) {
-            Ok(known) => (Some(known), None),
-            Err(error) => (None, Some(error)),
-        },
-    };
-    Ok((document, known))
-}
-
-/// Reports a faulty caller, once the caller is needed.
-fn mistaken((mut exchange, step): (Exchange, Step), mistake: Option<Error>) -> (Exchange, Step) {
-    let step = match (step, mistake) {
-        (Step::Identify, Some(error)) => {
-            let failed = Event::Principal(Err(Failed(error.to_string())));
-            exchange.on(failed).unwrap_or(Step::Drop)
-        }
-        (step, _) => step,
-    };
-    (exchange, step)
-}
-
-/// Answers a message whose document could not be read.
-fn unreadable(guard: &Guard) -> (Exchange, String) {
-    begun(Exchange::unreadable(guard.clone()))
+    let principal = PrincipalParts::read(&parse(document)?)?;
+    let retain_for = retain_for.map(Duration::from_secs);
+    Ok(begun(guard.revoke(&principal, retain_for)?))
 }

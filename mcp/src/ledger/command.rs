@@ -2,10 +2,16 @@
 
 use std::time::Duration;
 
-use super::{CEILING, LARGEST_SKEW, Namespace, Tag};
+use serde::{Deserialize, Serialize};
+
+use super::{CEILING, LARGEST_SKEW, Namespace, RecordKind};
+use crate::members::Millis;
+use sealwax::{Error, Principal};
 
 /// A command to a store, done in one atomic step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Command {
     /// The script to run.
@@ -14,10 +20,26 @@ pub struct Command {
     pub keys: Vec<String>,
     /// The arguments.
     pub args: Vec<String>,
+    /// How long it may take.
+    #[serde(rename = "withinMs", with = "Millis", default = "within")]
+    pub within: Duration,
 }
 
+/// How long a command may take unless told otherwise: what a guard gives it by default.
+const WITHIN: Duration = Duration::from_millis(300);
+
+fn within() -> Duration {
+    WITHIN
+}
+
+/// The index of the first token's mode among the arguments of `admit`, and from one to the next.
+pub(super) const TOKENS: usize = 3;
+pub(super) const TOKEN: usize = 7;
+
 /// The scripts of a [`Command`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Script {
     /// `open`: begins a new ledger, and returns the start of its memory.
@@ -56,9 +78,7 @@ impl Script {
             Self::Revoke => concat!(include_str!("prelude.lua"), include_str!("revoke.lua")),
         }
     }
-}
 
-impl Script {
     /// Returns the SHA-1 of [`lua`](Self::lua), by which a server knows the script.
     #[must_use]
     pub fn sha1(self) -> &'static str {
@@ -72,8 +92,8 @@ impl Script {
 }
 
 /// The check of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
     /// It was not used before; it is used up now.
     Once,
     /// It was not used up; it stays.
@@ -83,23 +103,23 @@ pub(crate) enum Mode<'a> {
     /// It has not ended, and was last seen within this time.
     Idle(Duration),
     /// It is the latest state of its session.
-    Head {
-        token: &'a str,
+    Latest {
+        token: String,
         generation: u32,
-        state: &'a str,
+        state: String,
     },
     /// It has not ended; it ends now.
     End,
-    /// No check; it ends now.
+    /// It ends now, in every state and whoever presented it.
     Force,
 }
 
 /// A token that passed every check of its seal.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject<'a> {
-    pub tag: Tag,
+    pub kind: RecordKind,
     pub id: &'a str,
-    pub mode: Mode<'a>,
+    pub check: &'a Check,
     /// Times are in Unix seconds.
     pub issued_at: u64,
     /// The start of its session or chain.
@@ -126,94 +146,144 @@ impl Command {
     /// [guard](crate::Guard) makes the valid ones.
     #[must_use]
     pub fn new(script: Script, keys: Vec<String>, args: Vec<String>) -> Self {
-        Self { script, keys, args }
-    }
-
-    pub(crate) fn open(names: &Namespace) -> Self {
         Self {
-            script: Script::Open,
-            keys: vec![names.began(), names.fence()],
-            args: Vec::new(),
-        }
-    }
-
-    /// Admits tokens: `mark` is the principal's; `attempt` is unique to this request.
-    pub(crate) fn admit(
-        names: &Namespace,
-        mark: &str,
-        attempt: &str,
-        allowance: Duration,
-        adopt: Option<u64>,
-        subjects: &[Subject<'_>],
-    ) -> Self {
-        let mut keys = vec![names.began(), names.fence(), mark.into()];
-        let mut args = vec![
-            attempt.into(),
-            allowance.as_secs().to_string(),
-            or_zero(adopt),
-        ];
-        for subject in subjects {
-            let Subject { tag, id, .. } = *subject;
-            let ended = names.ended(tag, id);
-            keys.push(match subject.mode {
-                Mode::Once | Mode::Unused => names.used(tag, id),
-                Mode::Idle(_) => names.seen(tag, id),
-                Mode::Head { .. } => names.head(id),
-                // Ending a session needs no latest state.
-                Mode::End | Mode::Force if tag == Tag::Session => names.head(id),
-                Mode::Live | Mode::End | Mode::Force => ended.clone(),
-            });
-            keys.push(ended);
-            let (mode, details) = subject.mode.args();
-            args.push(mode.into());
-            args.extend([subject.issued_at, subject.started_at].map(|time| time.to_string()));
-            args.push(or_zero(subject.until));
-            args.extend(details);
-        }
-        Self {
-            script: Script::Admit,
+            script,
             keys,
             args,
-        }
-    }
-
-    pub(crate) fn commit(names: &Namespace, commit: &Commit<'_>) -> Self {
-        let (seen, generation) = commit.seen;
-        Self {
-            script: Script::Commit,
-            keys: vec![
-                names.head(commit.session),
-                names.ended(Tag::Session, commit.session),
-            ],
-            args: vec![
-                seen.into(),
-                generation.to_string(),
-                commit.token.into(),
-                commit.until.to_string(),
-                commit.state.into(),
-            ],
+            within: WITHIN,
         }
     }
 
     /// Returns whether a replica may have to confirm it: what ends should survive a fail-over.
     pub(super) fn may_need_a_replica(&self) -> bool {
-        let ends = |argument: &String| argument == "end" || argument == "force";
-        self.script == Script::Revoke || self.args.iter().any(ends)
-    }
-
-    /// Revokes: the mark is kept for this time, or until nothing that it refuses can open.
-    pub(crate) fn revoke(mark: String, lives: Option<Duration>) -> Self {
-        let lives = lives.unwrap_or(CEILING + Duration::from_secs(LARGEST_SKEW));
-        Self {
-            script: Script::Revoke,
-            keys: vec![mark],
-            args: vec![lives.as_secs().to_string()],
+        let mut modes = self.args.iter().skip(TOKENS).step_by(TOKEN);
+        match self.script {
+            Script::Revoke => true,
+            Script::Admit => modes.any(|mode| mode == "end" || mode == "force"),
+            Script::Open | Script::Commit => false,
         }
     }
 }
 
-impl Mode<'_> {
-    fn args(self) -> (&'static str, [String; 3]) {
+impl Namespace {
+    /// Returns the first command to a store: a new ledger begins to remember.
+    #[must_use]
+    pub fn open(&self) -> Command {
+        let keys = vec![self.began(), self.fence()];
+        Command::new(Script::Open, keys, Vec::new())
+    }
+
+    /// Signs a principal out everywhere: everything that began until now is refused. The ledger
+    /// remembers it for [`CEILING`](super::CEILING), longer than anything lives. A shorter
+    /// `retain_for` saves space: the longest lifetime of anything that the service issues, now or later.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for a principal without client and subject.
+    pub fn revoke(
+        &self,
+        principal: &Principal,
+        retain_for: Option<Duration>,
+    ) -> Result<Command, Error> {
+        principal.check()?;
+        let retain_for = retain_for.unwrap_or(CEILING + Duration::from_secs(LARGEST_SKEW));
+        let args = vec![retain_for.as_secs().to_string()];
+        Ok(Command::new(
+            Script::Revoke,
+            vec![self.mark(principal)],
+            args,
+        ))
+    }
+
+    /// Ends this id, as each of these kinds. `until` is the time from which it opens nowhere, in
+    /// Unix seconds; `None` for ever.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] unless the id is 32 hex digits in lower case, as in a guard's
+    /// log.
+    pub fn end(
+        &self,
+        kinds: &[RecordKind],
+        id: &str,
+        until: Option<u64>,
+    ) -> Result<Command, Error> {
+        let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if id.len() != 32 || !id.bytes().all(is_hex) {
+            return Err(Error::argument(
+                "id: expected 32 hex digits in lower case, as in the log",
+            ));
+        }
+        let subject = |&kind| Subject {
+            kind,
+            id,
+            check: &Check::Force,
+            issued_at: 0,
+            started_at: 0,
+            until,
+        };
+        let subjects: Vec<_> = kinds.iter().map(subject).collect();
+        // An unconditional end needs no principal's mark and no attempt.
+        let mark = self.mark(&Principal::anonymous());
+        Ok(self.admit(&mark, "0000000000000000", Duration::ZERO, None, &subjects))
+    }
+
+    /// Admits tokens: `mark` is the principal's; `attempt` is unique to this request.
+    pub(crate) fn admit(
+        &self,
+        mark: &str,
+        attempt: &str,
+        clock_tolerance: Duration,
+        accept_issued_since: Option<u64>,
+        subjects: &[Subject<'_>],
+    ) -> Command {
+        let mut keys = vec![self.began(), self.fence(), mark.into()];
+        let mut args = vec![
+            attempt.into(),
+            clock_tolerance.as_secs().to_string(),
+            or_zero(accept_issued_since),
+        ];
+        for subject in subjects {
+            let Subject { kind, id, .. } = *subject;
+            let ended = self.ended(kind, id);
+            keys.push(match subject.check {
+                Check::Once | Check::Unused => self.used(kind, id),
+                Check::Idle(_) => self.seen(kind, id),
+                Check::Latest { .. } => self.latest(id),
+                // Ending a session needs no latest state.
+                Check::End | Check::Force if kind == RecordKind::Session => self.latest(id),
+                Check::Live | Check::End | Check::Force => ended.clone(),
+            });
+            keys.push(ended);
+            let (mode, details) = subject.check.args();
+            args.push(mode.into());
+            args.extend([subject.issued_at, subject.started_at].map(|time| time.to_string()));
+            args.push(or_zero(subject.until));
+            args.extend(details);
+        }
+        Command::new(Script::Admit, keys, args)
+    }
+
+    pub(crate) fn commit(&self, commit: &Commit<'_>) -> Command {
+        let (seen, generation) = commit.seen;
+        let keys = vec![
+            self.latest(commit.session),
+            self.ended(RecordKind::Session, commit.session),
+        ];
+        let args = vec![
+            seen.into(),
+            generation.to_string(),
+            commit.token.into(),
+            commit.until.to_string(),
+            commit.state.into(),
+        ];
+        Command::new(Script::Commit, keys, args)
+    }
+}
+
+impl Check {
+    /// Returns its mode, and the details of it.
+    fn args(&self) -> (&'static str, [String; 3]) {
         let none = || [String::new(), String::new(), String::new()];
         match self {
             Self::Once => ("once", none()),
@@ -223,11 +293,14 @@ impl Mode<'_> {
                 "idle",
                 [idle.as_secs().to_string(), String::new(), String::new()],
             ),
-            Self::Head {
+            Self::Latest {
                 token,
                 generation,
                 state,
-            } => ("head", [token.into(), generation.to_string(), state.into()]),
+            } => (
+                "head",
+                [token.clone(), generation.to_string(), state.clone()],
+            ),
             Self::End => ("end", none()),
             Self::Force => ("force", none()),
         }
@@ -237,4 +310,24 @@ impl Mode<'_> {
 /// Encodes `None`, for never, as 0.
 fn or_zero(number: Option<u64>) -> String {
     number.unwrap_or_default().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::{Namespace, RecordKind};
+
+    #[test]
+    fn what_an_operator_ends_is_an_id_of_the_log() {
+        let namespace = Namespace::new("https://mcp.example.com", "");
+        let id = "0123456789abcdef0123456789abcdef";
+        let end = namespace.end(&[RecordKind::Session, RecordKind::Transport], id, None);
+        let keys = end.unwrap().keys;
+        assert_eq!(keys.len(), 7, "{keys:?}");
+        for wrong in ["", "0123", &id.to_uppercase(), &id.replace('f', "é")] {
+            namespace
+                .end(&[RecordKind::Session], wrong, None)
+                .unwrap_err();
+        }
+    }
 }

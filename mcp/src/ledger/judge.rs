@@ -1,10 +1,15 @@
 //! The meaning of each command, for stores with transactions and for [`Memory`](super::Memory). The
 //! Lua scripts do the same; `tests/vectors/ledger.json` and a model compare the two.
 
+use serde::Serialize;
+
+use super::command::{TOKEN, TOKENS};
 use super::{CEILING, Command, LARGEST_SKEW, Script};
 
 /// The effect of a command on a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Judgement {
     /// The reply: a verdict, and its details.
@@ -14,7 +19,9 @@ pub struct Judgement {
 }
 
 /// A value to store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Write {
     /// The key.
@@ -56,7 +63,9 @@ impl Command {
         values == keys
             && match self.script {
                 Script::Open => keys == 2,
-                Script::Admit => keys >= 3 && keys % 2 == 1 && args == 3 + (keys - 3) / 2 * 7,
+                Script::Admit => {
+                    keys >= 3 && keys % 2 == 1 && args == TOKENS + (keys - 3) / 2 * TOKEN
+                }
                 Script::Commit => (keys, args) == (2, 5),
                 Script::Revoke => (keys, args) == (1, 1),
             }
@@ -70,7 +79,7 @@ struct Case<'c> {
     writes: Vec<Write>,
 }
 
-type Reply = Vec<String>;
+type Texts = Vec<String>;
 
 /// The start of the ledger's memory, and the last time at which it may have forgotten something.
 struct Fence {
@@ -79,7 +88,7 @@ struct Fence {
 }
 
 /// The latest state of a session.
-struct Head<'c> {
+struct Latest<'c> {
     token: &'c str,
     generation: u64,
     until: u64,
@@ -87,7 +96,7 @@ struct Head<'c> {
 }
 
 impl<'c> Case<'c> {
-    fn open(&mut self) -> Result<Reply, Reply> {
+    fn open(&mut self) -> Result<Texts, Texts> {
         let Fence { began, since } = self.fence()?;
         let now = self.now;
         Ok(vec![
@@ -99,7 +108,7 @@ impl<'c> Case<'c> {
         ])
     }
 
-    fn admit(&mut self) -> Result<Reply, Reply> {
+    fn admit(&mut self) -> Result<Texts, Texts> {
         let fence = self.fence()?;
         let mark = self.number(2)?.unwrap_or_default();
         let before = self.writes.len();
@@ -114,12 +123,12 @@ impl<'c> Case<'c> {
         Ok(ok())
     }
 
-    fn token(&mut self, at: usize, fence: &Fence, mark: u64) -> Result<(), Reply> {
+    fn token(&mut self, at: usize, fence: &Fence, mark: u64) -> Result<(), Texts> {
         let (state, ended) = (3 + 2 * at, 4 + 2 * at);
-        let arg = 3 + 7 * at;
+        let arg = TOKENS + TOKEN * at;
         let attempt = self.arg(0);
-        let allowance = self.seconds(1)?;
-        let adopt = self.seconds(2)?;
+        let clock_tolerance = self.seconds(1)?;
+        let accept_issued_since = self.seconds(2)?;
         let mode = self.arg(arg);
         let [issued, started, until] = [1, 2, 3].map(|place| self.seconds(arg + place));
         let (issued, started, until) = (issued?, started?, until?);
@@ -143,10 +152,10 @@ impl<'c> Case<'c> {
         {
             return Err(refuse("ended"));
         }
-        if mark != 0 && started <= mark.saturating_add(allowance) {
+        if mark != 0 && started <= mark.saturating_add(clock_tolerance) {
             return Err(refuse("revoked"));
         }
-        if issued > self.now.saturating_add(allowance) {
+        if issued > self.now.saturating_add(clock_tolerance) {
             return Err(refuse("ahead"));
         }
         // Says for how long the ledger has known, so that the log shows a ledger that has just begun.
@@ -155,13 +164,13 @@ impl<'c> Case<'c> {
             reply.push(now.saturating_sub(known).to_string());
             reply
         };
-        let forgotten =
-            issued <= fence.began.saturating_add(allowance) && !(adopt != 0 && issued >= adopt);
+        let forgotten = issued <= fence.began.saturating_add(clock_tolerance)
+            && !(accept_issued_since != 0 && issued >= accept_issued_since);
         match mode {
             "once" => match self.values[state] {
                 Some(by) if by == attempt => {}
                 Some(_) => return Err(refuse("used")),
-                None if issued <= fence.since.saturating_add(allowance) => {
+                None if issued <= fence.since.saturating_add(clock_tolerance) => {
                     return Err(unknown(fence.since));
                 }
                 None => self.write(state, attempt.to_owned(), until),
@@ -185,21 +194,21 @@ impl<'c> Case<'c> {
             }
             "head" => {
                 let (token, generation) = (self.arg(arg + 4), self.seconds(arg + 5)?);
-                let sent = Head {
+                let sent = Latest {
                     token,
                     generation,
                     until: until.unwrap_or_default(),
                     state: self.arg(arg + 6),
                 };
-                match self.head(state)? {
+                match self.latest(state)? {
                     None if forgotten => return Err(unknown(fence.began)),
-                    Some(head) if head.token == token => {}
-                    Some(head) if generation <= head.generation => {
+                    Some(latest) if latest.token == token => {}
+                    Some(latest) if generation <= latest.generation => {
                         let mut reply = refuse("stale");
-                        reply.extend(head.told());
+                        reply.extend(latest.texts());
                         return Err(reply);
                     }
-                    head => self.put_head(state, &sent, head.as_ref()),
+                    latest => self.put_latest(state, &sent, latest.as_ref()),
                 }
             }
             _ => return Err(one("unsupported")),
@@ -207,7 +216,7 @@ impl<'c> Case<'c> {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<Reply, Reply> {
+    fn commit(&mut self) -> Result<Texts, Texts> {
         if self.values[1].is_some() {
             return Ok(one("ended"));
         }
@@ -217,21 +226,21 @@ impl<'c> Case<'c> {
             return Ok(one("expired"));
         }
         let state = self.arg(4);
-        match self.head(0)? {
+        match self.latest(0)? {
             // An earlier try has written this state.
-            Some(head) if head.token == token => {}
-            Some(head) if head.token == seen => {
-                let next = Head {
+            Some(latest) if latest.token == token => {}
+            Some(latest) if latest.token == seen => {
+                let next = Latest {
                     token,
                     generation: generation.saturating_add(1),
                     until,
                     state,
                 };
-                self.put_head(0, &next, Some(&head));
+                self.put_latest(0, &next, Some(&latest));
             }
-            Some(head) if head.generation >= generation => {
+            Some(latest) if latest.generation >= generation => {
                 let mut reply = one("stale");
-                reply.extend(head.told());
+                reply.extend(latest.texts());
                 return Ok(reply);
             }
             // The admitted state is gone: the store has forgotten.
@@ -240,11 +249,11 @@ impl<'c> Case<'c> {
         Ok(ok())
     }
 
-    fn revoke(&mut self) -> Result<Reply, Reply> {
+    fn revoke(&mut self) -> Result<Texts, Texts> {
         let mark = self.number(0)?.unwrap_or_default().max(self.now);
         let until = match self.seconds(0)? {
             0 => None,
-            lives => Some(mark.saturating_add(lives)),
+            retain_for => Some(mark.saturating_add(retain_for)),
         };
         self.write(0, mark.to_string(), until);
         Ok(ok())
@@ -253,7 +262,7 @@ impl<'c> Case<'c> {
     /// Reads the start of the ledger's memory. In these stores only the clock shows that something
     /// was forgotten: a clock that goes back drops records too early, and beyond the margin even
     /// ends.
-    fn fence(&mut self) -> Result<Fence, Reply> {
+    fn fence(&mut self) -> Result<Fence, Texts> {
         let began = self.number(0)?;
         let kept = match self.values[1] {
             Some(fence) => {
@@ -288,7 +297,7 @@ impl<'c> Case<'c> {
         Ok(Fence { began, since })
     }
 
-    fn head(&self, at: usize) -> Result<Option<Head<'c>>, Reply> {
+    fn latest(&self, at: usize) -> Result<Option<Latest<'c>>, Texts> {
         let Some(value) = self.values[at] else {
             return Ok(None);
         };
@@ -296,7 +305,7 @@ impl<'c> Case<'c> {
         if let [token, generation, until, state] = parts[..]
             && let (Some(generation), Some(until)) = (number(generation), number(until))
         {
-            return Ok(Some(Head {
+            return Ok(Some(Latest {
                 token,
                 generation,
                 until,
@@ -306,19 +315,19 @@ impl<'c> Case<'c> {
         Err(self.broken(at))
     }
 
-    /// Writes a head; it lives until the latest end of all states it ever had.
-    fn put_head(&mut self, at: usize, head: &Head<'_>, before: Option<&Head<'_>>) {
-        let until = match before.map_or(head.until, |before| before.until) {
+    /// Writes the latest state; it lives until the latest end of all states it ever had.
+    fn put_latest(&mut self, at: usize, latest: &Latest<'_>, before: Option<&Latest<'_>>) {
+        let until = match before.map_or(latest.until, |before| before.until) {
             0 => 0,
-            _ if head.until == 0 => 0,
-            before => before.max(head.until),
+            _ if latest.until == 0 => 0,
+            before => before.max(latest.until),
         };
-        let Head {
+        let Latest {
             token,
             generation,
             state,
             ..
-        } = head;
+        } = latest;
         let value = format!("{token} {generation} {until} {state}");
         self.write(at, value, (until != 0).then_some(until));
     }
@@ -344,11 +353,11 @@ impl<'c> Case<'c> {
         self.command.args.get(at).map_or("", String::as_str)
     }
 
-    fn seconds(&self, at: usize) -> Result<u64, Reply> {
+    fn seconds(&self, at: usize) -> Result<u64, Texts> {
         number(self.arg(at)).ok_or_else(|| one("unsupported"))
     }
 
-    fn number(&self, at: usize) -> Result<Option<u64>, Reply> {
+    fn number(&self, at: usize) -> Result<Option<u64>, Texts> {
         match self.values[at].map(number) {
             None => Ok(None),
             Some(Some(number)) => Ok(Some(number)),
@@ -357,23 +366,23 @@ impl<'c> Case<'c> {
     }
 
     /// Refuses: the value under this key has another form than the ledger's.
-    fn broken(&self, at: usize) -> Reply {
+    fn broken(&self, at: usize) -> Texts {
         vec!["broken".into(), self.command.keys[at].clone()]
     }
 }
 
-impl Head<'_> {
-    fn told(&self) -> [String; 3] {
+impl Latest<'_> {
+    fn texts(&self) -> [String; 3] {
         [self.token, &self.generation.to_string(), self.state].map(Into::into)
     }
 }
 
 /// Replies that no replica has to confirm the command.
-fn ok() -> Reply {
+fn ok() -> Texts {
     vec!["ok".into(), "0".into()]
 }
 
-fn one(verdict: &str) -> Reply {
+fn one(verdict: &str) -> Texts {
     vec![verdict.into()]
 }
 

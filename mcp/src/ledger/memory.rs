@@ -16,7 +16,7 @@ use super::{Command, Judgement, Script, Write};
 /// use sealwax::Principal;
 /// use sealwax_mcp::ledger::{Memory, Namespace};
 ///
-/// let mut ledger = Memory::new(Memory::ROOM, 1_800_000_000); // the time in Unix seconds
+/// let mut ledger = Memory::new(Memory::CAPACITY, 1_800_000_000); // the time in Unix seconds
 /// // Sign out everywhere:
 /// let namespace = Namespace::new("https://mcp.example.com", "");
 /// let revoke = namespace.revoke(&Principal::subject("alice"), None)?;
@@ -27,10 +27,8 @@ pub struct Memory {
     records: BTreeMap<String, Record>,
     /// The keys to remove, by their time.
     ends: BTreeSet<(u64, String)>,
-    used: Room,
-    ended: Room,
-    /// The marks of revoked principals, which belong to the operator.
-    marks: Room,
+    /// By [`Space`].
+    spaces: [Usage; 3],
     began: String,
     fence: String,
 }
@@ -41,12 +39,12 @@ struct Record {
     owner: String,
 }
 
-/// The records of one space, in bytes, by principal.
-#[derive(Debug, Default)]
-struct Room {
-    size: usize,
-    kept: usize,
-    owners: BTreeMap<String, usize>,
+/// How much of a space is taken, in bytes.
+#[derive(Debug)]
+struct Usage {
+    capacity: usize,
+    taken: usize,
+    by_owner: BTreeMap<String, usize>,
 }
 
 /// The approximate size of a record besides its key and value.
@@ -54,25 +52,24 @@ const OVERHEAD: usize = 160;
 
 impl Memory {
     /// 64 MiB: about 250,000 used tokens.
-    pub const ROOM: usize = 64 << 20;
+    pub const CAPACITY: usize = 64 << 20;
 
     /// Returns a ledger of about this many bytes, which remembers from `now` on, in Unix seconds.
     ///
     /// Tokens made within that second count as known: an earlier process that ended in the same
     /// second goes unnoticed.
     #[must_use]
-    pub fn new(room: usize, now: u64) -> Self {
+    pub fn new(capacity: usize, now: u64) -> Self {
         let now = now.saturating_sub(1);
-        let part = |size| Room {
-            size,
-            ..Room::default()
+        let usage = |part| Usage {
+            capacity: capacity / part,
+            taken: 0,
+            by_owner: BTreeMap::new(),
         };
         Self {
             records: BTreeMap::new(),
             ends: BTreeSet::new(),
-            used: part(room / 2),
-            ended: part(room / 2),
-            marks: part(room / 4),
+            spaces: [usage(2), usage(2), usage(4)],
             began: now.to_string(),
             fence: format!("{now} - {now}"),
         }
@@ -124,38 +121,36 @@ impl Memory {
         };
         let key = command.keys.get(of).cloned().unwrap_or_default();
         match self.records.get(&key) {
-            Some(head) if command.script == Script::Commit => head.owner.clone(),
+            Some(latest) if command.script == Script::Commit => latest.owner.clone(),
             _ => key,
         }
     }
 
     fn fits(&self, writes: &[Write], owner: &str) -> bool {
-        let rooms = [
-            (Space::Used, &self.used),
-            (Space::Ended, &self.ended),
-            (Space::Marks, &self.marks),
-        ];
-        rooms.into_iter().all(|(space, room)| {
-            let mine = writes.iter().filter(|write| Space::of(&write.key) == space);
-            let (mut grows, mut shrinks) = (0, 0);
-            for write in mine {
-                if let Some(value) = &write.value {
-                    grows += cost(&write.key, value);
+        [Space::Used, Space::Ended, Space::Marks]
+            .into_iter()
+            .all(|space| {
+                let usage = &self.spaces[space as usize];
+                let mine = writes.iter().filter(|write| Space::of(&write.key) == space);
+                let (mut grows, mut shrinks) = (0, 0);
+                for write in mine {
+                    if let Some(value) = &write.value {
+                        grows += cost(&write.key, value);
+                    }
+                    if let Some(record) = self.records.get(&write.key) {
+                        shrinks += cost(&write.key, &record.value);
+                    }
                 }
-                if let Some(record) = self.records.get(&write.key) {
-                    shrinks += cost(&write.key, &record.value);
+                if grows <= shrinks {
+                    return true;
                 }
-            }
-            if grows <= shrinks {
-                return true;
-            }
-            let free = room.size.saturating_sub(room.kept);
-            if space == Space::Marks {
-                return grows <= free + shrinks;
-            }
-            let own = room.owners.get(owner).copied().unwrap_or_default();
-            own + (grows - shrinks) * 2 <= free + shrinks
-        })
+                let free = usage.capacity.saturating_sub(usage.taken);
+                if space == Space::Marks {
+                    return grows <= free + shrinks;
+                }
+                let own = usage.by_owner.get(owner).copied().unwrap_or_default();
+                own + (grows - shrinks) * 2 <= free + shrinks
+            })
     }
 
     fn write(&mut self, write: Write, owner: &str) {
@@ -164,9 +159,9 @@ impl Memory {
         let Some(value) = value else { return };
         let owner = owner.to_owned();
         let cost = cost(&key, &value);
-        let room = self.room(&key);
-        room.kept += cost;
-        *room.owners.entry(owner.clone()).or_default() += cost;
+        let usage = self.usage(&key);
+        usage.taken += cost;
+        *usage.by_owner.entry(owner.clone()).or_default() += cost;
         if let Some(until) = until {
             self.ends.insert((until, key.clone()));
         }
@@ -186,12 +181,12 @@ impl Memory {
             self.ends.remove(&(until, key.into()));
         }
         let cost = cost(key, &record.value);
-        let room = self.room(key);
-        room.kept -= cost;
-        if let Some(own) = room.owners.get_mut(&record.owner) {
+        let usage = self.usage(key);
+        usage.taken -= cost;
+        if let Some(own) = usage.by_owner.get_mut(&record.owner) {
             *own -= cost;
             if *own == 0 {
-                room.owners.remove(&record.owner);
+                usage.by_owner.remove(&record.owner);
             }
         }
     }
@@ -205,12 +200,8 @@ impl Memory {
         }
     }
 
-    fn room(&mut self, key: &str) -> &mut Room {
-        match Space::of(key) {
-            Space::Used => &mut self.used,
-            Space::Ended => &mut self.ended,
-            Space::Marks => &mut self.marks,
-        }
+    fn usage(&mut self, key: &str) -> &mut Usage {
+        &mut self.spaces[Space::of(key) as usize]
     }
 }
 
@@ -219,6 +210,7 @@ impl Memory {
 enum Space {
     Used,
     Ended,
+    /// The marks of revoked principals, which belong to the operator.
     Marks,
 }
 

@@ -13,14 +13,16 @@ mod judge;
 mod memory;
 mod namespace;
 pub mod redis;
+mod reply;
 pub mod sqlite;
 
+pub(crate) use command::{Check, Commit, Subject};
 pub use command::{Command, Script};
-pub(crate) use command::{Commit, Mode, Subject};
 pub use fitness::Fitness;
 pub use judge::{Judgement, Write};
 pub use memory::Memory;
-pub use namespace::{Namespace, Tag};
+pub use namespace::{Namespace, RecordKind};
+pub use reply::{Confirmation, Done, Failure, Latest, Opened, Reply, Verdict};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteError};
 

@@ -1,11 +1,8 @@
 //! The keys of a ledger.
 
-use std::time::Duration;
-
 use sha2::{Digest, Sha256};
 
-use super::command::{Command, Mode, Subject};
-use sealwax::{Error, Principal};
+use sealwax::Principal;
 
 /// The prefix of all keys of one service's ledger. In a Redis Cluster they share one hash slot.
 ///
@@ -28,7 +25,7 @@ pub struct Namespace(String);
 /// The kinds of tokens that have an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Tag {
+pub enum RecordKind {
     /// A `requestState`.
     RequestState,
     /// A handle that is the key of a row.
@@ -43,7 +40,7 @@ pub enum Tag {
     Cursor,
 }
 
-impl Tag {
+impl RecordKind {
     fn letter(self) -> char {
         match self {
             Self::RequestState => 'r',
@@ -63,59 +60,6 @@ impl Namespace {
     pub fn new(audience: &str, label: &str) -> Self {
         let digest = digest::<8>(&["ledger", audience, label]);
         Self(format!("swl1:{{{digest}}}"))
-    }
-
-    /// Returns the first command to a store: a new ledger begins to remember.
-    #[must_use]
-    pub fn open(&self) -> Command {
-        Command::open(self)
-    }
-
-    /// Signs a principal out everywhere: everything that began until now is refused. The ledger
-    /// remembers it for [`CEILING`](super::CEILING), longer than anything lives. Shorter `lives`
-    /// save space: the longest lifetime of anything that the service issues, now or later.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidArgument`] for a principal without client and subject.
-    pub fn revoke(&self, principal: &Principal, lives: Option<Duration>) -> Result<Command, Error> {
-        principal.check()?;
-        Ok(Command::revoke(self.mark(principal), lives))
-    }
-
-    /// Ends this id, as each of these kinds. `until` is the time from which it opens nowhere, in
-    /// Unix seconds; `None` for ever.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidArgument`] unless the id is 32 hex digits in lower case, as in a guard's
-    /// log.
-    pub fn end(&self, tags: &[Tag], id: &str, until: Option<u64>) -> Result<Command, Error> {
-        let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        if id.len() != 32 || !id.bytes().all(is_hex) {
-            return Err(Error::argument(
-                "id: expected 32 hex digits in lower case, as in the log",
-            ));
-        }
-        let subject = |&tag| Subject {
-            tag,
-            id,
-            mode: Mode::Force,
-            issued_at: 0,
-            started_at: 0,
-            until,
-        };
-        let subjects: Vec<_> = tags.iter().map(subject).collect();
-        // An unconditional end needs no principal's mark and no attempt.
-        let mark = self.mark(&Principal::anonymous());
-        Ok(Command::admit(
-            self,
-            &mark,
-            "0000000000000000",
-            Duration::ZERO,
-            None,
-            &subjects,
-        ))
     }
 
     /// Returns the key of the start of the ledger's memory.
@@ -145,27 +89,27 @@ impl Namespace {
     }
 
     /// Returns the key of a use.
-    pub(crate) fn used(&self, tag: Tag, id: &str) -> String {
-        self.key('u', tag, id)
+    pub(crate) fn used(&self, kind: RecordKind, id: &str) -> String {
+        self.key('u', kind, id)
     }
 
     /// Returns the key of an end.
-    pub(crate) fn ended(&self, tag: Tag, id: &str) -> String {
-        self.key('e', tag, id)
+    pub(crate) fn ended(&self, kind: RecordKind, id: &str) -> String {
+        self.key('e', kind, id)
     }
 
     /// Returns the key of a session's latest state.
-    pub(crate) fn head(&self, id: &str) -> String {
-        self.key('h', Tag::Session, id)
+    pub(crate) fn latest(&self, id: &str) -> String {
+        self.key('h', RecordKind::Session, id)
     }
 
     /// Returns the key of the time when it was last seen.
-    pub(crate) fn seen(&self, tag: Tag, id: &str) -> String {
-        self.key('i', tag, id)
+    pub(crate) fn seen(&self, kind: RecordKind, id: &str) -> String {
+        self.key('i', kind, id)
     }
 
-    fn key(&self, what: char, tag: Tag, id: &str) -> String {
-        format!("{}:{what}:{}:{id}", self.0, tag.letter())
+    fn key(&self, what: char, kind: RecordKind, id: &str) -> String {
+        format!("{}:{what}:{}:{id}", self.0, kind.letter())
     }
 }
 
@@ -180,22 +124,4 @@ fn digest<const N: usize>(pieces: &[&str]) -> String {
         hash.update(piece);
     }
     data_encoding::HEXLOWER.encode(&hash.finalize()[..N])
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::{Namespace, Tag};
-
-    #[test]
-    fn what_an_operator_ends_is_an_id_of_the_log() {
-        let namespace = Namespace::new("https://mcp.example.com", "");
-        let id = "0123456789abcdef0123456789abcdef";
-        let end = namespace.end(&[Tag::Session, Tag::Transport], id, None);
-        let keys = end.unwrap().keys;
-        assert_eq!(keys.len(), 7, "{keys:?}");
-        for wrong in ["", "0123", &id.to_uppercase(), &id.replace('f', "é")] {
-            namespace.end(&[Tag::Session], wrong, None).unwrap_err();
-        }
-    }
 }

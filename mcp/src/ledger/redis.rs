@@ -7,9 +7,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use super::{Command, Fitness, Script};
+use serde::Deserialize;
+
+use super::{Command, Confirmation, Fitness, Reply, Script};
 
 /// One store, between its commands. It is cheap to clone.
 #[derive(Clone, Debug)]
@@ -29,7 +30,6 @@ struct State {
 pub struct Dialogue {
     store: Arc<State>,
     command: Command,
-    within: Duration,
     phase: Phase,
     /// Whether it uses the connection for commands that a replica confirms.
     own: bool,
@@ -71,7 +71,9 @@ pub struct Send {
 }
 
 /// A server's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub enum Answer {
     /// An array; its items as texts.
     Texts(Vec<String>),
@@ -94,21 +96,24 @@ impl Redis {
         }))
     }
 
-    /// Begins the dialogue about a command, which may take `within`. `checked` says whether the
-    /// server was found fit since the client connected to it, and since its last failure.
+    /// Begins the dialogue about a command. `checked` says whether the server was found fit since the
+    /// client connected to it, and since its last failure.
     #[must_use]
-    pub fn begin(&self, command: Command, within: Duration, checked: bool) -> (Dialogue, Next) {
+    pub fn begin(&self, command: Command, checked: bool) -> (Dialogue, Next) {
         let store = self.0.clone();
         let must_confirm = store.must_confirm.load(Ordering::Relaxed);
         let mut dialogue = Dialogue {
             own: store.waits && (must_confirm || command.may_need_a_replica()),
             store,
             command,
-            within,
             phase: Phase::Checking,
             warned: Vec::new(),
         };
+        // Where nothing can be confirmed, opening tells whether the server is another one by now.
+        let unfit =
+            must_confirm && !dialogue.store.waits && dialogue.command.script != Script::Open;
         let next = match checked {
+            _ if unfit => Next::Unfit(UNFIT.into()),
             true => dialogue.run(false),
             false => dialogue.send(vec!["INFO".into()]),
         };
@@ -162,7 +167,9 @@ impl Dialogue {
     /// Runs the script by its digest, or sends it whole.
     fn run(&mut self, whole: bool) -> Next {
         self.phase = Phase::Running { whole };
-        let Command { script, keys, args } = &self.command;
+        let Command {
+            script, keys, args, ..
+        } = &self.command;
         let (name, text) = match whole {
             true => ("EVAL", script.lua()),
             false => ("EVALSHA", script.sha1()),
@@ -173,45 +180,37 @@ impl Dialogue {
     }
 
     fn replied(&mut self, reply: Vec<String>) -> Next {
-        let opens = self.command.script == Script::Open;
-        let confirm = match opens {
-            true => reply.last(),
-            false => reply.get(1),
-        };
-        let confirm = confirm.map(String::as_str);
-        if reply.first().is_none_or(|verdict| verdict != "ok") {
+        let Reply::Done(done) = Reply::of(self.command.script, &reply) else {
             return Next::Done(reply);
-        }
-        let must = confirm == Some("2");
+        };
+        let opens = self.command.script == Script::Open;
+        let must = done.confirmation == Confirmation::Must;
         if must || opens {
             self.store.must_confirm.store(must, Ordering::Relaxed);
         }
-        match confirm {
-            Some("2") if !self.store.waits => Next::Unfit(
-                "scripts: expected a server that allows INFO in them and tells run_id, master_replid and \
-                 evicted_keys, for a fail-over to be noticed; elsewhere a replica must confirm each command, \
-                 which takes a connection to one server"
-                    .into(),
-            ),
-            Some("1" | "2") if opens => Next::Done(reply),
-            Some("1" | "2") if !self.store.waits => {
-                Next::Done([reply, vec!["unconfirmed".into()]].concat())
-            }
-            Some("1" | "2") if !self.own => {
+        match done.confirmation {
+            Confirmation::No => Next::Done(reply),
+            Confirmation::Must if !self.store.waits => Next::Unfit(UNFIT.into()),
+            _ if opens => Next::Done(reply),
+            _ if !self.store.waits => Next::Done([reply, vec!["unconfirmed".into()]].concat()),
+            _ if !self.own => {
                 // The same attempt again is no second use, and `WAIT` then covers it.
                 self.own = true;
                 self.run(false)
             }
-            Some("1" | "2") => {
+            _ => {
                 self.phase = Phase::Waiting { reply };
                 // The other half is for the script, and for the way.
-                let half = (self.within.as_millis() / 2).max(1).to_string();
+                let half = (self.command.within.as_millis() / 2).max(1).to_string();
                 self.send(vec!["WAIT".into(), "1".into(), half.into()])
             }
-            _ => Next::Done(reply),
         }
     }
 }
+
+const UNFIT: &str = "scripts: expected a server that allows INFO in them and tells run_id, master_replid and \
+                     evicted_keys, for a fail-over to be noticed; elsewhere a replica must confirm each command, \
+                     which takes a connection to one server";
 
 /// Returns the code of a server's error, such as `OOM`, also from within a script; `ERR` has no
 /// meaning. The rest of its text may contain a stored value.
@@ -227,9 +226,7 @@ fn code(error: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use super::{Answer, Dialogue, Next, Redis};
+    use super::{Answer, Next, Redis};
     use crate::ledger::{Command, Script};
 
     const FIT: &str = "redis_version:7.2.4\r\nrole:master\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\
@@ -238,10 +235,6 @@ mod tests {
     fn command(script: Script, args: &[&str]) -> Command {
         let args = args.iter().map(|&arg| arg.into()).collect();
         Command::new(script, vec!["swl1:{a}:began".into()], args)
-    }
-
-    fn begin(store: &Redis, command: Command, checked: bool) -> (Dialogue, Next) {
-        store.begin(command, Duration::from_millis(300), checked)
     }
 
     /// The name of the command to send, and whether the connection is the own one.
@@ -263,7 +256,7 @@ mod tests {
     #[test]
     fn a_server_is_checked_and_a_missing_script_is_sent_whole() {
         let store = Redis::new(true);
-        let (mut dialogue, next) = begin(&store, command(Script::Commit, &[]), false);
+        let (mut dialogue, next) = store.begin(command(Script::Commit, &[]), false);
         assert_eq!(sent(&next), ("INFO", false));
         let next = dialogue.on(Answer::Text(FIT.into()));
         assert_eq!(sent(&next), ("EVALSHA", false));
@@ -272,7 +265,7 @@ mod tests {
         assert_eq!(sent(&next), ("EVAL", false));
         assert_eq!(dialogue.on(texts(&["ok", "0"])), done(&["ok", "0"]));
 
-        let (mut dialogue, _) = begin(&store, command(Script::Commit, &[]), false);
+        let (mut dialogue, _) = store.begin(command(Script::Commit, &[]), false);
         let evicts = FIT.replace(
             "maxmemory:0\r\nmaxmemory_policy:noeviction",
             "maxmemory:9\r\nmaxmemory_policy:allkeys-lru",
@@ -285,7 +278,8 @@ mod tests {
     fn what_ends_is_confirmed_on_a_connection_of_its_own() {
         let store = Redis::new(true);
         for (replicas, reply) in [(1, vec!["ok", "1"]), (0, vec!["ok", "1", "unconfirmed"])] {
-            let (mut dialogue, next) = begin(&store, command(Script::Admit, &["end"]), true);
+            let (mut dialogue, next) =
+                store.begin(command(Script::Admit, &["", "", "", "end"]), true);
             assert_eq!(sent(&next), ("EVALSHA", true));
             let next = dialogue.on(texts(&["ok", "1"]));
             let Next::Send(wait) = next else {
@@ -299,7 +293,7 @@ mod tests {
         }
         // A client without such a connection reports that nothing confirmed it.
         let rest = Redis::new(false);
-        let (mut dialogue, next) = begin(&rest, command(Script::Revoke, &[]), true);
+        let (mut dialogue, next) = rest.begin(command(Script::Revoke, &[]), true);
         assert_eq!(sent(&next), ("EVALSHA", false));
         let reply = done(&["ok", "1", "unconfirmed"]);
         assert_eq!(dialogue.on(texts(&["ok", "1"])), reply);
@@ -308,25 +302,32 @@ mod tests {
     #[test]
     fn where_a_fail_over_is_not_noticed_every_command_is_confirmed() {
         let store = Redis::new(true);
-        let (mut dialogue, next) = begin(&store, command(Script::Admit, &["once"]), true);
+        let (mut dialogue, next) = store.begin(
+            command(Script::Admit, &["", "", "", "once", "1", "1", "9", "end"]),
+            true,
+        );
         assert_eq!(sent(&next), ("EVALSHA", false));
         // The same attempt again, where `WAIT` covers it.
         let next = dialogue.on(texts(&["ok", "2"]));
         assert_eq!(sent(&next), ("EVALSHA", true));
         assert_eq!(sent(&dialogue.on(texts(&["ok", "2"]))), ("WAIT", true));
-        let (_, next) = begin(&store, command(Script::Commit, &[]), true);
+        let (_, next) = store.begin(command(Script::Commit, &[]), true);
         assert_eq!(sent(&next), ("EVALSHA", true));
         // Until the ledger is opened at a server that tells.
-        let (mut dialogue, _) = begin(&store, command(Script::Open, &[]), true);
+        let (mut dialogue, _) = store.begin(command(Script::Open, &[]), true);
         let open = ["ok", "1", "1", "9", "0"];
         assert_eq!(dialogue.on(texts(&open)), done(&open));
-        let (_, next) = begin(&store, command(Script::Commit, &[]), true);
+        let (_, next) = store.begin(command(Script::Commit, &[]), true);
         assert_eq!(sent(&next), ("EVALSHA", false));
 
         let rest = Redis::new(false);
-        let (mut dialogue, _) = begin(&rest, command(Script::Open, &[]), true);
+        let (mut dialogue, _) = rest.begin(command(Script::Open, &[]), true);
         let next = dialogue.on(texts(&["ok", "1", "1", "9", "2"]));
         assert!(matches!(&next, Next::Unfit(why) if why.contains("INFO")));
+        let (_, next) = rest.begin(command(Script::Commit, &[]), true);
+        assert!(matches!(&next, Next::Unfit(why) if why.contains("INFO")));
+        let (_, next) = rest.begin(command(Script::Open, &[]), true);
+        assert_eq!(sent(&next), ("EVALSHA", false));
     }
 
     #[test]
@@ -344,7 +345,7 @@ mod tests {
             ),
         ] {
             let store = Redis::new(true);
-            let (mut dialogue, _) = begin(&store, command(Script::Commit, &[]), true);
+            let (mut dialogue, _) = store.begin(command(Script::Commit, &[]), true);
             let failed = format!("expected an answer, found {expected}");
             assert_eq!(
                 dialogue.on(Answer::Error(error.into())),
@@ -352,7 +353,7 @@ mod tests {
             );
         }
         let store = Redis::new(true);
-        let (mut dialogue, _) = begin(&store, command(Script::Commit, &[]), true);
+        let (mut dialogue, _) = store.begin(command(Script::Commit, &[]), true);
         assert!(matches!(dialogue.on(Answer::Number(1)), Next::Failed(_)));
     }
 }

@@ -1,21 +1,22 @@
 //! A request or a notification in the guard: its session and its token on the way in, the token and
 //! the session of its result on the way out.
 
-mod leaving;
+mod responding;
 mod sessions;
 
 use std::sync::Arc;
 
-use self::leaving::{Committing, Left};
+use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
-use crate::asking;
-use crate::asking::{Ask, Asking, Times};
-use crate::carried::Carried;
+use crate::admission;
+use crate::admission::{Admission, Times};
 use crate::context::{About, Context, Reason};
-use crate::input::{Event, Kept, Message, Sent};
+use crate::input::{ClientValue, Event, Message, OwnedClientValue};
+use crate::ledger::Check;
 use crate::session::{Session, Written, json};
 use crate::settings::{SessionSettings, is_list};
-use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Step, Watch};
+use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Step};
+use crate::token_fields::TokenFields;
 use sealwax::{Error, Kind, Opened, RequestContext, SessionMetadata, View};
 
 pub(super) struct Request {
@@ -25,9 +26,9 @@ pub(super) struct Request {
     notification: bool,
     modern: bool,
     header: Option<String>,
-    carries: Option<Carried>,
-    sent: Kept,
-    sent_session: Option<(Kept, Kept)>,
+    fields: Option<TokenFields>,
+    token: OwnedClientValue,
+    client_session: Option<(OwnedClientValue, OwnedClientValue)>,
     phase: Phase,
     /// The opened `requestState`.
     state: Option<String>,
@@ -42,22 +43,25 @@ enum Phase {
     /// Not checked yet.
     Entering,
     /// Its tokens are being judged; then this is delivered.
-    Asking { asking: Asking, then: Box<Deliver> },
+    Admission {
+        admission: Admission,
+        then: Box<Deliver>,
+    },
     /// The author is asked for the first value of a session.
     Beginning,
     /// The handler runs.
     Delivered,
     /// The handler has run; the caller may still be unknown.
-    Leaving(Left),
+    Responding(Outgoing),
     /// The ledger is asked to commit the new state.
     Committing(Box<Committing>),
     /// The author is asked to update another request's state.
-    Updating(Left),
+    Updating(Outgoing),
 }
 
 impl Request {
     pub fn new(message: Message<'_>) -> Self {
-        let carries = Carried::by(message.method).filter(|_| !message.notification);
+        let fields = TokenFields::for_method(message.method).filter(|_| !message.notification);
         let session = message.session;
         Self {
             method: message.method.into(),
@@ -66,15 +70,20 @@ impl Request {
             notification: message.notification,
             modern: message.modern,
             header: message.header.map(Into::into),
-            carries,
-            sent: message.carried.owned(),
-            sent_session: session.map(|sent| (sent.id.owned(), sent.state.owned())),
+            fields,
+            token: message.token.owned(),
+            client_session: session.map(|sent| (sent.id.owned(), sent.state.owned())),
             phase: Phase::Entering,
             state: None,
             bound: None,
             session: None,
             sealed: Vec::new(),
         }
+    }
+
+    #[cfg(feature = "documents")]
+    pub fn token_fields(&self) -> Option<TokenFields> {
+        self.fields
     }
 
     pub fn advance(&mut self, context: &mut Context) -> Step {
@@ -84,7 +93,7 @@ impl Request {
                 Some(sessions) => self.enter_sessions(context, sessions),
                 None => self.enter(context, None),
             },
-            Phase::Leaving(..) => self.leave(context),
+            Phase::Responding(..) => self.respond(context),
             _ => Ok(Step::Drop),
         };
         step.unwrap_or_else(|step| step)
@@ -93,34 +102,34 @@ impl Request {
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
         let phase = std::mem::replace(&mut self.phase, Phase::Entering);
         match (phase, event) {
-            (Phase::Asking { mut asking, then }, event) => {
-                let asked = asking.take(context, event);
-                let Some(asked) = asked else {
-                    self.phase = Phase::Asking { asking, then };
+            (
+                Phase::Admission {
+                    mut admission,
+                    then,
+                },
+                event,
+            ) => {
+                let admitted = admission.take(context, event);
+                let Some(admitted) = admitted else {
+                    self.phase = Phase::Admission { admission, then };
                     return None;
                 };
-                Some(self.asked(context, asking, then, asked))
+                Some(self.admitted(context, admission, then, admitted))
             }
             (Phase::Beginning, Event::Begun(first)) => {
                 let first = first.map_err(|failed| Error::argument(failed.0));
                 let created = first.and_then(|first| self.create(context, first));
                 Some(self.created(context, created))
             }
-            (Phase::Delivered, Event::Left(head)) => {
-                self.phase = Phase::Leaving(Left::new(&head, 0));
-                Some(self.advance(context))
-            }
-            (Phase::Leaving(left), Event::Ledger(reply)) if left.opening => {
-                context.ledger_opened(reply);
-                let opening = false;
-                self.phase = Phase::Leaving(Left { opening, ..left });
+            (Phase::Delivered, Event::Result(result)) => {
+                self.phase = Phase::Responding(Outgoing::new(&result, 0));
                 Some(self.advance(context))
             }
             (Phase::Committing(committing), Event::Ledger(reply)) => {
                 Some(self.committed(context, *committing, reply))
             }
-            (Phase::Updating(left), Event::Updated(updated)) => {
-                Some(self.updated(context, left, updated))
+            (Phase::Updating(outgoing), Event::Updated(updated)) => {
+                Some(self.updated(context, outgoing, updated))
             }
             (phase, _) => {
                 self.phase = phase;
@@ -132,8 +141,8 @@ impl Request {
     /// Returns whether its handler may make a token that the ledger judges later. A list makes its
     /// cursor with the result.
     pub fn may_seal(&self, context: &Context) -> bool {
-        let carries = self.carries.map(|carries| carries.kind);
-        carries == Some(Kind::RequestState) || context.guard.settings().sessions.is_some()
+        let fields = self.fields.map(|fields| fields.kind);
+        fields == Some(Kind::RequestState) || context.guard.settings().sessions.is_some()
     }
 
     pub fn is_notification(&self) -> bool {
@@ -142,8 +151,8 @@ impl Request {
 
     /// Refuses: the caller could not be identified.
     pub fn fail(&self, context: &mut Context, reason: Reason) -> Step {
-        let item = match (&self.sent_session, self.carries) {
-            (None, Some(carries)) if self.method != CREATE => item(carries),
+        let item = match (&self.client_session, self.fields) {
+            (None, Some(fields)) if self.method != CREATE => item(fields),
             _ => Item::Session,
         };
         context.reply(reason, About::new(item))
@@ -158,62 +167,67 @@ impl Request {
         sessions: Option<&SessionSettings>,
     ) -> Result<Step, Step> {
         let mut deliver = Deliver {
-            watch: self.watch(sessions),
+            report: self.report(sessions),
             ..Deliver::default()
         };
         let mut tokens = Vec::new();
         if let (Some(session), Some(view), Some((_, state))) =
-            (&self.session, context.known(), &self.sent_session)
+            (&self.session, context.known(), &self.client_session)
         {
-            tokens.push(session.asked(&view, state.sent()));
+            tokens.push(session.token(&view, state.borrowed()));
         }
-        let has_token = !self.sent.is_absent();
+        let has_token = !self.token.is_absent();
         // A handler that may write a state must not run without a caller.
-        if let Some(carries) = self.carries
-            && (has_token || carries.kind == Kind::RequestState)
+        if let Some(fields) = self.fields
+            && (has_token || fields.kind == Kind::RequestState)
         {
             let view = context.view()?;
             // A handler must not run if the state that it may write could not be sealed. What names no
             // target is no call, and the SDK says so.
-            if carries.kind == Kind::RequestState && (has_token || self.target.is_some()) {
-                match self.binding(context, carries) {
+            if fields.kind == Kind::RequestState && (has_token || self.target.is_some()) {
+                match self.binding(context, fields) {
                     Ok(bound) => self.bound = Some(bound),
                     Err(error) => {
                         let reason = Reason::InvalidRequest(error);
-                        return Ok(self.refuse_carried(context, carries, reason));
+                        return Ok(self.refuse_token(context, fields, reason));
                     }
                 }
             }
             if has_token {
-                match self.open(context, carries, &view) {
+                match self.open(context, fields, &view) {
                     Ok((text, token)) => {
-                        deliver.carried = Some(text);
+                        deliver.opened = Some(text);
                         tokens.push(token);
                     }
-                    Err(error) => return Ok(self.refuse_carried(context, carries, error.into())),
+                    Err(error) => return Ok(self.refuse_token(context, fields, error.into())),
                 }
             }
         }
-        Ok(self.ask(context, tokens, deliver))
+        Ok(self.admit(context, tokens, deliver))
     }
 
     /// Delivers a message once all its tokens are accepted.
-    fn ask(&mut self, context: &mut Context, tokens: Vec<asking::Token>, then: Deliver) -> Step {
-        let mut asking = Asking::new(tokens);
-        let asked = asking.step(context);
-        self.asked(context, asking, Box::new(then), asked)
-    }
-
-    fn asked(
+    fn admit(
         &mut self,
         context: &mut Context,
-        asking: Asking,
-        then: Box<Deliver>,
-        asked: Result<Option<Step>, asking::Refusal>,
+        tokens: Vec<admission::Token>,
+        then: Deliver,
     ) -> Step {
-        match asked {
+        let mut admission = Admission::new(tokens);
+        let admitted = admission.step(context);
+        self.admitted(context, admission, Box::new(then), admitted)
+    }
+
+    fn admitted(
+        &mut self,
+        context: &mut Context,
+        admission: Admission,
+        then: Box<Deliver>,
+        admitted: Result<Option<Step>, admission::Refusal>,
+    ) -> Step {
+        match admitted {
             Ok(Some(step)) => {
-                self.phase = Phase::Asking { asking, then };
+                self.phase = Phase::Admission { admission, then };
                 step
             }
             Ok(None) => self.deliver(*then),
@@ -222,15 +236,15 @@ impl Request {
         }
     }
 
-    fn watch(&self, sessions: Option<&SessionSettings>) -> Watch {
+    fn report(&self, sessions: Option<&SessionSettings>) -> Report {
         if self.notification {
-            return Watch::Never;
+            return Report::Never;
         }
         let declares = sessions.is_some() && declares(&self.method);
-        match self.carries {
-            _ if self.session.is_some() || declares => Watch::Always,
-            Some(carries) => Watch::Member(carries.result),
-            None => Watch::Never,
+        match self.fields {
+            _ if self.session.is_some() || declares => Report::Always,
+            Some(fields) => Report::Member(fields.result),
+            None => Report::Never,
         }
     }
 
@@ -238,21 +252,21 @@ impl Request {
     fn open(
         &self,
         context: &Context,
-        carries: Carried,
+        fields: TokenFields,
         view: &Arc<View>,
-    ) -> Result<(String, asking::Token), Error> {
-        let Sent::Text(token) = self.sent.sent() else {
+    ) -> Result<(String, admission::Token), Error> {
+        let ClientValue::Text(token) = self.token.borrowed() else {
             return Err(Error::Malformed("a token that is a text"));
         };
-        if carries.kind == Kind::RequestState {
+        if fields.kind == Kind::RequestState {
             let bound = self.bound.as_ref().ok_or(OUT_OF_ORDER)?;
             let opened = view.request_state(bound).open(token)?;
             let ledger = context.ledger().map(|(ledger, _)| &ledger.settings);
-            let ask = match ledger {
-                Some(settings) if settings.reusable_request_state => Ask::Live,
-                _ => Ask::Once,
+            let check = match ledger {
+                Some(settings) if settings.reusable_request_state => Check::Live,
+                _ => Check::Once,
             };
-            return read(Item::RequestState, opened, ask);
+            return read(Item::RequestState, opened, Some(check));
         }
         let method = self.method.as_str();
         match view.cursor(method).open(token) {
@@ -260,36 +274,36 @@ impl Request {
             Err(Error::PrincipalMismatch) => {
                 let public = &context.guard.settings().public;
                 let opened = public.cursor(method).open(token)?;
-                let (text, mut token) = read(Item::Cursor, opened, Ask::Rule)?;
+                let (text, mut token) = read(Item::Cursor, opened, None)?;
                 token.presented.public = true;
                 Ok((text, token))
             }
             // What an anonymous caller has belongs to nobody either, and cannot be told from it.
-            opened if context.is_anonymous() => read(Item::Cursor, opened?, Ask::Rule),
-            opened => read(Item::Cursor, opened?, Ask::Live),
+            opened if context.is_anonymous() => read(Item::Cursor, opened?, None),
+            opened => read(Item::Cursor, opened?, Some(Check::Live)),
         }
     }
 
     fn deliver(&mut self, deliver: Deliver) -> Step {
-        if let Some(carries) = self.carries
-            && carries.kind == Kind::RequestState
+        if let Some(fields) = self.fields
+            && fields.kind == Kind::RequestState
         {
-            self.state.clone_from(&deliver.carried);
+            self.state.clone_from(&deliver.opened);
         }
         self.phase = Phase::Delivered;
         Step::Deliver(Box::new(deliver))
     }
 
     /// Returns the context that this request's `requestState` is bound to.
-    fn binding(&self, context: &Context, carries: Carried) -> Result<RequestContext, Error> {
+    fn binding(&self, context: &Context, fields: TokenFields) -> Result<RequestContext, Error> {
         let target = self.target.as_deref();
         let target = target.ok_or(Error::Malformed("a request whose target is a text"))?;
         // Resources have no arguments.
         let arguments = self.arguments.as_deref();
-        let arguments = arguments.filter(|_| carries.target == Some("name"));
+        let arguments = arguments.filter(|_| fields.target == Some("name"));
         let only = &context.guard.settings().only;
         match only.iter().find(|(named, _)| named == target) {
-            Some((_, names)) if carries.target == Some("name") => {
+            Some((_, names)) if fields.target == Some("name") => {
                 let names: Vec<_> = names.iter().map(String::as_str).collect();
                 RequestContext::only(&self.method, target, arguments, &names)
             }
@@ -297,20 +311,20 @@ impl Request {
         }
     }
 
-    fn refuse_carried(&self, context: &mut Context, carries: Carried, reason: Reason) -> Step {
+    fn refuse_token(&self, context: &mut Context, fields: TokenFields, reason: Reason) -> Step {
         let about = About {
-            token: self.sent.sent().text(),
-            ..About::new(item(carries))
+            token: self.token.borrowed().text(),
+            ..About::new(item(fields))
         };
         context.reply(reason, about)
     }
 
     /// Refuses by the index of the refused token: the session comes first, then the carried token.
     fn refuse(&self, context: &mut Context, at: usize, reason: Reason) -> Step {
-        let asked_first = usize::from(self.session.is_some());
-        match self.carries {
-            Some(carries) if !self.sent.is_absent() && at >= asked_first => {
-                self.refuse_carried(context, carries, reason)
+        let tokens_before = usize::from(self.session.is_some());
+        match self.fields {
+            Some(fields) if !self.token.is_absent() && at >= tokens_before => {
+                self.refuse_token(context, fields, reason)
             }
             _ => self.refuse_session(context, reason),
         }
@@ -320,8 +334,8 @@ impl Request {
 /// The part that a handler uses.
 impl Request {
     pub fn state(&self) -> Result<Option<&str>, Error> {
-        let carries = self.carries.map(|carries| carries.kind);
-        if carries != Some(Kind::RequestState) {
+        let fields = self.fields.map(|fields| fields.kind);
+        if fields != Some(Kind::RequestState) {
             return Err(Error::argument(
                 "requestState: expected tools/call, prompts/get or resources/read",
             ));
@@ -334,12 +348,12 @@ impl Request {
 
     pub fn seal_state(&mut self, context: &Context, value: &str) -> Result<String, Error> {
         self.state()?;
-        let (Some(carries), Some(view)) = (self.carries, context.known()) else {
+        let (Some(fields), Some(view)) = (self.fields, context.known()) else {
             return Err(OUT_OF_ORDER);
         };
         let value = json(value.as_bytes())
             .map_err(|_| Error::argument("requestState: expected a value as JSON"))?;
-        let token = self.seal(context, carries, Some(&view), value)?;
+        let token = self.seal(context, fields, Some(&view), value)?;
         self.sealed.push(token.clone());
         Ok(token)
     }
@@ -375,15 +389,19 @@ const NO_SESSION: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
     "session: expected a request with a session, before its answer is sent",
 ));
 
-fn read<K>(item: Item, opened: Opened<K>, ask: Ask) -> Result<(String, asking::Token), Error> {
-    let token = asking::Token::new(item, Times::of(&opened), ask);
+fn read<K>(
+    item: Item,
+    opened: Opened<K>,
+    check: Option<Check>,
+) -> Result<(String, admission::Token), Error> {
+    let token = admission::Token::new(item, Times::of(&opened), check);
     let text = String::from_utf8(opened.into_payload());
     let text = text.map_err(|_| Error::Malformed("a payload that is UTF-8"))?;
     Ok((text, token))
 }
 
-fn item(carries: Carried) -> Item {
-    match carries.kind {
+fn item(fields: TokenFields) -> Item {
+    match fields.kind {
         Kind::RequestState => Item::RequestState,
         _ => Item::Cursor,
     }

@@ -1,11 +1,11 @@
 //! Data-layer sessions: begins, opens and deletes them, and answers stale states.
 
 use super::{Phase, Request, reply};
+use crate::admission;
 use crate::answer::{Profile, Stale};
-use crate::asking;
-use crate::asking::Ask;
 use crate::context::{About, Context, Reason};
-use crate::input::Sent;
+use crate::input::ClientValue;
+use crate::ledger::{Check, Latest};
 use crate::session;
 use crate::session::{Session, json};
 use crate::settings::SessionSettings;
@@ -26,7 +26,7 @@ impl Request {
             // Without a ledger or `accept`, nothing would remember the end.
             return Ok(reply(-32601, "Method not found"));
         }
-        let Some((id, state)) = &self.sent_session else {
+        let Some((id, state)) = &self.client_session else {
             if self.method == CREATE {
                 let view = context.view()?;
                 if sessions.held_by_server {
@@ -58,7 +58,7 @@ impl Request {
             ));
         }
         let header = self.header.as_deref().filter(|_| self.modern);
-        if header.is_some_and(|header| id.sent() != Sent::Text(header)) {
+        if header.is_some_and(|header| id.borrowed() != ClientValue::Text(header)) {
             let error = Error::Malformed("one session in the header and in the message");
             context.refuse(error.into(), About::new(Item::Session));
             return Ok(reply(
@@ -70,7 +70,7 @@ impl Request {
         if self.method == DELETE {
             return Ok(self.delete(context, sessions, &view));
         }
-        match Session::open(sessions, &view, id.sent(), state.sent()) {
+        match Session::open(sessions, &view, id.borrowed(), state.borrowed()) {
             Ok(session) => self.session = Some(session),
             Err(error) => return Ok(self.refuse_session(context, error.into())),
         }
@@ -98,7 +98,7 @@ impl Request {
     ) -> Step {
         match created {
             Ok(session) => self.deliver(Deliver {
-                own: Some(format!(r#"{{"session":{}}}"#, session.to_json())),
+                builtin_result: Some(format!(r#"{{"session":{}}}"#, session.to_json())),
                 ..Deliver::default()
             }),
             Err(error) => {
@@ -116,9 +116,9 @@ impl Request {
         view: &View,
     ) -> Step {
         let id = self
-            .sent_session
+            .client_session
             .as_ref()
-            .and_then(|(id, _)| id.sent().text());
+            .and_then(|(id, _)| id.borrowed().text());
         let verified = match id {
             Some(id) => sessions.of(view).verify(id),
             None => Err(Error::Malformed("a sessionId that is a text")),
@@ -126,20 +126,20 @@ impl Request {
         match verified {
             Ok(id) => {
                 let presented = session::presented(view, &id);
-                let token = asking::Token::made(presented, id.created_at_ms(), Ask::End);
+                let token = admission::Token::made(presented, id.created_at_ms(), Check::End);
                 let then = Deliver {
-                    own: Some("{}".into()),
+                    builtin_result: Some("{}".into()),
                     ..Deliver::default()
                 };
-                self.ask(context, vec![token], then)
+                self.admit(context, vec![token], then)
             }
             Err(error) => self.refuse_session(context, error.into()),
         }
     }
 
     pub(super) fn refuse_session(&self, context: &mut Context, reason: Reason) -> Step {
-        let (id, state) = match &self.sent_session {
-            Some((id, state)) => (id.sent().text(), state.sent().text()),
+        let (id, state) = match &self.client_session {
+            Some((id, state)) => (id.borrowed().text(), state.borrowed().text()),
             None => (None, None),
         };
         let about = About {
@@ -152,7 +152,7 @@ impl Request {
     }
 
     /// Answers a stale state with the latest one: the client is honest.
-    pub(super) fn stale(&mut self, context: &mut Context, ran: bool, latest: &[String; 3]) -> Step {
+    pub(super) fn stale(&mut self, context: &mut Context, ran: bool, latest: &Latest) -> Step {
         let adopted = match self.adopt(context, latest) {
             Ok(adopted) => adopted,
             Err(error) => return self.refuse_session(context, error.into()),
@@ -172,7 +172,7 @@ impl Request {
     pub(super) fn adopt(
         &mut self,
         context: &Context,
-        latest: &[String; 3],
+        latest: &Latest,
     ) -> Result<SessionMetadata, Error> {
         let guard = context.guard.clone();
         let (Some(sessions), Some(view), Some(session)) = (
@@ -182,6 +182,6 @@ impl Request {
         ) else {
             return Err(OUT_OF_ORDER);
         };
-        session.adopt(sessions, &view, &latest[2])
+        session.adopt(sessions, &view, &latest.state)
     }
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::asking::{Ask, Times, Token};
-use crate::input::Sent;
+use crate::admission::{Times, Token};
+use crate::input::ClientValue;
+use crate::ledger::Check;
 use crate::step::Item;
 use crate::text::canonical;
 use sealwax::{Error, View};
@@ -20,7 +21,7 @@ pub(super) struct Negotiated {
 }
 
 /// Opens the token of a session; returns its contents, and the question for `accept`.
-pub(super) fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Token), Error> {
+pub(super) fn open(view: &View, token: ClientValue<'_>) -> Result<(Negotiated, Token), Error> {
     const EXPECTED: Error = Error::Malformed("the values that initialize negotiated");
     let token = token
         .text()
@@ -29,7 +30,7 @@ pub(super) fn open(view: &View, token: Sent<'_>) -> Result<(Negotiated, Token), 
     let max_age = view.codec().session_max_age();
     let opened = view.session().max_age(max_age).open(token)?;
     let expires_at = opened.expires_at();
-    let token = Token::new(Item::Session, Times::of(&opened), Ask::Live);
+    let token = Token::new(Item::Session, Times::of(&opened), Some(Check::Live));
     let json = String::from_utf8(opened.into_payload()).map_err(|_| EXPECTED)?;
     let value: Value = serde_json::from_slice(json.as_bytes()).map_err(|_| EXPECTED)?;
     let protocol_version = value["protocolVersion"].as_str().ok_or(EXPECTED)?.into();

@@ -1,15 +1,15 @@
 //! The members that carry tokens, and the answers to clients.
 
 use sealwax::Error;
-use sealwax_mcp::{Answer, Carried, Profile};
+use sealwax_mcp::{Answer, Profile, TokenFields};
 use serde_json::{Value, json};
 
 #[test]
 fn methods_carry_what_they_carry() {
     let all: Value = serde_json::from_str(include_str!("../../../tests/requests.json")).unwrap();
     for case in all["carried"].as_array().unwrap() {
-        let carried = Carried::by(case["method"].as_str().unwrap());
-        let found = carried.map(|found| {
+        let fields = TokenFields::for_method(case["method"].as_str().unwrap());
+        let found = fields.map(|found| {
             serde_json::json!({
                 "kind": found.kind.name(),
                 "param": found.param,

@@ -5,8 +5,9 @@ use std::time::Duration;
 use crate::common::Clock;
 use sealwax::{Principal, RequestContext, SessionMetadata};
 use sealwax_mcp::{
-    Act, Event, Exchange, Guard, GuardBuilder, Head, Message, Outcome, Presented, Question, Reply,
-    Sent, SentSession, SessionSettings, Step, TransportMessage, TransportSettings, What,
+    ClientSession, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp, HandleOpKind,
+    HandlerResult, Message, Outcome, Presented, Question, Reply, SessionSettings, Step,
+    TransportMessage, TransportSettings,
 };
 
 /// A millisecond after a full second, so that rounding shows.
@@ -34,7 +35,7 @@ fn call() -> Message<'static> {
         target: Some("play"),
         arguments: Some(r#"{"id":7}"#),
         modern: true,
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         ..Message::default()
     }
 }
@@ -46,8 +47,14 @@ fn seconds(seconds: u64) -> Option<Duration> {
 /// The first token of a step that asks about tokens.
 fn asked(step: Step) -> Presented {
     match step {
-        Step::Ask(Question::Accept(tokens)) => tokens.into_iter().next().unwrap(),
-        Step::Ask(Question::End(token)) => token,
+        Step::Ask {
+            question: Question::Accept(tokens),
+            ..
+        } => tokens.into_iter().next().unwrap(),
+        Step::Ask {
+            question: Question::End(token),
+            ..
+        } => token,
         other => panic!("{other:?}"),
     }
 }
@@ -63,14 +70,15 @@ fn code(step: Step) -> i32 {
     reply(step).error.unwrap().code
 }
 
-fn left(exchange: &mut Exchange, head: Head<'_>) -> Step {
-    exchange.on(Event::Left(head)).unwrap()
+fn left(exchange: &mut Exchange, head: HandlerResult<'_>) -> Step {
+    exchange.on(Event::Result(head)).unwrap()
 }
 
-const ASKS: Head<'_> = Head {
+const ASKS: HandlerResult<'_> = HandlerResult {
     outcome: Outcome::InputRequired,
-    token: Sent::Text("asked"),
+    token: ClientValue::Text("asked"),
     scope: None,
+    has_ttl: false,
     no_meta: false,
     initialized: None,
 };
@@ -79,9 +87,9 @@ fn created(clock: &Clock) -> SessionMetadata {
     clock.view("alice").sessions().create(b"{}").unwrap()
 }
 
-fn sent(session: &SessionMetadata) -> Option<SentSession<'_>> {
-    Some(SentSession {
-        id: Sent::Text(&session.session_id),
+fn sent(session: &SessionMetadata) -> Option<ClientSession<'_>> {
+    Some(ClientSession {
+        id: ClientValue::Text(&session.session_id),
         state: session.state.as_deref().into(),
     })
 }
@@ -90,13 +98,13 @@ fn sent(session: &SessionMetadata) -> Option<SentSession<'_>> {
 fn until_is_the_end_on_every_clock() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| {
-        guard.asks(true).sessions(SessionSettings::default())
+        guard.has_accept(true).sessions(SessionSettings::default())
     });
     let view = clock.view("alice");
     let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
     let state = view.request_state(&bound).seal(b"asked").unwrap();
     let (_, step) = guard.message(Message {
-        carried: Sent::Text(state.as_str()),
+        token: ClientValue::Text(state.as_str()),
         ..call()
     });
     let told = asked(step);
@@ -114,17 +122,17 @@ fn until_is_the_end_on_every_clock() {
     assert_eq!(asked(step).until, Some(START + 7 * DAY + 1 + SKEW));
 
     let handle = view.mint_handle("basket").unwrap();
-    let what = |max_age| What::Check {
-        handle: Sent::Text(handle.as_str()),
+    let kind = |max_age| HandleOpKind::Check {
+        handle: ClientValue::Text(handle.as_str()),
         max_age,
     };
-    let act = |what| Act {
+    let act = |kind| HandleOp {
         handle_type: "basket",
-        what,
+        kind,
     };
-    let (_, step) = exchange.act(act(what(seconds(60))));
+    let (_, step) = exchange.handle(act(kind(seconds(60))));
     assert_eq!(asked(step).until, Some(START + 60 + 1 + SKEW));
-    let (_, step) = exchange.act(act(what(None)));
+    let (_, step) = exchange.handle(act(kind(None)));
     assert_eq!(asked(step).until, None, "it never ends");
 }
 
@@ -141,8 +149,8 @@ fn a_refusal_tells_the_id_that_the_text_claims() {
     clock.pass(1);
     let (mut exchange, step) = guard.message(Message {
         method: "tools/list",
-        carried: Sent::Text(cursor.as_str()),
-        principal: Some(alice()),
+        token: ClientValue::Text(cursor.as_str()),
+        principal: Some(Ok(alice())),
         ..Message::default()
     });
     assert_eq!(code(step), -32602);
@@ -170,12 +178,12 @@ fn a_refusal_tells_the_target() {
 
     // In what its handler does, too.
     let (exchange, _) = guard.message(call());
-    let what = What::Check {
-        handle: Sent::Text("basket_1"),
+    let kind = HandleOpKind::Check {
+        handle: ClientValue::Text("basket_1"),
         max_age: None,
     };
     let handle_type = "basket";
-    let (acting, step) = exchange.act(Act { handle_type, what });
+    let (acting, step) = exchange.handle(HandleOp { handle_type, kind });
     assert_eq!(code(step), -32602);
     assert_eq!(told(acting).target.as_deref(), Some("play"));
 
@@ -211,10 +219,13 @@ fn a_request_without_a_state_is_bound_before_its_handler_runs() {
         };
         assert_eq!(unbound(message), "invalid_request", "{arguments:?}");
     }
-    for (target, carried) in [(None, Sent::Text("sw1.A")), (Some(""), Sent::Absent)] {
+    for (target, carried) in [
+        (None, ClientValue::Text("sw1.A")),
+        (Some(""), ClientValue::Absent),
+    ] {
         let message = Message {
             target,
-            carried,
+            token: carried,
             ..call()
         };
         assert_eq!(unbound(message), "invalid_request", "{target:?}");
@@ -247,20 +258,20 @@ fn only_is_of_its_own_target_and_of_arguments_alone() {
     let state = view.request_state(&bound).seal(b"asked").unwrap();
     let (_, step) = guard.message(Message {
         arguments: Some(r#"{"id":7,"trace":1}"#),
-        carried: Sent::Text(state.as_str()),
+        token: ClientValue::Text(state.as_str()),
         ..call()
     });
-    assert!(matches!(step, Step::Deliver(deliver) if deliver.carried.as_deref() == Some("asked")));
+    assert!(matches!(step, Step::Deliver(deliver) if deliver.opened.as_deref() == Some("asked")));
 
     // A resource of such a name has no arguments at all.
     let bound = RequestContext::new("resources/read", "play", None).unwrap();
     let state = view.request_state(&bound).seal(b"asked").unwrap();
     let (_, step) = guard.message(Message {
         method: "resources/read",
-        carried: Sent::Text(state.as_str()),
+        token: ClientValue::Text(state.as_str()),
         ..call()
     });
-    assert!(matches!(step, Step::Deliver(deliver) if deliver.carried.as_deref() == Some("asked")));
+    assert!(matches!(step, Step::Deliver(deliver) if deliver.opened.as_deref() == Some("asked")));
 }
 
 #[test]
@@ -268,24 +279,27 @@ fn other_values_and_lost_writes_are_the_servers_failure() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| guard.sessions(SessionSettings::default()));
     let (mut exchange, _) = guard.message(call());
-    let token = Sent::Other;
-    assert_eq!(code(left(&mut exchange, Head { token, ..ASKS })), -32603);
+    let token = ClientValue::Other;
+    assert_eq!(
+        code(left(&mut exchange, HandlerResult { token, ..ASKS })),
+        -32603
+    );
 
     let session = created(&clock);
     let message = || Message {
         session: sent(&session),
         ..call()
     };
-    let head = Head {
+    let head = HandlerResult {
         no_meta: true,
-        ..Head::default()
+        ..HandlerResult::default()
     };
     let (mut exchange, _) = guard.message(message());
     exchange.write("1").unwrap();
     assert_eq!(code(left(&mut exchange, head)), -32603);
     // A session that was only read loses nothing.
     let (mut exchange, _) = guard.message(message());
-    assert!(matches!(left(&mut exchange, head), Step::Leave(_)));
+    assert!(matches!(left(&mut exchange, head), Step::Respond(_)));
 }
 
 #[test]
@@ -296,9 +310,9 @@ fn a_state_is_sealed_where_a_request_can_carry_it() {
     assert!(exchange.seal_state("{").is_err(), "no JSON");
     let tokens = ["1", "2"].map(|value| exchange.seal_state(value).unwrap());
     assert_ne!(tokens[0], tokens[1]);
-    let token = Sent::Text(&tokens[0]);
-    match left(&mut exchange, Head { token, ..ASKS }) {
-        Step::Leave(leave) => assert_eq!(leave.token, Some(tokens[0].clone())),
+    let token = ClientValue::Text(&tokens[0]);
+    match left(&mut exchange, HandlerResult { token, ..ASKS }) {
+        Step::Respond(leave) => assert_eq!(leave.token, Some(tokens[0].clone())),
         other => panic!("{other:?}"),
     }
     assert!(exchange.seal_state("1").is_err(), "it has been answered");
@@ -315,7 +329,7 @@ fn a_state_is_sealed_where_a_request_can_carry_it() {
 fn a_session_is_there_while_its_handler_runs() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| {
-        guard.asks(true).sessions(SessionSettings::default())
+        guard.has_accept(true).sessions(SessionSettings::default())
     });
     let session = created(&clock);
     let (mut exchange, step) = guard.message(Message {
@@ -330,16 +344,16 @@ fn a_session_is_there_while_its_handler_runs() {
     assert!(matches!(step, Step::Deliver(_)));
     assert_eq!(exchange.session().unwrap().value(), Some("{}"));
     assert!(matches!(
-        left(&mut exchange, Head::default()),
-        Step::Leave(_)
+        left(&mut exchange, HandlerResult::default()),
+        Step::Respond(_)
     ));
     assert!(exchange.session().is_none() && exchange.write("1").is_err());
 
     // A state that is no text is not an absent one.
     let (mut exchange, step) = guard.message(Message {
-        session: Some(SentSession {
-            id: Sent::Text(&session.session_id),
-            state: Sent::Other,
+        session: Some(ClientSession {
+            id: ClientValue::Text(&session.session_id),
+            state: ClientValue::Other,
         }),
         ..call()
     });
@@ -358,13 +372,14 @@ fn sessions_live_as_long_as_their_author_said() {
         let guard = guard_with(&clock, |guard| guard.sessions(settings));
         let (mut exchange, step) = guard.message(Message {
             method: "sessions/create",
-            principal: Some(alice()),
+            principal: Some(Ok(alice())),
             ..Message::default()
         });
         assert!(matches!(step, Step::Begin));
         match exchange.on(Event::Begun(Ok("{}"))).unwrap() {
             Step::Deliver(deliver) => {
-                let own: serde_json::Value = serde_json::from_str(&deliver.own.unwrap()).unwrap();
+                let own: serde_json::Value =
+                    serde_json::from_str(&deliver.builtin_result.unwrap()).unwrap();
                 own["session"]["expiresAt"].as_str().unwrap().to_owned()
             }
             other => panic!("{other:?}"),
@@ -426,15 +441,15 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
             http: Some("POST"),
             method: Some("initialize"),
             initialize: Some(r#"{"capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#),
-            principal: Some(alice()),
+            principal: Some(Ok(alice())),
             ..TransportMessage::default()
         });
-        let head = Head {
+        let head = HandlerResult {
             initialized: Some(r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#),
-            ..Head::default()
+            ..HandlerResult::default()
         };
         match left(&mut exchange, head) {
-            Step::Leave(leave) => (guard, leave),
+            Step::Respond(leave) => (guard, leave),
             other => panic!("{other:?}"),
         }
     };
@@ -442,8 +457,8 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
         let (_, step) = guard.transport(TransportMessage {
             http: Some("POST"),
             method: Some("tools/list"),
-            header: Sent::Text(token),
-            principal: Some(alice()),
+            header: ClientValue::Text(token),
+            principal: Some(Ok(alice())),
             ..TransportMessage::default()
         });
         matches!(step, Step::Deliver(_))
@@ -476,22 +491,22 @@ fn a_chain_of_handles_is_as_old_as_its_first() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| guard);
     let (exchange, _) = guard.message(call());
-    let act = |what| {
+    let act = |kind| {
         let handle_type = "basket";
-        exchange.act(Act { handle_type, what }).1
+        exchange.handle(HandleOp { handle_type, kind }).1
     };
-    let Step::Done(first) = act(What::Seal {
+    let Step::Done(first) = act(HandleOpKind::Seal {
         value: "1",
         ttl: None,
-        before: None,
+        predecessor: None,
         once: false,
     }) else {
         panic!("sealed")
     };
     let handle = first.handle.unwrap();
     let open = |max_age| {
-        act(What::Open {
-            handle: Sent::Text(&handle),
+        act(HandleOpKind::Open {
+            handle: ClientValue::Text(&handle),
             max_age,
             once: false,
         })

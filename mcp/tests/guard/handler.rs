@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use sealwax_mcp::{
-    Act, Before, Event, Exchange, Failed, Made, Question, Sent, Step, Verdict, What,
+    ClientValue, Event, Exchange, Failed, HandleOp, HandleOpKind, HandleResult, Predecessor,
+    Question, Step, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -95,48 +96,60 @@ fn act(
     let options = operation.as_array().unwrap().last().unwrap();
     let max_age = options["maxAge"].as_u64().map(Duration::from_secs);
     let third = world.resolved(operation.get(2).unwrap_or(&Value::Null));
-    let handle: Sent<'_> = sent(Some(&third).filter(|_| operation.get(2).is_some()));
+    let handle: ClientValue<'_> = sent(Some(&third).filter(|_| operation.get(2).is_some()));
     let value = match name {
         "renew" => operation[3].to_string(),
         _ => third.to_string(),
     };
     let before = (name == "renew").then(|| {
-        let what = What::Open {
+        let kind = HandleOpKind::Open {
             handle,
             max_age: None,
             once: false,
         };
-        let opened = drive(world, exchange, Act { handle_type, what }, event, found);
-        opened.unwrap().before.unwrap()
+        let opened = drive(
+            world,
+            exchange,
+            HandleOp { handle_type, kind },
+            event,
+            found,
+        );
+        opened.unwrap().predecessor.unwrap()
     });
-    let what = match name {
-        "mint" => What::Mint { max_age },
-        "check" => What::Check { handle, max_age },
-        "seal" | "renew" => What::Seal {
+    let kind = match name {
+        "mint" => HandleOpKind::Mint { max_age },
+        "check" => HandleOpKind::Check { handle, max_age },
+        "seal" | "renew" => HandleOpKind::Seal {
             value: &value,
             ttl: None,
-            before,
+            predecessor: before,
             once: false,
         },
-        "open" => What::Open {
+        "open" => HandleOpKind::Open {
             handle,
             max_age,
             once: false,
         },
-        "end" => What::End {
+        "end" => HandleOpKind::End {
             handle,
             max_age,
-            held: options["held"] == true,
+            self_contained: options["held"] == true,
         },
         other => panic!("no operation is named {other}"),
     };
-    let made = match drive(world, exchange, Act { handle_type, what }, event, found) {
+    let made = match drive(
+        world,
+        exchange,
+        HandleOp { handle_type, kind },
+        event,
+        found,
+    ) {
         Ok(made) => made,
         Err(refused) => return refused,
     };
     // A token that holds its state tells its times, whether made or opened.
     if matches!(name, "seal" | "renew" | "open") {
-        let (before, life) = (made.before.clone().unwrap(), made.life.unwrap());
+        let (before, life) = (made.predecessor.clone().unwrap(), made.times.unwrap());
         assert!(before.started_at <= life.issued_at && life.expires_at > Some(life.issued_at));
     }
     if let (Some(name), Some(handle)) = (options["as"].as_str(), &made.handle) {
@@ -144,13 +157,13 @@ fn act(
     }
     match made {
         _ if name == "end" => "ok".into(),
-        Made {
+        HandleResult {
             value: Some(value),
-            before,
+            predecessor: before,
             ..
         } => {
             let value: Value = serde_json::from_str(&value).unwrap();
-            json!({"value": value, "generation": before.map(|Before { generation, .. }| generation)})
+            json!({"value": value, "generation": before.map(|Predecessor { generation, .. }| generation)})
         }
         made => json!({"handle": made.handle}),
     }
@@ -159,16 +172,16 @@ fn act(
 fn drive(
     world: &mut World,
     exchange: &Exchange,
-    act: Act<'_>,
+    act: HandleOp<'_>,
     event: &Value,
     found: &mut Found,
-) -> Result<Made, Value> {
-    let (mut acting, mut step) = exchange.act(act);
+) -> Result<HandleResult, Value> {
+    let (mut acting, mut step) = exchange.handle(act);
     let mut opened = None;
     let done = loop {
         let next = match step {
             Step::Identify => found.identify(world, event),
-            Step::Ask(question) => {
+            Step::Ask { question, .. } => {
                 opened = Some(acting.opened().map(str::to_owned));
                 Event::Answer(found.answer(world, question))
             }
@@ -204,8 +217,8 @@ impl Found {
             self.asked.push("principal".into());
         }
         match (world.principal(who), who) {
-            (Some(principal), _) => Event::Principal(Ok(principal)),
-            (None, "nobody") => Event::Nobody,
+            (Some(principal), _) => Event::Principal(Ok(Some(principal))),
+            (None, "nobody") => Event::Principal(Ok(None)),
             (None, _) => Event::Principal(Err(Failed("principal: it threw".into()))),
         }
     }

@@ -1,8 +1,8 @@
 //! An adapter without an SDK: takes messages apart for the engine, and carries out its steps.
 
 use sealwax_mcp::{
-    Carried, Event, Failed, Head, Leave, Message, Outcome, Refused, Reply, Scope, Sent,
-    SentSession, Step, TransportMessage, Watch,
+    ClientSession, ClientValue, Event, Failed, HandlerResult, Message, Outcome, Refused, Reply,
+    Report, Respond, Scope, Step, TokenFields, TransportMessage,
 };
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ fn at_the_handlers(
 ) -> Option<Value> {
     let method = message["method"].as_str().unwrap();
     let params = &message["params"];
-    let carries = Carried::by(method);
+    let carries = TokenFields::for_method(method);
     let member = |name: Option<&'static str>| name.and_then(|name| params.get(name));
     let target = member(carries.and_then(|carries| carries.target));
     // A tool is named whatever it carries.
@@ -80,19 +80,20 @@ fn at_the_handlers(
         notification,
         modern: event["era"] == "modern",
         header: header.as_str(),
-        carried: sent(member(carries.map(|carries| carries.param))),
-        session: session.map(|sent_session| SentSession {
+        token: sent(member(carries.map(|carries| carries.param))),
+        session: session.map(|sent_session| ClientSession {
             id: sent(sent_session.get("sessionId")),
             state: sent(sent_session.get("state")),
         }),
-        principal: known,
+        principal: known.clone().map(Ok),
+        within: None,
     });
     let mut returned = None;
     let mut watched = false;
     let answered = loop {
         let next = match step {
             Step::Identify => found.identify(world, event),
-            Step::Ask(question) => Event::Answer(found.answer(world, question)),
+            Step::Ask { question, .. } => Event::Answer(found.answer(world, question)),
             Step::Begin => {
                 found.asked.push("begin".into());
                 returned = Some(json!(world.initial()));
@@ -106,10 +107,10 @@ fn at_the_handlers(
                     } else {
                         "state"
                     };
-                    found.delivered[member] = json!(deliver.carried);
+                    found.delivered[member] = json!(deliver.opened);
                 }
                 found.delivered["session"] = handler::session_of(&exchange);
-                let result = match deliver.own {
+                let result = match deliver.builtin_result {
                     Some(own) => Some(serde_json::from_str(&own).unwrap()),
                     None => handler::run(world, &mut exchange, event, found),
                 };
@@ -121,16 +122,16 @@ fn at_the_handlers(
                     break None;
                 }
                 // Reports every result, even where `watch` asks for none: the outcome must be the same.
-                watched = match deliver.watch {
-                    Watch::Never => false,
-                    Watch::Member(member) => result.get(member).is_some(),
+                watched = match deliver.report {
+                    Report::Never => false,
+                    Report::Member(member) => result.get(member).is_some(),
                     _ => true,
                 };
                 returned = Some(result);
                 let result = returned.as_ref().unwrap();
-                Event::Left(head(result, carries.map(|carries| carries.result)))
+                Event::Result(head(result, carries.map(|carries| carries.result)))
             }
-            Step::Leave(leave) => {
+            Step::Respond(leave) => {
                 let given = returned.take().unwrap();
                 let leaving = left(given.clone(), carries, &leave);
                 assert!(watched || leaving == given, "changed, and not watched");
@@ -210,7 +211,7 @@ fn around(
         modern: event["era"] == "modern",
         version: headers["mcp-protocol-version"].as_str(),
         header: sent(headers.get("mcp-session-id")),
-        inside: sent(inside.as_ref()),
+        message_session_id: sent(inside.as_ref()),
         initialize: Some(initialize.as_str()).filter(|_| method == Some("initialize")),
         principal: None,
     });
@@ -223,21 +224,21 @@ fn around(
             Step::Identify => {
                 let identified = found.identify(world, event);
                 if let Event::Principal(Ok(principal)) = &identified {
-                    known = Some(principal.clone());
+                    known.clone_from(principal);
                 }
                 identified
             }
-            Step::Ask(question) => Event::Answer(found.answer(world, question)),
+            Step::Ask { question, .. } => Event::Answer(found.answer(world, question)),
             Step::Deliver(deliver) if method == Some("initialize") => {
                 found.delivered = json!({});
                 answered = json!({"result": {
                     "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
                 }});
                 initialized = answered["result"].to_string();
-                assert_eq!(deliver.watch, Watch::Always);
-                Event::Left(Head {
+                assert_eq!(deliver.report, Report::Always);
+                Event::Result(HandlerResult {
                     initialized: Some(&initialized),
-                    ..Head::default()
+                    ..HandlerResult::default()
                 })
             }
             Step::Deliver(deliver) => {
@@ -247,7 +248,7 @@ fn around(
                 }
                 if event["again"] == false {
                     let failed = Failed("initialize: refused".into());
-                    step = exchange.on(Event::Begun(Err(failed))).unwrap();
+                    step = exchange.on(Event::NotResumed(failed)).unwrap();
                     continue;
                 }
                 if message.is_null() {
@@ -255,12 +256,14 @@ fn around(
                 }
                 let inner = at_the_handlers(world, event, &message, known, found);
                 let mut inner = inner.unwrap_or_default();
-                if let (Some(stamp), Some(result)) = (deliver.stamp, inner.get_mut("result")) {
+                if let (Some(stamp), Some(result)) =
+                    (deliver.add_session_id, inner.get_mut("result"))
+                {
                     result["sessionId"] = stamp.into();
                 }
                 break Around::Answered(inner, None);
             }
-            Step::Leave(leave) => {
+            Step::Respond(leave) => {
                 if let Some(timeout) = leave.timeout {
                     answered["result"]["sessionId"] = json!(leave.header);
                     answered["result"]["sessionTimeout"] = timeout.into();
@@ -279,40 +282,36 @@ fn around(
 }
 
 /// The value that a client sent at a place.
-pub fn sent(value: Option<&Value>) -> Sent<'_> {
-    match value {
-        None | Some(Value::Null) => Sent::Absent,
-        Some(Value::String(text)) => Sent::Text(text),
-        Some(_) => Sent::Other,
-    }
+pub fn sent(value: Option<&Value>) -> ClientValue<'_> {
+    value.map_or(ClientValue::Absent, Into::into)
 }
 
-fn head<'a>(result: &'a Value, member: Option<&str>) -> Head<'a> {
-    Head {
+fn head<'a>(result: &'a Value, member: Option<&str>) -> HandlerResult<'a> {
+    HandlerResult {
         outcome: match result["resultType"].as_str() {
             Some("input_required") => Outcome::InputRequired,
             _ => Outcome::Complete,
         },
         token: sent(member.and_then(|member| result.get(member))),
-        scope: match result["cacheScope"].as_str() {
-            Some("public") => Some(Scope::Public),
-            Some(_) => Some(Scope::Private),
-            None => None,
-        },
-        ..Head::default()
+        scope: result.get("cacheScope").map(|scope| match scope.as_str() {
+            Some("public") => Scope::Public,
+            _ => Scope::Private,
+        }),
+        has_ttl: result.get("ttlMs").is_some(),
+        ..HandlerResult::default()
     }
 }
 
-fn left(mut result: Value, carries: Option<Carried>, leave: &Leave) -> Value {
+fn left(mut result: Value, carries: Option<TokenFields>, leave: &Respond) -> Value {
     if let (Some(token), Some(carries)) = (&leave.token, carries) {
         result[carries.result] = token.as_str().into();
     }
-    if leave.private {
-        for (member, value) in [("cacheScope", json!("private")), ("ttlMs", json!(0))] {
-            if let Some(place) = result.get_mut(member) {
-                *place = value;
-            }
-        }
+    if let Some(scope) = leave.cache_scope {
+        assert_eq!(scope, Scope::Private);
+        result["cacheScope"] = "private".into();
+    }
+    if let Some(ttl_ms) = leave.ttl_ms {
+        result["ttlMs"] = ttl_ms.into();
     }
     if let Some(metadata) = &leave.metadata {
         result["_meta"][SESSION] = json!(metadata);

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use sealwax::{Kind, Principal, SessionMetadata};
 use sealwax_mcp::ledger::{Command, Memory, Script};
 use sealwax_mcp::{
-    Carried, Event, Failed, Guard, Head, LedgerSettings, Message, Outcome, Question, Required,
-    Scope, Sent, SentSession, SessionSettings, Step, Verdict,
+    ClientSession, ClientValue, Event, Failed, Guard, HandlerResult, LedgerSettings, Message,
+    Outcome, Question, Required, Scope, SessionSettings, Step, TokenFields, Verdict,
 };
 
 use case::{Case, Token, case};
@@ -64,7 +64,7 @@ proptest! {
 
     #[test]
     fn nothing_passes_that_should_not(case in case()) {
-        let mut builder = Guard::builder(codec()).asks(case.asks);
+        let mut builder = Guard::builder(codec()).has_accept(case.asks);
         if case.has_sessions {
             builder = builder.sessions(SessionSettings {
                 required: Required { all: case.requires_all, ..Required::default() },
@@ -82,19 +82,19 @@ proptest! {
             Token::Absent | Token::Other => String::new(),
         };
         let sent_text = text(&case.token);
-        fn sent<'a>(token: &Token, text: &'a str) -> Sent<'a> {
+        fn sent<'a>(token: &Token, text: &'a str) -> ClientValue<'a> {
             match token {
-                Token::Absent => Sent::Absent,
-                Token::Other => Sent::Other,
-                Token::Text(_) | Token::Made { .. } => Sent::Text(text),
+                Token::Absent => ClientValue::Absent,
+                Token::Other => ClientValue::Other,
+                Token::Text(_) | Token::Made { .. } => ClientValue::Text(text),
             }
         }
         let metadata: Option<SessionMetadata> = case.session.map(|(by, _)| {
             view(by).sessions().create(format!("\"value of {by}\"").as_bytes()).unwrap()
         });
-        let session = metadata.as_ref().zip(case.session).map(|(metadata, (_, with_state))| SentSession {
-            id: Sent::Text(&metadata.session_id),
-            state: if with_state { metadata.state.as_deref().into() } else { Sent::Absent },
+        let session = metadata.as_ref().zip(case.session).map(|(metadata, (_, with_state))| ClientSession {
+            id: ClientValue::Text(&metadata.session_id),
+            state: if with_state { metadata.state.as_deref().into() } else { ClientValue::Absent },
         });
         let (mut exchange, mut step) = guard.message(Message {
             method: case.method,
@@ -103,11 +103,12 @@ proptest! {
             notification: case.notification,
             modern: case.modern,
             header: case.header.then_some("sess_other"),
-            carried: sent(&case.token, &sent_text),
+            token: sent(&case.token, &sent_text),
             session,
             principal: None,
+            within: None,
         });
-        let mut played = Played { case: &case, asked: 0, ledger: Memory::new(Memory::ROOM, now() - 60), ledger_asked: 0, garbled: false, delivered: false };
+        let mut played = Played { case: &case, asked: 0, ledger: Memory::new(Memory::CAPACITY, now() - 60), ledger_asked: 0, garbled: false, delivered: false };
         let left_text = text(&case.left);
         let mut identified = false;
         for at in 0.. {
@@ -119,12 +120,12 @@ proptest! {
                 Step::Identify => {
                     prop_assert!(!std::mem::replace(&mut identified, true), "asked once");
                     match case.who {
-                        Some(who) => Event::Principal(Ok(Principal::subject(who))),
-                        None if case.public => Event::Nobody,
+                        Some(who) => Event::Principal(Ok(Some(Principal::subject(who)))),
+                        None if case.public => Event::Principal(Ok(None)),
                         None => Event::Principal(Err(Failed("it threw".into()))),
                     }
                 }
-                Step::Ask(question) => {
+                Step::Ask { question, .. } => {
                     prop_assert!(case.asks && identified && case.who.is_some());
                     if let Question::Accept(tokens) = question {
                         prop_assert!(!tokens.is_empty());
@@ -133,9 +134,9 @@ proptest! {
                 }
                 Step::Ledger(command) if command.script == Script::Open => {
                     prop_assert!(case.has_ledger);
-                    let carried = Carried::by(case.method).map(|carried| carried.kind);
-                    let leaves = played.delivered && carried == Some(Kind::Cursor) && !case.public;
-                    prop_assert!(at == 0 || leaves, "it comes first, or before a cursor");
+                    let kind = TokenFields::for_method(case.method).map(|fields| fields.kind);
+                    let leaves = played.delivered && kind == Some(Kind::Cursor) && !case.public;
+                    prop_assert!(at < 2 || leaves, "it comes first, or before a cursor");
                     // Opening may fail: only later commands decide.
                     Event::Ledger(match case.asks {
                         true => Ok(played.ledger.run(command, now())),
@@ -158,14 +159,14 @@ proptest! {
                         prop_assert!(exchange.write("1").is_err());
                         break;
                     }
-                    Event::Left(Head {
+                    Event::Result(HandlerResult {
                         outcome: [Outcome::Complete, Outcome::InputRequired, Outcome::Error][usize::from(case.outcome)],
                         token: sent(&case.left, &left_text),
                         scope: Some(if case.public { Scope::Public } else { Scope::Private }),
-                        ..Head::default()
+                        ..HandlerResult::default()
                     })
                 }
-                Step::Leave(leave) => {
+                Step::Respond(leave) => {
                     prop_assert!(played.delivered);
                     check_left(&case, &left_text, leave)?;
                     break;

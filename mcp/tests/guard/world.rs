@@ -244,7 +244,7 @@ pub fn codec(file: &Value, made: &Value, now: u64) -> Codec {
 
 fn guard(codec: Codec, settings: &Value) -> Guard {
     let seconds = |value: &Value| value.as_u64().map(Duration::from_secs);
-    let mut builder = Guard::builder(codec).asks(settings["accept"].is_string());
+    let mut builder = Guard::builder(codec).has_accept(settings["accept"].is_string());
     if let Some(ttl) = seconds(&settings["requestStateTtl"]) {
         builder = builder.request_state_ttl(ttl);
     }

@@ -33,7 +33,7 @@ impl Memory {
 
 impl Default for Memory {
     fn default() -> Self {
-        Self::new(ledger::Memory::ROOM)
+        Self::new(ledger::Memory::CAPACITY)
     }
 }
 

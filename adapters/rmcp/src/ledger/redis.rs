@@ -17,9 +17,6 @@ use self::connection::{Connection, Source};
 use super::{Command, Ledger, LedgerError, Reply, Script};
 use crate::refusal::said;
 
-/// The time of one command, of which a replica has half to confirm it.
-const WITHIN: Duration = Duration::from_millis(300);
-
 /// The time limit for a connection and its checks. A command waits for it only as long as the guard lets it.
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -122,7 +119,7 @@ impl Redis {
     async fn answer(&self, command: &Command) -> Result<Vec<String>, LedgerError> {
         let key = command.keys.first().map_or("", String::as_str);
         // Each connection has been checked.
-        let (mut dialogue, mut next) = self.dialogues.begin(command.clone(), WITHIN, true);
+        let (mut dialogue, mut next) = self.dialogues.begin(command.clone(), true);
         loop {
             next = match next {
                 Next::Send(send) => dialogue.on(self.sent(key, &send).await?),

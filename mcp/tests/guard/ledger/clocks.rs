@@ -3,7 +3,8 @@
 use crate::common::AUDIENCE;
 use sealwax_mcp::ledger::{Memory, Namespace, Script};
 use sealwax_mcp::{
-    Event, Failed, Guard, GuardBuilder, Head, LedgerSettings, Message, Scope, Sent, Step,
+    ClientValue, Event, Failed, Guard, GuardBuilder, HandlerResult, LedgerSettings, Message, Scope,
+    Step,
 };
 
 use super::replica::{ALLOWANCE, DAY, Replica, START, alice, call, code, read};
@@ -14,7 +15,7 @@ fn a_replica_that_was_stopped_revives_nothing() {
     let replica = Replica::new();
     let state = replica.asked();
     let (mut exchange, step) = replica.guard.message(Message {
-        carried: Sent::Text(&state),
+        token: ClientValue::Text(&state),
         ..call()
     });
     let Step::Ledger(command) = step else {
@@ -45,7 +46,7 @@ fn what_is_older_than_the_ledger_is_unknown() {
     let (state, created) = (replica.asked(), replica.created());
     for message in [
         Message {
-            carried: Sent::Text(&state),
+            token: ClientValue::Text(&state),
             ..call()
         },
         read(&created),
@@ -87,7 +88,7 @@ fn what_is_older_than_the_ledger_is_unknown() {
     let adopt = Some(START);
     let replica = Replica::with(|guard| {
         guard.ledger(LedgerSettings {
-            adopt,
+            accept_issued_since: adopt,
             ..LedgerSettings::default()
         })
     });
@@ -146,7 +147,7 @@ fn a_token_from_the_future_is_the_servers_failure() {
         panic!("{step:?}")
     };
     let behind = replica.now() - ALLOWANCE - 1;
-    let mut ledger = Memory::new(Memory::ROOM, START - 60);
+    let mut ledger = Memory::new(Memory::CAPACITY, START - 60);
     let reply = ledger.run(&command, behind);
     match exchange.on(Event::Ledger(Ok(reply))).unwrap() {
         Step::Reply(reply) => assert_eq!(code(reply), -32603),
@@ -174,15 +175,19 @@ fn the_first_message_opens_the_ledger() {
     };
     let list = Message {
         method: "tools/list",
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         ..Message::default()
     };
     let (mut listing, step) = fresh.message(list.clone());
     assert!(matches!(step, Step::Deliver(_)), "{step:?}");
-    // A failure to open refuses no request, and the next try is later.
+    // A failure to open, twice, refuses no request, and the next try is later.
     let mut exchange = opens(&fresh).unwrap();
-    let failed = Event::Ledger(Err(Failed("no answer".into())));
-    assert!(matches!(exchange.on(failed).unwrap(), Step::Deliver(_)));
+    let failed = || Event::Ledger(Err(Failed("no answer".into())));
+    match exchange.on(failed()).unwrap() {
+        Step::Ledger(command) => assert_eq!(command.script, Script::Open),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(exchange.on(failed()).unwrap(), Step::Deliver(_)));
     assert_eq!(exchange.refused()[0].code, "ledger_unavailable");
     assert!(opens(&fresh).is_none());
     replica.pass(5);
@@ -192,20 +197,20 @@ fn the_first_message_opens_the_ledger() {
     drop(exchange);
     // A list makes its cursor with the result, so the ledger is opened then: unless it is anybody's.
     replica.pass(5);
-    let left = |scope| Head {
-        token: Sent::Text("2"),
+    let left = |scope| HandlerResult {
+        token: ClientValue::Text("2"),
         scope,
-        ..Head::default()
+        ..HandlerResult::default()
     };
-    let public = Event::Left(left(Some(Scope::Public)));
+    let public = Event::Result(left(Some(Scope::Public)));
     let step = fresh.message(list).0.on(public).unwrap();
-    assert!(matches!(step, Step::Leave(_)), "{step:?}");
-    match listing.on(Event::Left(left(None))).unwrap() {
+    assert!(matches!(step, Step::Respond(_)), "{step:?}");
+    match listing.on(Event::Result(left(None))).unwrap() {
         Step::Ledger(command) => assert_eq!(command.script, Script::Open),
         other => panic!("{other:?}"),
     }
     match listing.on(open()).unwrap() {
-        Step::Leave(leave) => assert!(leave.token.unwrap().starts_with("sw1.")),
+        Step::Respond(leave) => assert!(leave.token.unwrap().starts_with("sw1.")),
         other => panic!("{other:?}"),
     }
     replica.pass(DAY);

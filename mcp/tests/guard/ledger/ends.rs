@@ -6,8 +6,8 @@ use crate::common::{AUDIENCE, ring};
 use sealwax::{Codec, Principal};
 use sealwax_mcp::ledger::{Command, Memory, Namespace, Script};
 use sealwax_mcp::{
-    Event, Failed, Guard, Head, LedgerSettings, Message, Outcome, Scope, Sent, SessionSettings,
-    Step, TransportMessage, TransportSettings, What,
+    ClientValue, Event, Failed, Guard, HandleOpKind, HandlerResult, LedgerSettings, Message,
+    Outcome, Scope, SessionSettings, Step, TransportMessage, TransportSettings,
 };
 
 use super::replica::{DAY, Replica, START, alice, call, code, open, read, seal};
@@ -19,7 +19,7 @@ fn a_revocation_ends_everything_of_its_user() {
     let session = replica.created();
     let mut exchange = replica.enter(read(&session)).unwrap();
     let state = replica.asked();
-    let handle = replica.act(&exchange, seal("1", None)).unwrap();
+    let handle = replica.handle(&exchange, seal("1", None)).unwrap();
     replica.pass(60);
     replica.revoke();
     replica.pass(60);
@@ -31,7 +31,7 @@ fn a_revocation_ends_everything_of_its_user() {
     }
     assert_eq!(code(replica.second_round(&state).unwrap_err()), -32602);
     let exchange = replica.enter(call()).unwrap();
-    let opened = replica.act(&exchange, open(&handle));
+    let opened = replica.handle(&exchange, open(&handle));
     assert!(opened.unwrap_err().tool.unwrap().is_error);
     // A new session of the same user is accepted.
     replica.enter(read(&replica.created())).unwrap();
@@ -44,19 +44,19 @@ fn a_revocation_covers_cursors() {
     let list = |cursor: Option<&str>, who: &Principal| {
         replica.enter(Message {
             method: "demo/list",
-            principal: Some(who.clone()),
-            carried: cursor.into(),
+            principal: Some(Ok(who.clone())),
+            token: cursor.into(),
             ..call()
         })
     };
     let page = |who: &Principal, scope| {
-        let head = Head {
-            token: Sent::Text("2"),
+        let head = HandlerResult {
+            token: ClientValue::Text("2"),
             scope,
-            ..Head::default()
+            ..HandlerResult::default()
         };
-        let left = list(None, who).unwrap().on(Event::Left(head)).unwrap();
-        let Step::Leave(leave) = left else {
+        let left = list(None, who).unwrap().on(Event::Result(head)).unwrap();
+        let Step::Respond(leave) = left else {
             panic!("{left:?}")
         };
         leave.token.unwrap()
@@ -112,19 +112,19 @@ fn a_larger_maximum_age_revives_nothing() {
     let [ended, revoked] = [(); 2].map(|()| created(&replica));
     let exchange = replica.enter(call()).unwrap();
     let day = Some(Duration::from_secs(DAY));
-    let minted = replica.act(&exchange, What::Mint { max_age: day });
+    let minted = replica.handle(&exchange, HandleOpKind::Mint { max_age: day });
     let minted = minted.unwrap().handle.unwrap();
-    let end = |max_age| What::End {
-        handle: Sent::Text(&minted),
+    let end = |max_age| HandleOpKind::End {
+        handle: ClientValue::Text(&minted),
         max_age,
-        held: false,
+        self_contained: false,
     };
-    let check = |max_age| What::Check {
-        handle: Sent::Text(&minted),
+    let check = |max_age| HandleOpKind::Check {
+        handle: ClientValue::Text(&minted),
         max_age,
     };
-    replica.act(&exchange, check(day)).unwrap();
-    replica.act(&exchange, end(day)).unwrap();
+    replica.handle(&exchange, check(day)).unwrap();
+    replica.handle(&exchange, end(day)).unwrap();
     let delete = Message {
         method: "sessions/delete",
         ..read(&ended)
@@ -146,7 +146,7 @@ fn a_larger_maximum_age_revives_nothing() {
         assert_eq!(code(replica.enter(read(session)).unwrap_err()), why);
     }
     let exchange = replica.enter(call()).unwrap();
-    let handle = replica.act(&exchange, check(None)).unwrap_err();
+    let handle = replica.handle(&exchange, check(None)).unwrap_err();
     assert!(handle.tool.unwrap().is_error);
     replica.enter(read(&latest)).unwrap();
 
@@ -235,23 +235,23 @@ fn a_session_of_the_transport_ends_when_it_is_idle_and_for_good() {
         http: Some("POST"),
         method: Some("initialize"),
         initialize: Some("{}"),
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         ..TransportMessage::default()
     });
-    let head = Head {
+    let head = HandlerResult {
         initialized: Some(r#"{"protocolVersion":"2025-11-25"}"#),
-        ..Head::default()
+        ..HandlerResult::default()
     };
-    let token = match exchange.on(Event::Left(head)).unwrap() {
-        Step::Leave(leave) => leave.header.unwrap(),
+    let token = match exchange.on(Event::Result(head)).unwrap() {
+        Step::Respond(leave) => leave.header.unwrap(),
         other => panic!("{other:?}"),
     };
     let send = |http| {
         let (mut exchange, step) = replica.guard.transport(TransportMessage {
             http: Some(http),
             method: (http == "POST").then_some("tools/list"),
-            header: Sent::Text(&token),
-            principal: Some(alice()),
+            header: ClientValue::Text(&token),
+            principal: Some(Ok(alice())),
             ..TransportMessage::default()
         });
         match replica.settle(&mut exchange, step) {

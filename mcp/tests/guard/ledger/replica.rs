@@ -6,8 +6,9 @@ use crate::common::Clock;
 use sealwax::{Principal, SessionMetadata};
 use sealwax_mcp::ledger::{Command, Memory};
 use sealwax_mcp::{
-    Act, Before, ErrorData, Event, Exchange, Failed, Guard, GuardBuilder, Head, LedgerSettings,
-    Made, Message, Outcome, Reply, Sent, SentSession, SessionSettings, Step, Updated, What,
+    ClientSession, ClientValue, ErrorData, Event, Exchange, Failed, Guard, GuardBuilder, HandleOp,
+    HandleOpKind, HandleResult, HandlerResult, LedgerSettings, Message, Outcome, Predecessor,
+    Reply, SessionSettings, Step, Updated,
 };
 use serde_json::Value;
 
@@ -38,7 +39,7 @@ impl Replica {
         let replica = Self {
             clock,
             guard: settings(builder).build().unwrap(),
-            ledger: RefCell::new(Memory::new(Memory::ROOM, START)),
+            ledger: RefCell::new(Memory::new(Memory::CAPACITY, START)),
             lost: Cell::new(0),
             asked: Cell::new(0),
         };
@@ -69,7 +70,7 @@ impl Replica {
 
     /// Replaces the ledger by an empty one.
     pub fn lose_everything(&self) {
-        *self.ledger.borrow_mut() = Memory::new(Memory::ROOM, self.now());
+        *self.ledger.borrow_mut() = Memory::new(Memory::CAPACITY, self.now());
     }
 
     pub fn run(&self, command: &Command) -> Result<Vec<String>, Failed> {
@@ -110,11 +111,11 @@ impl Replica {
         exchange: &mut Exchange,
         outcome: Outcome,
     ) -> Result<SessionMetadata, Reply> {
-        let head = Head {
+        let head = HandlerResult {
             outcome,
-            ..Head::default()
+            ..HandlerResult::default()
         };
-        let mut step = exchange.on(Event::Left(head)).unwrap();
+        let mut step = exchange.on(Event::Result(head)).unwrap();
         loop {
             step = match self.settle(exchange, step) {
                 // The author's function: it counts.
@@ -122,11 +123,11 @@ impl Replica {
                     let next = next(&value);
                     let updated = Updated {
                         value: &next,
-                        left: None,
+                        result: None,
                     };
                     exchange.on(Event::Updated(Ok(updated))).unwrap()
                 }
-                Step::Leave(leave) => return Ok(leave.metadata.unwrap()),
+                Step::Respond(leave) => return Ok(leave.metadata.unwrap()),
                 Step::Reply(reply) => return Err(reply),
                 other => panic!("{other:?}"),
             }
@@ -141,27 +142,31 @@ impl Replica {
     /// The state of a first round.
     pub fn asked(&self) -> String {
         let mut exchange = self.enter(call()).unwrap();
-        let head = Head {
+        let head = HandlerResult {
             outcome: Outcome::InputRequired,
-            token: Sent::Text("asked"),
-            ..Head::default()
+            token: ClientValue::Text("asked"),
+            ..HandlerResult::default()
         };
-        match exchange.on(Event::Left(head)).unwrap() {
-            Step::Leave(leave) => leave.token.unwrap(),
+        match exchange.on(Event::Result(head)).unwrap() {
+            Step::Respond(leave) => leave.token.unwrap(),
             other => panic!("{other:?}"),
         }
     }
 
     pub fn second_round(&self, state: &str) -> Result<Exchange, Reply> {
         self.enter(Message {
-            carried: Sent::Text(state),
+            token: ClientValue::Text(state),
             ..call()
         })
     }
 
-    pub fn act(&self, exchange: &Exchange, what: What<'_>) -> Result<Made, Reply> {
+    pub fn handle(
+        &self,
+        exchange: &Exchange,
+        kind: HandleOpKind<'_>,
+    ) -> Result<HandleResult, Reply> {
         let handle_type = "basket";
-        let (mut acting, step) = exchange.act(Act { handle_type, what });
+        let (mut acting, step) = exchange.handle(HandleOp { handle_type, kind });
         match self.settle(&mut acting, step) {
             Step::Done(made) => Ok(*made),
             Step::Reply(reply) => Err(reply),
@@ -185,7 +190,7 @@ pub fn call() -> Message<'static> {
         method: "tools/call",
         target: Some("play"),
         modern: true,
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         ..Message::default()
     }
 }
@@ -195,7 +200,7 @@ pub fn read(session: &SessionMetadata) -> Message<'_> {
     Message {
         method: "demo/read",
         modern: true,
-        principal: Some(alice()),
+        principal: Some(Ok(alice())),
         session: sent(session),
         ..Message::default()
     }
@@ -208,9 +213,9 @@ pub fn tool(session: &SessionMetadata) -> Message<'_> {
     }
 }
 
-pub fn sent(session: &SessionMetadata) -> Option<SentSession<'_>> {
-    Some(SentSession {
-        id: Sent::Text(&session.session_id),
+pub fn sent(session: &SessionMetadata) -> Option<ClientSession<'_>> {
+    Some(ClientSession {
+        id: ClientValue::Text(&session.session_id),
         state: session.state.as_deref().into(),
     })
 }
@@ -245,18 +250,18 @@ pub fn stale(reply: Reply) -> (bool, SessionMetadata) {
     (stale.ran, stale.session)
 }
 
-pub fn seal(value: &str, before: Option<Before>) -> What<'_> {
-    What::Seal {
+pub fn seal(value: &str, before: Option<Predecessor>) -> HandleOpKind<'_> {
+    HandleOpKind::Seal {
         value,
         ttl: None,
         once: before.is_some(),
-        before,
+        predecessor: before,
     }
 }
 
-pub fn open(made: &Made) -> What<'_> {
-    What::Open {
-        handle: Sent::Text(made.handle.as_deref().unwrap()),
+pub fn open(made: &HandleResult) -> HandleOpKind<'_> {
+    HandleOpKind::Open {
+        handle: ClientValue::Text(made.handle.as_deref().unwrap()),
         max_age: None,
         once: true,
     }

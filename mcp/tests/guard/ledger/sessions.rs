@@ -1,7 +1,7 @@
 //! The latest state of a session: writes, updates and renewals.
 
 use sealwax::SessionMetadata;
-use sealwax_mcp::{Event, Failed, Head, Message, Outcome, Sent, Step, Updated};
+use sealwax_mcp::{ClientValue, Event, Failed, HandlerResult, Message, Outcome, Step, Updated};
 use serde_json::Value;
 
 use super::replica::{DAY, Replica, code, next, read, stale, tool};
@@ -97,20 +97,20 @@ fn a_result_that_is_made_again_takes_the_place_of_the_first() {
     other.write("1").unwrap();
     replica.leave(&mut other, Outcome::Complete).unwrap();
     slow.update("1").unwrap();
-    let of = |page| Head {
-        token: Sent::Text(page),
-        ..Head::default()
+    let of = |page| HandlerResult {
+        token: ClientValue::Text(page),
+        ..HandlerResult::default()
     };
-    let step = slow.on(Event::Left(of("made from 1"))).unwrap();
+    let step = slow.on(Event::Result(of("made from 1"))).unwrap();
     let step = replica.settle(&mut slow, step);
     assert!(matches!(&step, Step::Update(value) if value == "1"));
     let updated = Updated {
         value: "2",
-        left: Some(of("made from 2")),
+        result: Some(of("made from 2")),
     };
     let step = slow.on(Event::Updated(Ok(updated))).unwrap();
     match replica.settle(&mut slow, step) {
-        Step::Leave(leave) => {
+        Step::Respond(leave) => {
             let view = replica.clock.view("alice");
             let cursor = view.cursor("notes/search").open(leave.token.unwrap());
             assert_eq!(cursor.unwrap().payload(), b"made from 2");
@@ -130,7 +130,7 @@ fn an_update_that_fails_loses_nothing() {
     other.write("1").unwrap();
     let latest = replica.leave(&mut other, Outcome::Complete).unwrap();
     slow.update("1").unwrap();
-    let step = slow.on(Event::Left(Head::default())).unwrap();
+    let step = slow.on(Event::Result(HandlerResult::default())).unwrap();
     let step = replica.settle(&mut slow, step);
     assert!(matches!(&step, Step::Update(value) if value == "1"));
     let failed = Event::Updated(Err(Failed("update: the function threw".into())));
@@ -186,7 +186,7 @@ fn stale_after_a_lost_answer_is_no_verdict() {
     let session = replica.created();
     let mut first = replica.enter(tool(&session)).unwrap();
     first.write("1").unwrap();
-    let step = first.on(Event::Left(Head::default())).unwrap();
+    let step = first.on(Event::Result(HandlerResult::default())).unwrap();
     let Step::Ledger(command) = step else {
         panic!("{step:?}")
     };

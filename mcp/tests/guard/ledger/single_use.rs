@@ -4,7 +4,8 @@ use crate::common::{AUDIENCE, ring};
 use sealwax::Codec;
 use sealwax_mcp::ledger::Memory;
 use sealwax_mcp::{
-    Act, Event, Exchange, Guard, Item, LedgerSettings, Message, Outcome, Sent, Step, What,
+    ClientValue, Event, Exchange, Guard, HandleOp, HandleOpKind, Item, LedgerSettings, Message,
+    Outcome, Step,
 };
 
 use super::replica::{Replica, START, alice, call, code, open, read, seal, stale, tool};
@@ -59,7 +60,7 @@ fn nothing_is_used_unless_all_checks_pass() {
 
     let state = replica.asked();
     let both = |session| Message {
-        carried: Sent::Text(&state),
+        token: ClientValue::Text(&state),
         ..tool(session)
     };
     let (ran, latest) = stale(replica.enter(both(&session)).unwrap_err());
@@ -73,16 +74,16 @@ fn nothing_is_used_unless_all_checks_pass() {
 fn two_ids_of_two_kinds_are_two() {
     let replica = Replica::new();
     let exchange = replica.enter(call()).unwrap();
-    let held = replica.act(&exchange, seal("1", None)).unwrap();
-    let what = What::End {
-        handle: Sent::Text(held.handle.as_deref().unwrap()),
+    let held = replica.handle(&exchange, seal("1", None)).unwrap();
+    let kind = HandleOpKind::End {
+        handle: ClientValue::Text(held.handle.as_deref().unwrap()),
         max_age: None,
-        held: true,
+        self_contained: true,
     };
-    replica.act(&exchange, what.clone()).unwrap();
+    replica.handle(&exchange, kind.clone()).unwrap();
     assert!(
         replica
-            .act(&exchange, what)
+            .handle(&exchange, kind)
             .unwrap_err()
             .tool
             .unwrap()
@@ -105,18 +106,18 @@ fn a_key_has_the_kind_of_its_id() {
     };
     let state = replica.asked();
     let second = Message {
-        carried: Sent::Text(&state),
+        token: ClientValue::Text(&state),
         ..call()
     };
     assert_eq!(kinds(replica.guard.message(second).1), ["ur", "er"]);
     let session = replica.created();
     assert_eq!(kinds(replica.guard.message(read(&session)).1), ["hs", "es"]);
     let exchange = replica.enter(call()).unwrap();
-    let held = replica.act(&exchange, seal("1", None)).unwrap();
+    let held = replica.handle(&exchange, seal("1", None)).unwrap();
     let handle_type = "basket";
-    let opens = exchange.act(Act {
+    let opens = exchange.handle(HandleOp {
         handle_type,
-        what: open(&held),
+        kind: open(&held),
     });
     assert_eq!(kinds(opens.1), ["uk", "ek"]);
 }
@@ -128,13 +129,13 @@ fn single_use_of_a_handle_takes_a_ledger() {
     let guard = Guard::builder(codec).build().unwrap();
     let (exchange, _) = guard.message(call());
     let handle_type = "basket";
-    let what = What::Seal {
+    let kind = HandleOpKind::Seal {
         value: "1",
         ttl: None,
-        before: None,
+        predecessor: None,
         once: true,
     };
-    let (mut acting, step) = exchange.act(Act { handle_type, what });
+    let (mut acting, step) = exchange.handle(HandleOp { handle_type, kind });
     assert!(matches!(step, Step::Reply(reply) if reply.error.as_ref().unwrap().code == -32603));
     assert!(
         acting.refused()[0]
@@ -149,21 +150,23 @@ fn single_use_of_a_handle_takes_a_ledger() {
 fn a_handle_is_used_up_by_its_renewal() {
     let replica = Replica::new();
     let exchange = replica.enter(call()).unwrap();
-    let first = replica.act(&exchange, seal("1", None)).unwrap();
-    replica.act(&exchange, open(&first)).unwrap();
-    let opened = replica.act(&exchange, open(&first)).unwrap();
+    let first = replica.handle(&exchange, seal("1", None)).unwrap();
+    replica.handle(&exchange, open(&first)).unwrap();
+    let opened = replica.handle(&exchange, open(&first)).unwrap();
     assert_eq!(opened.value.as_deref(), Some("1"));
     let second = replica
-        .act(&exchange, seal("2", opened.before.clone()))
+        .handle(&exchange, seal("2", opened.predecessor.clone()))
         .unwrap();
-    assert!(replica.act(&exchange, open(&first)).is_err());
+    assert!(replica.handle(&exchange, open(&first)).is_err());
     assert!(
-        replica.act(&exchange, seal("3", opened.before)).is_err(),
+        replica
+            .handle(&exchange, seal("3", opened.predecessor))
+            .is_err(),
         "by one alone"
     );
     assert_eq!(
         replica
-            .act(&exchange, open(&second))
+            .handle(&exchange, open(&second))
             .unwrap()
             .value
             .as_deref(),
@@ -212,7 +215,7 @@ fn what_was_used_up_without_a_confirmation_is_over() {
     };
     let (session, state) = (replica.created(), replica.asked());
     let second = Message {
-        carried: Sent::Text(&state),
+        token: ClientValue::Text(&state),
         ..tool(&session)
     };
     let (mut exchange, step) = replica.guard.message(second.clone());
@@ -223,11 +226,11 @@ fn what_was_used_up_without_a_confirmation_is_over() {
 
     // The renewal of a handle uses it up too.
     let exchange = replica.enter(call()).unwrap();
-    let first = replica.act(&exchange, seal("1", None)).unwrap();
-    let opened = replica.act(&exchange, open(&first)).unwrap();
+    let first = replica.handle(&exchange, seal("1", None)).unwrap();
+    let opened = replica.handle(&exchange, open(&first)).unwrap();
     let handle_type = "basket";
-    let what = seal("2", opened.before);
-    let (mut renewal, step) = exchange.act(Act { handle_type, what });
+    let kind = seal("2", opened.predecessor);
+    let (mut renewal, step) = exchange.handle(HandleOp { handle_type, kind });
     let (reply, why, _) = unconfirmed(&mut renewal, step);
     assert_eq!((code(reply), why), (-32602, "ledger_unconfirmed"));
 

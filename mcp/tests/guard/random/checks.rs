@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sealwax::{Codec, Environment as _, Kind, Principal, RequestContext, System, View};
-use sealwax_mcp::{Carried, Deliver, Event, Exchange, Leave, Step, Verdict};
+use sealwax_mcp::{Deliver, Event, Exchange, Respond, Step, TokenFields, Verdict};
 
 use super::Played;
 use super::case::{Case, Token};
@@ -28,7 +28,7 @@ fn context(method: &str) -> RequestContext {
 pub fn made(by: &str, method: &str) -> String {
     let payload = format!("secret of {by} for {method}");
     let view = view(by);
-    let is_state = Carried::by(method).is_some_and(|it| it.kind == Kind::RequestState);
+    let is_state = TokenFields::for_method(method).is_some_and(|it| it.kind == Kind::RequestState);
     if is_state {
         view.request_state(&context(method))
             .seal(payload.as_bytes())
@@ -50,11 +50,7 @@ pub fn disturb(exchange: &mut Exchange, step: &Step) {
     };
     assert!(exchange.on(wrong).is_err());
     if !matches!(step, Step::Identify) {
-        assert!(
-            exchange
-                .on(Event::Principal(Ok(Principal::anonymous())))
-                .is_err()
-        );
+        assert!(exchange.on(Event::Principal(Ok(None))).is_err());
     }
 }
 
@@ -69,21 +65,22 @@ pub fn check_delivered(
         "what accept refused is not delivered"
     );
     prop_assert!(!played.garbled, "the ledger said nothing that is known");
-    if let Some(text) = &deliver.carried {
+    if let Some(text) = &deliver.opened {
         let who = case.who.unwrap();
         prop_assert_eq!(text, &format!("secret of {who} for {}", case.method));
     }
-    let carries = Carried::by(case.method).filter(|_| !case.notification);
+    let carries = TokenFields::for_method(case.method).filter(|_| !case.notification);
     // The guard serves `sessions/create` itself, which reads nothing else.
-    if deliver.own.is_none() && carries.is_some() && !matches!(case.token, Token::Absent) {
+    if deliver.builtin_result.is_none() && carries.is_some() && !matches!(case.token, Token::Absent)
+    {
         prop_assert!(
-            deliver.carried.is_some(),
+            deliver.opened.is_some(),
             "what came was opened, or it was refused"
         );
     }
     if carries.is_some_and(|it| it.kind == Kind::RequestState) {
         prop_assert!(case.who.is_some());
-        prop_assert_eq!(exchange.state().unwrap(), deliver.carried.as_deref());
+        prop_assert_eq!(exchange.state().unwrap(), deliver.opened.as_deref());
     } else {
         prop_assert!(exchange.state().is_err());
     }
@@ -114,9 +111,9 @@ pub fn check_delivered(
     Ok(())
 }
 
-pub fn check_left(case: &Case, left: &str, leave: &Leave) -> Result<(), TestCaseError> {
+pub fn check_left(case: &Case, left: &str, leave: &Respond) -> Result<(), TestCaseError> {
     let errs = case.outcome == 2;
-    let carries = Carried::by(case.method);
+    let carries = TokenFields::for_method(case.method);
     let has_session =
         case.has_sessions && case.session.is_some() && case.method != "sessions/delete";
     let is_state = carries.is_some_and(|it| it.kind == Kind::RequestState);
@@ -151,7 +148,7 @@ pub fn check_left(case: &Case, left: &str, leave: &Leave) -> Result<(), TestCase
     }
     prop_assert_eq!(leave.metadata.is_some(), has_session && !errs);
     if has_session && !errs {
-        prop_assert!(leave.private);
+        prop_assert_eq!(leave.cache_scope, Some(sealwax_mcp::Scope::Private));
     }
     Ok(())
 }

@@ -11,18 +11,18 @@ use sealwax::Kind;
 /// every request without a `requestState` may carry a cursor.
 ///
 /// ```
-/// use sealwax::{Kind};
-/// use sealwax_mcp::{Carried};
+/// use sealwax::Kind;
+/// use sealwax_mcp::TokenFields;
 ///
-/// let call = Carried::by("tools/call").unwrap();
+/// let call = TokenFields::for_method("tools/call").unwrap();
 /// assert_eq!((call.kind, call.param, call.target), (Kind::RequestState, "requestState", Some("name")));
-/// let list = Carried::by("notes/search").unwrap();
+/// let list = TokenFields::for_method("notes/search").unwrap();
 /// assert_eq!((list.kind, list.param, list.result), (Kind::Cursor, "cursor", "nextCursor"));
-/// assert_eq!(Carried::by("notifications/progress"), None);
+/// assert_eq!(TokenFields::for_method("notifications/progress"), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Carried {
+pub struct TokenFields {
     /// The kind of token: [`Kind::RequestState`], or [`Kind::Cursor`] with the method as its label.
     pub kind: Kind,
     /// The member of `params` in which it returns.
@@ -33,10 +33,16 @@ pub struct Carried {
     pub target: Option<&'static str>,
 }
 
-impl Carried {
+impl TokenFields {
+    /// Returns the members of a result that the engine reads.
+    #[must_use]
+    pub fn members(self) -> [&'static str; 4] {
+        ["resultType", "cacheScope", "ttlMs", self.result]
+    }
+
     /// Returns the members of the requests of `method`. A notification carries no token.
     #[must_use]
-    pub fn by(method: &str) -> Option<Self> {
+    pub fn for_method(method: &str) -> Option<Self> {
         let request_state = |target| Self {
             kind: Kind::RequestState,
             param: "requestState",

@@ -1,30 +1,31 @@
-//! The actions of a handler on handles, which a language model carries.
+//! The operations of a handler on handles, which a language model carries.
 
 use std::time::Duration;
 
+use crate::admission;
+use crate::admission::{Admission, Times};
 use crate::answer::RpcError;
-use crate::asking;
-use crate::asking::{Ask, Asking, Times};
 use crate::context::{About, Context, Reason};
-use crate::input::{Event, Kept, Sent};
+use crate::input::{ClientValue, Event, OwnedClientValue};
+use crate::ledger::Check;
 use crate::session::json;
-use crate::step::{Before, Item, Life, Made, Presented, Reply, Step};
+use crate::step::{HandleResult, HandleTimes, Item, Predecessor, Presented, Reply, Step};
 use crate::text::hex;
 use crate::text::{rfc3339, until};
 use sealwax::{Error, Handle, Sealer, Token, View, kind};
 
-/// An action of a handler on a handle of one type. Lifetimes are in whole seconds.
+/// An operation of a handler on a handle of one type. Lifetimes are in whole seconds.
 #[derive(Clone, Debug)]
-pub struct Act<'a> {
+pub struct HandleOp<'a> {
     /// The type: a small letter, then up to 31 small letters or digits.
     pub handle_type: &'a str,
-    /// The action.
-    pub what: What<'a>,
+    /// The operation.
+    pub kind: HandleOpKind<'a>,
 }
 
-/// The action on a handle. A model may pass anything, whatever the schema.
+/// The kind of operation. A model may pass anything, whatever the schema.
 #[derive(Clone, Debug)]
-pub enum What<'a> {
+pub enum HandleOpKind<'a> {
     /// Mint a handle that is the key of a row.
     Mint {
         /// Its lifetime; unlimited by default.
@@ -33,7 +34,7 @@ pub enum What<'a> {
     /// Check a handle that is the key of a row.
     Check {
         /// The value that the model passed.
-        handle: Sent<'a>,
+        handle: ClientValue<'a>,
         /// Its lifetime, as when it was minted.
         max_age: Option<Duration>,
     },
@@ -44,14 +45,14 @@ pub enum What<'a> {
         /// Its lifetime: 24 hours by default.
         ttl: Option<Duration>,
         /// The handle that it replaces.
-        before: Option<Before>,
+        predecessor: Option<Predecessor>,
         /// Whether this uses that handle up, which requires a ledger.
         once: bool,
     },
     /// Open a handle that holds its state.
     Open {
         /// The value that the model passed.
-        handle: Sent<'a>,
+        handle: ClientValue<'a>,
         /// The maximum age since the first handle of its chain.
         max_age: Option<Duration>,
         /// Whether a used handle is refused.
@@ -60,22 +61,22 @@ pub enum What<'a> {
     /// End a handle before its time.
     End {
         /// The value that the model passed.
-        handle: Sent<'a>,
+        handle: ClientValue<'a>,
         /// Its lifetime, as when it was made.
         max_age: Option<Duration>,
         /// Whether it holds its state.
-        held: bool,
+        self_contained: bool,
     },
 }
 
-pub(super) struct Acting {
+pub(super) struct HandleFlow {
     handle_type: String,
     work: Work,
     /// The value that the model passed.
-    handle: Kept,
+    handle: OwnedClientValue,
     max_age: Option<Duration>,
     /// The pending checks, and the result once they pass.
-    asking: Option<(Asking, Made)>,
+    admission: Option<(Admission, HandleResult)>,
 }
 
 enum Work {
@@ -84,53 +85,53 @@ enum Work {
     Seal {
         value: String,
         ttl: Option<Duration>,
-        before: Option<Before>,
+        predecessor: Option<Predecessor>,
         once: bool,
     },
     Open {
         once: bool,
     },
     End {
-        held: bool,
+        self_contained: bool,
     },
 }
 
-impl Acting {
-    pub fn new(act: Act<'_>) -> Self {
-        let (work, handle, max_age) = match act.what {
-            What::Mint { max_age } => (Work::Mint, Sent::Absent, max_age),
-            What::Check { handle, max_age } => (Work::Check, handle, max_age),
-            What::Seal {
+impl HandleFlow {
+    pub fn new(op: HandleOp<'_>) -> Self {
+        let (work, handle, max_age) = match op.kind {
+            HandleOpKind::Mint { max_age } => (Work::Mint, ClientValue::Absent, max_age),
+            HandleOpKind::Check { handle, max_age } => (Work::Check, handle, max_age),
+            HandleOpKind::Seal {
                 value,
                 ttl,
-                before,
+                predecessor,
                 once,
             } => {
                 let work = Work::Seal {
                     value: value.into(),
                     ttl,
-                    before,
+                    predecessor,
                     once,
                 };
-                (work, Sent::Absent, None)
+                (work, ClientValue::Absent, None)
             }
-            What::Open {
+            HandleOpKind::Open {
                 handle,
                 max_age,
                 once,
             } => (Work::Open { once }, handle, max_age),
-            What::End {
+            HandleOpKind::End {
                 handle,
                 max_age,
-                held,
-            } => (Work::End { held }, handle, max_age),
+                self_contained,
+            } => (Work::End { self_contained }, handle, max_age),
         };
         Self {
-            handle_type: act.handle_type.into(),
+            handle_type: op.handle_type.into(),
             work,
             handle: handle.owned(),
             max_age,
-            asking: None,
+            admission: None,
         }
     }
 
@@ -140,17 +141,17 @@ impl Acting {
             Err(step) => return step,
         };
         match self.start(context, &view) {
-            Ok((asking, made)) => {
-                self.asking = Some((asking, made));
-                self.asked(context)
+            Ok((admission, result)) => {
+                self.admission = Some((admission, result));
+                self.admitted(context)
             }
             Err(reason) => self.refuse(context, reason),
         }
     }
 
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
-        let (asking, _) = self.asking.as_mut()?;
-        Some(match asking.take(context, event)? {
+        let (admission, _) = self.admission.as_mut()?;
+        Some(match admission.take(context, event)? {
             Ok(Some(step)) => step,
             Ok(None) => self.done(),
             Err((_, reason)) => self.refuse(context, reason),
@@ -159,14 +160,14 @@ impl Acting {
 
     /// Returns the value of the handle, before it is accepted.
     pub fn opened(&self) -> Option<&str> {
-        let (_, made) = self.asking.as_ref()?;
-        made.value.as_deref()
+        let (_, result) = self.admission.as_ref()?;
+        result.value.as_deref()
     }
 
     /// Returns the checks, and the result once they pass.
-    fn start(&self, context: &Context, view: &View) -> Result<(Asking, Made), Reason> {
+    fn start(&self, context: &Context, view: &View) -> Result<(Admission, HandleResult), Reason> {
         let settings = context.guard.settings();
-        let (made, token) = match &self.work {
+        let (result, token) = match &self.work {
             Work::Mint => (self.mint(view).map_err(Reason::Unsealed)?, None),
             Work::Seal { once: true, .. } | Work::Open { once: true }
                 if settings.ledger.is_none() =>
@@ -179,14 +180,14 @@ impl Acting {
             Work::Seal {
                 value,
                 ttl,
-                before,
+                predecessor,
                 once,
             } => {
-                let before = before.as_ref();
-                let made = self
-                    .seal(view, value, *ttl, before)
+                let predecessor = predecessor.as_ref();
+                let result = self
+                    .seal(view, value, *ttl, predecessor)
                     .map_err(Reason::Unsealed)?;
-                (made, before.filter(|_| *once).map(spent))
+                (result, predecessor.filter(|_| *once).map(spent))
             }
             Work::End { .. } if !settings.remembers() => {
                 return Err(Error::argument(
@@ -194,28 +195,34 @@ impl Acting {
                 )
                 .into());
             }
-            Work::Open { .. } | Work::End { held: true } => {
-                let (made, token) = self.open(view)?;
-                (made, Some(token))
+            Work::Open { .. }
+            | Work::End {
+                self_contained: true,
+            } => {
+                let (result, token) = self.open(view)?;
+                (result, Some(token))
             }
-            Work::Check | Work::End { held: false } => {
-                let (made, token) = self.check(view)?;
-                (made, Some(token))
+            Work::Check
+            | Work::End {
+                self_contained: false,
+            } => {
+                let (result, token) = self.check(view)?;
+                (result, Some(token))
             }
         };
         // To end or renew a handle, the handler has had it accepted before.
-        let asking = Asking::new(token.into_iter().collect());
+        let admission = Admission::new(token.into_iter().collect());
         Ok(match self.work {
-            Work::Check | Work::Open { .. } => (asking, made),
-            _ => (asking.without_accept(), made),
+            Work::Check | Work::Open { .. } => (admission, result),
+            _ => (admission.without_accept(), result),
         })
     }
 
-    fn asked(&mut self, context: &mut Context) -> Step {
-        let Some((asking, _)) = &mut self.asking else {
+    fn admitted(&mut self, context: &mut Context) -> Step {
+        let Some((admission, _)) = &mut self.admission else {
             return Step::Drop;
         };
-        match asking.step(context) {
+        match admission.step(context) {
             Ok(Some(step)) => step,
             Ok(None) => self.done(),
             Err((_, reason)) => self.refuse(context, reason),
@@ -223,13 +230,13 @@ impl Acting {
     }
 
     fn done(&mut self) -> Step {
-        match self.asking.take() {
-            Some((_, made)) => Step::Done(made.into()),
+        match self.admission.take() {
+            Some((_, result)) => Step::Done(result.into()),
             None => Step::Drop,
         }
     }
 
-    fn mint(&self, view: &View) -> Result<Made, Error> {
+    fn mint(&self, view: &View) -> Result<HandleResult, Error> {
         Ok(self.facts(&view.mint_handle(&self.handle_type)?))
     }
 
@@ -238,33 +245,36 @@ impl Acting {
         view: &View,
         value: &str,
         ttl: Option<Duration>,
-        before: Option<&Before>,
-    ) -> Result<Made, Error> {
+        predecessor: Option<&Predecessor>,
+    ) -> Result<HandleResult, Error> {
         let value = json(value.as_bytes()).map_err(|_| Error::argument("value: expected JSON"))?;
         let sealer = view.handle_state(&self.handle_type);
         let sealer = match ttl {
             Some(ttl) => sealer.ttl(ttl),
             None => sealer,
         };
-        let token: Token<_> = match before {
-            Some(before) => {
-                sealer.renew_from(before.started_at, before.generation, value.as_bytes())?
-            }
+        let token: Token<_> = match predecessor {
+            Some(predecessor) => sealer.renew_from(
+                predecessor.started_at,
+                predecessor.generation,
+                value.as_bytes(),
+            )?,
             None => sealer.seal(value.as_bytes())?,
         };
         let issued_at = token.issued_at();
         let id = token.id().to_string();
-        Ok(Made {
+        Ok(HandleResult {
             id: id.clone(),
             expires_at: token.expires_at().and_then(rfc3339),
-            before: Some(Before {
-                started_at: before.map_or(issued_at, |before| before.started_at),
-                generation: before.map_or(0, |before| before.generation.saturating_add(1)),
+            predecessor: Some(Predecessor {
+                started_at: predecessor.map_or(issued_at, |predecessor| predecessor.started_at),
+                generation: predecessor
+                    .map_or(0, |predecessor| predecessor.generation.saturating_add(1)),
                 id: id.clone(),
                 issued_at,
                 until: until(token.expires_at()),
             }),
-            life: Some(Life {
+            times: Some(HandleTimes {
                 issued_at,
                 expires_at: token.expires_at(),
                 needs_reseal: false,
@@ -275,79 +285,91 @@ impl Acting {
         })
     }
 
-    fn check(&self, view: &View) -> Result<(Made, asking::Token), Error> {
+    fn check(&self, view: &View) -> Result<(HandleResult, admission::Token), Error> {
         let handle = view.verify_handle(&self.handle_type, self.text()?, self.max_age)?;
         let ends = self.max_age.map(|age| handle.ends_at_ms(age));
         let presented = Presented::ulid(Item::Handle, handle.ulid(), ends);
-        let token = asking::Token::made(presented, handle.created_at_ms(), self.ask());
+        let token = admission::Token::made(presented, handle.created_at_ms(), self.token_check());
         Ok((self.facts(&handle), token))
     }
 
-    fn open(&self, view: &View) -> Result<(Made, asking::Token), Error> {
+    fn open(&self, view: &View) -> Result<(HandleResult, admission::Token), Error> {
         let sealer: Sealer<'_, kind::HandleState> = view.handle_state(&self.handle_type);
         let sealer = match self.max_age {
             Some(max_age) => sealer.max_age(max_age),
             None => sealer,
         };
         let opened = sealer.open(self.text()?)?;
-        let token = asking::Token::new(Item::HandleState, Times::of(&opened), self.ask());
-        let made = Made {
+        let token = admission::Token::new(
+            Item::HandleState,
+            Times::of(&opened),
+            Some(self.token_check()),
+        );
+        let result = HandleResult {
             handle: None,
             id: token.presented.id.clone(),
             expires_at: opened.expires_at().and_then(rfc3339),
             value: Some(json(opened.payload())?.into()),
-            before: Some(Before {
+            predecessor: Some(Predecessor {
                 started_at: opened.started_at(),
                 generation: opened.generation(),
                 id: token.presented.id.clone(),
                 issued_at: opened.issued_at(),
                 until: token.presented.until,
             }),
-            life: Some(Life {
+            times: Some(HandleTimes {
                 issued_at: opened.issued_at(),
                 expires_at: opened.expires_at(),
                 needs_reseal: opened.needs_reseal(),
                 needs_renewal: opened.needs_renewal(),
             }),
         };
-        Ok((made, token))
+        Ok((result, token))
     }
 
-    fn ask(&self) -> Ask {
+    fn token_check(&self) -> Check {
         match self.work {
-            Work::End { .. } => Ask::End,
-            Work::Open { once: true } => Ask::Unused,
-            _ => Ask::Live,
+            Work::End { .. } => Check::End,
+            Work::Open { once: true } => Check::Unused,
+            _ => Check::Live,
         }
     }
 
-    fn facts(&self, handle: &Handle) -> Made {
+    fn facts(&self, handle: &Handle) -> HandleResult {
         let ends = self.max_age.map(|age| handle.ends_at_ms(age) / 1000);
-        Made {
+        HandleResult {
             handle: Some(handle.as_str().into()),
             id: hex(handle.ulid()),
             expires_at: ends.and_then(rfc3339),
-            ..Made::default()
+            ..HandleResult::default()
         }
     }
 
     fn text(&self) -> Result<&str, Error> {
-        let text = self.handle.sent().text();
+        let text = self.handle.borrowed().text();
         text.ok_or(Error::Malformed("a handle that is a text"))
     }
 
     fn item(&self) -> Item {
         match self.work {
-            Work::Mint | Work::Check | Work::End { held: false } => Item::Handle,
-            Work::Seal { .. } | Work::Open { .. } | Work::End { held: true } => Item::HandleState,
+            Work::Mint
+            | Work::Check
+            | Work::End {
+                self_contained: false,
+            } => Item::Handle,
+            Work::Seal { .. }
+            | Work::Open { .. }
+            | Work::End {
+                self_contained: true,
+            } => Item::HandleState,
         }
     }
 
     pub fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let about = About {
-            token: self.handle.sent().text(),
+            token: self.handle.borrowed().text(),
             // A verified handle is known to be of this service, so its id is logged.
-            id: self.asking.as_ref().map(|(_, made)| made.id.clone()),
+            id: self.admission.as_ref().map(|(_, result)| result.id.clone()),
             ..About::new(self.item())
         };
         let code = if reason.is_refusal() { -32602 } else { -32603 };
@@ -362,17 +384,17 @@ impl Acting {
 }
 
 /// Returns the handle that a renewal uses up.
-fn spent(before: &Before) -> asking::Token {
-    asking::Token {
+fn spent(predecessor: &Predecessor) -> admission::Token {
+    admission::Token {
         presented: Presented {
             item: Item::HandleState,
-            id: before.id.clone(),
-            until: before.until,
+            id: predecessor.id.clone(),
+            until: predecessor.until,
             public: false,
         },
-        ask: Ask::Once,
-        issued_at: before.issued_at,
-        started_at: before.started_at,
-        until: before.until,
+        check: Some(Check::Once),
+        issued_at: predecessor.issued_at,
+        started_at: predecessor.started_at,
+        until: predecessor.until,
     }
 }

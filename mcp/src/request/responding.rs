@@ -1,90 +1,82 @@
 //! The result: seals the token in it, and commits the session's new state before it is sent.
 
 use super::{NO_SESSION, Phase, Request, declares, item};
-use crate::asking;
-use crate::carried::Carried;
-use crate::context::{About, Context, Reason, failure};
+use crate::context::{About, Context, Reason};
 use crate::guard::PAUSE;
-use crate::input::{Failed, Head, Kept, Outcome, Scope, Sent, Updated};
-use crate::ledger::{Command, Commit};
+use crate::input::{ClientValue, Failed, HandlerResult, Outcome, OwnedClientValue, Scope, Updated};
+use crate::ledger::{Command, Commit, Latest, Reply};
+use crate::pending::{Pending, confirmed};
 use crate::session;
 use crate::session::{Session, Written};
-use crate::step::{Item, Leave, OUT_OF_ORDER, Step};
+use crate::step::{Item, OUT_OF_ORDER, Respond, Step};
+use crate::token_fields::TokenFields;
 use sealwax::{Error, Kind, View};
 
 /// The handler's result.
-pub(super) struct Left {
-    pub token: Kept,
+pub(super) struct Outgoing {
+    pub token: OwnedClientValue,
     pub outcome: Outcome,
     pub scope: Option<Scope>,
+    pub has_ttl: bool,
     pub no_meta: bool,
     /// The number of times that another request's state came in between.
     pub updates: u8,
-    /// Whether the ledger is being opened, before a cursor is sealed.
-    pub opening: bool,
 }
 
-impl Left {
-    pub fn new(head: &Head<'_>, updates: u8) -> Self {
+impl Outgoing {
+    pub fn new(result: &HandlerResult<'_>, updates: u8) -> Self {
         Self {
-            token: head.token.owned(),
-            outcome: head.outcome,
-            scope: head.scope,
-            no_meta: head.no_meta,
+            token: result.token.owned(),
+            outcome: result.outcome,
+            scope: result.scope,
+            has_ttl: result.has_ttl,
+            no_meta: result.no_meta,
             updates,
-            opening: false,
         }
     }
 }
 
 /// The result that is sent once the ledger has the session's new state.
 pub(super) struct Committing {
-    left: Left,
-    leave: Leave,
-    command: Command,
-    /// Whether one try got no answer.
-    tried: bool,
+    outgoing: Outgoing,
+    respond: Respond,
+    pending: Pending,
 }
 
 /// The limit of applying a function of the author to a newer state.
 const MAX_UPDATES: u8 = 32;
 
 impl Request {
-    pub(super) fn leave(&mut self, context: &mut Context) -> Result<Step, Step> {
-        let Phase::Leaving(left) = &self.phase else {
+    pub(super) fn respond(&mut self, context: &mut Context) -> Result<Step, Step> {
+        let Phase::Responding(outgoing) = &self.phase else {
             return Ok(Step::Drop);
         };
         let guard = context.guard.clone();
         let sessions = guard.settings().sessions.as_ref();
-        let mut leave = Leave::default();
-        if left.outcome == Outcome::Error {
-            return Ok(Step::Leave(Box::new(leave)));
+        let mut respond = Respond::default();
+        if outgoing.outcome == Outcome::Error {
+            return Ok(Step::Respond(Box::new(respond)));
         }
-        leave.private = self.session.is_some();
-        leave.declare = sessions.is_some() && declares(&self.method);
-        if let Some(carries) = self.carries
-            && !left.token.is_absent()
+        let private = self.session.is_some();
+        respond.cache_scope = outgoing.scope.filter(|_| private).map(|_| Scope::Private);
+        respond.ttl_ms = (private && outgoing.has_ttl).then_some(0);
+        respond.declare = sessions.is_some() && declares(&self.method);
+        if let Some(fields) = self.fields
+            && !outgoing.token.is_absent()
         {
-            let public = left.scope == Some(Scope::Public) && !leave.private;
-            let view = match carries.kind {
+            let public = outgoing.scope == Some(Scope::Public) && !private;
+            let view = match fields.kind {
                 Kind::Cursor if public => None,
                 _ => Some(context.view()?),
             };
             // A ledger does not know what was sealed before it began.
-            if carries.kind == Kind::Cursor
-                && view.is_some()
-                && !context.is_anonymous()
-                && let Some(open) = guard.opens_ledger(PAUSE)
-            {
-                if let Phase::Leaving(left) = &mut self.phase {
-                    left.opening = true;
-                }
-                return Ok(Step::Ledger(Box::new(open)));
+            if fields.kind == Kind::Cursor && view.is_some() && !context.is_anonymous() {
+                context.open_ledger(PAUSE)?;
             }
-            match self.leaving(context, carries, view.as_deref(), left) {
-                Ok(token) => leave.token = Some(token),
+            match self.result_token(context, fields, view.as_deref(), outgoing) {
+                Ok(token) => respond.token = Some(token),
                 Err(error) => {
-                    let about = About::new(item(carries));
+                    let about = About::new(item(fields));
                     return Ok(context.reply(Reason::Unsealed(error), about));
                 }
             }
@@ -92,8 +84,8 @@ impl Request {
         if let (Some(session), Some(sessions)) = (&self.session, sessions) {
             // The next round sends the same state again, so it must stay the latest one.
             let asks_back =
-                left.outcome == Outcome::InputRequired && guard.settings().ledger.is_some();
-            let sealed = if left.no_meta && session.is_written() {
+                outgoing.outcome == Outcome::InputRequired && guard.settings().ledger.is_some();
+            let sealed = if outgoing.no_meta && session.is_written() {
                 Err(Error::argument(
                     "session: expected a method whose result has metadata: the SDK drops it here, \
                      and the write would be lost",
@@ -101,31 +93,32 @@ impl Request {
             } else if asks_back {
                 Ok(session.unchanged())
             } else {
-                session.leave(sessions, &*context.view()?, !left.no_meta)
+                session.seal(sessions, &*context.view()?, !outgoing.no_meta)
             };
             let sealed = match sealed {
                 Ok(sealed) => sealed,
                 Err(error) => return Ok(self.refuse_session(context, Reason::Unsealed(error))),
             };
             let command = commit(context, session, &sealed);
-            leave.metadata = Some(sealed.metadata);
+            respond.metadata = Some(sealed.metadata);
             if let Some(command) = command {
-                return Ok(self.committing(leave, command));
+                return Ok(self.committing(respond, command));
             }
         }
-        Ok(Step::Leave(Box::new(leave)))
+        Ok(Step::Respond(Box::new(respond)))
     }
 
-    fn committing(&mut self, leave: Leave, command: Command) -> Step {
-        let Phase::Leaving(left) = std::mem::replace(&mut self.phase, Phase::Entering) else {
+    fn committing(&mut self, respond: Respond, command: Command) -> Step {
+        let Phase::Responding(outgoing) = std::mem::replace(&mut self.phase, Phase::Entering)
+        else {
             return Step::Drop;
         };
-        let step = Step::Ledger(Box::new(command.clone()));
+        let pending = Pending::new(command);
+        let step = pending.step();
         self.phase = Phase::Committing(Box::new(Committing {
-            left,
-            leave,
-            command,
-            tried: false,
+            outgoing,
+            respond,
+            pending,
         }));
         step
     }
@@ -135,43 +128,32 @@ impl Request {
         &mut self,
         context: &mut Context,
         mut committing: Committing,
-        reply: Result<Vec<String>, Failed>,
+        answer: Result<Vec<String>, Failed>,
     ) -> Step {
-        let lost = match reply {
-            Err(_) if !committing.tried => {
-                // The same command again is not a second write.
-                committing.tried = true;
-                let step = Step::Ledger(Box::new(committing.command.clone()));
+        let lost = match committing.pending.take(answer) {
+            Err(again) => {
                 self.phase = Phase::Committing(Box::new(committing));
-                return step;
+                return again;
             }
-            Err(Failed(why)) => Reason::LedgerUnavailable(why),
-            Ok(reply) => match (reply.first().map(String::as_str), &reply[..]) {
-                (Some("ok"), _) => match asking::confirmed(context, &reply, None) {
-                    Ok(()) => return Step::Leave(Box::new(committing.leave)),
-                    Err(reason) => reason,
-                },
-                (Some("ended"), _) => Reason::ledger("ended", "it has ended"),
-                // After a try without an answer, the state may be stale because of our own write.
-                (Some("stale"), [_, token, generation, state]) if !committing.tried => {
-                    Reason::Stale(Box::new([token, generation, state].map(Clone::clone)))
-                }
-                _ => Reason::LedgerUnavailable(failure(&reply)),
+            Ok(Reply::Done(done)) => match confirmed(context, &done, None) {
+                Ok(()) => return Step::Respond(Box::new(committing.respond)),
+                Err(reason) => reason,
             },
+            Ok(lost) => lost.into(),
         };
         let session = self.session.as_ref();
         if session.is_some_and(|session| !session.is_written()) {
-            return self.not_renewed(context, committing.leave, lost);
+            return self.not_renewed(context, committing.respond, lost);
         }
         match lost {
-            Reason::Stale(latest) => self.overtaken(context, committing.left, &latest),
+            Reason::Stale(latest) => self.overtaken(context, committing.outgoing, &latest),
             lost => self.refuse_session(context, lost),
         }
     }
 
     /// Leaves the session as it was: a failed renewal never refuses a read.
-    fn not_renewed(&self, context: &mut Context, mut leave: Leave, lost: Reason) -> Step {
-        leave.metadata = self
+    fn not_renewed(&self, context: &mut Context, mut respond: Respond, lost: Reason) -> Step {
+        respond.metadata = self
             .session
             .as_ref()
             .map(|session| session.unchanged().metadata);
@@ -182,22 +164,22 @@ impl Request {
             };
             context.refuse(lost, about);
         }
-        Step::Leave(Box::new(leave))
+        Step::Respond(Box::new(respond))
     }
 
     /// Handles a write of the session by another request in the meantime.
-    fn overtaken(&mut self, context: &mut Context, left: Left, latest: &[String; 3]) -> Step {
+    fn overtaken(&mut self, context: &mut Context, outgoing: Outgoing, latest: &Latest) -> Step {
         let updates = self.session.as_ref().is_some_and(Session::is_updated);
-        if !updates || left.updates == MAX_UPDATES {
+        if !updates || outgoing.updates == MAX_UPDATES {
             return self.stale(context, true, latest);
         }
         match self.adopt(context, latest) {
             Ok(_) => {
                 let value = self.session.as_ref().and_then(Session::value);
                 let value = value.unwrap_or_default().into();
-                self.phase = Phase::Updating(Left {
-                    updates: left.updates + 1,
-                    ..left
+                self.phase = Phase::Updating(Outgoing {
+                    updates: outgoing.updates + 1,
+                    ..outgoing
                 });
                 Step::Update(value)
             }
@@ -209,19 +191,19 @@ impl Request {
     pub(super) fn updated(
         &mut self,
         context: &mut Context,
-        left: Left,
+        outgoing: Outgoing,
         updated: Result<Updated<'_>, Failed>,
     ) -> Step {
         let updated = updated.map_err(|Failed(why)| Error::argument(why));
         let session = self.session.as_mut().ok_or(NO_SESSION);
         let written = updated.and_then(|updated| {
             session?.write(updated.value, Written::Again)?;
-            Ok(updated.left)
+            Ok(updated.result)
         });
         match written {
             Ok(again) => {
-                let again = again.map(|head| Left::new(&head, left.updates));
-                self.phase = Phase::Leaving(again.unwrap_or(left));
+                let again = again.map(|result| Outgoing::new(&result, outgoing.updates));
+                self.phase = Phase::Responding(again.unwrap_or(outgoing));
                 self.advance(context)
             }
             Err(error) => self.refuse_session(context, Reason::Unsealed(error)),
@@ -229,27 +211,27 @@ impl Request {
     }
 
     /// Returns the token of a result: the one that the handler sealed, or its text, sealed.
-    fn leaving(
+    fn result_token(
         &self,
         context: &Context,
-        carries: Carried,
+        fields: TokenFields,
         view: Option<&View>,
-        left: &Left,
+        outgoing: &Outgoing,
     ) -> Result<String, Error> {
-        if carries.kind == Kind::RequestState && left.outcome == Outcome::Complete {
+        if fields.kind == Kind::RequestState && outgoing.outcome == Outcome::Complete {
             // No client returns it, and it may be a state in plaintext.
             return Err(Error::argument(
                 "requestState: expected resultType \"input_required\" beside it, found a complete \
                  result",
             ));
         }
-        let Sent::Text(text) = left.token.sent() else {
-            let expected = format!("{}: expected a text", carries.result);
+        let ClientValue::Text(text) = outgoing.token.borrowed() else {
+            let expected = format!("{}: expected a text", fields.result);
             return Err(Error::argument(expected));
         };
         match self.sealed.iter().find(|sealed| *sealed == text) {
             Some(sealed) => Ok(sealed.clone()),
-            None => self.seal(context, carries, view, text),
+            None => self.seal(context, fields, view, text),
         }
     }
 
@@ -257,13 +239,13 @@ impl Request {
     pub(super) fn seal(
         &self,
         context: &Context,
-        carries: Carried,
+        fields: TokenFields,
         view: Option<&View>,
         payload: &str,
     ) -> Result<String, Error> {
         let settings = context.guard.settings();
         let view = view.unwrap_or(&settings.public);
-        if carries.kind == Kind::Cursor {
+        if fields.kind == Kind::Cursor {
             let token = view.cursor(&self.method).seal(payload.as_bytes())?;
             return Ok(token.into_string());
         }
@@ -277,18 +259,15 @@ impl Request {
 }
 
 /// Returns the command that commits a session's new state.
-fn commit(context: &Context, session: &Session, sealed: &session::Left) -> Option<Command> {
+fn commit(context: &Context, session: &Session, sealed: &session::Sealed) -> Option<Command> {
     let (ledger, _) = context.ledger()?;
     let (seen, generation) = session.seen()?;
     let (token, until) = sealed.token.as_ref()?;
-    Some(Command::commit(
-        &ledger.names,
-        &Commit {
-            session: &session.ulid(),
-            seen: (&seen, generation),
-            token,
-            until: *until,
-            state: sealed.metadata.state.as_deref()?,
-        },
-    ))
+    Some(ledger.names.commit(&Commit {
+        session: &session.ulid(),
+        seen: (&seen, generation),
+        token,
+        until: *until,
+        state: sealed.metadata.state.as_deref()?,
+    }))
 }
