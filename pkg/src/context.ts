@@ -76,5 +76,5 @@ export function requestContextFromJson(
  * ```
  */
 export function tokenFields(method: string): TokenFields | undefined {
-  return core().carried(wireText('method', method));
+  return core().tokenFields(wireText('method', method));
 }

@@ -240,7 +240,12 @@ export class Guard {
    * can send notifications only within a response.
    */
   fetch(handler: FetchHandler, given: HttpSessionsOptions = {}): FetchHandler {
-    const settings = checked(given, { required: flag, ttl: checkTtl, idle: checkTtl, sep1359: flag });
+    const settings = checked(given, {
+      required: flag,
+      ttl: checkTtl,
+      idle: checkTtl,
+      sep1359: flag,
+    });
     method('handler', handler);
     const engine = this.#policy.transportOf(settings);
     return withSessions(handler, this.#policy, engine, settings.sep1359 === true);
@@ -300,7 +305,12 @@ const OPTIONS = {
   ledger: having<Ledger>('run'),
   ledgerOptions: (_: string, given: unknown) =>
     checked(given, {
-      ...{ label: text, clockTolerance: count, acceptIssuedSince: count, reusableRequestState: flag },
+      ...{
+        label: text,
+        clockTolerance: count,
+        acceptIssuedSince: count,
+        reusableRequestState: flag,
+      },
     }),
   requestStateTtl: checkTtl,
   only: onlyOf,

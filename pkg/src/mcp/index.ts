@@ -7,7 +7,11 @@
 export { anonymous } from '../principal.js';
 export type { Accept, Accepted } from './accept.js';
 export { Guard, type GuardOptions } from './guard.js';
-export type { DataLayerSessions, Required, SessionsOptions } from './handler/data-layer-sessions.js';
+export type {
+  DataLayerSessions,
+  Required,
+  SessionsOptions,
+} from './handler/data-layer-sessions.js';
 export { HandleRefused } from './handler/handle-refused.js';
 export type { ReferenceHandle, ReferenceHandles } from './handler/reference-handles.js';
 export type { AnyServer, HandlerContext } from './handler/sdk.js';
@@ -16,7 +20,13 @@ export type {
   SelfContainedHandles,
 } from './handler/self-contained-handles.js';
 export type { Session } from './handler/session.js';
-export { type Command, type Ledger, type LedgerOptions, LedgerUnfit, MemoryLedger } from './ledger/ledger.js';
+export {
+  type Command,
+  type Ledger,
+  type LedgerOptions,
+  LedgerUnfit,
+  MemoryLedger,
+} from './ledger/ledger.js';
 export { type RedisClient, RedisLedger } from './ledger/redis-ledger.js';
 export { type SqliteDatabase, SqliteLedger, type SqliteStatement } from './ledger/sqlite-ledger.js';
 export type { Beginning, PrincipalOf } from './policy.js';

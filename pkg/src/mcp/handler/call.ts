@@ -83,7 +83,7 @@ export class Call {
     const header = this.#context.http?.req?.headers.get('mcp-session-id') ?? undefined;
     const { principal, withinMs } = this.#caller.known ?? {};
     const named = target && this.#param(target);
-    const args = target && this.#param('arguments');
+    const args = target === undefined ? undefined : this.#param('arguments');
     const document: Message = {
       ...{ method, principal, withinMs },
       notification: !('id' in this.#message),
@@ -95,7 +95,7 @@ export class Call {
         session: { id: clientValue(sessionId), state: clientValue(state) },
       }),
     };
-    return this.policy.engine.message(document, args && JSON.stringify(args));
+    return this.policy.engine.message(document, args === undefined ? args : JSON.stringify(args));
   }
 
   /** Returns a member of the parameters; `undefined` for `null` too. */

@@ -14,8 +14,8 @@ import type {
 } from '@modelcontextprotocol/server';
 import { invalidArgument } from '../../error.js';
 import type { Policy } from '../policy.js';
-import { type Delivery, intercept } from '../transport/intercept.js';
 import { clientId } from '../transport/ids.js';
+import { type Delivery, intercept } from '../transport/intercept.js';
 import type { Call } from './call.js';
 
 /** A server of the SDK: `McpServer` or the low-level `Server`. */

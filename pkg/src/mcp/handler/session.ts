@@ -1,5 +1,5 @@
-import { json } from '../../input.js';
 import type { OpenedSession } from '../../documents.js';
+import { json } from '../../input.js';
 import type { SessionMetadata } from '../../sessions.js';
 import type { Exchange } from '../engine.js';
 import { isPromiseLike } from '../later.js';

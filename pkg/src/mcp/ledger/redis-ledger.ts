@@ -1,4 +1,5 @@
 import { invalidArgument } from '../../error.js';
+import type { DialogueBegun } from '../../facts.js';
 import { wrongType } from '../../input.js';
 import { core, entered, WIDE } from '../../module.js';
 import type * as raw from '../../raw.js';
@@ -32,6 +33,7 @@ interface Next {
   readonly done?: readonly string[];
   readonly unfit?: string;
   readonly failed?: string;
+  readonly warned?: readonly string[];
 }
 
 /** A store, through any of the clients. */
@@ -127,28 +129,33 @@ export class RedisLedger implements Ledger {
    * @throws {@link LedgerUnfit} for an unsuitable server; the client's errors
    */
   async check(): Promise<readonly string[]> {
-    const refused: string[] = [];
+    const unfit: string[] = [];
     const warned = new Set<string>();
     const servers = this.#connections ? [this.#connections.send] : await this.#store.servers();
     for (const send of servers) {
-      const found = JSON.parse(core(WIDE).ledgerFitness(String(await send('INFO'))));
-      refused.push(...found.refused);
-      for (const one of found.warned) warned.add(one);
+      const info = { text: String(await send('INFO')) };
+      const { dialogue } = this.#begin({ script: 'open', keys: [], args: [] }, false);
+      const next: Next = JSON.parse(entered(dialogue, WIDE).on(JSON.stringify(info)));
+      entered(dialogue).free();
+      if (next.unfit) unfit.push(next.unfit);
+      for (const one of next.warned ?? []) warned.add(one);
     }
-    if (refused.length > 0) throw new LedgerUnfit(refused.join('; '));
+    if (unfit.length > 0) throw new LedgerUnfit(unfit.join('; '));
     this.#warnings = [...warned];
     return this.#warnings;
   }
 
+  #begin(command: Command, checked: boolean): DialogueBegun {
+    return entered(this.#redis, WIDE).begin(JSON.stringify({ ...command, checked }));
+  }
+
   /** Has the core's dialogue about a command: sends what it says, and reports the answers to it. */
   async #dialogue(command: Command): Promise<readonly string[]> {
-    const document = JSON.stringify({ withinMs: 300, ...command, checked: true });
-    const begun = entered(this.#redis, WIDE).begin(document);
-    const { dialogue } = begun;
+    const { dialogue, next: first } = this.#begin(command, true);
     const connections = this.#connections;
     let own: Connection | undefined;
     try {
-      for (let next: Next = JSON.parse(begun.next); ; ) {
+      for (let next: Next = JSON.parse(first); ; ) {
         if (next.done !== undefined) return next.done;
         if (next.unfit !== undefined) throw new LedgerUnfit(next.unfit);
         if (next.send === undefined) throw new LedgerFailure(next.failed);

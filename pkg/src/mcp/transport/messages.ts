@@ -70,12 +70,12 @@ export function mergedResult(message: Message, patch: unknown): Message {
 }
 
 /** Returns an object changed by a JSON Merge Patch (RFC 7396). */
-export function merged<T extends object>(target: T, patch: unknown): T {
-  const all: Record<string, unknown> = { ...target };
+export function merged(target: Message, patch: unknown): Message {
+  const all = { ...target } as Record<string, unknown>;
   for (const [name, value] of Object.entries(patch ?? {})) {
     if (value === null) delete all[name];
     else if (!isMessage(value)) all[name] = value;
     else all[name] = merged(isMessage(all[name]) ? all[name] : {}, value);
   }
-  return all as T;
+  return all;
 }

@@ -167,7 +167,8 @@ export class StdioConnection {
     const { caller, exchange, id, isReported, sessionId } = waiting;
     const answer: Message = { ...message, id };
     try {
-      if (!isReported || !isMessage(answer.result)) return this.#send(withSession(answer, sessionId));
+      if (!isReported || !isMessage(answer.result))
+        return this.#send(withSession(answer, sessionId));
       const result = JSON.stringify(answer.result);
       const step = await caller.drive(exchange, exchange.on({ result: {} }, result));
       if (step.step !== 'respond') return this.#replied(step, id);
