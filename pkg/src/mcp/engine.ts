@@ -49,6 +49,7 @@ export class Exchange {
   readonly first: Step;
   #raw: raw.Exchange | undefined;
 
+  /** @internal */
   constructor({ exchange, step }: Begun) {
     this.first = JSON.parse(step);
     this.#raw = exchange;
@@ -58,7 +59,11 @@ export class Exchange {
     return this.#raw === undefined;
   }
 
-  /** The engine's exchange, for its other calls. Their values are JSON. */
+  /**
+   * The engine's exchange, for its other calls. Their values are JSON.
+   *
+   * @internal
+   */
   get live(): raw.Exchange {
     if (this.#raw !== undefined) return entered(this.#raw, WIDE);
     throw invalidArgument('exchange: expected a call before the result, not after');
