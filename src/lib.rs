@@ -33,10 +33,10 @@ mod handle;
 #[doc(hidden)]
 pub mod hazmat;
 mod inspect;
+mod key_ring;
 pub mod kind;
 mod principal;
 pub mod report;
-mod ring;
 mod sealer;
 mod session_id;
 mod sessions;
@@ -53,10 +53,10 @@ pub use format::key::Key;
 pub use format::key_id::KeyId;
 pub use handle::Handle;
 pub use inspect::{Inspected, inspect};
+pub use key_ring::KeyRing;
 pub use kind::{Kind, Purpose};
 pub use principal::{JwtClaims, Principal, PrincipalParts};
-pub use ring::KeyRing;
-pub use sealer::{Sealer, check_ttl};
+pub use sealer::{Sealer, Ttl, check_ttl};
 pub use session_id::SessionId;
 pub use sessions::{OpenedSession, SessionMetadata, Sessions};
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]

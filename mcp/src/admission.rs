@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
-use crate::context::{Context, Reason};
+use crate::context::Context;
 use crate::input::Event;
 use crate::ledger::{Check, Command, Failure, RecordKind, Reply, Subject};
-use crate::pending::{Pending, confirmed};
+use crate::pending::Pending;
+use crate::reason::Reason;
 use crate::step::{Item, Presented, Question, Step};
 use crate::text::remembered;
-use sealwax::TokenId;
+use sealwax::Opened;
 
 /// A token that passed every check of its seal, and what the ledger is asked about it.
 pub(super) struct Token {
@@ -42,7 +43,7 @@ enum Stage {
 }
 
 /// The index of a refused token, and the reason.
-pub(super) type Refusal = (usize, Reason);
+pub(super) type RefusedAt = (usize, Reason);
 
 impl Admission {
     pub fn new(tokens: Vec<Token>) -> Self {
@@ -68,7 +69,7 @@ impl Admission {
     }
 
     /// Returns the next question; `None` once all tokens passed.
-    pub fn step(&mut self, context: &Context) -> Result<Option<Step>, Refusal> {
+    pub fn step(&mut self, context: &Context) -> Result<Option<Step>, RefusedAt> {
         loop {
             let stage = self.next;
             match stage {
@@ -107,7 +108,7 @@ impl Admission {
         &mut self,
         context: &mut Context,
         event: Event<'_>,
-    ) -> Option<Result<Option<Step>, Refusal>> {
+    ) -> Option<Result<Option<Step>, RefusedAt>> {
         let judged = match event {
             Event::Answer(verdict) if self.pending.is_none() => verdict.judged(),
             Event::Ledger(answer) => match self.pending.as_mut()?.take(answer) {
@@ -146,20 +147,22 @@ impl Admission {
         presented.filter_map(|(at, token)| Some((at, token.subject(self.transport)?)))
     }
 
-    fn judged(&self, context: &mut Context, reply: Reply) -> Result<(), Refusal> {
+    fn judged(&self, context: &mut Context, reply: Reply) -> Result<(), RefusedAt> {
         match reply {
             Reply::Done(done) => {
                 let about = self.tokens.first().map(|one| &one.presented);
                 let used = |token: &Token| token.check == Some(Check::Once);
                 let used = self.tokens.iter().position(used);
-                confirmed(context, &done, about).map_err(|reason| match used {
-                    // It is used up, so that the client must not be told to keep it.
-                    Some(at) => (at, Reason::ledger("ledger_unconfirmed", SPENT)),
-                    None => (0, reason),
-                })
+                context
+                    .confirmed(&done, about)
+                    .map_err(|reason| match used {
+                        // It is used up, so that the client must not be told to keep it.
+                        Some(at) => (at, Reason::ledger("ledger_unconfirmed", SPENT)),
+                        None => (0, reason),
+                    })
             }
-            Reply::Refused { place, verdict } => Err(match self.subjects().nth(place) {
-                Some((at, _)) => (at, verdict.into()),
+            Reply::Refused { place, refusal } => Err(match self.subjects().nth(place) {
+                Some((at, _)) => (at, refusal.into()),
                 None => (0, Reply::Failed(Failure::Unspecified).into()),
             }),
             failed @ Reply::Failed(_) => Err((0, failed.into())),
@@ -176,34 +179,15 @@ fn ask(question: Question) -> Step {
     Step::Ask { question, within }
 }
 
-/// The id and the times of an opened token.
-pub(super) struct Times {
-    id: TokenId,
-    issued_at: u64,
-    started_at: u64,
-    expires_at: Option<u64>,
-}
-
-impl Times {
-    pub fn of<K>(opened: &sealwax::Opened<K>) -> Self {
-        Self {
-            id: opened.token_id(),
-            issued_at: opened.issued_at(),
-            started_at: opened.started_at(),
-            expires_at: opened.expires_at(),
-        }
-    }
-}
-
 impl Token {
-    pub fn new(item: Item, opened: Times, check: Option<Check>) -> Self {
-        let presented = Presented::token(item, opened.id, opened.expires_at);
+    pub fn new<K>(item: Item, opened: &Opened<K>, check: Option<Check>) -> Self {
+        let presented = Presented::token(item, opened.token_id(), opened.expires_at());
         Self {
             until: presented.until,
             presented,
             check,
-            issued_at: opened.issued_at,
-            started_at: opened.started_at,
+            issued_at: opened.issued_at(),
+            started_at: opened.started_at(),
         }
     }
 

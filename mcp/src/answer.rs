@@ -42,6 +42,7 @@ pub enum Answer {
 
 /// A JSON-RPC 2.0 error object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RpcError {
     /// The code.
@@ -50,6 +51,10 @@ pub struct RpcError {
     pub message: &'static str,
     /// The data, if the profile has any.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        test,
+        schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
+    )]
     pub data: Option<ErrorData>,
 }
 
@@ -81,6 +86,7 @@ pub enum ErrorData {
 
 /// A `CallToolResult` with `isError` and one text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolResult {
@@ -93,6 +99,10 @@ pub struct ToolResult {
     pub result_type: Option<&'static str>,
     /// The latest state of the session.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        test,
+        schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
+    )]
     pub meta: Option<StaleMeta>,
 }
 
@@ -155,6 +165,7 @@ const RAN: &str = "The session has changed while the tool ran, so its result was
 
 /// The text of a [`ToolResult`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TextContent {
     /// Always `text`.

@@ -1,14 +1,14 @@
 //! The common part of all exchanges: the caller, and the refusals.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answer::{Answer, FIELD_LIMIT, Profile};
 use crate::guard::{Guard, Ledger};
-use crate::input::{Failed, Verdict};
-use crate::ledger::{Latest, Reply as LedgerReply};
+use crate::input::Failed;
+use crate::ledger::{Confirmation, Done, Reply as LedgerReply};
 use crate::pending::Pending;
+use crate::reason::Reason;
 use crate::step::{Item, Presented, Refused, Reply, Step};
 use crate::text::{hex, token_id, until};
 use crate::time_left::TimeLeft;
@@ -43,95 +43,6 @@ pub(super) struct Caller {
     /// The ledger's mark of the caller.
     mark: Arc<str>,
     anonymous: bool,
-}
-
-/// The reason of a refusal or failure, which decides whose fault it is.
-pub(super) enum Reason {
-    /// A refused token, or a mistake of the author or operator.
-    Error(Error),
-    /// A value could not be sealed: never the client's fault.
-    Unsealed(Error),
-    /// The request has what no `requestState` can be bound to.
-    InvalidRequest(Error),
-    /// The author's function found no caller.
-    Unauthenticated,
-    /// `accept` said no.
-    NotAccepted,
-    /// `accept` could not decide.
-    AcceptUnavailable(String),
-    /// The ledger refused: a code, and the reason.
-    Ledger(&'static str, Cow<'static, str>),
-    /// There is a later state of the session.
-    Stale(Box<Latest>),
-    /// The ledger could not decide.
-    LedgerUnavailable(String),
-}
-
-impl From<Error> for Reason {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
-}
-
-impl Reason {
-    pub fn ledger(code: &'static str, why: &'static str) -> Self {
-        Self::Ledger(code, why.into())
-    }
-
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Error(error) | Self::Unsealed(error) => error.code(),
-            Self::InvalidRequest(_) => "invalid_request",
-            Self::Unauthenticated => "unauthenticated",
-            Self::NotAccepted => "not_accepted",
-            Self::AcceptUnavailable(_) => "accept_unavailable",
-            Self::Ledger(code, _) => code,
-            Self::Stale(_) => "stale",
-            Self::LedgerUnavailable(_) => "ledger_unavailable",
-        }
-    }
-
-    fn message(self) -> String {
-        match self {
-            Self::Error(error) | Self::Unsealed(error) => error.to_string(),
-            Self::InvalidRequest(error) => format!(
-                "{error}; no requestState could be bound to this request: the client may pass the value as \
-                 a text, or the server name the arguments that matter with `only`"
-            ),
-            Self::Unauthenticated => {
-                "principal: expected an authenticated caller, found none: let the \
-                                      authentication in front refuse such a request"
-                    .into()
-            }
-            Self::NotAccepted => "used or ended: `accept` refused it".into(),
-            Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
-            Self::Ledger(_, why) => why.into_owned(),
-            Self::Stale(latest) => {
-                let generation = latest.generation;
-                format!("state: expected the latest one, of generation {generation}")
-            }
-        }
-    }
-
-    pub fn is_refusal(&self) -> bool {
-        match self {
-            Self::Error(error) => error.is_refusal(),
-            Self::InvalidRequest(_) | Self::Unauthenticated => true,
-            Self::NotAccepted | Self::Ledger(..) | Self::Stale(_) => true,
-            Self::Unsealed(_) | Self::AcceptUnavailable(_) | Self::LedgerUnavailable(_) => false,
-        }
-    }
-}
-
-impl Verdict {
-    /// Returns the index of the refused token, and the reason.
-    pub(super) fn judged(self) -> Result<(), (usize, Reason)> {
-        match self {
-            Self::Yes => Ok(()),
-            Self::No(at) => Err((at, Reason::NotAccepted)),
-            Self::Unavailable(Failed(why)) => Err((0, Reason::AcceptUnavailable(why))),
-        }
-    }
 }
 
 /// The subject of a refusal.
@@ -197,17 +108,6 @@ impl Context {
             target: self.target.clone(),
             ..Self::new(self.guard.clone(), None, None)
         }
-    }
-
-    /// Begins to wait for an answer, for `most` at most, and returns for how long: zero if no time is
-    /// left.
-    pub fn wait(&mut self, most: Duration) -> Duration {
-        self.time.wait(self.guard.now_ms(), most)
-    }
-
-    /// Takes what the answer took from the time that is left.
-    pub fn answered(&mut self) {
-        self.time.stop(|| self.guard.now_ms());
     }
 
     /// Returns the codec scoped to the caller, or else the step that asks for the caller.
@@ -286,6 +186,23 @@ impl Context {
             }
         }
         None
+    }
+
+    /// Checks that a replica confirmed a command, if it should or must survive a fail-over.
+    pub fn confirmed(&mut self, done: &Done, about: Option<&Presented>) -> Result<(), Reason> {
+        if !done.unconfirmed {
+            return Ok(());
+        }
+        let why = "no replica confirmed it: a fail-over would forget it";
+        if done.confirmation == Confirmation::Must {
+            return Err(Reason::LedgerUnavailable(why.into()));
+        }
+        let about = About {
+            id: about.map(|one| one.id.clone()),
+            ..About::new(about.map_or(Item::Session, |one| one.item))
+        };
+        self.refuse(Reason::ledger("ledger_unconfirmed", why), about);
+        Ok(())
     }
 
     /// Logs a refusal, and returns the fixed answer to it.

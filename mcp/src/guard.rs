@@ -49,6 +49,9 @@ pub(super) struct Ledger {
 /// The pause before another try to open a ledger, in seconds: each try delays a message.
 pub(super) const PAUSE: u32 = 5;
 
+/// The longest time limit: a client would not wait for longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
 /// The value for an open ledger.
 const OPEN: u32 = u32::MAX;
 
@@ -194,7 +197,7 @@ impl GuardBuilder {
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, for a time
-    /// limit under a millisecond, for an `only` without names, for a required method that never depends on a session, and for a
+    /// limit under a millisecond or over 60 seconds, for an `only` without names, for a required method that never depends on a session, and for a
     /// lifetime of sessions whose value the server holds.
     pub fn build(self) -> Result<Guard, Error> {
         for (name, ttl) in [
@@ -218,10 +221,11 @@ impl GuardBuilder {
         if let Some(sessions) = &self.sessions {
             sessions.check()?;
         }
-        if self.time_limit < Duration::from_millis(1) {
-            return Err(Error::argument(
-                "time limit: expected at least a millisecond",
-            ));
+        if !(Duration::from_millis(1)..=LONGEST_WAIT).contains(&self.time_limit) {
+            return Err(Error::argument(format!(
+                "time limit: expected at least a millisecond and at most 60 seconds, found {:?}",
+                self.time_limit
+            )));
         }
         if self.transport.idle.is_some() && self.ledger.is_none() {
             return Err(Error::argument(

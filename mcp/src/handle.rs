@@ -3,71 +3,17 @@
 use std::time::Duration;
 
 use crate::admission;
-use crate::admission::{Admission, Times};
+use crate::admission::{Admission, RefusedAt};
 use crate::answer::RpcError;
-use crate::context::{About, Context, Reason};
-use crate::input::{ClientValue, Event, OwnedClientValue};
+use crate::context::{About, Context};
+use crate::input::{ClientValue, Event, HandleOp, HandleOpKind, OwnedClientValue, Predecessor};
 use crate::ledger::Check;
+use crate::reason::Reason;
 use crate::session::json;
-use crate::step::{HandleResult, HandleTimes, Item, Predecessor, Presented, Reply, Step};
+use crate::step::{HandleResult, HandleTimes, Item, Presented, Reply, Step};
 use crate::text::hex;
 use crate::text::{rfc3339, until};
 use sealwax::{Error, Handle, Sealer, Token, View, kind};
-
-/// An operation of a handler on a handle of one type. Lifetimes are in whole seconds.
-#[derive(Clone, Debug)]
-pub struct HandleOp<'a> {
-    /// The type: a small letter, then up to 31 small letters or digits.
-    pub handle_type: &'a str,
-    /// The operation.
-    pub kind: HandleOpKind<'a>,
-}
-
-/// The kind of operation. A model may pass anything, whatever the schema.
-#[derive(Clone, Debug)]
-pub enum HandleOpKind<'a> {
-    /// Mint a handle that is the key of a row.
-    Mint {
-        /// Its lifetime; unlimited by default.
-        max_age: Option<Duration>,
-    },
-    /// Check a handle that is the key of a row.
-    Check {
-        /// The value that the model passed.
-        handle: ClientValue<'a>,
-        /// Its lifetime, as when it was minted.
-        max_age: Option<Duration>,
-    },
-    /// Seal a value, as JSON, into a handle that holds its state.
-    Seal {
-        /// The value.
-        value: &'a str,
-        /// Its lifetime: 24 hours by default.
-        ttl: Option<Duration>,
-        /// The handle that it replaces.
-        predecessor: Option<Predecessor>,
-        /// Whether this uses that handle up, which requires a ledger.
-        once: bool,
-    },
-    /// Open a handle that holds its state.
-    Open {
-        /// The value that the model passed.
-        handle: ClientValue<'a>,
-        /// The maximum age since the first handle of its chain.
-        max_age: Option<Duration>,
-        /// Whether a used handle is refused.
-        once: bool,
-    },
-    /// End a handle before its time.
-    End {
-        /// The value that the model passed.
-        handle: ClientValue<'a>,
-        /// Its lifetime, as when it was made.
-        max_age: Option<Duration>,
-        /// Whether it holds its state.
-        self_contained: bool,
-    },
-}
 
 pub(super) struct HandleFlow {
     handle_type: String,
@@ -141,9 +87,10 @@ impl HandleFlow {
             Err(step) => return step,
         };
         match self.start(context, &view) {
-            Ok((admission, result)) => {
+            Ok((mut admission, result)) => {
+                let admitted = admission.step(context);
                 self.admission = Some((admission, result));
-                self.admitted(context)
+                self.admitted(context, admitted)
             }
             Err(reason) => self.refuse(context, reason),
         }
@@ -151,11 +98,8 @@ impl HandleFlow {
 
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
         let (admission, _) = self.admission.as_mut()?;
-        Some(match admission.take(context, event)? {
-            Ok(Some(step)) => step,
-            Ok(None) => self.done(),
-            Err((_, reason)) => self.refuse(context, reason),
-        })
+        let admitted = admission.take(context, event)?;
+        Some(self.admitted(context, admitted))
     }
 
     /// Returns the value of the handle, before it is accepted.
@@ -218,21 +162,18 @@ impl HandleFlow {
         })
     }
 
-    fn admitted(&mut self, context: &mut Context) -> Step {
-        let Some((admission, _)) = &mut self.admission else {
-            return Step::Drop;
-        };
-        match admission.step(context) {
+    fn admitted(
+        &mut self,
+        context: &mut Context,
+        admitted: Result<Option<Step>, RefusedAt>,
+    ) -> Step {
+        match admitted {
             Ok(Some(step)) => step,
-            Ok(None) => self.done(),
+            Ok(None) => match self.admission.take() {
+                Some((_, result)) => Step::Done(result.into()),
+                None => Step::Drop,
+            },
             Err((_, reason)) => self.refuse(context, reason),
-        }
-    }
-
-    fn done(&mut self) -> Step {
-        match self.admission.take() {
-            Some((_, result)) => Step::Done(result.into()),
-            None => Step::Drop,
         }
     }
 
@@ -300,11 +241,7 @@ impl HandleFlow {
             None => sealer,
         };
         let opened = sealer.open(self.text()?)?;
-        let token = admission::Token::new(
-            Item::HandleState,
-            Times::of(&opened),
-            Some(self.token_check()),
-        );
+        let token = admission::Token::new(Item::HandleState, &opened, Some(self.token_check()));
         let result = HandleResult {
             handle: None,
             id: token.presented.id.clone(),

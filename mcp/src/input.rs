@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::members::{Millis, PrincipalParts};
@@ -112,7 +112,7 @@ pub struct Message<'a> {
     #[serde(borrow)]
     pub session: Option<ClientSession<'a>>,
     /// The caller, if the adapter knows it already.
-    #[serde(deserialize_with = "PrincipalParts::of_message")]
+    #[serde(deserialize_with = "caller")]
     #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
     pub principal: Option<Result<Principal, Failed>>,
     /// The time that is left for its questions, if a wrapper asked some already
@@ -163,9 +163,89 @@ pub struct TransportMessage<'a> {
     #[serde(skip)]
     pub initialize: Option<&'a str>,
     /// The caller, if the adapter knows it already.
-    #[serde(deserialize_with = "PrincipalParts::of_message")]
+    #[serde(deserialize_with = "caller")]
     #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
     pub principal: Option<Result<Principal, Failed>>,
+}
+
+/// Reads the caller of a message. A faulty one is the adapter's fault, not the client's.
+fn caller<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Result<Principal, Failed>>, D::Error> {
+    let principal = PrincipalParts::read(from);
+    Ok(Some(principal.map_err(|error| Failed(error.to_string()))))
+}
+
+/// An operation of a handler on a handle of one type. Lifetimes are in whole seconds.
+#[derive(Clone, Debug)]
+pub struct HandleOp<'a> {
+    /// The type: a small letter, then up to 31 small letters or digits.
+    pub handle_type: &'a str,
+    /// The operation.
+    pub kind: HandleOpKind<'a>,
+}
+
+/// The kind of operation. A model may pass anything, whatever the schema.
+#[derive(Clone, Debug)]
+pub enum HandleOpKind<'a> {
+    /// Mint a handle that is the key of a row.
+    Mint {
+        /// Its lifetime; unlimited by default.
+        max_age: Option<Duration>,
+    },
+    /// Check a handle that is the key of a row.
+    Check {
+        /// The value that the model passed.
+        handle: ClientValue<'a>,
+        /// Its lifetime, as when it was minted.
+        max_age: Option<Duration>,
+    },
+    /// Seal a value, as JSON, into a handle that holds its state.
+    Seal {
+        /// The value.
+        value: &'a str,
+        /// Its lifetime: 24 hours by default.
+        ttl: Option<Duration>,
+        /// The handle that it replaces.
+        predecessor: Option<Predecessor>,
+        /// Whether this uses that handle up, which requires a ledger.
+        once: bool,
+    },
+    /// Open a handle that holds its state.
+    Open {
+        /// The value that the model passed.
+        handle: ClientValue<'a>,
+        /// The maximum age since the first handle of its chain.
+        max_age: Option<Duration>,
+        /// Whether a used handle is refused.
+        once: bool,
+    },
+    /// End a handle before its time.
+    End {
+        /// The value that the model passed.
+        handle: ClientValue<'a>,
+        /// Its lifetime, as when it was made.
+        max_age: Option<Duration>,
+        /// Whether it holds its state.
+        self_contained: bool,
+    },
+}
+
+/// The data of a handle that its successor needs, known from opening it. Times are in Unix seconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Predecessor {
+    /// The time of making of the first handle of the chain.
+    pub started_at: u64,
+    /// The number of handles before it in the chain.
+    pub generation: u32,
+    /// The id of its token.
+    pub id: String,
+    /// The time of sealing of that token.
+    pub issued_at: u64,
+    /// The time from which it opens nowhere.
+    pub until: Option<u64>,
 }
 
 /// The outcome of a step.

@@ -91,8 +91,8 @@
 //!
 //! An adapter gives an author only what the engine opened, kept with the exchange: it never reads a
 //! value back through its SDK, and never finds an exchange by an id that a client chose. It waits
-//! only for functions of the author, with one deadline for a request; if one fails, the adapter
-//! reports a [`Failed`] in its own words.
+//! only for functions of the author and the ledger, for as long as the step says; if one fails or is
+//! late, the adapter reports a [`Failed`] in its own words.
 //!
 //! [`document`] offers the same engine by JSON documents, for other languages: `docs/engine.md`
 //! specifies them. `tests/vectors/guard.json` holds the required behaviour, message by message, to
@@ -111,6 +111,7 @@ mod input;
 pub mod ledger;
 mod members;
 mod pending;
+mod reason;
 mod request;
 mod revoking;
 mod session;
@@ -126,15 +127,14 @@ pub use answer::{
 };
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
-pub use handle::{HandleOp, HandleOpKind};
 pub use input::{
-    ClientSession, ClientValue, Event, Failed, HandlerResult, Message, Outcome, Scope,
-    TransportMessage, Updated, Verdict,
+    ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
+    Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
 };
 pub use session::Session;
 pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
 pub use step::{
-    Deliver, HandleResult, HandleTimes, Item, Predecessor, Presented, Question, Refused, Reply,
-    Report, Respond, Step,
+    Deliver, HandleResult, HandleTimes, Item, Presented, Question, Refused, Reply, Report, Respond,
+    Step,
 };
 pub use token_fields::TokenFields;

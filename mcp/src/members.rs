@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-use crate::input::Failed;
 use sealwax::{Error, Principal};
 
 /// A lifetime in whole seconds.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
 pub(crate) struct Seconds(#[allow(dead_code, reason = "for its schema")] Option<u64>);
 
 impl Seconds {
@@ -16,10 +15,16 @@ impl Seconds {
         let seconds = u64::deserialize(from)?;
         Ok(Some(Duration::from_secs(seconds)))
     }
+
+    /// For the default in its schema.
+    #[cfg(test)]
+    pub fn serialize<S: Serializer>(time: &Option<Duration>, into: S) -> Result<S::Ok, S::Error> {
+        into.serialize_some(&time.map(|time| time.as_secs()))
+    }
 }
 
 /// A time to wait, in milliseconds.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
 pub(crate) struct Millis(#[allow(dead_code, reason = "for its schema")] u64);
 
 impl Millis {
@@ -65,13 +70,5 @@ impl PrincipalParts<'_> {
                     .into(),
             )),
         }
-    }
-
-    /// Reads the caller of a message. A faulty one is the adapter's fault, not the client's.
-    pub fn of_message<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Result<Principal, Failed>>, D::Error> {
-        let principal = PrincipalParts::read(from);
-        Ok(Some(principal.map_err(|error| Failed(error.to_string()))))
     }
 }

@@ -2,7 +2,7 @@
 use crate::context::{About, Context};
 use crate::input::Event;
 use crate::ledger::{Command, Reply};
-use crate::pending::{Pending, confirmed};
+use crate::pending::Pending;
 use crate::step::{Item, Step};
 
 pub(super) struct Revoking(Pending);
@@ -22,7 +22,7 @@ impl Revoking {
         };
         let revoked = match self.0.take(answer) {
             Err(again) => return Some(again),
-            Ok(Reply::Done(done)) => confirmed(context, &done, None),
+            Ok(Reply::Done(done)) => context.confirmed(&done, None),
             Ok(lost) => Err(lost.into()),
         };
         Some(match revoked {

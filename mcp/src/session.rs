@@ -170,7 +170,7 @@ impl Session {
 
     /// Continues with the latest state, as the ledger has it, and returns the metadata for the
     /// client.
-    pub(super) fn adopt(
+    pub(super) fn continue_from(
         &mut self,
         settings: &SessionSettings,
         view: &View,

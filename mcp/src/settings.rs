@@ -1,9 +1,11 @@
 //! The settings of a guard.
 
+use std::fmt;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::members::Seconds;
 use sealwax::{Error, View, check_ttl};
@@ -51,13 +53,12 @@ pub struct SessionSettings {
     /// Whether the server holds the session's value, by its ulid: only the id is verified then.
     pub held_by_server: bool,
     /// The requests that are refused without a session.
+    #[cfg_attr(test, schemars(with = "RequiredDocument"))]
     pub required: Required,
 }
 
 /// The requests that need a session.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(try_from = "Value")]
+#[derive(Clone, Debug, Default)]
 pub struct Required {
     /// Every request but `initialize`, `ping`, `server/discover`, `sessions/create` and lists.
     pub all: bool,
@@ -79,21 +80,45 @@ struct RequiredNames {
     tools: Vec<String>,
 }
 
-impl TryFrom<Value> for Required {
-    type Error = serde_json::Error;
+/// The forms of [`Required`] in a document.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged, rename = "Required")]
+#[expect(dead_code, reason = "for its schema")]
+enum RequiredDocument {
+    All(bool),
+    Some(RequiredNames),
+}
 
-    fn try_from(value: Value) -> Result<Self, serde_json::Error> {
-        let all = value.as_bool();
-        let RequiredNames { methods, tools } = match all {
-            Some(_) => RequiredNames::default(),
-            None => RequiredNames::deserialize(&value)?,
-        };
-        let all = all.unwrap_or_default();
-        Ok(Self {
-            all,
-            methods,
-            tools,
-        })
+impl<'de> Deserialize<'de> for Required {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Required;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, or methods and tools")
+            }
+
+            fn visit_bool<E>(self, all: bool) -> Result<Required, E> {
+                Ok(Required {
+                    all,
+                    ..Required::default()
+                })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Required, A::Error> {
+                let names = RequiredNames::deserialize(MapAccessDeserializer::new(members))?;
+                Ok(Required {
+                    all: false,
+                    methods: names.methods,
+                    tools: names.tools,
+                })
+            }
+        }
+
+        from.deserialize_any(Reader)
     }
 }
 

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::answer::{RpcError, ToolResult};
-use crate::input::Scope;
+use crate::input::{Predecessor, Scope};
 use crate::ledger::Command;
 use crate::members::{Millis, is_false};
 use sealwax::{Error, SessionMetadata};
@@ -38,7 +38,7 @@ pub enum Step {
     Respond(Box<Respond>),
     /// Answer instead of the handler, or instead of its result.
     Reply(Reply),
-    /// Return this to the handler that acted.
+    /// Return this to the handler, which asked for an operation on a handle.
     Done(Box<HandleResult>),
     /// Discard the message without an answer.
     Drop,
@@ -249,7 +249,7 @@ impl Reply {
     }
 }
 
-/// The result of a handler's action.
+/// The result of a handler's operation on a handle.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -290,23 +290,6 @@ pub struct HandleTimes {
     /// Whether to renew it now.
     #[serde(skip_serializing_if = "is_false")]
     pub needs_renewal: bool,
-}
-
-/// The data of a handle that its successor needs, known from opening it. Times are in Unix seconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Predecessor {
-    /// The time of making of the first handle of the chain.
-    pub started_at: u64,
-    /// The number of handles before it in the chain.
-    pub generation: u32,
-    /// The id of its token.
-    pub id: String,
-    /// The time of sealing of that token.
-    pub issued_at: u64,
-    /// The time from which it opens nowhere.
-    pub until: Option<u64>,
 }
 
 /// A refusal or a failure: for the author's hook and log. It holds no token and no payload.

@@ -1,182 +1,367 @@
-// Placeholder: written by hand until the generated types are here.
-import type { Principal } from './principal.js';
+/** The engine's documents, which docs/engine.md describes. A test of mcp/src/document writes this file. */
 
-type Maybe<T> = T | null | undefined;
+export interface Again {
+  readonly result?: ResultFacts | undefined;
+}
+
+export interface NoAnswer {
+  readonly no: number;
+}
+
+export type Answer = 'yes' | NoAnswer;
+
+export interface ClientSession {
+  readonly id?: ClientValue | undefined;
+  readonly state?: ClientValue | undefined;
+}
+
 export type ClientValue = string | true;
-export interface Settings {
-  readonly hasAccept?: Maybe<boolean>;
-  readonly requestStateTtl?: Maybe<number>;
-  readonly only?: Maybe<Readonly<Record<string, readonly string[]>>>;
-  readonly sessions?: Maybe<SessionSettings>;
-  readonly transport?: Maybe<TransportSettings>;
-  readonly ledger?: Maybe<{
-    readonly local?: Maybe<boolean>;
-    readonly label?: Maybe<string>;
-    readonly clockTolerance?: Maybe<number>;
-    readonly acceptIssuedSince?: Maybe<number>;
-    readonly reusableRequestState?: Maybe<boolean>;
-  }>;
-  readonly timeLimitMs?: Maybe<number>;
+
+export interface Command {
+  readonly args: readonly string[];
+  readonly keys: readonly string[];
+  readonly script: Script;
+  readonly withinMs: number;
 }
-export interface SessionSettings {
-  readonly ttl?: Maybe<number>;
-  readonly noExpiry?: Maybe<boolean>;
-  readonly heldByServer?: Maybe<boolean>;
-  readonly required?: Maybe<
-    | boolean
-    | { readonly methods?: Maybe<readonly string[]>; readonly tools?: Maybe<readonly string[]> }
-  >;
+
+export interface Deliver {
+  readonly addSessionId?: string | undefined;
+  readonly builtinResult?: string | undefined;
+  readonly expiresAt?: number | undefined;
+  readonly negotiated?: string | undefined;
+  readonly opened?: string | undefined;
+  readonly report?: Report | undefined;
+  readonly tokenId?: string | undefined;
+  readonly version?: string | undefined;
+  readonly withinMs: number;
 }
-export interface TransportSettings {
-  readonly required?: Maybe<boolean>;
-  readonly ttl?: Maybe<number>;
-  readonly idle?: Maybe<number>;
-  readonly sep1359?: Maybe<boolean>;
+
+export interface DialogueStep {
+  readonly done?: readonly string[] | undefined;
+  readonly failed?: string | undefined;
+  readonly own?: boolean | undefined;
+  readonly send?: readonly string[] | undefined;
+  readonly unfit?: string | undefined;
+  readonly warned?: readonly string[] | undefined;
 }
-export interface Message {
-  readonly method?: Maybe<string>;
-  readonly target?: Maybe<string>;
-  readonly notification?: Maybe<boolean>;
-  readonly modern?: Maybe<boolean>;
-  readonly header?: Maybe<string>;
-  readonly token?: Maybe<ClientValue>;
-  readonly session?: Maybe<{
-    readonly id?: Maybe<ClientValue>;
-    readonly state?: Maybe<ClientValue>;
-  }>;
-  readonly principal?: Maybe<Principal>;
-  readonly withinMs?: Maybe<number>;
+
+export interface PrincipalEvent {
+  readonly principal: PrincipalParts | Nobody | Failure;
 }
-export interface TransportMessage {
-  readonly http?: Maybe<string>;
-  readonly method?: Maybe<string>;
-  readonly notification?: Maybe<boolean>;
-  readonly modern?: Maybe<boolean>;
-  readonly version?: Maybe<string>;
-  readonly header?: Maybe<ClientValue>;
-  readonly messageSessionId?: Maybe<ClientValue>;
-  readonly principal?: Maybe<Principal>;
+
+export interface AnswerEvent {
+  readonly answer: Answer | Failure;
 }
+
+export interface LedgerEvent {
+  readonly ledger: readonly string[] | Failure;
+}
+
+export interface UpdatedEvent {
+  readonly updated: Again | Failure;
+}
+
+export interface BegunEvent {
+  readonly begun: Nothing | Failure;
+}
+
+export interface NotResumedEvent {
+  readonly notResumed: string;
+}
+
+export interface ResultEvent {
+  readonly result: ResultFacts;
+}
+
+export type Event = PrincipalEvent | AnswerEvent | LedgerEvent | UpdatedEvent | BegunEvent | NotResumedEvent | ResultEvent;
+
 export interface Failure {
   readonly failed: string;
 }
-export interface ResultFacts {
-  readonly members?: Maybe<Readonly<Record<string, Maybe<ClientValue>>>>;
-  readonly noMeta?: Maybe<boolean>;
-  readonly error?: Maybe<boolean>;
+
+export interface HandleOp {
+  readonly handle?: ClientValue | undefined;
+  readonly maxAge?: number | undefined;
+  readonly once?: boolean | undefined;
+  readonly op: 'mint' | 'check' | 'seal' | 'open' | 'end';
+  readonly predecessor?: Predecessor | undefined;
+  readonly selfContained?: boolean | undefined;
+  readonly ttl?: number | undefined;
+  readonly type: string;
 }
-export type Event =
-  | { readonly principal: Principal | Failure | { readonly nobody: true } }
-  | { readonly answer: 'yes' | { readonly no: number } | Failure }
-  | { readonly ledger: readonly string[] | Failure }
-  | { readonly updated: { readonly result?: Maybe<ResultFacts> } | Failure }
-  | { readonly begun: Record<string, never> | Failure }
-  | { readonly notResumed: string }
-  | { readonly result: ResultFacts };
-export interface Presented {
-  readonly kind: 'request-state' | 'cursor' | 'handle-state' | 'handle' | 'session';
+
+export interface HandleResult {
+  readonly expiresAt?: string | undefined;
+  readonly handle?: string | undefined;
   readonly id: string;
-  readonly until?: Maybe<number>;
-  readonly public?: Maybe<boolean>;
+  readonly predecessor?: Predecessor | undefined;
+  readonly times?: HandleTimes | undefined;
+  readonly value?: string | undefined;
 }
-export interface Refusal {
-  readonly code: string;
-  readonly kind: Presented['kind'];
-  readonly tokenId?: Maybe<string>;
-  readonly target?: Maybe<string>;
-  readonly message: string;
+
+export interface HandleTimes {
+  readonly expiresAt: number | null;
+  readonly issuedAt: number;
+  readonly needsRenewal?: boolean | undefined;
+  readonly needsReseal?: boolean | undefined;
 }
+
+export type Item = 'request-state' | 'cursor' | 'handle' | 'handle-state' | 'session';
+
+export interface Judgement {
+  readonly reply: readonly string[];
+  readonly writes: readonly Write[];
+}
+
+export interface LedgerSettings {
+  readonly acceptIssuedSince?: number | undefined;
+  readonly clockTolerance?: number | undefined;
+  readonly label?: string | undefined;
+  readonly local?: boolean | undefined;
+  readonly reusableRequestState?: boolean | undefined;
+}
+
+export interface Message {
+  readonly header?: string | undefined;
+  readonly method?: string | undefined;
+  readonly modern?: boolean | undefined;
+  readonly notification?: boolean | undefined;
+  readonly principal?: PrincipalParts | undefined;
+  readonly session?: ClientSession | undefined;
+  readonly target?: string | undefined;
+  readonly token?: ClientValue | undefined;
+  readonly withinMs?: number | undefined;
+}
+
+export interface Nobody {
+  readonly nobody: boolean;
+}
+
+export interface Nothing {
+}
+
 export interface OpenedSession {
+  readonly generation: number;
   readonly id: string;
   readonly ulid: string;
-  readonly generation: number;
-  readonly value?: Maybe<string>;
+  readonly value: string | null;
 }
-export interface Ask {
-  readonly step: 'ask';
-  readonly accept?: readonly Presented[];
-  readonly end?: Presented;
-  readonly withinMs: number;
-}
-export interface Command {
-  readonly step: 'ledger';
-  readonly script: 'open' | 'admit' | 'commit' | 'revoke';
-  readonly keys: readonly string[];
-  readonly args: readonly string[];
-  readonly withinMs: number;
-}
-export interface Deliver {
-  readonly step: 'deliver';
-  readonly opened?: Maybe<string>;
-  readonly builtinResult?: Maybe<string>;
-  readonly session?: Maybe<OpenedSession>;
-  readonly negotiated?: Maybe<string>;
-  readonly version?: Maybe<string>;
-  readonly addSessionId?: Maybe<string>;
-  readonly report?: Maybe<true | string>;
-  readonly members?: Maybe<readonly string[]>;
-  readonly withinMs: number;
-}
-export interface Respond {
-  readonly step: 'respond';
-  readonly result?: Maybe<Readonly<Record<string, unknown>>>;
-  readonly headers?: Maybe<Readonly<Record<string, string>>>;
-}
-export interface Reply {
-  readonly step: 'reply';
-  readonly status?: Maybe<number>;
-  readonly allow?: Maybe<string>;
-  readonly error?: Maybe<{
-    readonly code: number;
-    readonly message: string;
-    readonly data?: unknown;
-  }>;
-  readonly done?: Maybe<boolean>;
-  readonly tool?: Maybe<{
-    readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
-    readonly isError: true;
-  }>;
-}
+
 export interface Predecessor {
-  readonly startedAt: number;
   readonly generation: number;
   readonly id: string;
   readonly issuedAt: number;
-  readonly until?: Maybe<number>;
+  readonly startedAt: number;
+  readonly until: number | null;
 }
-export interface Done {
-  readonly step: 'done';
-  readonly handle?: Maybe<string>;
+
+export interface Presented {
   readonly id: string;
-  readonly expiresAt?: Maybe<string>;
-  readonly value?: Maybe<string>;
-  readonly predecessor?: Maybe<Predecessor>;
-  readonly times?: Maybe<{
-    readonly issuedAt: number;
-    readonly expiresAt?: Maybe<number>;
-    readonly needsReseal?: Maybe<boolean>;
-    readonly needsRenewal?: Maybe<boolean>;
-  }>;
+  readonly kind: Item;
+  readonly public?: boolean | undefined;
+  readonly until: number | null;
 }
-export type Step = { readonly refused?: readonly Refusal[] } & (
-  | { readonly step: 'identify' }
-  | Ask
-  | Command
-  | { readonly step: 'update'; readonly value: string }
-  | { readonly step: 'begin' }
-  | Deliver
-  | Respond
-  | Reply
-  | Done
-  | { readonly step: 'drop' }
-);
-export interface HandleOp {
-  readonly op: 'mint' | 'check' | 'seal' | 'open' | 'end';
+
+export interface PrincipalParts {
+  readonly anonymous?: boolean | undefined;
+  readonly client?: string | undefined;
+  readonly issuer?: string | undefined;
+  readonly subject?: string | undefined;
+}
+
+export interface TextsRedisAnswer {
+  readonly texts: readonly string[];
+}
+
+export interface TextRedisAnswer {
+  readonly text: string;
+}
+
+export interface NumberRedisAnswer {
+  readonly number: number;
+}
+
+export interface ErrorRedisAnswer {
+  readonly error: string;
+}
+
+export type RedisAnswer = TextsRedisAnswer | TextRedisAnswer | NumberRedisAnswer | ErrorRedisAnswer;
+
+export interface Refused {
+  readonly code: string;
+  readonly kind: Item;
+  readonly message: string;
+  readonly target?: string | undefined;
+  readonly tokenId?: string | undefined;
+}
+
+export interface Reply {
+  readonly allow?: string | undefined;
+  readonly done?: boolean | undefined;
+  readonly error?: RpcError | undefined;
+  readonly status?: number | undefined;
+  readonly tool?: ToolResult | undefined;
+}
+
+export type Report = boolean | string;
+
+export type Required = boolean | RequiredNames;
+
+export interface RequiredNames {
+  readonly methods?: readonly string[] | undefined;
+  readonly tools?: readonly string[] | undefined;
+}
+
+export interface ResultFacts {
+  readonly error?: boolean | undefined;
+  readonly members?: ResultMembers | undefined;
+  readonly noMeta?: boolean | undefined;
+}
+
+export interface ResultMembers {
+  readonly cacheScope?: ClientValue | undefined;
+  readonly nextCursor?: ClientValue | undefined;
+  readonly requestState?: ClientValue | undefined;
+  readonly resultType?: ClientValue | undefined;
+  readonly ttlMs?: ClientValue | undefined;
+}
+
+export interface RpcError {
+  readonly code: number;
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+  readonly message: string;
+}
+
+export type Script = 'open' | 'admit' | 'commit' | 'revoke';
+
+export interface SessionSettings {
+  readonly heldByServer?: boolean | undefined;
+  readonly noExpiry?: boolean | undefined;
+  readonly required?: Required | undefined;
+  readonly ttl?: number | undefined;
+}
+
+export interface Settings {
+  readonly hasAccept?: boolean | undefined;
+  readonly ledger?: LedgerSettings | undefined;
+  readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
+  readonly requestStateTtl?: number | undefined;
+  readonly sessions?: SessionSettings | undefined;
+  readonly timeLimitMs?: number | undefined;
+  readonly transport?: TransportSettings | undefined;
+}
+
+export interface IdentifyStep {
+  readonly step: 'identify';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface AskStep {
+  readonly accept?: readonly Presented[] | undefined;
+  readonly end?: Presented | undefined;
+  readonly step: 'ask';
+  readonly withinMs: number;
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface LedgerStep extends Command {
+  readonly step: 'ledger';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface UpdateStep {
+  readonly step: 'update';
+  readonly value: string;
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface BeginStep {
+  readonly step: 'begin';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface DeliverStep extends Deliver {
+  readonly step: 'deliver';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface RespondStep {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly result?: Readonly<Record<string, unknown>> | undefined;
+  readonly step: 'respond';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface ReplyStep extends Reply {
+  readonly step: 'reply';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface DoneStep extends HandleResult {
+  readonly step: 'done';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface DropStep {
+  readonly step: 'drop';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export type Step = IdentifyStep | AskStep | LedgerStep | UpdateStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep;
+
+export interface TextContent {
+  readonly text: string;
   readonly type: string;
-  readonly handle?: Maybe<ClientValue>;
-  readonly maxAge?: Maybe<number>;
-  readonly ttl?: Maybe<number>;
-  readonly predecessor?: Maybe<Predecessor>;
-  readonly once?: Maybe<boolean>;
-  readonly selfContained?: Maybe<boolean>;
+}
+
+export interface ToolResult {
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+  readonly content: readonly TextContent[];
+  readonly isError: boolean;
+  readonly resultType?: string | undefined;
+}
+
+export interface TransportMessage {
+  readonly header?: ClientValue | undefined;
+  readonly http?: string | undefined;
+  readonly messageSessionId?: ClientValue | undefined;
+  readonly method?: string | undefined;
+  readonly modern?: boolean | undefined;
+  readonly notification?: boolean | undefined;
+  readonly principal?: PrincipalParts | undefined;
+  readonly version?: string | undefined;
+}
+
+export interface TransportSettings {
+  readonly declares?: boolean | undefined;
+  readonly idle?: number | undefined;
+  readonly required?: boolean | undefined;
+  readonly sep1359?: boolean | undefined;
+  readonly ttl?: number | undefined;
+}
+
+export interface Write {
+  readonly key: string;
+  readonly until: number | null;
+  readonly value: string | null;
 }

@@ -72,11 +72,19 @@ impl Clock {
 
     /// Moves it to a Unix second.
     pub fn set(&self, seconds: u64) {
-        self.0.store(seconds * 1000, Ordering::Relaxed);
+        self.set_ms(seconds * 1000);
+    }
+
+    pub fn set_ms(&self, now_ms: u64) {
+        self.0.store(now_ms, Ordering::Relaxed);
     }
 
     pub fn pass(&self, seconds: u64) {
-        self.0.fetch_add(seconds * 1000, Ordering::Relaxed);
+        self.pass_ms(seconds * 1000);
+    }
+
+    pub fn pass_ms(&self, ms: u64) {
+        self.0.fetch_add(ms, Ordering::Relaxed);
     }
 
     /// A codec whose sessions last seven days at most.

@@ -104,8 +104,8 @@
 // The largest size of an answer.
 #define SEALWAX_ANSWER_MAX 4096
 
-// The largest size of a method's carried members.
-#define SEALWAX_CARRIED_MAX 256
+// The largest size of a method's token fields.
+#define SEALWAX_TOKEN_FIELDS_MAX 256
 
 // The largest size of a principal: three texts of 1,024 bytes, fully escaped.
 #define SEALWAX_PRINCIPAL_MAX 20480
@@ -724,7 +724,7 @@ sealwax_status sealwax_guard_transport(const struct sealwax_guard *guard,
 
 // Begins the exchange that signs a principal out everywhere, and returns the first step, as
 // sealwax_guard_message does: everything of the principal that began until now is refused.
-// `principal` is JSON, as docs/engine.md specifies; `lives` is for how many seconds the ledger
+// `principal` is JSON, as docs/engine.md specifies; `retain_for` is for how many seconds the ledger
 // remembers it, at least the longest lifetime of anything that the service issues, now or later;
 // 0 is for 400 days, longer than anything lives. The last step is `done` if the ledger
 // recorded it; after `reply`, the principal is possibly not signed out.
@@ -733,7 +733,7 @@ sealwax_status sealwax_guard_transport(const struct sealwax_guard *guard,
 sealwax_status sealwax_guard_revoke(const struct sealwax_guard *guard,
                                     const char *principal,
                                     size_t principal_len,
-                                    uint64_t lives,
+                                    uint64_t retain_for,
                                     struct sealwax_exchange **exchange,
                                     const char **step,
                                     size_t *step_len,
@@ -754,21 +754,21 @@ sealwax_status sealwax_exchange_on(struct sealwax_exchange *exchange,
                                    size_t *step_len,
                                    struct sealwax_error *error);
 
-// Begins an exchange for a handler's action on a handle, and returns its first step. It is freed
+// Begins an exchange for what a handler does with a handle, and returns its first step. It is freed
 // separately.
 //
 // `value` is the state to seal into the handle, as JSON; NULL means absent.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT for an invalid document.
-sealwax_status sealwax_exchange_act(const struct sealwax_exchange *exchange,
-                                    const char *act,
-                                    size_t act_len,
-                                    const char *value,
-                                    size_t value_len,
-                                    struct sealwax_exchange **acting,
-                                    const char **step,
-                                    size_t *step_len,
-                                    struct sealwax_error *error);
+sealwax_status sealwax_exchange_handle(const struct sealwax_exchange *exchange,
+                                       const char *operation,
+                                       size_t operation_len,
+                                       const char *value,
+                                       size_t value_len,
+                                       struct sealwax_exchange **handling,
+                                       const char **step,
+                                       size_t *step_len,
+                                       struct sealwax_error *error);
 
 // Seals the next `requestState`, a value as JSON, for the request and its caller. Returns the token,
 // which the exchange owns like a step: the `requestState` of a result with `resultType`
@@ -850,8 +850,8 @@ sealwax_status sealwax_ledger_fitness(const char *info,
                                       size_t *len,
                                       struct sealwax_error *error);
 
-// Makes a ledger in memory of about `room` bytes, which remembers from `now` on, in Unix seconds.
-sealwax_status sealwax_memory_new(size_t room,
+// Makes a ledger in memory of about `capacity` bytes, which remembers from `now` on, in Unix seconds.
+sealwax_status sealwax_memory_new(size_t capacity,
                                   uint64_t now,
                                   struct sealwax_memory **memory,
                                   struct sealwax_error *error);
@@ -983,12 +983,12 @@ sealwax_status sealwax_request_context_only(const char *method,
 //
 // `param` is the member of `params` in which the token returns, `result` the member of the result
 // in which it is sent, `target` the member of `params` that names the target of a request.
-sealwax_status sealwax_carried(const char *method,
-                               size_t method_len,
-                               char *out,
-                               size_t cap,
-                               size_t *len,
-                               struct sealwax_error *error);
+sealwax_status sealwax_token_fields(const char *method,
+                                    size_t method_len,
+                                    char *out,
+                                    size_t cap,
+                                    size_t *len,
+                                    struct sealwax_error *error);
 
 // Returns the principal of a verified JWT or of an introspection response, as JSON:
 // `{"issuer": ..., "client": ..., "subject": ...}`, the client `null` if there is none.

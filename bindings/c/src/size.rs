@@ -13,8 +13,8 @@ pub const SEALWAX_SESSION_ID_LEN: usize = 64;
 pub const SEALWAX_HANDLE_MAX: usize = 75;
 /// The largest size of an answer.
 pub const SEALWAX_ANSWER_MAX: usize = 4096;
-/// The largest size of a method's carried members.
-pub const SEALWAX_CARRIED_MAX: usize = 256;
+/// The largest size of a method's token fields.
+pub const SEALWAX_TOKEN_FIELDS_MAX: usize = 256;
 /// The largest size of a principal: three texts of 1,024 bytes, fully escaped.
 pub const SEALWAX_PRINCIPAL_MAX: usize = 20480;
 /// The largest size of a report on a text, in words or as JSON.

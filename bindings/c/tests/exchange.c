@@ -39,7 +39,7 @@ static void an_exchange_goes_from_step_to_step(void) {
 }
 
 static void an_exchange_has_its_session_and_its_handles(void) {
-  sealwax_exchange *acting;
+  sealwax_exchange *handling;
   char message[8192], metadata[4096];
   size_t len;
   CHECK(sealwax_guard_new(codec, TEXT("{\"sessions\":{\"ttl\":60}}"), &guard, NULL) == SEALWAX_OK);
@@ -62,16 +62,16 @@ static void an_exchange_has_its_session_and_its_handles(void) {
   CHECK(sealwax_exchange_write(exchange, TEXT("2"), &error) == SEALWAX_OK);
   CHECK(sealwax_exchange_fork(exchange, STEP) == SEALWAX_OK);
   CHECK(tells("\"sessionId\":\"sess_") && tells("\"state\":\"sw1."));
-  CHECK(sealwax_exchange_act(exchange, TEXT("{\"do\":\"dance\"}"), NULL, 0, &acting, STEP) ==
+  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"do\":\"dance\"}"), NULL, 0, &handling, STEP) ==
         SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_act(exchange, TEXT("{\"do\":\"seal\",\"type\":\"order\"}"), NULL, 0,
-                             &acting, STEP) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_act(exchange, TEXT("{\"do\":\"seal\",\"type\":\"order\"}"), TEXT("[7]"),
-                             &acting, STEP) == SEALWAX_OK);
+  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"do\":\"seal\",\"type\":\"order\"}"), NULL, 0,
+                                &handling, STEP) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"do\":\"seal\",\"type\":\"order\"}"), TEXT("[7]"),
+                                &handling, STEP) == SEALWAX_OK);
   /* An act is an exchange of its own, and outlives the one that it began in. */
   sealwax_exchange_free(exchange);
   CHECK(tells("\"step\":\"done\"") && tells("\"handle\":\""));
-  sealwax_exchange_free(acting);
+  sealwax_exchange_free(handling);
   sealwax_guard_free(guard);
 }
 
@@ -131,7 +131,7 @@ static void guards_and_exchanges_refuse_null_and_invalid_documents(void) {
   CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, NULL, &step_len, &error) ==
         SEALWAX_NULL_POINTER);
   CHECK(sealwax_exchange_on(exchange, TEXT("\xff"), NULL, 0, STEP) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_act(exchange, TEXT("{}"), NULL, 0, NULL, STEP) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_exchange_handle(exchange, TEXT("{}"), NULL, 0, NULL, STEP) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_exchange_write(NULL, TEXT("1"), &error) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_exchange_fork(NULL, STEP) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_exchange_seal_state(NULL, TEXT("1"), STEP) == SEALWAX_NULL_POINTER);

@@ -213,11 +213,11 @@ static void reports(void) {
 static void requests_tell_their_tokens_and_their_principal(void) {
   char out[SEALWAX_PRINCIPAL_MAX];
   slice found = {out, 0};
-  CHECK(sealwax_carried(TEXT("tools/list"), out, sizeof out, &found.len, NULL) == SEALWAX_OK);
+  CHECK(sealwax_token_fields(TEXT("tools/list"), out, sizeof out, &found.len, NULL) == SEALWAX_OK);
   CHECK(is(found,
            "{\"kind\":\"cursor\",\"param\":\"cursor\",\"result\":\"nextCursor\",\"target\":null}"));
-  CHECK(found.len <= SEALWAX_CARRIED_MAX);
-  CHECK(sealwax_carried(TEXT("notifications/progress"), out, sizeof out, &found.len, NULL) ==
+  CHECK(found.len <= SEALWAX_TOKEN_FIELDS_MAX);
+  CHECK(sealwax_token_fields(TEXT("notifications/progress"), out, sizeof out, &found.len, NULL) ==
         SEALWAX_OK);
   CHECK(is(found, "null"));
 

@@ -1,11 +1,13 @@
 //! Events: the outcomes of steps.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::de::IgnoredAny;
+use serde_json::Value;
 
+use super::read::{Reader, parse, read};
 #[cfg(test)]
 use super::types;
-use super::{NO_DOCUMENT, parse, read, step};
+use super::{NO_DOCUMENT, step};
 use crate::exchange::Exchange;
 use crate::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope, Updated, Verdict};
 use crate::members::PrincipalParts;
@@ -15,63 +17,72 @@ use sealwax::Error;
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Event"))]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Reported {
+pub(super) enum Reported<'a> {
     #[cfg_attr(test, schemars(with = "types::Caller"))]
-    Principal(Value),
+    Principal(IgnoredAny),
     #[cfg_attr(test, schemars(with = "types::OrFailed<Answer>"))]
-    Answer(Value),
+    Answer(Answer),
     #[cfg_attr(test, schemars(with = "types::OrFailed<Vec<String>>"))]
-    Ledger(Value),
+    Ledger(Vec<String>),
+    #[serde(borrow)]
     #[cfg_attr(test, schemars(with = "types::OrFailed<Again>"))]
-    Updated(Value),
+    Updated(Again<'a>),
     #[cfg_attr(test, schemars(with = "types::OrFailed<Nothing>"))]
-    Begun(Value),
+    Begun(Nothing),
     NotResumed(String),
-    Result(ResultFacts),
-}
-
-/// The failure of an author's function or of a store, in the adapter's own words.
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Failure {
-    failed: String,
+    #[serde(borrow)]
+    Result(ResultFacts<'a>),
 }
 
 /// The author's answer; `no`: the place among those asked for.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-enum Answer {
+pub(super) enum Answer {
     Yes,
     No(usize),
 }
 
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Nothing {}
+pub(super) struct Nothing {}
 
 /// The author's functions were applied; `result` where it was made again.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Again {
-    result: Option<ResultFacts>,
+pub(super) struct Again<'a> {
+    #[serde(borrow)]
+    result: Option<ResultFacts<'a>>,
 }
 
 /// A result that the SDK is about to send.
 #[derive(Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(super) struct ResultFacts {
-    /// Those that `deliver` asked for, as values of a client.
-    #[cfg_attr(
-        test,
-        schemars(with = "std::collections::BTreeMap<String, types::ClientText>")
-    )]
-    members: Map<String, Value>,
+pub(super) struct ResultFacts<'a> {
+    #[serde(borrow)]
+    members: ResultMembers<'a>,
     /// The SDK leaves no place for `_meta` in it.
     no_meta: bool,
     /// It is a JSON-RPC error.
     error: bool,
+}
+
+/// The members that `deliver` asked for, as the result has them.
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(super) struct ResultMembers<'a> {
+    #[serde(borrow)]
+    result_type: ClientValue<'a>,
+    #[serde(borrow)]
+    cache_scope: ClientValue<'a>,
+    #[serde(borrow)]
+    ttl_ms: ClientValue<'a>,
+    #[serde(borrow)]
+    request_state: ClientValue<'a>,
+    #[serde(borrow)]
+    next_cursor: ClientValue<'a>,
 }
 
 /// Reports the outcome of the last step. `value` is the first value of a session, or the whole
@@ -82,86 +93,67 @@ pub(super) struct ResultFacts {
 /// As [`Exchange::on`], and [`Error::InvalidArgument`] for an invalid event.
 #[inline(never)]
 pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
-    let facts;
-    let event = match read(&parse(document)?)? {
-        Reported::Principal(found) => Event::Principal(caller(&found)),
-        Reported::Answer(found) => Event::Answer(match or_failed(&found)? {
-            Ok(Answer::Yes) => Verdict::Yes,
-            Ok(Answer::No(at)) => Verdict::No(at),
-            Err(failed) => Verdict::Unavailable(failed),
+    let document = parse(document)?;
+    let step = exchange.on(event(&document, value)?)?;
+    Ok(step::written(exchange, &step))
+}
+
+fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, Error> {
+    let members = document
+        .as_object()
+        .and_then(|members| members.iter().next());
+    let (name, details) = members.ok_or(NO_DOCUMENT)?;
+    if let Some(why) = details.get("failed").and_then(Value::as_str) {
+        let failed = Failed(why.into());
+        return Ok(match name.as_str() {
+            "principal" => Event::Principal(Err(failed)),
+            "answer" => Event::Answer(Verdict::Unavailable(failed)),
+            "ledger" => Event::Ledger(Err(failed)),
+            "updated" => Event::Updated(Err(failed)),
+            "begun" => Event::Begun(Err(failed)),
+            _ => return Err(NO_DOCUMENT),
+        });
+    }
+    Ok(match read(document)? {
+        Reported::Principal(_) => Event::Principal(match details.get("nobody") {
+            Some(Value::Bool(true)) => Ok(None),
+            _ => PrincipalParts::read(Reader(details))
+                .map(Some)
+                .map_err(|error| Failed(error.to_string())),
         }),
-        Reported::Ledger(found) => Event::Ledger(or_failed(&found)?),
-        Reported::Updated(found) => Event::Updated(match or_failed::<Again>(&found)? {
-            Ok(Again { result }) => {
-                facts = result;
-                Ok(Updated {
-                    value: value.ok_or(NO_DOCUMENT)?,
-                    result: facts.as_ref().map(|facts| facts.read(exchange, None)),
-                })
-            }
-            Err(failed) => Err(failed),
-        }),
-        Reported::Begun(found) => Event::Begun(match or_failed(&found)? {
-            Ok(Nothing {}) => Ok(value.ok_or(NO_DOCUMENT)?),
-            Err(failed) => Err(failed),
-        }),
+        Reported::Answer(Answer::Yes) => Event::Answer(Verdict::Yes),
+        Reported::Answer(Answer::No(at)) => Event::Answer(Verdict::No(at)),
+        Reported::Ledger(reply) => Event::Ledger(Ok(reply)),
+        Reported::Updated(Again { result }) => Event::Updated(Ok(Updated {
+            value: value.ok_or(NO_DOCUMENT)?,
+            result: result.map(|result| result.of(None)),
+        })),
+        Reported::Begun(Nothing {}) => Event::Begun(Ok(value.ok_or(NO_DOCUMENT)?)),
         Reported::NotResumed(why) => Event::NotResumed(Failed(why)),
-        Reported::Result(result) => {
-            facts = Some(result);
-            Event::Result(
-                facts
-                    .as_ref()
-                    .map_or_else(HandlerResult::default, |facts| facts.read(exchange, value)),
-            )
-        }
-    };
-    let step = exchange.on(event)?;
-    Ok(step::written(exchange, step))
+        Reported::Result(result) => Event::Result(result.of(value)),
+    })
 }
 
-fn or_failed<'a, T: Deserialize<'a>>(found: &'a Value) -> Result<Result<T, Failed>, Error> {
-    match read(found) {
-        Ok(Failure { failed }) => Ok(Err(Failed(failed))),
-        Err(_) => read(found).map(Ok),
-    }
-}
-
-/// Reads the caller that the author's function found; `nobody` where it found none.
-fn caller(found: &Value) -> Result<Option<sealwax::Principal>, Failed> {
-    if let Ok(Failure { failed }) = read(found) {
-        return Err(Failed(failed));
-    }
-    if found.get("nobody") == Some(&Value::Bool(true)) {
-        return Ok(None);
-    }
-    let principal = PrincipalParts::read(found);
-    principal
-        .map(Some)
-        .map_err(|error| Failed(error.to_string()))
-}
-
-impl ResultFacts {
-    fn read<'a>(&'a self, exchange: &Exchange, initialized: Option<&'a str>) -> HandlerResult<'a> {
-        let member = |name: &str| {
-            self.members
-                .get(name)
-                .map_or(ClientValue::Absent, Into::into)
-        };
+impl<'a> ResultFacts<'a> {
+    fn of(self, initialized: Option<&'a str>) -> HandlerResult<'a> {
+        let members = self.members;
         HandlerResult {
-            outcome: match member("resultType").text() {
+            outcome: match members.result_type.text() {
                 _ if self.error => Outcome::Error,
                 Some("input_required") => Outcome::InputRequired,
                 _ => Outcome::Complete,
             },
-            token: exchange
-                .token_fields()
-                .map_or(ClientValue::Absent, |fields| member(fields.result)),
-            scope: match member("cacheScope") {
+            // A method has one of them.
+            token: match members.request_state {
+                ClientValue::Absent => members.next_cursor,
+                token => token,
+            },
+            scope: match members.cache_scope {
                 ClientValue::Absent => None,
                 ClientValue::Text("public") => Some(Scope::Public),
                 _ => Some(Scope::Private),
             },
-            has_ttl: member("ttlMs") != ClientValue::Absent,
+            has_ttl: members.ttl_ms != ClientValue::Absent,
             no_meta: self.no_meta,
             initialized,
         }

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::read::{parse, read};
 use super::step::begun;
-use super::{NO_DOCUMENT, parse, read, write};
+use super::{NO_DOCUMENT, write};
 use crate::exchange::Exchange;
-use crate::handle::{HandleOp, HandleOpKind};
-use crate::input::ClientValue;
+use crate::input::{ClientValue, HandleOp, HandleOpKind, Predecessor};
 use crate::members::Seconds;
-use crate::step::Predecessor;
 use sealwax::Error;
 
 /// An operation of a handler on a handle of one type.

@@ -1,6 +1,7 @@
 //! The commands of a ledger.
 
-use super::{NO_DOCUMENT, parse, read, write};
+use super::read::{parse, read};
+use super::{NO_DOCUMENT, write};
 use crate::ledger::{Command, Memory};
 use sealwax::Error;
 

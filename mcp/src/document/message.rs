@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use super::read::{Reader, parse, read};
 use super::step::begun;
-use super::{parse, read};
 use crate::exchange::Exchange;
 use crate::guard::Guard;
 use crate::input::{Message, TransportMessage};
@@ -50,7 +50,7 @@ pub fn revoke(
     document: &str,
     retain_for: Option<u64>,
 ) -> Result<(Exchange, String), Error> {
-    let principal = PrincipalParts::read(&parse(document)?)?;
+    let principal = PrincipalParts::read(Reader(&parse(document)?))?;
     let retain_for = retain_for.map(Duration::from_secs);
     Ok(begun(guard.revoke(&principal, retain_for)?))
 }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{parse, read, write};
+use super::read::{parse, read};
+use super::write;
 use crate::ledger::redis::{Answer, Dialogue, Next, Redis, Send};
 use crate::members::is_false;
 use sealwax::Error;

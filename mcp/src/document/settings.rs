@@ -1,11 +1,12 @@
 //! The settings of a guard.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
 
-use super::{parse, read};
+use super::read::{parse, read};
 use crate::guard::Guard;
 use crate::members::Seconds;
 use crate::settings::{LedgerSettings, SessionSettings, TransportSettings};
@@ -20,7 +21,11 @@ pub(super) struct Settings {
     #[serde(with = "Seconds")]
     request_state_ttl: Option<Duration>,
     /// Targets, and the names of the arguments that their `requestState` is bound to.
-    only: BTreeMap<String, Vec<String>>,
+    #[cfg_attr(
+        test,
+        schemars(with = "std::collections::BTreeMap<String, Vec<String>>")
+    )]
+    only: IgnoredAny,
     /// Whether the server has data-layer sessions, and which.
     sessions: Option<SessionSettings>,
     transport: TransportSettings,
@@ -38,10 +43,14 @@ pub(super) struct Settings {
 /// [`GuardBuilder::build`](crate::GuardBuilder::build).
 #[inline(never)]
 pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
-    let settings: Settings = read(&parse(settings)?)?;
+    let document = parse(settings)?;
+    let settings: Settings = read(&document)?;
     let mut builder = Guard::builder(codec).has_accept(settings.has_accept);
     builder.request_state_ttl = settings.request_state_ttl;
-    builder.only = settings.only.into_iter().collect();
+    let only = document.get("only").and_then(Value::as_object);
+    for (target, names) in only.into_iter().flatten() {
+        builder.only.push((target.clone(), read(names)?));
+    }
     builder.sessions = settings.sessions;
     builder.transport = settings.transport;
     builder.ledger = settings.ledger;

@@ -20,6 +20,12 @@ use std::time::Duration;
 pub(super) struct Document<'a> {
     #[serde(flatten)]
     step: Next<'a>,
+    /// Of `deliver`: the members of the result to hand over.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    members: &'static [&'static str],
+    /// Of `deliver`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<OpenedSession<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     refused: Vec<Refused>,
 }
@@ -48,20 +54,13 @@ enum Next<'a> {
         value: &'a str,
     },
     Begin,
-    Deliver {
-        #[serde(flatten)]
-        deliver: &'a Deliver,
-        /// The members of the result to hand over.
-        #[serde(skip_serializing_if = "<[_]>::is_empty")]
-        members: Vec<&'static str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        session: Option<OpenedSession<'a>>,
-    },
+    Deliver(&'a Deliver),
     /// `result` is a JSON Merge Patch of the result (RFC 7396).
     Respond {
         #[serde(skip_serializing_if = "Map::is_empty")]
         result: Map<String, Value>,
         #[serde(skip_serializing_if = "Map::is_empty")]
+        #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, String>"))]
         headers: Map<String, Value>,
     },
     Reply(&'a Reply),
@@ -92,18 +91,16 @@ impl<'a> OpenedSession<'a> {
 
 /// Returns a step as a document, together with the refusals on the way.
 pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
-    let step = written(&mut exchange, step);
+    let step = written(&mut exchange, &step);
     (exchange, step)
 }
 
-pub(super) fn written(exchange: &mut Exchange, step: Step) -> String {
+pub(super) fn written(exchange: &mut Exchange, step: &Step) -> String {
     let refused = exchange.refused();
-    let step = match &step {
+    let (mut members, mut session) = (&[][..], None);
+    let step = match step {
         Step::Identify => Next::Identify,
-        &Step::Ask {
-            ref question,
-            within,
-        } => {
+        Step::Ask { question, within } => {
             let (accept, end) = match question {
                 Question::Accept(tokens) => (Some(&**tokens), None),
                 Question::End(token) => (None, Some(token)),
@@ -111,17 +108,17 @@ pub(super) fn written(exchange: &mut Exchange, step: Step) -> String {
             Next::Ask {
                 accept,
                 end,
-                within,
+                within: *within,
             }
         }
         Step::Ledger(command) => Next::Ledger(command),
         Step::Update(value) => Next::Update { value },
         Step::Begin => Next::Begin,
-        Step::Deliver(deliver) => Next::Deliver {
-            deliver,
-            members: members(deliver, exchange),
-            session: exchange.session().map(OpenedSession::new),
-        },
+        Step::Deliver(delivered) => {
+            members = self::members(delivered, exchange);
+            session = exchange.session().map(OpenedSession::new);
+            Next::Deliver(delivered)
+        }
         Step::Respond(respond) => Next::Respond {
             result: patch(respond, exchange),
             headers: respond
@@ -134,16 +131,22 @@ pub(super) fn written(exchange: &mut Exchange, step: Step) -> String {
         Step::Done(made) => Next::Done(made),
         Step::Drop => Next::Drop,
     };
-    write(&Document { step, refused })
+    write(&Document {
+        step,
+        members,
+        session,
+        refused,
+    })
 }
 
 /// Returns the members of the result that the engine reads.
-fn members(deliver: &Deliver, exchange: &Exchange) -> Vec<&'static str> {
+fn members(deliver: &Deliver, exchange: &Exchange) -> &'static [&'static str] {
     match exchange.token_fields() {
-        Some(fields) if deliver.report != Report::Never => {
-            vec!["resultType", "cacheScope", "ttlMs", fields.result]
-        }
-        _ => Vec::new(),
+        Some(fields) if deliver.report != Report::Never => match fields.target {
+            Some(_) => &["resultType", "cacheScope", "ttlMs", "requestState"],
+            None => &["resultType", "cacheScope", "ttlMs", "nextCursor"],
+        },
+        _ => &[],
     }
 }
 

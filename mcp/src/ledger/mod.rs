@@ -22,7 +22,7 @@ pub use fitness::Fitness;
 pub use judge::{Judgement, Write};
 pub use memory::Memory;
 pub use namespace::{Namespace, RecordKind};
-pub use reply::{Confirmation, Done, Failure, Latest, Opened, Reply, Verdict};
+pub use reply::{Confirmation, Done, Failure, Latest, Opened, Refusal, Reply};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteError};
 

@@ -72,7 +72,7 @@ pub struct Send {
 
 /// A server's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RedisAnswer"))]
 #[serde(rename_all = "camelCase")]
 pub enum Answer {
     /// An array; its items as texts.

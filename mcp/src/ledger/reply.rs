@@ -15,7 +15,7 @@ pub enum Reply {
         /// The index of the token in the command; 0 for a commit.
         place: usize,
         /// The reason.
-        verdict: Verdict,
+        refusal: Refusal,
     },
     /// It is unknown what to do.
     Failed(Failure),
@@ -60,7 +60,7 @@ pub enum Confirmation {
 /// The reason why a token was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum Refusal {
     /// It was used already.
     Used,
     /// It has ended.
@@ -122,22 +122,22 @@ impl Reply {
             (Script::Commit, details) => (Some(0), details),
             _ => (None, details),
         };
-        let verdict = match (script, word) {
-            (_, "ended") => Verdict::Ended,
+        let refusal = match (script, word) {
+            (_, "ended") => Refusal::Ended,
             (_, "stale") => match Latest::of(details) {
-                Some(latest) => Verdict::Stale(latest),
+                Some(latest) => Refusal::Stale(latest),
                 None => return Self::Failed(Failure::Unspecified),
             },
-            (Script::Admit, "used") => Verdict::Used,
-            (Script::Admit, "revoked") => Verdict::Revoked,
+            (Script::Admit, "used") => Refusal::Used,
+            (Script::Admit, "revoked") => Refusal::Revoked,
             (Script::Admit, "unknown") => {
-                Verdict::Unknown(details.first().and_then(|age| age.parse().ok()))
+                Refusal::Unknown(details.first().and_then(|age| age.parse().ok()))
             }
-            (Script::Admit, "expired") => Verdict::Expired,
+            (Script::Admit, "expired") => Refusal::Expired,
             _ => return Self::Failed(Failure::of(word, &texts[1..])),
         };
         match place {
-            Some(place) => Self::Refused { place, verdict },
+            Some(place) => Self::Refused { place, refusal },
             None => Self::Failed(Failure::Unspecified),
         }
     }
@@ -198,7 +198,7 @@ impl fmt::Display for Failure {
                 "ledger: expected a token of the past: this replica's clock is ahead of the ledger's by more than the \
                  clock tolerance",
             ),
-            Self::Full => f.write_str("ledger: no space for a new record: raise its capacity"),
+            Self::Full => f.write_str("ledger: no room for a new record: raise its capacity"),
             Self::Lost => f.write_str(
                 "ledger: the store lost the state that it admitted: check its persistence and eviction",
             ),

@@ -1,6 +1,7 @@
 //! A request or a notification in the guard: its session and its token on the way in, the token and
 //! the session of its result on the way out.
 
+mod handler;
 mod responding;
 mod sessions;
 
@@ -9,15 +10,16 @@ use std::sync::Arc;
 use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
 use crate::admission;
-use crate::admission::{Admission, Times};
-use crate::context::{About, Context, Reason};
+use crate::admission::Admission;
+use crate::context::{About, Context};
 use crate::input::{ClientValue, Event, Message, OwnedClientValue};
 use crate::ledger::Check;
-use crate::session::{Session, Written, json};
-use crate::settings::{SessionSettings, is_list};
+use crate::reason::Reason;
+use crate::session::Session;
+use crate::settings::SessionSettings;
 use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Step};
 use crate::token_fields::TokenFields;
-use sealwax::{Error, Kind, Opened, RequestContext, SessionMetadata, View};
+use sealwax::{Error, Kind, Opened, RequestContext, View};
 
 pub(super) struct Request {
     method: String,
@@ -223,7 +225,7 @@ impl Request {
         context: &mut Context,
         admission: Admission,
         then: Box<Deliver>,
-        admitted: Result<Option<Step>, admission::Refusal>,
+        admitted: Result<Option<Step>, admission::RefusedAt>,
     ) -> Step {
         match admitted {
             Ok(Some(step)) => {
@@ -331,60 +333,6 @@ impl Request {
     }
 }
 
-/// The part that a handler uses.
-impl Request {
-    pub fn state(&self) -> Result<Option<&str>, Error> {
-        let fields = self.fields.map(|fields| fields.kind);
-        if fields != Some(Kind::RequestState) {
-            return Err(Error::argument(
-                "requestState: expected tools/call, prompts/get or resources/read",
-            ));
-        }
-        match self.phase {
-            Phase::Delivered => Ok(self.state.as_deref()),
-            _ => Err(OUT_OF_ORDER),
-        }
-    }
-
-    pub fn seal_state(&mut self, context: &Context, value: &str) -> Result<String, Error> {
-        self.state()?;
-        let (Some(fields), Some(view)) = (self.fields, context.known()) else {
-            return Err(OUT_OF_ORDER);
-        };
-        let value = json(value.as_bytes())
-            .map_err(|_| Error::argument("requestState: expected a value as JSON"))?;
-        let token = self.seal(context, fields, Some(&view), value)?;
-        self.sealed.push(token.clone());
-        Ok(token)
-    }
-
-    pub fn session(&self) -> Option<&Session> {
-        let running = matches!(self.phase, Phase::Delivered) && !is_list(&self.method);
-        self.session.as_ref().filter(|_| running)
-    }
-
-    pub fn write(&mut self, json: &str, how: Written) -> Result<(), Error> {
-        if self.notification {
-            return Err(Error::argument(
-                "write: expected a request, found a notification, which has no answer",
-            ));
-        }
-        if self.session().is_none() {
-            return Err(NO_SESSION);
-        }
-        self.session.as_mut().ok_or(NO_SESSION)?.write(json, how)
-    }
-
-    pub fn fork(&self, context: &Context) -> Result<SessionMetadata, Error> {
-        let session = self.session().ok_or(NO_SESSION)?;
-        let (Some(settings), Some(view)) = (&context.guard.settings().sessions, context.known())
-        else {
-            return Err(OUT_OF_ORDER);
-        };
-        session.fork(settings, &view)
-    }
-}
-
 const NO_SESSION: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
     "session: expected a request with a session, before its answer is sent",
 ));
@@ -394,7 +342,7 @@ fn read<K>(
     opened: Opened<K>,
     check: Option<Check>,
 ) -> Result<(String, admission::Token), Error> {
-    let token = admission::Token::new(item, Times::of(&opened), check);
+    let token = admission::Token::new(item, &opened, check);
     let text = String::from_utf8(opened.into_payload());
     let text = text.map_err(|_| Error::Malformed("a payload that is UTF-8"))?;
     Ok((text, token))

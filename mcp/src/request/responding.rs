@@ -1,11 +1,12 @@
 //! The result: seals the token in it, and commits the session's new state before it is sent.
 
 use super::{NO_SESSION, Phase, Request, declares, item};
-use crate::context::{About, Context, Reason};
+use crate::context::{About, Context};
 use crate::guard::PAUSE;
 use crate::input::{ClientValue, Failed, HandlerResult, Outcome, OwnedClientValue, Scope, Updated};
 use crate::ledger::{Command, Commit, Latest, Reply};
-use crate::pending::{Pending, confirmed};
+use crate::pending::Pending;
+use crate::reason::Reason;
 use crate::session;
 use crate::session::{Session, Written};
 use crate::step::{Item, OUT_OF_ORDER, Respond, Step};
@@ -135,7 +136,7 @@ impl Request {
                 self.phase = Phase::Committing(Box::new(committing));
                 return again;
             }
-            Ok(Reply::Done(done)) => match confirmed(context, &done, None) {
+            Ok(Reply::Done(done)) => match context.confirmed(&done, None) {
                 Ok(()) => return Step::Respond(Box::new(committing.respond)),
                 Err(reason) => reason,
             },
@@ -173,7 +174,7 @@ impl Request {
         if !updates || outgoing.updates == MAX_UPDATES {
             return self.stale(context, true, latest);
         }
-        match self.adopt(context, latest) {
+        match self.continue_from(context, latest) {
             Ok(_) => {
                 let value = self.session.as_ref().and_then(Session::value);
                 let value = value.unwrap_or_default().into();

@@ -3,9 +3,10 @@
 use super::{Phase, Request, reply};
 use crate::admission;
 use crate::answer::{Profile, Stale};
-use crate::context::{About, Context, Reason};
+use crate::context::{About, Context};
 use crate::input::ClientValue;
 use crate::ledger::{Check, Latest};
+use crate::reason::Reason;
 use crate::session;
 use crate::session::{Session, json};
 use crate::settings::SessionSettings;
@@ -51,20 +52,14 @@ impl Request {
         };
         if self.method == CREATE {
             let error = Error::Malformed("no session in sessions/create");
-            context.refuse(error.into(), About::new(Item::Session));
-            return Ok(reply(
-                -32602,
-                "Invalid params: sessions/create takes no session",
-            ));
+            let message = "Invalid params: sessions/create takes no session";
+            return Ok(malformed(context, error, -32602, message));
         }
         let header = self.header.as_deref().filter(|_| self.modern);
         if header.is_some_and(|header| id.borrowed() != ClientValue::Text(header)) {
             let error = Error::Malformed("one session in the header and in the message");
-            context.refuse(error.into(), About::new(Item::Session));
-            return Ok(reply(
-                -32020,
-                "Header mismatch: Mcp-Session-Id is not the session of the body",
-            ));
+            let message = "Header mismatch: Mcp-Session-Id is not the session of the body";
+            return Ok(malformed(context, error, -32020, message));
         }
         let view = context.view()?;
         if self.method == DELETE {
@@ -153,8 +148,8 @@ impl Request {
 
     /// Answers a stale state with the latest one: the client is honest.
     pub(super) fn stale(&mut self, context: &mut Context, ran: bool, latest: &Latest) -> Step {
-        let adopted = match self.adopt(context, latest) {
-            Ok(adopted) => adopted,
+        let session = match self.continue_from(context, latest) {
+            Ok(session) => session,
             Err(error) => return self.refuse_session(context, error.into()),
         };
         let about = About {
@@ -163,13 +158,13 @@ impl Request {
         };
         context.refuse(Reason::Stale(Box::new(latest.clone())), about);
         Step::Reply(
-            Stale::new(ran, adopted)
+            Stale::new(ran, session)
                 .answer(&self.method, self.modern)
                 .into(),
         )
     }
 
-    pub(super) fn adopt(
+    pub(super) fn continue_from(
         &mut self,
         context: &Context,
         latest: &Latest,
@@ -182,6 +177,12 @@ impl Request {
         ) else {
             return Err(OUT_OF_ORDER);
         };
-        session.adopt(sessions, &view, &latest.state)
+        session.continue_from(sessions, &view, &latest.state)
     }
+}
+
+/// Refuses a message that no client of the protocol sends.
+fn malformed(context: &mut Context, error: Error, code: i32, message: &'static str) -> Step {
+    context.refuse(error.into(), About::new(Item::Session));
+    reply(code, message)
 }

@@ -1,0 +1,130 @@
+//! The reasons of refusals and failures.
+
+use std::borrow::Cow;
+
+use crate::input::{Failed, Verdict};
+use crate::ledger::{Failure, Latest, Refusal, Reply};
+use sealwax::Error;
+
+/// The reason of a refusal or failure, which decides whose fault it is.
+pub(super) enum Reason {
+    /// A refused token, or a mistake of the author or operator.
+    Error(Error),
+    /// A value could not be sealed: never the client's fault.
+    Unsealed(Error),
+    /// The request has what no `requestState` can be bound to.
+    InvalidRequest(Error),
+    /// The author's function found no caller.
+    Unauthenticated,
+    /// `accept` said no.
+    NotAccepted,
+    /// `accept` could not decide.
+    AcceptUnavailable(String),
+    /// The ledger refused: a code, and the reason.
+    Ledger(&'static str, Cow<'static, str>),
+    /// There is a later state of the session.
+    Stale(Box<Latest>),
+    /// The ledger could not decide.
+    LedgerUnavailable(String),
+}
+
+impl From<Error> for Reason {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl Reason {
+    pub fn ledger(code: &'static str, why: &'static str) -> Self {
+        Self::Ledger(code, why.into())
+    }
+
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Error(error) | Self::Unsealed(error) => error.code(),
+            Self::InvalidRequest(_) => "invalid_request",
+            Self::Unauthenticated => "unauthenticated",
+            Self::NotAccepted => "not_accepted",
+            Self::AcceptUnavailable(_) => "accept_unavailable",
+            Self::Ledger(code, _) => code,
+            Self::Stale(_) => "stale",
+            Self::LedgerUnavailable(_) => "ledger_unavailable",
+        }
+    }
+
+    pub fn message(self) -> String {
+        match self {
+            Self::Error(error) | Self::Unsealed(error) => error.to_string(),
+            Self::InvalidRequest(error) => format!(
+                "{error}; no requestState could be bound to this request: the client may pass the value as \
+                 a text, or the server name the arguments that matter with `only`"
+            ),
+            Self::Unauthenticated => {
+                "principal: expected an authenticated caller, found none: let the \
+                                      authentication in front refuse such a request"
+                    .into()
+            }
+            Self::NotAccepted => "used or ended: `accept` refused it".into(),
+            Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
+            Self::Ledger(_, why) => why.into_owned(),
+            Self::Stale(latest) => {
+                let generation = latest.generation;
+                format!("state: expected the latest one, of generation {generation}")
+            }
+        }
+    }
+
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::Error(error) => error.is_refusal(),
+            Self::InvalidRequest(_) | Self::Unauthenticated => true,
+            Self::NotAccepted | Self::Ledger(..) | Self::Stale(_) => true,
+            Self::Unsealed(_) | Self::AcceptUnavailable(_) | Self::LedgerUnavailable(_) => false,
+        }
+    }
+}
+
+impl Verdict {
+    /// Returns the index of the refused token, and the reason.
+    pub(super) fn judged(self) -> Result<(), (usize, Reason)> {
+        match self {
+            Self::Yes => Ok(()),
+            Self::No(at) => Err((at, Reason::NotAccepted)),
+            Self::Unavailable(Failed(why)) => Err((0, Reason::AcceptUnavailable(why))),
+        }
+    }
+}
+
+/// The reason that a reply gives, if the command was not done.
+impl From<Reply> for Reason {
+    fn from(reply: Reply) -> Self {
+        let failure = match reply {
+            Reply::Refused { refusal, .. } => return refusal.into(),
+            Reply::Failed(failure) => failure,
+            Reply::Done(_) => Failure::Unspecified,
+        };
+        Self::LedgerUnavailable(failure.to_string())
+    }
+}
+
+impl From<Refusal> for Reason {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Used => Self::ledger("used", "it was used already"),
+            Refusal::Ended => Self::ledger("ended", "it has ended"),
+            Refusal::Revoked => Self::ledger("revoked", "its principal was signed out everywhere"),
+            Refusal::Expired => Self::ledger("expired", "it has expired by the ledger's clock"),
+            Refusal::Unknown(age) => Self::Ledger("unknown", unknown(age)),
+            Refusal::Stale(latest) => Self::Stale(Box::new(latest)),
+        }
+    }
+}
+
+/// Returns the message for a token that the ledger may have forgotten, by the age of its records.
+fn unknown(age: Option<u64>) -> Cow<'static, str> {
+    const WHY: &str = "the ledger has no records of the time when it was made";
+    match age {
+        Some(seconds) => format!("{WHY}: they begin {seconds} s ago").into(),
+        None => WHY.into(),
+    }
+}

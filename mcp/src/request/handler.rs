@@ -1,0 +1,61 @@
+//! What a handler does with its request: reads and seals its state, reads, writes and forks its session.
+
+use super::{NO_SESSION, Phase, Request};
+use crate::context::Context;
+use crate::session::{Session, Written, json};
+use crate::settings::is_list;
+use crate::step::OUT_OF_ORDER;
+use sealwax::{Error, Kind, SessionMetadata};
+
+impl Request {
+    pub fn state(&self) -> Result<Option<&str>, Error> {
+        let fields = self.fields.map(|fields| fields.kind);
+        if fields != Some(Kind::RequestState) {
+            return Err(Error::argument(
+                "requestState: expected tools/call, prompts/get or resources/read",
+            ));
+        }
+        match self.phase {
+            Phase::Delivered => Ok(self.state.as_deref()),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    pub fn seal_state(&mut self, context: &Context, value: &str) -> Result<String, Error> {
+        self.state()?;
+        let (Some(fields), Some(view)) = (self.fields, context.known()) else {
+            return Err(OUT_OF_ORDER);
+        };
+        let value = json(value.as_bytes())
+            .map_err(|_| Error::argument("requestState: expected a value as JSON"))?;
+        let token = self.seal(context, fields, Some(&view), value)?;
+        self.sealed.push(token.clone());
+        Ok(token)
+    }
+
+    pub fn session(&self) -> Option<&Session> {
+        let running = matches!(self.phase, Phase::Delivered) && !is_list(&self.method);
+        self.session.as_ref().filter(|_| running)
+    }
+
+    pub fn write(&mut self, json: &str, how: Written) -> Result<(), Error> {
+        if self.notification {
+            return Err(Error::argument(
+                "write: expected a request, found a notification, which has no answer",
+            ));
+        }
+        if self.session().is_none() {
+            return Err(NO_SESSION);
+        }
+        self.session.as_mut().ok_or(NO_SESSION)?.write(json, how)
+    }
+
+    pub fn fork(&self, context: &Context) -> Result<SessionMetadata, Error> {
+        let session = self.session().ok_or(NO_SESSION)?;
+        let (Some(settings), Some(view)) = (&context.guard.settings().sessions, context.known())
+        else {
+            return Err(OUT_OF_ORDER);
+        };
+        session.fork(settings, &view)
+    }
+}

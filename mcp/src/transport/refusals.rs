@@ -1,0 +1,78 @@
+//! The answers to messages that are refused.
+
+use super::TransportFlow;
+use crate::answer::Profile;
+use crate::context::{About, Context};
+use crate::input::ClientValue;
+use crate::reason::Reason;
+use crate::step::{Item, Reply, Step};
+use sealwax::Error;
+
+impl TransportFlow {
+    /// Refuses with a message if the client puts the session into its messages, else with a status.
+    pub(super) fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
+        let message_session_id = self.message_session_id.borrowed();
+        let request = self.method.is_some() && !self.notification;
+        let in_message = message_session_id != ClientValue::Absent && request;
+        let token = self.header.borrowed().text().or(message_session_id.text());
+        let about = About {
+            profile: if in_message {
+                Profile::Sep1359
+            } else {
+                Profile::McpSessionId
+            },
+            token,
+            session_id: message_session_id.text(),
+            ..About::new(Item::Session)
+        };
+        let answer = context.refuse(reason, about);
+        if self.http.is_none() && !request {
+            return Step::Drop;
+        }
+        Step::Reply(answer.into())
+    }
+
+    /// Refuses a caller who is not known. The status is not 401, which would have to tell how to
+    /// authenticate: only the authentication in front knows.
+    pub(super) fn unauthenticated(&self, context: &mut Context) -> Step {
+        let answer = context.refuse(Reason::Unauthenticated, About::new(Item::Session));
+        if self.http.is_none() && (self.method.is_none() || self.notification) {
+            return Step::Drop;
+        }
+        Step::Reply(Reply {
+            status: self.http.is_some().then_some(400),
+            ..answer.into()
+        })
+    }
+
+    /// Refuses a request that cannot be served for any caller.
+    pub(super) fn bad_request(
+        &self,
+        context: &mut Context,
+        expected: &'static str,
+        message: &'static str,
+    ) -> Step {
+        let error = Error::Malformed(expected);
+        context.refuse(error.into(), About::new(Item::Session));
+        if self.http.is_none() {
+            return Step::Drop;
+        }
+        Step::Reply(Reply {
+            status: Some(400),
+            ..Reply::error(-32600, message)
+        })
+    }
+
+    /// Refuses to end sessions if nothing remembers ends.
+    pub(super) fn not_offered(&self) -> Step {
+        match self.notification {
+            _ if self.deletes() => Step::Reply(Reply {
+                status: Some(405),
+                allow: Some("GET, POST"),
+                ..Reply::default()
+            }),
+            false => Step::Reply(Reply::error(-32601, "Method not found")),
+            true => Step::Drop,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! When tokens, sessions and handles end.
+
+use super::*;
+
+#[test]
+fn until_is_the_end_on_every_clock() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| {
+        guard.has_accept(true).sessions(SessionSettings::default())
+    });
+    let view = clock.view("alice");
+    let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
+    let state = view.request_state(&bound).seal(b"asked").unwrap();
+    let (_, step) = guard.message(Message {
+        token: ClientValue::Text(state.as_str()),
+        ..call()
+    });
+    let presented = asked(step);
+    assert_eq!(
+        (presented.id, presented.until),
+        (state.id().to_string(), Some(START + 600 + SKEW))
+    );
+
+    // An id has milliseconds, so its end is rounded up to the next second.
+    let session = created(&clock);
+    let (exchange, step) = guard.message(Message {
+        session: client_session(&session),
+        ..call()
+    });
+    assert_eq!(asked(step).until, Some(START + 7 * DAY + 1 + SKEW));
+
+    let handle = view.mint_handle("basket").unwrap();
+    let kind = |max_age| HandleOpKind::Check {
+        handle: ClientValue::Text(handle.as_str()),
+        max_age,
+    };
+    let operate = |kind| HandleOp {
+        handle_type: "basket",
+        kind,
+    };
+    let (_, step) = exchange.handle(operate(kind(seconds(60))));
+    assert_eq!(asked(step).until, Some(START + 60 + 1 + SKEW));
+    let (_, step) = exchange.handle(operate(kind(None)));
+    assert_eq!(asked(step).until, None, "it never ends");
+}
+
+#[test]
+fn sessions_live_as_long_as_their_author_said() {
+    let clock = clock();
+    let ends = |settings: SessionSettings| {
+        let guard = guard_with(&clock, |guard| guard.sessions(settings));
+        let (mut exchange, step) = guard.message(Message {
+            method: "sessions/create",
+            principal: Some(Ok(alice())),
+            ..Message::default()
+        });
+        assert!(matches!(step, Step::Begin));
+        match exchange.on(Event::Begun(Ok("{}"))).unwrap() {
+            Step::Deliver(deliver) => {
+                let own: serde_json::Value =
+                    serde_json::from_str(&deliver.builtin_result.unwrap()).unwrap();
+                own["session"]["expiresAt"].as_str().unwrap().to_owned()
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        ends(SessionSettings::default()),
+        "2027-01-16T08:00:00Z",
+        "a day"
+    );
+    let ttl = seconds(60);
+    assert_eq!(
+        ends(SessionSettings {
+            ttl,
+            ..SessionSettings::default()
+        }),
+        "2027-01-15T08:01:00Z"
+    );
+    let no_expiry = true;
+    assert_eq!(
+        ends(SessionSettings {
+            no_expiry,
+            ..SessionSettings::default()
+        }),
+        "2027-01-22T08:00:00Z",
+        "the codec's seven days"
+    );
+}
+
+#[test]
+fn a_fork_ends_with_the_session_that_it_began_from() {
+    let clock = clock();
+    let no_expiry = true;
+    let guard = guard_with(&clock, |guard| {
+        guard.sessions(SessionSettings {
+            no_expiry,
+            ..SessionSettings::default()
+        })
+    });
+    let view = clock.view("alice");
+    let session = view.sessions().no_expiry().create(b"{}").unwrap();
+    clock.pass(DAY);
+    let (mut exchange, _) = guard.message(Message {
+        session: client_session(&session),
+        ..call()
+    });
+    exchange.write("1").unwrap();
+    let fork = exchange.fork().unwrap();
+    assert_ne!(fork.session_id, session.session_id);
+    assert_eq!(fork.expires_at, session.expires_at);
+}
+
+#[test]
+fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
+    let clock = clock();
+    let begun = |transport: TransportSettings| {
+        let guard = guard_with(&clock, |guard| guard.transport(transport));
+        let (mut exchange, _) = guard.transport(TransportMessage {
+            http: Some("POST"),
+            method: Some("initialize"),
+            initialize: Some(r#"{"capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#),
+            principal: Some(Ok(alice())),
+            ..TransportMessage::default()
+        });
+        let head = HandlerResult {
+            initialized: Some(r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#),
+            ..HandlerResult::default()
+        };
+        match responded(&mut exchange, head) {
+            Step::Respond(respond) => (guard, respond),
+            other => panic!("{other:?}"),
+        }
+    };
+    let continued = |guard: &Guard, token: &str| {
+        let (_, step) = guard.transport(TransportMessage {
+            http: Some("POST"),
+            method: Some("tools/list"),
+            header: ClientValue::Text(token),
+            principal: Some(Ok(alice())),
+            ..TransportMessage::default()
+        });
+        matches!(step, Step::Deliver(_))
+    };
+
+    let ttl = seconds(60);
+    let (guard, respond) = begun(TransportSettings {
+        ttl,
+        ..TransportSettings::default()
+    });
+    assert_eq!(respond.timeout, None, "of SEP-1359 alone");
+    let token = respond.header.unwrap();
+    clock.pass(59);
+    assert!(continued(&guard, &token));
+    clock.pass(1);
+    assert!(!continued(&guard, &token));
+
+    for (days, timeout) in [(2, 2 * DAY), (30, 7 * DAY)] {
+        let (_, respond) = begun(TransportSettings {
+            ttl: seconds(days * DAY),
+            sep1359: true,
+            ..TransportSettings::default()
+        });
+        assert_eq!(respond.timeout, Some(timeout));
+    }
+}
+
+#[test]
+fn a_chain_of_handles_is_as_old_as_its_first() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard);
+    let (exchange, _) = guard.message(call());
+    let operate = |kind| {
+        let handle_type = "basket";
+        exchange.handle(HandleOp { handle_type, kind }).1
+    };
+    let Step::Done(first) = operate(HandleOpKind::Seal {
+        value: "1",
+        ttl: None,
+        predecessor: None,
+        once: false,
+    }) else {
+        panic!("sealed")
+    };
+    let handle = first.handle.unwrap();
+    let open = |max_age| {
+        operate(HandleOpKind::Open {
+            handle: ClientValue::Text(&handle),
+            max_age,
+            once: false,
+        })
+    };
+    clock.pass(60);
+    assert!(matches!(open(seconds(61)), Step::Done(_)));
+    assert!(reply(open(seconds(60))).tool.unwrap().is_error);
+}

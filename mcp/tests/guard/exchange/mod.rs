@@ -1,0 +1,99 @@
+//! Details of an exchange that the transcripts cannot compare: exact times, and members that not every SDK has.
+
+mod lifetimes;
+mod requests;
+mod time_limit;
+
+use std::time::Duration;
+
+use crate::common::Clock;
+use sealwax::{Principal, RequestContext, SessionMetadata};
+use sealwax_mcp::{
+    ClientSession, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp, HandleOpKind,
+    HandlerResult, Message, Outcome, Presented, Question, Reply, SessionSettings, Step,
+    TransportMessage, TransportSettings,
+};
+
+/// A millisecond after a full second, so that rounding shows.
+const START_MS: u64 = 1_800_000_000_001;
+const START: u64 = START_MS / 1000;
+const DAY: u64 = 86_400;
+/// The largest difference between clocks of replicas, in seconds.
+const SKEW: u64 = 300;
+
+fn clock() -> Clock {
+    Clock::at_ms(START_MS)
+}
+
+fn guard_with(clock: &Clock, settings: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Guard {
+    settings(Guard::builder(clock.codec())).build().unwrap()
+}
+
+fn alice() -> Principal {
+    Principal::subject("alice")
+}
+
+fn call() -> Message<'static> {
+    Message {
+        method: "tools/call",
+        target: Some("play"),
+        arguments: Some(r#"{"id":7}"#),
+        modern: true,
+        principal: Some(Ok(alice())),
+        ..Message::default()
+    }
+}
+
+fn seconds(seconds: u64) -> Option<Duration> {
+    Some(Duration::from_secs(seconds))
+}
+
+/// The first token of a step that asks about tokens.
+fn asked(step: Step) -> Presented {
+    match step {
+        Step::Ask {
+            question: Question::Accept(tokens),
+            ..
+        } => tokens.into_iter().next().unwrap(),
+        Step::Ask {
+            question: Question::End(token),
+            ..
+        } => token,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn reply(step: Step) -> Reply {
+    match step {
+        Step::Reply(reply) => reply,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn code(step: Step) -> i32 {
+    reply(step).error.unwrap().code
+}
+
+fn responded(exchange: &mut Exchange, head: HandlerResult<'_>) -> Step {
+    exchange.on(Event::Result(head)).unwrap()
+}
+
+const ASKS: HandlerResult<'_> = HandlerResult {
+    outcome: Outcome::InputRequired,
+    token: ClientValue::Text("asked"),
+    scope: None,
+    has_ttl: false,
+    no_meta: false,
+    initialized: None,
+};
+
+fn created(clock: &Clock) -> SessionMetadata {
+    clock.view("alice").sessions().create(b"{}").unwrap()
+}
+
+fn client_session(session: &SessionMetadata) -> Option<ClientSession<'_>> {
+    Some(ClientSession {
+        id: ClientValue::Text(&session.session_id),
+        state: session.state.as_deref().into(),
+    })
+}

@@ -1,0 +1,232 @@
+//! Requests, their states and their refusals.
+
+use super::*;
+
+#[test]
+fn a_refusal_tells_the_id_that_the_text_claims() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard);
+    let cursor = clock
+        .view("alice")
+        .cursor("tools/list")
+        .ttl(Duration::from_secs(1))
+        .seal(b"2")
+        .unwrap();
+    clock.pass(1);
+    let (mut exchange, step) = guard.message(Message {
+        method: "tools/list",
+        token: ClientValue::Text(cursor.as_str()),
+        principal: Some(Ok(alice())),
+        ..Message::default()
+    });
+    assert_eq!(code(step), -32602);
+    let refused = exchange.refused();
+    assert_eq!((refused.len(), refused[0].code), (1, "expired"));
+    assert_eq!(refused[0].token_id, Some(cursor.id().to_string()));
+    assert!(exchange.refused().is_empty(), "reported once");
+}
+
+#[test]
+fn a_refusal_tells_the_target() {
+    let guard = guard_with(&clock(), |guard| guard);
+    let refusal = |mut exchange: Exchange| exchange.refused().remove(0);
+    let (exchange, step) = guard.message(Message {
+        arguments: Some(r#"{"id":9007199254740993}"#),
+        ..call()
+    });
+    assert_eq!(code(step), -32602);
+    let refused = refusal(exchange);
+    assert_eq!(
+        (refused.code, refused.target.as_deref()),
+        ("invalid_request", Some("play"))
+    );
+    assert!(refused.message.contains("2^53") && refused.message.contains("`only`"));
+
+    // In what its handler does, too.
+    let (exchange, _) = guard.message(call());
+    let kind = HandleOpKind::Check {
+        handle: ClientValue::Text("basket_1"),
+        max_age: None,
+    };
+    let handle_type = "basket";
+    let (operation, step) = exchange.handle(HandleOp { handle_type, kind });
+    assert_eq!(code(step), -32602);
+    assert_eq!(refusal(operation).target.as_deref(), Some("play"));
+
+    // A client chooses it.
+    let long = "x".repeat(1025);
+    let (exchange, step) = guard.message(Message {
+        target: Some(&long),
+        ..call()
+    });
+    assert_eq!(code(step), -32602);
+    assert_eq!(refusal(exchange).target, None);
+}
+
+#[test]
+fn a_request_without_a_state_is_bound_before_its_handler_runs() {
+    let guard = guard_with(&clock(), |guard| guard);
+    let unbound = |message: Message<'_>| {
+        let (mut exchange, step) = guard.message(message);
+        assert_eq!(code(step), -32602);
+        exchange.refused().remove(0).code
+    };
+    for arguments in [
+        r#"{"id":"\ud800"}"#,
+        r#"{"id":1,"id":2}"#,
+        "[1",
+        "7",
+        r#""7""#,
+    ] {
+        let arguments = Some(arguments);
+        let message = Message {
+            arguments,
+            ..call()
+        };
+        assert_eq!(unbound(message), "invalid_request", "{arguments:?}");
+    }
+    for (target, carried) in [
+        (None, ClientValue::Text("sw1.A")),
+        (Some(""), ClientValue::Absent),
+    ] {
+        let message = Message {
+            target,
+            token: carried,
+            ..call()
+        };
+        assert_eq!(unbound(message), "invalid_request", "{target:?}");
+    }
+    // What carries no state is not bound, and neither are a notification and what names no target.
+    let others = [
+        ("tools/list", false),
+        ("tools/call", true),
+        ("tools/call", false),
+    ];
+    for (method, notification) in others {
+        let (_, step) = guard.message(Message {
+            method,
+            target: None,
+            notification,
+            ..call()
+        });
+        assert!(matches!(step, Step::Deliver(_)), "{method}");
+    }
+}
+
+#[test]
+fn only_is_of_its_own_target_and_of_arguments_alone() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| {
+        guard.only("first", ["x"]).only("play", ["id"])
+    });
+    let view = clock.view("alice");
+    let bound = RequestContext::only("tools/call", "play", Some(r#"{"id":7}"#), &["id"]).unwrap();
+    let state = view.request_state(&bound).seal(b"asked").unwrap();
+    let (_, step) = guard.message(Message {
+        arguments: Some(r#"{"id":7,"trace":1}"#),
+        token: ClientValue::Text(state.as_str()),
+        ..call()
+    });
+    assert!(matches!(step, Step::Deliver(deliver) if deliver.opened.as_deref() == Some("asked")));
+
+    // A resource of such a name has no arguments at all.
+    let bound = RequestContext::new("resources/read", "play", None).unwrap();
+    let state = view.request_state(&bound).seal(b"asked").unwrap();
+    let (_, step) = guard.message(Message {
+        method: "resources/read",
+        token: ClientValue::Text(state.as_str()),
+        ..call()
+    });
+    assert!(matches!(step, Step::Deliver(deliver) if deliver.opened.as_deref() == Some("asked")));
+}
+
+#[test]
+fn other_values_and_lost_writes_are_the_servers_failure() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard.sessions(SessionSettings::default()));
+    let (mut exchange, _) = guard.message(call());
+    let token = ClientValue::Other;
+    assert_eq!(
+        code(responded(&mut exchange, HandlerResult { token, ..ASKS })),
+        -32603
+    );
+
+    let session = created(&clock);
+    let message = || Message {
+        session: client_session(&session),
+        ..call()
+    };
+    let head = HandlerResult {
+        no_meta: true,
+        ..HandlerResult::default()
+    };
+    let (mut exchange, _) = guard.message(message());
+    exchange.write("1").unwrap();
+    assert_eq!(code(responded(&mut exchange, head)), -32603);
+    // A session that was only read loses nothing.
+    let (mut exchange, _) = guard.message(message());
+    assert!(matches!(responded(&mut exchange, head), Step::Respond(_)));
+}
+
+#[test]
+fn a_state_is_sealed_where_a_request_can_carry_it() {
+    let guard = guard_with(&clock(), |guard| guard);
+    let (mut exchange, step) = guard.message(call());
+    assert!(matches!(step, Step::Deliver(_)));
+    assert!(exchange.seal_state("{").is_err(), "no JSON");
+    let tokens = ["1", "2"].map(|value| exchange.seal_state(value).unwrap());
+    assert_ne!(tokens[0], tokens[1]);
+    let token = ClientValue::Text(&tokens[0]);
+    match responded(&mut exchange, HandlerResult { token, ..ASKS }) {
+        Step::Respond(respond) => assert_eq!(respond.token, Some(tokens[0].clone())),
+        other => panic!("{other:?}"),
+    }
+    assert!(exchange.seal_state("1").is_err(), "it has been answered");
+
+    let (mut exchange, step) = guard.message(Message {
+        method: "tools/list",
+        ..call()
+    });
+    assert!(matches!(step, Step::Deliver(_)));
+    assert!(exchange.seal_state("1").is_err(), "a list has no state");
+}
+
+#[test]
+fn a_session_is_there_while_its_handler_runs() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| {
+        guard.has_accept(true).sessions(SessionSettings::default())
+    });
+    let session = created(&clock);
+    let (mut exchange, step) = guard.message(Message {
+        session: client_session(&session),
+        ..call()
+    });
+    asked(step);
+    assert!(exchange.session().is_none() && exchange.write("1").is_err());
+    let step = exchange
+        .on(Event::Answer(sealwax_mcp::Verdict::Yes))
+        .unwrap();
+    assert!(matches!(step, Step::Deliver(_)));
+    assert_eq!(exchange.session().unwrap().value(), Some("{}"));
+    assert!(matches!(
+        responded(&mut exchange, HandlerResult::default()),
+        Step::Respond(_)
+    ));
+    assert!(exchange.session().is_none() && exchange.write("1").is_err());
+
+    // A state that is no text is not an absent one.
+    let (mut exchange, step) = guard.message(Message {
+        session: Some(ClientSession {
+            id: ClientValue::Text(&session.session_id),
+            state: ClientValue::Other,
+        }),
+        ..call()
+    });
+    assert_eq!(code(step), -32043);
+    assert!(
+        exchange.refused()[0]
+            .message
+            .contains("a state that is a text")
+    );
+}

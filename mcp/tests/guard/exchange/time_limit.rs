@@ -1,0 +1,144 @@
+//! How long the questions of a request may wait together.
+
+use super::*;
+use sealwax_mcp::ledger::{Command, Script};
+use sealwax_mcp::{Failed, LedgerSettings, Verdict};
+
+const LIMIT: Duration = Duration::from_secs(1);
+const SHARE: Duration = Duration::from_millis(300);
+
+/// A guard that opens its ledger with the first message, and asks both about a token.
+fn guard(clock: &Clock) -> Guard {
+    guard_with(clock, |guard| {
+        guard.has_accept(true).ledger(LedgerSettings::default())
+    })
+}
+
+fn command(step: Step) -> Command {
+    match step {
+        Step::Ledger(command) => *command,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn within(step: &Step) -> Duration {
+    match step {
+        Step::Ask { within, .. } => *within,
+        Step::Deliver(deliver) => deliver.within,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn done() -> Event<'static> {
+    Event::Ledger(Ok(vec!["ok".into(), "0".into()]))
+}
+
+fn silent() -> Event<'static> {
+    Event::Ledger(Err(Failed("ledger: silent".into())))
+}
+
+fn state(clock: &Clock) -> String {
+    let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
+    let view = clock.view("alice");
+    view.request_state(&bound)
+        .seal(b"asked")
+        .unwrap()
+        .into_string()
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+#[test]
+fn what_waited_is_taken_from_what_the_next_question_has() {
+    let clock = clock();
+    let state = state(&clock);
+    let token = ClientValue::Text(&state);
+    let (mut exchange, step) = guard(&clock).message(Message { token, ..call() });
+    let open = command(step);
+    assert_eq!((open.script, open.within), (Script::Open, SHARE));
+    clock.pass_ms(200);
+    let step = exchange.on(done()).unwrap();
+    assert_eq!(within(&step), ms(800));
+    clock.pass_ms(600);
+    let step = exchange.on(Event::Answer(Verdict::Yes)).unwrap();
+    let admit = command(step);
+    assert_eq!((admit.script, admit.within), (Script::Admit, ms(200)));
+    clock.pass_ms(150);
+    let again = command(exchange.on(silent()).unwrap());
+    assert_eq!((&again.args, again.within), (&admit.args, ms(50)));
+    clock.pass_ms(10);
+    let step = exchange.on(done()).unwrap();
+    assert_eq!(within(&step), ms(40), "for the message inside");
+}
+
+#[test]
+fn a_clock_that_stands_still_or_goes_back_takes_nothing() {
+    for now_ms in [START_MS, START_MS - 5000] {
+        let clock = clock();
+        let state = state(&clock);
+        let token = ClientValue::Text(&state);
+        let (mut exchange, _) = guard(&clock).message(Message { token, ..call() });
+        clock.set_ms(now_ms);
+        let step = exchange.on(done()).unwrap();
+        assert_eq!(within(&step), LIMIT);
+        let step = exchange.on(Event::Answer(Verdict::Yes)).unwrap();
+        assert_eq!(command(step).within, SHARE);
+        let again = command(exchange.on(silent()).unwrap());
+        assert_eq!(again.within, SHARE);
+        assert_eq!(within(&exchange.on(done()).unwrap()), LIMIT);
+    }
+}
+
+#[test]
+fn what_there_is_no_time_to_ask_has_no_answer() {
+    let clock = clock();
+    let guard = guard(&clock);
+    let state = state(&clock);
+    let (mut exchange, step) = guard.message(Message {
+        token: ClientValue::Text(&state),
+        within: Some(Duration::ZERO),
+        ..call()
+    });
+    assert_eq!(code(step), -32603);
+    let refused = exchange.refused();
+    let codes: Vec<_> = refused.iter().map(|one| one.code).collect();
+    assert_eq!(codes, ["ledger_unavailable", "accept_unavailable"]);
+    assert!(refused[1].message.contains("expected an answer in time"));
+
+    // What asks nothing is delivered.
+    let (mut exchange, step) = guard.message(Message {
+        within: Some(Duration::ZERO),
+        ..call()
+    });
+    assert_eq!(within(&step), Duration::ZERO);
+    // An operation of its handler has a limit of its own.
+    let view = clock.view("alice");
+    let handle = view.mint_handle("basket").unwrap();
+    let kind = HandleOpKind::Check {
+        handle: ClientValue::Text(handle.as_str()),
+        max_age: None,
+    };
+    let handle_type = "basket";
+    let (_, step) = exchange.handle(HandleOp { handle_type, kind });
+    assert_eq!(within(&step), LIMIT);
+    assert!(exchange.refused().is_empty());
+}
+
+#[test]
+fn an_adapter_lends_no_more_than_the_limit() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard.has_accept(true).time_limit(ms(500)));
+    for (lent, expected) in [(None, 500), (Some(ms(20)), 20), (Some(ms(900)), 500)] {
+        let (_, step) = guard.message(Message {
+            within: lent,
+            ..call()
+        });
+        assert_eq!(within(&step), ms(expected));
+    }
+    for limit in [Duration::ZERO, ms(60_001)] {
+        let builder = Guard::builder(clock.codec()).time_limit(limit);
+        assert!(builder.build().is_err());
+    }
+}
