@@ -5,8 +5,6 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::read::{Reader, parse, read};
-#[cfg(test)]
-use super::types;
 use super::{NO_DOCUMENT, step};
 use crate::exchange::Exchange;
 use crate::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope, Updated, Verdict};
@@ -18,16 +16,16 @@ use sealwax::Error;
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Event"))]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Reported<'a> {
-    #[cfg_attr(test, schemars(with = "types::Caller"))]
+    #[cfg_attr(test, schemars(with = "Caller"))]
     Principal(IgnoredAny),
-    #[cfg_attr(test, schemars(with = "types::OrFailed<Answer>"))]
+    #[cfg_attr(test, schemars(with = "OrFailed<Answer>"))]
     Answer(Answer),
-    #[cfg_attr(test, schemars(with = "types::OrFailed<Vec<String>>"))]
+    #[cfg_attr(test, schemars(with = "OrFailed<Vec<String>>"))]
     Ledger(Vec<String>),
     #[serde(borrow)]
-    #[cfg_attr(test, schemars(with = "types::OrFailed<Again>"))]
+    #[cfg_attr(test, schemars(with = "OrFailed<Again>"))]
     Updated(Again<'a>),
-    #[cfg_attr(test, schemars(with = "types::OrFailed<Nothing>"))]
+    #[cfg_attr(test, schemars(with = "OrFailed<Nothing>"))]
     Begun(Nothing),
     NotResumed(String),
     #[serde(borrow)]
@@ -158,4 +156,40 @@ impl<'a> ResultFacts<'a> {
             initialized,
         }
     }
+}
+
+/// A value, or why there is none.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged, inline)]
+#[expect(dead_code, reason = "for its schema")]
+enum OrFailed<T> {
+    Found(T),
+    Failed(Failure),
+}
+
+/// The failure of an author's function or of a store, in the adapter's own words.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
+struct Failure {
+    failed: String,
+}
+
+/// The caller of a request, or that the author's function found none.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged, inline)]
+#[expect(dead_code, reason = "for its schema")]
+enum Caller {
+    Found(PrincipalParts<'static>),
+    Nobody(Nobody),
+    Failed(Failure),
+}
+
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
+struct Nobody {
+    nobody: bool,
 }

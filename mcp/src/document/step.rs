@@ -121,11 +121,7 @@ pub(super) fn written(exchange: &mut Exchange, step: &Step) -> String {
         }
         Step::Respond(respond) => Next::Respond {
             result: patch(respond, exchange),
-            headers: respond
-                .header
-                .iter()
-                .map(|id| ("Mcp-Session-Id".into(), id.as_str().into()))
-                .collect(),
+            headers: headers(respond),
         },
         Step::Reply(reply) => Next::Reply(reply),
         Step::Done(made) => Next::Done(made),
@@ -148,6 +144,14 @@ fn members(deliver: &Deliver, exchange: &Exchange) -> &'static [&'static str] {
         },
         _ => &[],
     }
+}
+
+fn headers(respond: &Respond) -> Map<String, Value> {
+    let mut headers = Map::new();
+    if let Some(id) = &respond.header {
+        headers.insert("Mcp-Session-Id".into(), id.as_str().into());
+    }
+    headers
 }
 
 /// Returns the changes to the result as a JSON Merge Patch.
