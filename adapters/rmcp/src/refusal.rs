@@ -3,8 +3,7 @@
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use sealwax::{Error, Inspected, Principal};
-use sealwax_mcp::Profile;
-use sealwax_mcp::Reply;
+use sealwax_mcp::{Profile, Reply};
 use serde_json::Value;
 use tracing::field::display;
 
@@ -55,10 +54,18 @@ impl Refusal {
 }
 
 /// The request that a refusal belongs to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct Request {
     pub method: String,
     pub target: Option<String>,
+}
+
+impl Request {
+    pub(crate) fn new(method: &str, target: Option<&str>) -> Self {
+        Self {
+            method: method.into(),
+            target: target.map(Into::into),
+        }
+    }
 }
 
 /// The known facts about an error that the adapter found.
@@ -66,7 +73,7 @@ pub(crate) struct About<'a> {
     pub kind: Kind,
     pub profile: Profile,
     pub principal: Option<&'a Principal>,
-    pub request: Option<&'a Asked>,
+    pub request: Option<&'a Request>,
     pub token_id: Option<String>,
     pub session_id: Option<&'a str>,
 }
@@ -94,6 +101,13 @@ impl<'a> About<'a> {
             message: error.to_string(),
         }
     }
+}
+
+/// Reports an error where no guard can: it is only logged.
+pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
+    let about = About::new(kind, Profile::DataLayer, None);
+    about.refusal(error).log();
+    internal()
 }
 
 /// Converts an answer of the engine to rmcp's error.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sealwax
-from sealwax._engine import Guard, seconds, sent
+from sealwax._engine import Guard, client_value, seconds
 
 CALL = {"method": "tools/call", "target": "t", "modern": True}
 ALICE = {"subject": "alice"}
@@ -41,7 +41,7 @@ def test_what_is_freed_is_over(codec: sealwax.Codec) -> None:
     uses: list[Any] = [
         lambda: exchange.on({"left": {}}),
         lambda: exchange.write(b"1"),
-        lambda: exchange.act({"do": "mint", "type": "basket"}),
+        lambda: exchange.handle({"do": "mint", "type": "basket"}),
         exchange.fork,
     ]
     for use in uses:
@@ -52,7 +52,7 @@ def test_what_is_freed_is_over(codec: sealwax.Codec) -> None:
 def test_an_act_outlives_what_it_began_in(codec: sealwax.Codec) -> None:
     exchange, _ = Guard(codec, {"asks": True}).message({**CALL, "principal": ALICE})
     handle = codec.view(subject="alice").mint_handle("basket")
-    acting, step = exchange.act({"do": "check", "type": "basket", "handle": handle})
+    acting, step = exchange.handle({"do": "check", "type": "basket", "handle": handle})
     exchange.free()
     assert step["step"] == "ask"
     assert acting.on({"answer": "yes"})["handle"] == handle
@@ -85,7 +85,7 @@ def test_threads_at_once(codec: sealwax.Codec) -> None:
 
 @pytest.mark.parametrize("text", ["", "a\u00e9\U0001f511", '"\\\n\u2028', "\x00"])
 def test_texts_cross_as_they_are(codec: sealwax.Codec, text: str) -> None:
-    assert sent(text) == text
+    assert client_value(text) == text
     exchange, _ = Guard(codec, {}).message({**CALL, "principal": ALICE})
     told = exchange.on({"left": {"outcome": "input_required", "token": text}})
     sealer = codec.view(subject="alice").request_state(
@@ -96,11 +96,11 @@ def test_texts_cross_as_they_are(codec: sealwax.Codec, text: str) -> None:
 
 @pytest.mark.parametrize("value", ["\ud800", 7, True, [], {"a": 1}])
 def test_what_is_no_text_is_told_as_such(codec: sealwax.Codec, value: Any) -> None:
-    assert sent(value) is True
-    document = {**CALL, "principal": ALICE, "carried": sent(value)}
+    assert client_value(value) is True
+    document = {**CALL, "principal": ALICE, "carried": client_value(value)}
     _, step = Guard(codec, {}).message(document)
     assert [one["code"] for one in step["refused"]] == ["malformed"]
-    assert sent(None) is None
+    assert client_value(None) is None
 
 
 def test_a_principal_that_is_none_is_the_authors_mistake(codec: sealwax.Codec) -> None:

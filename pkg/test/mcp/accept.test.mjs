@@ -128,23 +128,6 @@ test('HTTP: DELETE is no method where nothing remembers that a session ends', as
 
 for (const transport of ['http', 'stdio']) {
   for (const era of [MODERN, LEGACY]) {
-    test(`${transport}, ${era}: sessions/delete is no method where nothing remembers`, async () => {
-      const server = await serve({ sessions: {} }, transport);
-      const client = await server.connect('alice', era);
-      assert.deepEqual(client.client.getServerCapabilities().experimental.sessions, {});
-      const { session } = (await client.send('sessions/create', {})).result;
-      const { sessionId, state } = session;
-      for (const _meta of [{ [META]: { sessionId } }, { [META]: { sessionId: 'x' } }, {}]) {
-        const { error } = await client.send('sessions/delete', { _meta }).catch(({ data }) => {
-          assert.equal(data.status, 404); // which the client of the later revision throws
-          return JSON.parse(data.text);
-        });
-        assert.deepEqual(error, { code: -32601, message: 'Method not found' });
-      }
-      const _meta = { [META]: { sessionId, state } };
-      assert.ok((await client.send('tools/call', { name: 'read', arguments: {}, _meta })).result);
-    });
-
     test(`${transport}, ${era}: the client forgets a session that nothing remembers`, async () => {
       const server = await serve({ sessions: {} }, transport);
       const { client } = await server.connect('alice', era);

@@ -102,18 +102,6 @@ function withSessions(server, sessions, told, meet) {
     await meet?.();
     return state(session);
   });
-  server.registerResource('at_once', 'once:///1', {}, async (_, ctx) => {
-    const session = used(ctx);
-    session.write({ count: session.value.count + 1 });
-    await meet?.();
-    return { contents: [] };
-  });
-  server.registerTool('ask_of_session', {}, (ctx) => {
-    const session = used(ctx);
-    session.write({ count: session.value.count + 1 });
-    if (ctx.mcpReq.requestState() !== undefined) return state(session);
-    return inputRequired({ requestState: JSON.stringify('asked') });
-  });
   server.registerTool('read', {}, (ctx) => state(used(ctx)));
   server.registerTool('mutate', {}, (ctx) => {
     const session = used(ctx);
