@@ -1,4 +1,4 @@
-import type { Ask, Event, Presented, Step } from '../documents.js';
+import type { AskStep, Event, Presented, Step } from '../documents.js';
 import { SealwaxError } from '../error.js';
 import { json } from '../input.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
@@ -134,7 +134,7 @@ export class Caller {
     );
   }
 
-  #ask({ accept: tokens = [], end, withinMs }: Ask): Outcome | Promise<Outcome> {
+  #ask({ accept: tokens = [], end, withinMs }: AskStep): Outcome | Promise<Outcome> {
     const accept = this.policy.accept as Accept;
     const asked = (): Verdict | Promise<Verdict> => {
       if (!end) return this.#accepted(accept, tokens);

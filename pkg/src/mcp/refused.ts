@@ -1,4 +1,4 @@
-import type { Refusal } from '../documents.js';
+import type { Refused as Refusal } from '../documents.js';
 import type { SealwaxErrorCode } from '../error.js';
 import type { Principal } from '../principal.js';
 import type { Accepted } from './accept.js';

@@ -4,7 +4,14 @@ import type {
   JSONRPCResponse,
 } from '@modelcontextprotocol/server';
 import { tokenFields } from '../../context.js';
-import type { Deliver, Done, HandleOp, Message, ResultFacts, Step } from '../../documents.js';
+import type {
+  DeliverStep,
+  HandleOp,
+  HandleResult,
+  Message,
+  ResultFacts,
+  Step,
+} from '../../documents.js';
 import { invalidArgument } from '../../error.js';
 import type { TokenFields } from '../../facts.js';
 import { json } from '../../input.js';
@@ -43,7 +50,7 @@ export class Call {
   /** The members that carry a token, if its method has any. */
   readonly #fields: TokenFields | undefined;
   #exchange: Exchange | undefined;
-  #delivered: Deliver | undefined;
+  #delivered: DeliverStep | undefined;
   #session: Session | undefined;
   /** The states that were sealed, as JSON, by their tokens. */
   readonly #states = new Map<string, string>();
@@ -228,7 +235,7 @@ export class Call {
    *
    * @throws {@link HandleRefused} unless it is accepted
    */
-  async handle(op: HandleOp, value?: string): Promise<Done> {
+  async handle(op: HandleOp, value?: string): Promise<HandleResult> {
     const step = await this.#caller.finish(this.#live.handle(op, value));
     if (step.step === 'done') return step;
     if (step.step === 'reply') throw new HandleRefused(step);

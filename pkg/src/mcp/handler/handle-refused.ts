@@ -1,5 +1,11 @@
 import type { Reply } from '../../documents.js';
 
+/** The result of a tool whose handle was refused. */
+export interface HandleRefusal {
+  readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
+  readonly isError: true;
+}
+
 /**
  * A handle was refused or could not be created. Only the guard's `onRefused` learns the reason.
  *
@@ -9,19 +15,16 @@ import type { Reply } from '../../documents.js';
  */
 export class HandleRefused extends Error {
   /** The result of the `tools/call`. */
-  readonly toolResult: {
-    readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
-    readonly isError: true;
-  };
+  readonly toolResult: HandleRefusal;
   /** The code of the JSON-RPC error outside of tools. */
   readonly code: number | undefined;
 
   /** @internal */
   constructor({ tool, error }: Reply) {
     if (!tool) throw new TypeError('engine: expected the result of a tool');
-    super(tool.content[0].text);
+    super(tool.content[0]?.text);
     this.name = 'HandleRefused';
-    this.toolResult = tool;
+    this.toolResult = tool as HandleRefusal;
     this.code = error?.code;
   }
 }

@@ -1,4 +1,4 @@
-import type { Done } from '../../documents.js';
+import type { HandleResult } from '../../documents.js';
 import { clientValue } from '../engine.js';
 import type { CallOf } from './call.js';
 import type { HandlerContext } from './sdk.js';
@@ -58,11 +58,15 @@ export class ReferenceHandles {
     await this.#handle(context, 'end', handle);
   }
 
-  #handle(context: HandlerContext, op: 'mint' | 'check' | 'end', handle?: unknown): Promise<Done> {
+  #handle(
+    context: HandlerContext,
+    op: 'mint' | 'check' | 'end',
+    handle?: unknown,
+  ): Promise<HandleResult> {
     return this.#callOf(context).handle({ ...this.#type, op, handle: clientValue(handle) });
   }
 }
 
-function handleOf({ handle, id, expiresAt }: Done): ReferenceHandle {
+function handleOf({ handle, id, expiresAt }: HandleResult): ReferenceHandle {
   return { handle: handle ?? '', ulid: id, ...(expiresAt && { expiresAt }) };
 }

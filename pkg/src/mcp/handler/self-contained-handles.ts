@@ -1,4 +1,4 @@
-import type { Done, HandleOp, Predecessor } from '../../documents.js';
+import type { HandleOp, HandleResult, Predecessor } from '../../documents.js';
 import { json, wrongType } from '../../input.js';
 import { Opened } from '../../opened.js';
 import { clientValue } from '../engine.js';
@@ -87,7 +87,7 @@ export class SelfContainedHandles<T = unknown> {
     return heldOf(done, done.handle ?? '', text);
   }
 
-  #handle(context: HandlerContext, op: Partial<HandleOp>, value?: string): Promise<Done> {
+  #handle(context: HandlerContext, op: Partial<HandleOp>, value?: string): Promise<HandleResult> {
     return this.#callOf(context).handle({ ...this.#type, ...op } as HandleOp, value);
   }
 }
@@ -104,7 +104,7 @@ function written(value: unknown): string {
   }
 }
 
-function heldOf<T>(done: Done, handle: string, value: string): SelfContainedHandle<T> {
+function heldOf<T>(done: HandleResult, handle: string, value: string): SelfContainedHandle<T> {
   const { id, expiresAt, predecessor, times } = done;
   if (!predecessor || !times) throw new TypeError('engine: expected the times of a handle');
   const { startedAt, generation } = predecessor;
