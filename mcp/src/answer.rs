@@ -160,7 +160,7 @@ impl Stale {
 }
 
 const NOT_RAN: &str = "Nothing was done, because the session has changed meanwhile. Try again.";
-const RAN: &str = "The session has changed while the tool ran, so its result was discarded. HandleOpKind it did \
+const RAN: &str = "The session has changed while the tool ran, so its result was discarded. What it did \
                    outside of the session may have been done: check before you try again.";
 
 /// The text of a [`ToolResult`].

@@ -261,13 +261,20 @@ static void stores_with_transactions_are_judged_for(void) {
 }
 
 /* Texts that are no command, and commands with too few keys and arguments. */
-static const char *const NO_COMMANDS[] = {
-    "", "{}", "[]", "null", "x", "{\"script\":\"dance\"}", "{\"script\":7}"};
+static const char *const NO_COMMANDS[] = {"",
+                                          "{}",
+                                          "[]",
+                                          "null",
+                                          "x",
+                                          "{\"script\":\"dance\"}",
+                                          "{\"script\":7}",
+                                          "{\"script\":\"open\"}",
+                                          "{\"script\":\"open\",\"keys\":[]}"};
 static const char *const BARE[] = {
-    "{\"script\":\"open\"}",
-    "{\"script\":\"admit\"}",
-    "{\"script\":\"commit\"}",
-    "{\"script\":\"revoke\"}",
+    "{\"script\":\"open\",\"keys\":[],\"args\":[]}",
+    "{\"script\":\"admit\",\"keys\":[],\"args\":[]}",
+    "{\"script\":\"commit\",\"keys\":[],\"args\":[]}",
+    "{\"script\":\"revoke\",\"keys\":[],\"args\":[]}",
     "{\"script\":\"admit\",\"keys\":[\"a\",\"b\",\"c\",\"d\"],\"args\":[\"x\",\"y\",\"z\",\"w\"]}",
     "{\"script\":\"commit\",\"keys\":[\"a\",\"b\"],\"args\":[\"-1\",\"1e9\",\"\",\"\",\"\"]}"};
 
