@@ -1,8 +1,9 @@
-import { invalidArgument } from '../error.js';
-import { wrongType } from '../input.js';
-import { core, WIDE } from '../module.js';
-import type { Command } from './engine.js';
-import { type Ledger, LedgerUnfit, storeText } from './ledger.js';
+import { invalidArgument } from '../../error.js';
+import type { DialogueBegun } from '../../facts.js';
+import { wrongType } from '../../input.js';
+import { core, entered, WIDE } from '../../module.js';
+import type * as raw from '../../raw.js';
+import { type Command, type Ledger, LedgerFailure, LedgerUnfit } from './ledger.js';
 import {
   type Connection,
   Connections,
@@ -25,6 +26,16 @@ export type RedisClient =
     }
   | { exec(args: [string, ...string[]]): PromiseLike<unknown> };
 
+/** What the core's dialogue says is next, as docs/engine.md defines it. */
+interface Next {
+  readonly send?: [string, ...string[]];
+  readonly own?: boolean;
+  readonly done?: readonly string[];
+  readonly unfit?: string;
+  readonly failed?: string;
+  readonly warned?: readonly string[];
+}
+
 /** A store, through any of the clients. */
 interface Store {
   /** Sends a command to the server that holds a key. */
@@ -34,9 +45,6 @@ interface Store {
   /** Opens a connection of our own, which is never made again and sends nothing again; only with a single server. */
   readonly open?: () => Connection;
 }
-
-/** The time limit for a confirmation by a replica, in milliseconds: half of that of the whole command. */
-const CONFIRMED_IN = '150';
 
 /**
  * A ledger in Redis 6.2 or later, or Valkey, for several machines. It checks the server at the first command,
@@ -67,12 +75,10 @@ const CONFIRMED_IN = '150';
  */
 export class RedisLedger implements Ledger {
   readonly #store: Store;
-  readonly #digests = new Map<string, Promise<string>>();
+  readonly #redis: raw.Redis;
   readonly #connections: Connections | undefined;
   #warnings: readonly string[] | undefined;
   #checked: Promise<unknown> | undefined;
-  /** Whether a replica must confirm each command, because servers cannot be told apart. */
-  #mustConfirm = false;
 
   /** @throws `TypeError` for another client; {@link SealwaxError} `invalid_argument` for a `keyPrefix` */
   constructor(client: RedisClient) {
@@ -87,6 +93,8 @@ export class RedisLedger implements Ledger {
     };
     const { open } = this.#store;
     this.#connections = open && new Connections(open, again);
+    const { Redis } = core();
+    this.#redis = new Redis(open !== undefined);
     if (typeof on !== 'function') return;
     on.call(client, 'ready', () => {
       again();
@@ -107,7 +115,7 @@ export class RedisLedger implements Ledger {
         await this.#checked;
         // Its connection may be over already.
       } while (this.#checked === undefined);
-      return await this.#run(command);
+      return await this.#dialogue(command);
     } catch (error) {
       // The next reply may come from another server.
       this.#checked = undefined;
@@ -121,71 +129,52 @@ export class RedisLedger implements Ledger {
    * @throws {@link LedgerUnfit} for an unsuitable server; the client's errors
    */
   async check(): Promise<readonly string[]> {
-    const refused: string[] = [];
+    const unfit: string[] = [];
     const warned = new Set<string>();
     const servers = this.#connections ? [this.#connections.send] : await this.#store.servers();
     for (const send of servers) {
-      const found = JSON.parse(core(WIDE).ledgerFitness(String(await send('INFO'))));
-      refused.push(...found.refused);
-      for (const one of found.warned) warned.add(one);
+      const info = { text: String(await send('INFO')) };
+      const { dialogue } = this.#begin({ script: 'open', keys: [], args: [] }, false);
+      const next: Next = JSON.parse(entered(dialogue, WIDE).on(JSON.stringify(info)));
+      entered(dialogue).free();
+      if (next.unfit) unfit.push(next.unfit);
+      for (const one of next.warned ?? []) warned.add(one);
     }
-    if (refused.length > 0) throw new LedgerUnfit(refused.join('; '));
+    if (unfit.length > 0) throw new LedgerUnfit(unfit.join('; '));
     this.#warnings = [...warned];
     return this.#warnings;
   }
 
-  /** Runs a command; one that ends something, or that must be confirmed, on a connection where it can wait for that. */
-  async #run(command: Command): Promise<readonly string[]> {
-    const { script, args } = command;
-    const ends = script === 'revoke' || args.includes('end') || args.includes('force');
-    if (this.#connections !== undefined && (ends || this.#mustConfirm)) {
-      return this.#connections.alone((send) => this.#confirmed(command, send));
-    }
-    const [key = ''] = command.keys;
-    const send: Send = this.#connections?.send ?? ((...given) => this.#store.send(key, ...given));
-    return this.#confirmed(command, send, false);
+  #begin(command: Command, checked: boolean): DialogueBegun {
+    return entered(this.#redis, WIDE).begin(JSON.stringify({ ...command, checked }));
   }
 
-  /** Runs a command, and waits for a replica to confirm one that should, or must, survive a failover. */
-  async #confirmed(command: Command, send: Send, canWait = true): Promise<readonly string[]> {
-    const reply = await this.#evaluate(command, send);
-    const { script } = command;
-    const [verdict, confirm] = reply;
-    const must = (script === 'open' ? reply.at(-1) : confirm) === '2';
-    if (verdict === 'ok' && (script === 'open' || must)) this.#mustConfirm = must;
-    if (this.#mustConfirm && this.#connections === undefined) {
-      throw new LedgerUnfit(
-        'scripts: expected a server that allows INFO in them, for a fail-over to be seen; else a replica ' +
-          'must confirm each command, which takes ioredis or redis and one server',
-      );
-    }
-    if (verdict !== 'ok' || script === 'open' || (confirm !== '1' && confirm !== '2')) return reply;
-    const count = canWait ? await attempted(() => send('WAIT', '1', CONFIRMED_IN)) : 0;
-    return Number(count) > 0 ? reply : [...reply, 'unconfirmed'];
-  }
-
-  async #evaluate({ script, keys, args }: Command, send: Send): Promise<readonly string[]> {
-    const rest = [String(keys.length), ...keys, ...args];
-    let reply: unknown;
+  /** Has the core's dialogue about a command: sends what it says, and reports the answers to it. */
+  async #dialogue(command: Command): Promise<readonly string[]> {
+    const { dialogue, next: first } = this.#begin(command, true);
+    const connections = this.#connections;
+    let own: Connection | undefined;
     try {
-      reply = await send('EVALSHA', await this.#digest(script), ...rest);
-    } catch (error) {
-      if (!String(Object(error).message).includes('NOSCRIPT')) throw error;
-      reply = await send('EVAL', storeText(script), ...rest);
+      for (let next: Next = JSON.parse(first); ; ) {
+        if (next.done !== undefined) return next.done;
+        if (next.unfit !== undefined) throw new LedgerUnfit(next.unfit);
+        if (next.send === undefined) throw new LedgerFailure(next.failed);
+        if (next.own) own ??= connections?.take();
+        const answer = await answered(
+          own && connections
+            ? connections.answered(own, next.send)
+            : this.#send(command.keys[0] ?? '', next.send),
+        );
+        next = JSON.parse(entered(dialogue, WIDE).on(JSON.stringify(answer)));
+      }
+    } finally {
+      if (own !== undefined) connections?.release(own);
+      entered(dialogue).free();
     }
-    if (!Array.isArray(reply)) return [];
-    if (reply.some((one) => typeof one === 'number')) {
-      throw new LedgerUnfit('client: expected texts; set automaticDeserialization: false');
-    }
-    return reply.map(String);
   }
 
-  #digest(script: string): Promise<string> {
-    const known = this.#digests.get(script);
-    if (known !== undefined) return known;
-    const digest = digestOf(storeText(script));
-    this.#digests.set(script, digest);
-    return digest;
+  #send(key: string, command: [string, ...string[]]): PromiseLike<unknown> {
+    return this.#connections?.send(...command) ?? this.#store.send(key, ...command);
   }
 }
 
@@ -237,16 +226,17 @@ function storeOf(client: unknown): Store {
   throw wrongType('client', 'a client of ioredis, redis or @upstash/redis', client);
 }
 
-async function attempted(work: () => PromiseLike<unknown>): Promise<unknown> {
+/** Converts a client's answer for the dialogue. An error of the server begins with its code; any other is the client's. */
+async function answered(answer: PromiseLike<unknown>): Promise<object> {
   try {
-    return await work();
-  } catch {
-    return undefined;
+    const found = await answer;
+    if (typeof found === 'number') return { number: found };
+    if (!Array.isArray(found)) return { text: String(found) };
+    if (!found.some((one) => typeof one === 'number')) return { texts: found.map(String) };
+  } catch (error) {
+    const { message } = Object(error);
+    if (/^[A-Z]{3,} /.test(message)) return { error: message };
+    throw error;
   }
-}
-
-/** Returns the digest by which a server knows a script. */
-async function digestOf(script: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(script));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  throw new LedgerUnfit('client: expected texts; set automaticDeserialization: false');
 }

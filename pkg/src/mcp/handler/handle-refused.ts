@@ -1,4 +1,10 @@
-import type { Reply, ToolResult } from './engine.js';
+import type { Reply } from '../../documents.js';
+
+/** The result of a tool whose handle was refused. */
+export interface HandleRefusal {
+  readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
+  readonly isError: true;
+}
 
 /**
  * A handle was refused or could not be created. Only the guard's `onRefused` learns the reason.
@@ -9,16 +15,16 @@ import type { Reply, ToolResult } from './engine.js';
  */
 export class HandleRefused extends Error {
   /** The result of the `tools/call`. */
-  readonly toolResult: ToolResult;
+  readonly toolResult: HandleRefusal;
   /** The code of the JSON-RPC error outside of tools. */
   readonly code: number | undefined;
 
   /** @internal */
   constructor({ tool, error }: Reply) {
-    if (tool === undefined) throw new TypeError('engine: expected the result of a tool');
-    super(tool.content[0].text);
+    if (!tool) throw new TypeError('engine: expected the result of a tool');
+    super(tool.content[0]?.text);
     this.name = 'HandleRefused';
-    this.toolResult = tool;
+    this.toolResult = tool as HandleRefusal;
     this.code = error?.code;
   }
 }

@@ -1,7 +1,8 @@
-import { json } from '../input.js';
-import type { SessionMetadata } from '../sessions.js';
-import type { Exchange, SessionFacts } from './engine.js';
-import { isPromiseLike } from './later.js';
+import type { OpenedSession } from '../../documents.js';
+import { json } from '../../input.js';
+import type { SessionMetadata } from '../../sessions.js';
+import type { Exchange } from '../engine.js';
+import { isPromiseLike } from '../later.js';
 
 /** A handler's result: as it was made first, and as it was made again. */
 export interface Remade {
@@ -16,16 +17,16 @@ export interface Remade {
  */
 export class Session<T = unknown> {
   readonly #exchange: Exchange;
-  readonly #facts: SessionFacts;
+  readonly #facts: OpenedSession;
   #value: T;
   readonly #updates: ((value: T) => T)[] = [];
   #result: { readonly first: object; readonly make: (value: T) => object } | undefined;
 
   /** @internal */
-  constructor(exchange: Exchange, facts: SessionFacts) {
+  constructor(exchange: Exchange, facts: OpenedSession) {
     this.#exchange = exchange;
     this.#facts = facts;
-    this.#value = facts.value === null ? undefined : JSON.parse(facts.value);
+    this.#value = facts.value == null ? undefined : JSON.parse(facts.value);
   }
 
   /** The session id. Keep it out of logs: with it, anyone signed in as this user has the session. */
@@ -59,7 +60,7 @@ export class Session<T = unknown> {
    * answered, and if the server stores the state
    */
   write(value: T): void {
-    this.#exchange.write(json('value', value));
+    this.#exchange.live.write(json('value', value));
     this.#value = value;
   }
 
@@ -75,7 +76,7 @@ export class Session<T = unknown> {
    */
   update(change: (value: T) => T): T {
     const value = atOnce(change(this.#value));
-    this.#exchange.update(json('value', value));
+    this.#exchange.live.update(json('value', value));
     this.#updates.push(change);
     this.#value = value;
     return value;
@@ -118,7 +119,7 @@ export class Session<T = unknown> {
    * @throws {@link SealwaxError} as {@link Session.write}; `too_large`, `entropy_unavailable`
    */
   fork(): SessionMetadata {
-    return this.#exchange.fork();
+    return JSON.parse(this.#exchange.live.fork());
   }
 }
 

@@ -1,7 +1,33 @@
-import { count, optional, options } from '../input.js';
-import { core, entered, WIDE } from '../module.js';
-import type * as raw from '../raw.js';
-import type { Command } from './engine.js';
+import { checked, count } from '../../input.js';
+import { core, entered, WIDE } from '../../module.js';
+import type * as raw from '../../raw.js';
+
+/** A command to a ledger: one atomic step. LEDGER.md defines its reply. */
+export interface Command {
+  readonly script: 'open' | 'admit' | 'commit' | 'revoke';
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+  /** How long it may take, in milliseconds: 300 by default. */
+  readonly withinMs?: number | undefined;
+}
+
+/** Settings of a guard's ledger. */
+export interface LedgerOptions {
+  /** Separates two ledgers of one audience in one store. */
+  readonly label?: string | undefined;
+  /**
+   * How far the clocks of the replicas and of the store may differ, in seconds: 5 by default, and 0 if the
+   * ledger is on this machine.
+   */
+  readonly clockTolerance?: number | undefined;
+  /**
+   * Accepts tokens that are older than the ledger if they were made at this time or later, in Unix seconds:
+   * for the introduction of a ledger. This includes tokens that were used or ended before it.
+   */
+  readonly acceptIssuedSince?: number | undefined;
+  /** Whether a `requestState` may be used more than once. */
+  readonly reusableRequestState?: boolean | undefined;
+}
 
 /**
  * Records used tokens, ended sessions and the latest state of each session. LEDGER.md defines the commands
@@ -17,8 +43,11 @@ export interface Ledger {
   readonly warnings?: readonly string[] | undefined;
 }
 
+/** An error whose message is our own: it may be logged. */
+export class LedgerFailure extends Error {}
+
 /** The store cannot be a ledger, because it would lose records. The message tells what to change. */
-export class LedgerUnfit extends Error {
+export class LedgerUnfit extends LedgerFailure {
   override readonly name = 'LedgerUnfit';
 }
 
@@ -40,13 +69,13 @@ export class LedgerUnfit extends Error {
  */
 export class MemoryLedger implements Ledger {
   readonly local = true;
-  readonly #room: number;
+  readonly #capacity: number;
   #memory: raw.Memory | undefined;
 
-  /** @param given `room`: its approximate size in bytes, 64 MiB by default */
-  constructor(given: { readonly room?: number | undefined } = {}) {
-    const { room } = options(given, 'room');
-    this.#room = optional(count, 'room', room) ?? 64 << 20;
+  /** @param given `capacity`: its approximate size in bytes, 64 MiB by default */
+  constructor(given: { readonly capacity?: number | undefined } = {}) {
+    const { capacity = 64 << 20 } = checked(given, { capacity: count });
+    this.#capacity = capacity;
     // Workers have no clock in their global scope: it would record since 1970.
     if (now() > 0) this.#memory = this.#made();
   }
@@ -58,7 +87,7 @@ export class MemoryLedger implements Ledger {
 
   #made(): raw.Memory {
     const { Memory } = core();
-    return new Memory(this.#room, now());
+    return new Memory(this.#capacity, now());
   }
 }
 

@@ -1,11 +1,21 @@
-import { invalidArgument } from '../error.js';
-import { flag, optional, options, text, wrongType } from '../input.js';
-import { checkTtl } from '../lifetime.js';
-import type { CallOf } from './acts.js';
-import type { Required, SessionSettings } from './engine.js';
-import type { Beginning, Policy } from './policy.js';
+import type { SessionSettings } from '../../documents.js';
+import { invalidArgument } from '../../error.js';
+import { checked, flag, text, wrongType } from '../../input.js';
+import { checkTtl } from '../../lifetime.js';
+import type { Beginning, Policy } from '../policy.js';
+import type { CallOf } from './call.js';
 import type { HandlerContext } from './sdk.js';
 import type { Session } from './session.js';
+
+/** The requests that need a session. */
+export type Required =
+  | true
+  | {
+      /** Methods, such as `resources/read`. */
+      readonly methods?: readonly string[] | undefined;
+      /** Tools, by name. */
+      readonly tools?: readonly string[] | undefined;
+    };
 
 /** Settings of data-layer sessions. */
 export interface SessionsOptions<T> {
@@ -64,36 +74,27 @@ export function sessionsOf(given: unknown): {
   readonly initial: Policy['initial'];
   readonly settings: SessionSettings;
 } {
-  const known = options(given, 'initial', 'ttl', 'noExpiry', 'required', 'heldByServer');
-  const heldByServer = optional(flag, 'heldByServer', known.heldByServer);
-  const { initial } = known;
-  if (heldByServer && initial !== undefined) {
+  const { initial, ...settings } = checked(given, {
+    initial: (_, initial) => initial,
+    ttl: checkTtl,
+    noExpiry: flag,
+    heldByServer: flag,
+    required: requiredOf,
+  });
+  if (settings.heldByServer && initial !== undefined) {
     throw invalidArgument('heldByServer: expected no initial beside it');
   }
-  if (!heldByServer && typeof initial !== 'function') {
+  if (!settings.heldByServer && typeof initial !== 'function') {
     throw wrongType('initial', 'a function that gives the first value of a session', initial);
   }
-  return {
-    initial: initial as Policy['initial'],
-    settings: {
-      ttl: optional(checkTtl, 'ttl', known.ttl),
-      noExpiry: optional(flag, 'noExpiry', known.noExpiry),
-      heldByServer,
-      required: requiredOf(known.required),
-    },
-  };
+  return { initial: initial as Policy['initial'], settings };
 }
 
-function requiredOf(given: unknown): Required | undefined {
-  if (given === undefined || given === true) return given;
-  const { methods, tools } = options(given, 'methods', 'tools');
-  return {
-    methods: optional(names, 'required.methods', methods),
-    tools: optional(names, 'required.tools', tools),
-  };
+function requiredOf(_: string, given: unknown): Required {
+  return given === true || checked(given, { methods: names, tools: names });
 }
 
-export function names(name: string, given: unknown): readonly string[] {
+export function names(name: string, given: unknown): string[] {
   if (!Array.isArray(given)) throw wrongType(name, 'an array of strings', given);
   return given.map((item) => text(name, item));
 }

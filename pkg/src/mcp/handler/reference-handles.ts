@@ -1,9 +1,10 @@
-import { acted, type CallOf } from './acts.js';
-import { type Done, sent } from './engine.js';
+import type { HandleResult } from '../../documents.js';
+import { clientValue } from '../engine.js';
+import type { CallOf } from './call.js';
 import type { HandlerContext } from './sdk.js';
 
 /** An accepted handle: the key of a row in your store. */
-export interface Handle {
+export interface ReferenceHandle {
   /** The text for the model. */
   readonly handle: string;
   /** The key for your store: 32 hex digits, the same at every check. */
@@ -17,18 +18,16 @@ export interface Handle {
  * it was created for. A user may have several. Agents of one user share a handle by passing it on, and stay
  * separate by creating their own.
  *
- * Created by {@link Guard.handles}.
+ * Created by {@link Guard.referenceHandles}.
  */
-export class Handles {
+export class ReferenceHandles {
   readonly #callOf: CallOf;
-  readonly #type: string;
-  readonly #maxAge: number | undefined;
+  readonly #type: { readonly type: string; readonly maxAge: number | undefined };
 
   /** @internal */
   constructor(callOf: CallOf, type: string, maxAge: number | undefined) {
     this.#callOf = callOf;
-    this.#type = type;
-    this.#maxAge = maxAge;
+    this.#type = { type, maxAge };
   }
 
   /**
@@ -36,8 +35,8 @@ export class Handles {
    *
    * @throws {@link HandleRefused} if it cannot be created
    */
-  async mint(context: HandlerContext): Promise<Handle> {
-    return handleOf(await this.#acted(context, 'mint'));
+  async mint(context: HandlerContext): Promise<ReferenceHandle> {
+    return handleOf(await this.#handle(context, 'mint'));
   }
 
   /**
@@ -45,8 +44,8 @@ export class Handles {
    *
    * @throws {@link HandleRefused} unless it is accepted
    */
-  async check(context: HandlerContext, handle: unknown): Promise<Handle> {
-    return handleOf(await this.#acted(context, 'check', handle));
+  async check(context: HandlerContext, handle: unknown): Promise<ReferenceHandle> {
+    return handleOf(await this.#handle(context, 'check', handle));
   }
 
   /**
@@ -56,15 +55,18 @@ export class Handles {
    * @throws {@link HandleRefused} unless it is accepted and its end is recorded
    */
   async end(context: HandlerContext, handle: unknown): Promise<void> {
-    await this.#acted(context, 'end', handle);
+    await this.#handle(context, 'end', handle);
   }
 
-  #acted(context: HandlerContext, what: 'mint' | 'check' | 'end', handle?: unknown) {
-    const [type, maxAge] = [this.#type, this.#maxAge];
-    return acted(this.#callOf(context), { do: what, type, maxAge, handle: sent(handle) });
+  #handle(
+    context: HandlerContext,
+    op: 'mint' | 'check' | 'end',
+    handle?: unknown,
+  ): Promise<HandleResult> {
+    return this.#callOf(context).handle({ ...this.#type, op, handle: clientValue(handle) });
   }
 }
 
-function handleOf({ handle = '', id: ulid, expiresAt }: Done): Handle {
-  return { handle, ulid, ...(expiresAt !== undefined && { expiresAt }) };
+function handleOf({ handle, id, expiresAt }: HandleResult): ReferenceHandle {
+  return { handle: handle ?? '', ulid: id, ...(expiresAt && { expiresAt }) };
 }

@@ -12,8 +12,11 @@ import type {
   StandardSchemaV1,
   Transport,
 } from '@modelcontextprotocol/server';
-import { invalidArgument } from '../error.js';
-import { type Boundary, type Delivery, type Passing, type Receiver, stand } from './transport.js';
+import { invalidArgument } from '../../error.js';
+import type { Policy } from '../policy.js';
+import { clientId } from '../transport/ids.js';
+import { type Delivery, intercept } from '../transport/intercept.js';
+import type { Call } from './call.js';
 
 /** A server of the SDK: `McpServer` or the low-level `Server`. */
 export interface AnyServer {
@@ -53,53 +56,40 @@ const ANYTHING: StandardSchemaV1 = {
 };
 
 /** Calls by their signal, which the SDK passes to the handler's context and to its copies. */
-const callsBySignal = new WeakMap<AbortSignal, unknown>();
-
-/** The members of a call that the hooks use. */
-interface Served extends Passing {
-  state(): string | undefined;
-  meant(state: string): string;
-  readonly own: Record<string, unknown>;
-}
+const callsBySignal = new WeakMap<AbortSignal, Call>();
 
 /** Returns the call of a handler's context, if its server is protected. */
-export function callOf(context: HandlerContext): unknown {
+export function callOf(context: HandlerContext): Call | undefined {
   const signal = context?.mcpReq?.signal;
-  return signal === undefined ? undefined : callsBySignal.get(signal);
+  return signal && callsBySignal.get(signal);
 }
 
 /**
- * Installs a boundary between a server and its transport, and registers the methods that the engine
- * implements.
+ * Hooks a guard between a server and its transport, and registers the methods that the engine implements.
  *
  * @throws {@link SealwaxError} `invalid_argument` for a server with a `requestState.verify` of its own, or
  * one of an unsupported SDK
  */
-export function intercept<Call extends Served>(
-  server: AnyServer,
-  boundary: Boundary<Call>,
-  methods: readonly string[],
-): void {
+export function hook(server: AnyServer, policy: Policy, methods: readonly string[]): void {
   const inside = insideOf(server);
   const { buildContext, connect } = inside;
-  const deliveries = new WeakMap<MessageExtraInfo, Delivery<Call>>();
-  const receiver: Receiver<Call> = {
-    serves: (method) => inside.fallbackRequestHandler !== undefined || hasHandler(inside, method),
-    expect: (extra, delivery) => deliveries.set(extra, delivery),
-  };
+  const deliveries = new WeakMap<MessageExtraInfo, Delivery>();
+  const serves = (method: string) =>
+    inside.fallbackRequestHandler !== undefined || hasHandler(inside, method);
 
   // The text comes from `requestState` below. If the SDK asks for input by itself, it is the one that the
   // handler has just returned, which never left the server.
   inside._requestStateVerify = (state, context) => {
-    const call = callOf(context) as Call | undefined;
+    const call = callOf(context);
     // Without a protected transport, the guard has not opened it.
     if (call === undefined) throw invalidArgument('requestState: the guard has not opened it');
-    return parsed(call.meant(state));
+    return parsed(call.unsealed(state));
   };
   inside.buildContext = function (context, extra) {
     const delivery = extra && deliveries.get(extra);
     if (delivery === undefined) return buildContext.call(this, context, extra);
-    const { call, id } = delivery;
+    const { call } = delivery;
+    const id = clientId(delivery.id);
     const mcpReq = { ...context.mcpReq, id, requestState: () => call.state() };
     const built = buildContext.call(this, { ...context, mcpReq }, extra);
     callsBySignal.set(built.mcpReq.signal, call);
@@ -108,13 +98,13 @@ export function intercept<Call extends Served>(
   };
   inside.connect = async function (transport) {
     // If the server is already connected, the SDK throws.
-    if (this.transport === undefined) stand(transport, boundary, receiver);
+    if (this.transport === undefined) intercept(transport, policy, { serves, deliveries });
     return connect.call(this, transport);
   };
   showClientsId(inside);
   for (const method of methods) {
-    const own = (_: unknown, context: HandlerContext) => (callOf(context) as Call).own;
-    inside.setRequestHandler(method, { params: ANYTHING }, own);
+    const builtin = (_: unknown, context: HandlerContext) => callOf(context)?.builtinResult;
+    inside.setRequestHandler(method, { params: ANYTHING }, builtin);
   }
 }
 

@@ -1,22 +1,22 @@
 /** `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store: the header holds the session. */
 
 import type { AuthInfo } from '@modelcontextprotocol/server';
-import { answer } from '../answer.js';
-import { Caller } from './caller.js';
-import type { Engine, Exchange, Reply } from './engine.js';
+import { answer } from '../../answer.js';
+import type { Reply } from '../../documents.js';
+import { Caller } from '../caller.js';
+import type { Engine, Exchange } from '../engine.js';
+import type { Policy } from '../policy.js';
+import { reportError } from '../refused.js';
 import {
-  carrying,
+  addSessionId,
   claimsModern,
   facts,
   isMessage,
   isTooDeep,
-  type Message,
-  takenOff,
-  withResult,
+  mergedResult,
+  stripSessionId,
 } from './messages.js';
-import type { Policy } from './policy.js';
-import { tell } from './refused.js';
-import { rewritten, whole } from './rewrite.js';
+import { edited, rewritten, withBody } from './rewrite.js';
 
 /** A handler of web-standard requests, such as `fetch` of `createMcpHandler`. */
 export type FetchHandler = (
@@ -63,40 +63,37 @@ export function withSessions(
 ): FetchHandler {
   const served: FetchHandler = async (request, options = {}) => {
     const came = options.parsedBody ?? (await bodyOf(request));
-    const { message, inside } =
-      sep1359 && isMessage(came) ? takenOff(came) : { message: came, inside: undefined };
+    const { message, messageSessionId } =
+      sep1359 && isMessage(came) ? stripSessionId(came) : { message: came };
     const { authInfo } = options;
     const http = { req: request, ...(authInfo && { authInfo }) };
     const caller = new Caller(policy, { http }, Object(message));
     const begun = () => {
       if (isTooDeep(came)) return engine.unreadable();
-      const { initialize, ...told } = facts(message);
-      const version = request.headers.get(VERSION) ?? undefined;
-      const header = request.headers.get(HEADER) ?? undefined;
-      const modern = isModern(request, message);
-      return engine.transport(
-        { ...told, http: request.method, modern, version, header, inside },
-        initialize,
-      );
+      const { initialize, ...known } = facts(message);
+      const header = (name: string) => request.headers.get(name) ?? undefined;
+      const document = {
+        ...{ ...known, http: request.method, modern: isModern(request, message) },
+        ...{ version: header(VERSION), header: header(HEADER), messageSessionId },
+      };
+      return engine.transport(document, initialize);
     };
     const exchange = begun();
     try {
       const step = await caller.drive(exchange);
       if (step.step === 'reply') return replied(step, message);
       if (step.step !== 'deliver') return new Response(null, { status: 202 });
-      const { negotiated, stamp, watch } = step;
-      const next =
-        message === came && step.version === undefined
-          ? request
-          : changed(request, message, step.version);
-      if (negotiated !== undefined) {
-        const { principal, limit } = caller;
-        policy.known.set(next, { negotiated: JSON.parse(negotiated), principal, limit });
+      const { negotiated, addSessionId: added, report, version, withinMs } = step;
+      const isSame = message === came && !version;
+      const next = isSame ? request : changed(request, message, version);
+      if (negotiated) {
+        const { principal } = caller;
+        policy.known.set(next, { negotiated: JSON.parse(negotiated), principal, withinMs });
       }
       const parsed = message === undefined ? options : { ...options, parsedBody: message };
       const response = await handler(next, parsed);
-      if (watch !== undefined) return await initialized(caller, exchange, message, response);
-      return stamp === undefined ? response : rewritten(response, (one) => carrying(one, stamp));
+      if (report) return await initialized(caller, exchange, message, response);
+      return added ? rewritten(response, (one) => addSessionId(one, added)) : response;
     } finally {
       exchange.free();
     }
@@ -105,19 +102,17 @@ export function withSessions(
     try {
       return await served(request, options);
     } catch (cause) {
-      const message = 'fetch: expected a response of the handler, found an error';
-      const circumstances = { method: undefined, principal: undefined, cause };
-      tell(policy, { code: 'invalid_argument', kind: 'session', message }, circumstances);
+      reportError(policy, 'fetch: expected a response of the handler, found an error', cause);
       const { error } = answer('data-layer', { error: cause }) as Pick<Reply, 'error'>;
-      return replied({ step: 'reply', status: 500, ...(error && { error }) }, undefined);
+      return replied({ status: 500, error }, undefined);
     }
   };
 }
 
 /** Returns the request for the SDK. */
-function changed(request: Request, message: unknown, version: string | undefined): Request {
+function changed(request: Request, message: unknown, version: string | null | undefined): Request {
   const headers = new Headers(request.headers);
-  if (version !== undefined) headers.set(VERSION, version);
+  if (version) headers.set(VERSION, version);
   const body = message === undefined ? {} : { body: JSON.stringify(message) };
   return new Request(request, { headers, ...body });
 }
@@ -129,23 +124,29 @@ async function initialized(
   message: unknown,
   response: Response,
 ): Promise<Response> {
-  const { messages, again } = await whole(response);
-  // Any other message is a notification or a request.
-  const result = messages.find(({ result }) => result !== undefined)?.result;
-  if (result === undefined) return again();
-  const step = await caller.drive(exchange, exchange.on({ left: {} }, JSON.stringify(result)));
+  const text = await response.text();
+  let result: unknown;
+  edited(response, text, (one) => {
+    // Any other message is a notification or a request.
+    result ??= one.result;
+    return one;
+  });
+  if (result === undefined) return withBody(response, text);
+  const step = await caller.drive(exchange, exchange.on({ result: {} }, JSON.stringify(result)));
   if (step.step === 'reply') return replied(step, message);
-  if (step.step !== 'leave' || step.header === undefined) return again();
-  const { header: sessionId, timeout: sessionTimeout } = step;
-  const told = (one: Message) => withResult(one, { sessionId, sessionTimeout });
-  const left = sessionTimeout === undefined ? again() : (await whole(again(), told)).again();
-  left.headers.set(HEADER, sessionId);
-  return left;
+  const { result: patch, headers } = step.step === 'respond' ? step : {};
+  const left = patch ? edited(response, text, (one) => mergedResult(one, patch)) : text;
+  const changed = withBody(response, left);
+  for (const [name, value] of Object.entries(headers ?? {})) changed.headers.set(name, value);
+  return changed;
 }
 
-function replied({ status = 200, allow, error, done }: Reply, message: unknown): Response {
-  const init = { status, headers: allow === undefined ? {} : { allow } };
-  if (error === undefined && !done) return new Response(null, init);
+function replied(
+  { status, allow, error, done }: Pick<Reply, 'status' | 'allow' | 'error' | 'done'>,
+  message: unknown,
+): Response {
+  const init = { status: status ?? 200, headers: allow ? { allow } : {} };
+  if (!error && !done) return new Response(null, init);
   const { id = null } = Object(message);
   return Response.json({ jsonrpc: '2.0', id, ...(error ? { error } : { result: {} }) }, init);
 }
@@ -164,7 +165,7 @@ function isModern(request: Request, message: unknown): boolean {
 }
 
 /** The largest body that the SDK reads, in bytes. */
-const MOST = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Parses the body as JSON; `undefined` if it is not JSON or too large, which the handler refuses. */
 async function bodyOf(request: Request): Promise<unknown> {
@@ -176,7 +177,7 @@ async function bodyOf(request: Request): Promise<unknown> {
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
     size += read.value.length;
     // Not awaited: the other branch of the stream is not read yet.
-    if (size > MOST) return void reader.cancel().catch(() => {});
+    if (size > MAX_BYTES) return void reader.cancel().catch(() => {});
     text += decoder.decode(read.value, { stream: true });
   }
   try {

@@ -1,8 +1,8 @@
 /** Messages around HTTP and stdio, before the SDK reads them. */
 
 import type { RequestId } from '@modelcontextprotocol/server';
-import { type Sent, sent } from './engine.js';
-import { PROTOCOL_VERSION } from './metadata.js';
+import { type ClientValue, clientValue } from '../engine.js';
+import { PROTOCOL_VERSION } from '../metadata.js';
 
 export type Message = Readonly<Record<string, unknown>>;
 
@@ -46,23 +46,36 @@ export function facts(message: unknown) {
  * Removes SEP-1359's `sessionId` from a message, which the SDK's schemas do not allow: from its top level, or
  * from the result of a client's response.
  */
-export function takenOff(came: Message): { readonly message: Message; readonly inside: Sent } {
+export function stripSessionId(came: Message): {
+  readonly message: Message;
+  readonly messageSessionId?: ClientValue;
+} {
   const { sessionId, ...message } = came;
+  if (sessionId !== undefined) return { message, messageSessionId: clientValue(sessionId) };
   const { result } = message;
-  if (sessionId !== undefined) return { message, inside: sent(sessionId) };
-  if (!isMessage(result) || result.sessionId === undefined)
-    return { message: came, inside: undefined };
-  const { sessionId: inside, ...rest } = result;
-  return { message: { ...message, result: rest }, inside: sent(inside) };
+  if (!isMessage(result) || result.sessionId === undefined) return { message: came };
+  const { sessionId: inResult, ...rest } = result;
+  return { message: { ...message, result: rest }, messageSessionId: clientValue(inResult) };
 }
 
 /** Adds the session to a message for a client that sent one. An error has no member for it. */
-export function carrying(message: Message, sessionId: string): Message {
-  return 'method' in message ? { ...message, sessionId } : withResult(message, { sessionId });
+export function addSessionId(message: Message, sessionId: string): Message {
+  return 'method' in message ? { ...message, sessionId } : mergedResult(message, { sessionId });
 }
 
-/** Adds members to the result of a response. */
-export function withResult(message: Message, more: Message): Message {
+/** Merges a patch into the result of a response, if it has one. */
+export function mergedResult(message: Message, patch: unknown): Message {
   const { result } = message;
-  return isMessage(result) ? { ...message, result: { ...result, ...more } } : message;
+  return isMessage(result) ? { ...message, result: merged(result, patch) } : message;
+}
+
+/** Returns an object changed by a JSON Merge Patch (RFC 7396). */
+export function merged(target: Message, patch: unknown): Message {
+  const all = { ...target } as Record<string, unknown>;
+  for (const [name, value] of Object.entries(patch ?? {})) {
+    if (value === null) delete all[name];
+    else if (!isMessage(value)) all[name] = value;
+    else all[name] = merged(isMessage(all[name]) ? all[name] : {}, value);
+  }
+  return all;
 }

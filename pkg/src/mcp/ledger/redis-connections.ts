@@ -1,6 +1,6 @@
 /** The connections that a ledger opens to a single Redis or Valkey. */
 
-import { Late, TimeLimit } from './later.js';
+import { TimeoutError, within } from '../later.js';
 
 export type Send = (...command: [string, ...string[]]) => PromiseLike<unknown>;
 
@@ -12,10 +12,10 @@ export interface Connection {
   close(): void;
 }
 
-/** A connection is given up if a command has no answer in so many seconds: its other side may be gone for good. */
-const SILENT = 2;
+/** A connection is given up if a command has no answer in so many milliseconds: its other side may be gone for good. */
+const SILENT = 2_000;
 /** The number of connections to keep for commands that have one to themselves, and the most at once. */
-const [KEPT, MOST] = [4, 64];
+const [KEPT, MOST_ALONE] = [4, 64];
 
 export class Connections {
   readonly #open: () => Connection;
@@ -35,21 +35,20 @@ export class Connections {
   /** Sends a command over the common connection. */
   readonly send: Send = (...command) => {
     this.#common ??= this.#made();
-    return this.#answered(this.#common, command);
+    return this.answered(this.#common, command);
   };
 
-  /** Runs commands on a connection that no other command uses meanwhile. */
-  async alone<T>(run: (send: Send) => Promise<T>): Promise<T> {
-    if (this.#all.size - this.#free.length > MOST) {
-      throw new Late(`expected at most ${MOST} commands that wait for a replica`);
+  /** Returns a connection that no other command uses until it is released. */
+  take(): Connection {
+    if (this.#all.size - this.#free.length > MOST_ALONE) {
+      throw new TimeoutError(`expected at most ${MOST_ALONE} commands that wait for a replica`);
     }
-    const connection = this.#free.pop() ?? this.#made();
-    try {
-      return await run((...command) => this.#answered(connection, command));
-    } finally {
-      if (!this.#all.has(connection) || this.#free.length >= KEPT) this.#give(connection);
-      else this.#free.push(connection);
-    }
+    return this.#free.pop() ?? this.#made();
+  }
+
+  release(connection: Connection): void {
+    if (!this.#all.has(connection) || this.#free.length >= KEPT) this.#give(connection);
+    else this.#free.push(connection);
   }
 
   /** Closes them all, because the client was closed; a client that is connected again opens new ones. */
@@ -62,11 +61,12 @@ export class Connections {
     this.#isClosed = false;
   }
 
-  async #answered(connection: Connection, command: [string, ...string[]]): Promise<unknown> {
+  /** Sends a command over a connection, and gives that up if there is no answer. */
+  async answered(connection: Connection, command: [string, ...string[]]): Promise<unknown> {
     try {
-      return await new TimeLimit(SILENT).wait(connection.send(...command));
+      return await within(SILENT, connection.send(...command));
     } catch (error) {
-      if (error instanceof Late) this.#give(connection);
+      if (error instanceof TimeoutError) this.#give(connection);
       throw error;
     }
   }

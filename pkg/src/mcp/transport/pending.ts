@@ -43,7 +43,7 @@ export class Pending<T extends Numbered> {
   }
 
   /** Returns the request that a message cancels, if it names one. */
-  meantBy({ method, params }: Cancelling): T | undefined {
+  cancelled({ method, params }: Cancelling): T | undefined {
     if (method !== 'notifications/cancelled') return undefined;
     return this.#last.get(Object(params).requestId);
   }

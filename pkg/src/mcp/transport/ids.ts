@@ -22,6 +22,6 @@ export function isOwn(id: unknown): id is string {
 }
 
 /** Returns the client's id for one of ours, and any other id unchanged. */
-export function meantBy(id: RequestId): RequestId {
+export function clientId(id: RequestId): RequestId {
   return isOwn(id) && prefix ? JSON.parse(id.slice(id.indexOf('-', prefix.length) + 1)) : id;
 }

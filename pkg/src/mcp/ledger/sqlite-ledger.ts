@@ -1,7 +1,6 @@
-import { flag, optional, options } from '../input.js';
-import { core, WIDE } from '../module.js';
-import type { Command } from './engine.js';
-import { type Ledger, storeText } from './ledger.js';
+import { checked, flag } from '../../input.js';
+import { core, WIDE } from '../../module.js';
+import { type Command, type Ledger, storeText } from './ledger.js';
 
 /** A database for {@link SqliteLedger}, as of `node:sqlite` and `better-sqlite3`. */
 export interface SqliteDatabase {
@@ -59,9 +58,9 @@ export class SqliteLedger implements Ledger {
    * @throws the database's errors if it cannot be written
    */
   constructor(database: SqliteDatabase, given: { readonly durable?: boolean | undefined } = {}) {
-    const { durable } = options(given, 'durable');
+    const { durable } = checked(given, { durable: flag });
     setUp(database);
-    if (optional(flag, 'durable', durable) === false) database.exec(storeText('sqlite-normal'));
+    if (durable === false) database.exec(storeText('sqlite-normal'));
     const statement = (name: string) => database.prepare(storeText(`sqlite-${name}`));
     this.#database = database;
     this.#now = statement('now');
