@@ -2,7 +2,6 @@
 //!
 //! This module is exempt from semantic versioning.
 
-use crate::sealer::Life;
 use crate::{Error, Sealer, Token, View};
 
 /// [`Sealer::seal`] with chosen claims: `age` in seconds since the session began.
@@ -18,14 +17,7 @@ pub fn seal<K>(
 ) -> Result<Token<K>, Error> {
     let now = sealer.now();
     let started_at = now.saturating_sub(age.into());
-    sealer.seal_at(
-        now,
-        Life {
-            started_at,
-            generation,
-        },
-        payload,
-    )
+    sealer.seal_at(now, started_at, generation, payload)
 }
 
 /// Returns the principal's tag under each key of the ring.

@@ -56,7 +56,7 @@ pub use inspect::{Inspected, inspect};
 pub use key_ring::KeyRing;
 pub use kind::{Kind, Purpose};
 pub use principal::{JwtClaims, Principal, PrincipalParts};
-pub use sealer::{Sealer, check_ttl};
+pub use sealer::{Sealer, Ttl, check_ttl};
 pub use session_id::SessionId;
 pub use sessions::{OpenedSession, SessionMetadata, Sessions};
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]

@@ -29,10 +29,15 @@ struct Bound<'v> {
     max_age: Option<Duration>,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Ttl {
+/// The lifetime of a token, chosen when it is sealed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ttl {
+    /// That of its kind ([`Kind::default_ttl`](crate::Kind::default_ttl)).
+    #[default]
     Default,
+    /// This time, in whole seconds.
     Given(Duration),
+    /// No expiry.
     None,
 }
 
@@ -136,7 +141,9 @@ impl<'v, K> Sealer<'v, K> {
         }
     }
 
-    pub(crate) fn with_ttl(mut self, ttl: Ttl) -> Self {
+    /// Sets the lifetime of sealed tokens, by a value: for bindings and tools.
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: Ttl) -> Self {
         self.bound.ttl = ttl;
         self
     }
@@ -168,7 +175,7 @@ impl<'v, K> Sealer<'v, K> {
     /// [`Error::InvalidArgument`], [`Error::TooLarge`], [`Error::EntropyUnavailable`].
     pub fn seal(&self, payload: &[u8]) -> Result<Token<K>, Error> {
         let now = self.now();
-        self.seal_at(now, Life::starting(now), payload)
+        self.seal_at(now, now, 0, payload)
     }
 
     /// Seals `value` as JSON.
@@ -200,16 +207,20 @@ impl<'v, K> Sealer<'v, K> {
         generation: u32,
         payload: &[u8],
     ) -> Result<Token<K>, Error> {
-        let life = Life {
-            started_at,
-            generation: generation.saturating_add(1),
-        };
-        self.seal_at(self.now(), life, payload)
+        let generation = generation.saturating_add(1);
+        self.seal_at(self.now(), started_at, generation, payload)
     }
 
     /// Seals as of `now`: the caller reads the clock once.
-    pub(crate) fn seal_at(&self, now: u64, life: Life, payload: &[u8]) -> Result<Token<K>, Error> {
-        self.bound.seal(now, life, payload).map(Token::new)
+    pub(crate) fn seal_at(
+        &self,
+        now: u64,
+        started_at: u64,
+        generation: u32,
+        payload: &[u8],
+    ) -> Result<Token<K>, Error> {
+        let sealed = self.bound.seal(now, started_at, generation, payload)?;
+        Ok(Token::new(sealed))
     }
 
     /// Checks the bindings and the lifetime, as sealing does: for options that are given once and
@@ -239,13 +250,19 @@ impl<'v, K> Sealer<'v, K> {
 }
 
 impl Bound<'_> {
-    fn seal(&self, now: u64, life: Life, payload: &[u8]) -> Result<Sealed, Error> {
+    fn seal(
+        &self,
+        now: u64,
+        started_at: u64,
+        generation: u32,
+        payload: &[u8],
+    ) -> Result<Sealed, Error> {
         self.purpose.check()?;
         let claims = Claims {
             issued_at: now,
             ttl: self.ttl_seconds()?,
-            age: u32::try_from(now.saturating_sub(life.started_at)).unwrap_or(u32::MAX),
-            generation: life.generation,
+            age: u32::try_from(now.saturating_sub(started_at)).unwrap_or(u32::MAX),
+            generation,
         };
         let codec = self.view.codec();
         let (holder, limit) = (self.view.holder(), codec.payload_limit());
@@ -290,23 +307,6 @@ pub fn check_ttl(ttl: Duration) -> Result<u32, Error> {
             u32::MAX,
             ttl.as_secs()
         ))),
-    }
-}
-
-/// The start and the generation of a session.
-#[derive(Clone, Copy)]
-pub(crate) struct Life {
-    /// Unix seconds.
-    pub started_at: u64,
-    pub generation: u32,
-}
-
-impl Life {
-    pub fn starting(started_at: u64) -> Self {
-        Self {
-            started_at,
-            generation: 0,
-        }
     }
 }
 

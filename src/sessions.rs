@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::format::clock::earlier;
 use crate::format::text::at_most;
 use crate::inspect::WIRE_LIMIT;
-use crate::sealer::{Life, Ttl, check_ttl};
+use crate::sealer::{Ttl, check_ttl};
 use crate::{Error, Opened, SessionId, Token, View, kind};
 
 /// `SessionMetadata` of the draft: the value of `_meta["io.modelcontextprotocol/session"]`, and
@@ -109,15 +109,20 @@ pub struct Sessions<'v> {
 impl Sessions<'_> {
     /// Sets the time that a session lives without a write, in whole seconds.
     #[must_use]
-    pub fn ttl(mut self, idle: Duration) -> Self {
-        self.idle = Ttl::Given(idle);
-        self
+    pub fn ttl(self, idle: Duration) -> Self {
+        self.with_ttl(Ttl::Given(idle))
     }
 
     /// Turns off the end by idling; the absolute limit remains.
     #[must_use]
-    pub fn no_expiry(mut self) -> Self {
-        self.idle = Ttl::None;
+    pub fn no_expiry(self) -> Self {
+        self.with_ttl(Ttl::None)
+    }
+
+    /// Sets the time that a session lives without a write, by a value: for bindings and tools.
+    #[must_use]
+    pub fn with_ttl(mut self, idle: Ttl) -> Self {
+        self.idle = idle;
         self
     }
 
@@ -147,8 +152,7 @@ impl Sessions<'_> {
         let clock = self.view.codec().clock();
         let now = clock.now();
         let id = self.view.mint_session_id_at(clock.now_ms)?;
-        let life = Life::starting(started_at.unwrap_or(now));
-        let (metadata, _) = self.write(&id, now, life, payload)?;
+        let (metadata, _) = self.write(&id, now, started_at.unwrap_or(now), 0, payload)?;
         Ok(metadata)
     }
 
@@ -212,11 +216,15 @@ impl Sessions<'_> {
         session: &OpenedSession,
         payload: &[u8],
     ) -> Result<(SessionMetadata, Token<kind::State>), Error> {
-        let life = Life {
-            started_at: session.state.started_at(),
-            generation: session.state.generation().saturating_add(1),
-        };
-        self.write(&session.id, self.view.codec().clock().now(), life, payload)
+        let (started_at, before) = (session.state.started_at(), session.state.generation());
+        let now = self.view.codec().clock().now();
+        self.write(
+            &session.id,
+            now,
+            started_at,
+            before.saturating_add(1),
+            payload,
+        )
     }
 
     /// Creates a session with the state of another, which continues independently. It keeps the
@@ -246,13 +254,14 @@ impl Sessions<'_> {
         &self,
         id: &SessionId,
         now: u64,
-        life: Life,
+        started_at: u64,
+        generation: u32,
         payload: &[u8],
     ) -> Result<(SessionMetadata, Token<kind::State>), Error> {
         let sealer = self.view.state(id).with_ttl(self.idle);
-        let token = sealer.seal_at(now, life, payload)?;
+        let token = sealer.seal_at(now, started_at, generation, payload)?;
         let state = token.as_str();
-        let metadata = self.metadata(id, life.started_at, token.expires_at(), state);
+        let metadata = self.metadata(id, started_at, token.expires_at(), state);
         Ok((metadata, token))
     }
 

@@ -10,7 +10,7 @@ use crate::pending::Pending;
 use crate::reason::Reason;
 use crate::step::{Item, Presented, Question, Step};
 use crate::text::remembered;
-use sealwax::TokenId;
+use sealwax::Opened;
 
 /// A token that passed every check of its seal, and what the ledger is asked about it.
 pub(super) struct Token {
@@ -179,34 +179,15 @@ fn ask(question: Question) -> Step {
     Step::Ask { question, within }
 }
 
-/// The id and the times of an opened token.
-pub(super) struct Times {
-    id: TokenId,
-    issued_at: u64,
-    started_at: u64,
-    expires_at: Option<u64>,
-}
-
-impl Times {
-    pub fn of<K>(opened: &sealwax::Opened<K>) -> Self {
-        Self {
-            id: opened.token_id(),
-            issued_at: opened.issued_at(),
-            started_at: opened.started_at(),
-            expires_at: opened.expires_at(),
-        }
-    }
-}
-
 impl Token {
-    pub fn new(item: Item, opened: Times, check: Option<Check>) -> Self {
-        let presented = Presented::token(item, opened.id, opened.expires_at);
+    pub fn new<K>(item: Item, opened: &Opened<K>, check: Option<Check>) -> Self {
+        let presented = Presented::token(item, opened.token_id(), opened.expires_at());
         Self {
             until: presented.until,
             presented,
             check,
-            issued_at: opened.issued_at,
-            started_at: opened.started_at,
+            issued_at: opened.issued_at(),
+            started_at: opened.started_at(),
         }
     }
 

@@ -42,6 +42,7 @@ pub enum Answer {
 
 /// A JSON-RPC 2.0 error object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RpcError {
     /// The code.
@@ -50,6 +51,10 @@ pub struct RpcError {
     pub message: &'static str,
     /// The data, if the profile has any.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        test,
+        schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
+    )]
     pub data: Option<ErrorData>,
 }
 
@@ -81,6 +86,7 @@ pub enum ErrorData {
 
 /// A `CallToolResult` with `isError` and one text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolResult {
@@ -93,6 +99,10 @@ pub struct ToolResult {
     pub result_type: Option<&'static str>,
     /// The latest state of the session.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        test,
+        schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
+    )]
     pub meta: Option<StaleMeta>,
 }
 
@@ -150,11 +160,12 @@ impl Stale {
 }
 
 const NOT_RAN: &str = "Nothing was done, because the session has changed meanwhile. Try again.";
-const RAN: &str = "The session has changed while the tool ran, so its result was discarded. HandleOpKind it did \
+const RAN: &str = "The session has changed while the tool ran, so its result was discarded. What it did \
                    outside of the session may have been done: check before you try again.";
 
 /// The text of a [`ToolResult`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TextContent {
     /// Always `text`.
@@ -317,4 +328,31 @@ pub(super) const FIELD_LIMIT: usize = 1024;
 fn is_well_formed(session_id: &str) -> bool {
     (1..=FIELD_LIMIT).contains(&session_id.len())
         && session_id.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Stale};
+    use sealwax::SessionMetadata;
+
+    #[test]
+    fn a_model_is_told_what_became_of_its_call() {
+        for (ran, text) in [
+            (
+                false,
+                "Nothing was done, because the session has changed meanwhile. Try again.",
+            ),
+            (
+                true,
+                "The session has changed while the tool ran, so its result was discarded. What it did outside of \
+                 the session may have been done: check before you try again.",
+            ),
+        ] {
+            let session = SessionMetadata::new("sess_1", None);
+            match Stale::new(ran, session).answer("tools/call", true) {
+                Answer::ToolResult(tool) => assert_eq!(tool.content[0].text, text),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 }

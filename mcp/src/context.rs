@@ -110,17 +110,6 @@ impl Context {
         }
     }
 
-    /// Begins to wait for an answer, for `most` at most, and returns for how long: zero if no time is
-    /// left.
-    pub fn wait(&mut self, most: Duration) -> Duration {
-        self.time.wait(self.guard.now_ms(), most)
-    }
-
-    /// Takes what the answer took from the time that is left.
-    pub fn answered(&mut self) {
-        self.time.stop(|| self.guard.now_ms());
-    }
-
     /// Returns the codec scoped to the caller, or else the step that asks for the caller.
     pub fn view(&mut self) -> Result<Arc<View>, Step> {
         self.known().ok_or_else(|| {

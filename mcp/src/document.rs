@@ -11,11 +11,14 @@ mod read;
 mod redis;
 mod settings;
 mod step;
-mod write;
+#[cfg(test)]
+mod types;
+
+use serde::Serialize;
 
 pub use event::on;
 pub use handle::{fork, handle};
-pub use ledger::{fitness, judge, run};
+pub use ledger::{judge, run};
 pub use message::{message, revoke, transport};
 pub use redis::{answered, dialogue};
 pub use settings::guard;
@@ -25,3 +28,8 @@ use sealwax::Error;
 const NO_DOCUMENT: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
     "engine: expected a document as docs/engine.md specifies",
 ));
+
+/// Writes strings, numbers and structs of these, which always serialize.
+fn write(document: &impl Serialize) -> String {
+    serde_json::to_string(document).unwrap_or_default()
+}

@@ -11,6 +11,8 @@ use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::{Session, Written};
 use crate::step::{OUT_OF_ORDER, Refused, Step};
+#[cfg(feature = "documents")]
+use crate::token_fields::TokenFields;
 use crate::transport::TransportFlow;
 use sealwax::Principal;
 use sealwax::{Error, SessionMetadata};
@@ -31,6 +33,22 @@ enum Flow {
     Handle(Box<HandleFlow>),
     Revoking(Box<Revoking>),
     Over,
+}
+
+impl Flow {
+    fn request(&self) -> Result<&Request, Error> {
+        match self {
+            Self::Request(request) => Ok(request),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    fn request_mut(&mut self) -> Result<&mut Request, Error> {
+        match self {
+            Self::Request(request) => Ok(request),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
 }
 
 impl Guard {
@@ -118,7 +136,8 @@ impl Exchange {
     /// [`Error::InvalidArgument`] if the event does not match that step: the adapter's fault.
     pub fn on(&mut self, event: Event<'_>) -> Result<Step, Error> {
         let step = self.take(event).ok_or(OUT_OF_ORDER)?;
-        self.context.answered();
+        let Context { time, guard, .. } = &mut self.context;
+        time.stop(|| guard.now_ms());
         Ok(self.settle(step))
     }
 
@@ -169,10 +188,7 @@ impl Exchange {
     /// [`Error::InvalidArgument`] for a method without `requestState`, and before and after its
     /// handler.
     pub fn state(&self) -> Result<Option<&str>, Error> {
-        match &self.flow {
-            Flow::Request(request) => request.state(),
-            _ => Err(OUT_OF_ORDER),
-        }
+        self.flow.request()?.state()
     }
 
     /// Seals the next `requestState` for this request and its caller, and returns the token: the
@@ -184,9 +200,15 @@ impl Exchange {
     /// As [`state`](Self::state); [`Error::InvalidArgument`] for invalid JSON, [`Error::TooLarge`],
     /// [`Error::EntropyUnavailable`].
     pub fn seal_state(&mut self, json: &str) -> Result<String, Error> {
-        match &mut self.flow {
-            Flow::Request(request) => request.seal_state(&self.context, json),
-            _ => Err(OUT_OF_ORDER),
+        self.flow.request_mut()?.seal_state(&self.context, json)
+    }
+
+    /// Returns the members of the request that carry a token.
+    #[cfg(feature = "documents")]
+    pub(super) fn token_fields(&self) -> Option<TokenFields> {
+        match &self.flow {
+            Flow::Request(request) => request.token_fields(),
+            _ => None,
         }
     }
 
@@ -194,10 +216,7 @@ impl Exchange {
     /// list has none.
     #[must_use]
     pub fn session(&self) -> Option<&Session> {
-        match &self.flow {
-            Flow::Request(request) => request.session(),
-            _ => None,
-        }
+        self.flow.request().ok()?.session()
     }
 
     /// Writes the value of the session, as JSON: it is sent with the result. With a ledger, the
@@ -208,10 +227,7 @@ impl Exchange {
     /// [`Error::InvalidArgument`] without a session, in a notification, before and after its
     /// handler, if the server holds the value, and for invalid JSON.
     pub fn write(&mut self, json: &str) -> Result<(), Error> {
-        match &mut self.flow {
-            Flow::Request(request) => request.write(json, Written::Once),
-            _ => Err(OUT_OF_ORDER),
-        }
+        self.flow.request_mut()?.write(json, Written::Once)
     }
 
     /// Writes the session's value, computed by a function of the author. If another request wrote
@@ -223,10 +239,7 @@ impl Exchange {
     ///
     /// As [`write`](Self::write).
     pub fn update(&mut self, json: &str) -> Result<(), Error> {
-        match &mut self.flow {
-            Flow::Request(request) => request.write(json, Written::Again),
-            _ => Err(OUT_OF_ORDER),
-        }
+        self.flow.request_mut()?.write(json, Written::Again)
     }
 
     /// Forks the session: the new one starts with the written value, or else the opened one, and
@@ -237,10 +250,7 @@ impl Exchange {
     ///
     /// As [`write`](Self::write); [`Error::TooLarge`], [`Error::EntropyUnavailable`].
     pub fn fork(&self) -> Result<SessionMetadata, Error> {
-        match &self.flow {
-            Flow::Request(request) => request.fork(&self.context),
-            _ => Err(OUT_OF_ORDER),
-        }
+        self.flow.request()?.fork(&self.context)
     }
 
     /// Returns the value of a handle, as JSON, before it is accepted: an adapter that fails to
@@ -286,17 +296,18 @@ impl Exchange {
     fn settle(&mut self, mut step: Step) -> Step {
         loop {
             let context = &mut self.context;
-            let limit = context.guard.settings().time_limit;
+            let guard = &context.guard;
+            let limit = guard.settings().time_limit;
             let answer = match &mut step {
                 Step::Identify => context.principal.take().map(Event::Principal),
                 Step::Ask { within, .. } => {
-                    *within = context.wait(limit);
+                    *within = context.time.wait(guard.now_ms(), limit);
                     let late = || Event::Answer(Verdict::Unavailable(late("accept")));
                     within.is_zero().then(late)
                 }
                 Step::Ledger(command) => {
                     // The engine can try it once more.
-                    command.within = context.wait(limit * 3 / 10);
+                    command.within = context.time.wait(guard.now_ms(), limit * 3 / 10);
                     command
                         .within
                         .is_zero()

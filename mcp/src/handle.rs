@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::admission;
-use crate::admission::{Admission, RefusedAt, Times};
+use crate::admission::{Admission, RefusedAt};
 use crate::answer::RpcError;
 use crate::context::{About, Context};
 use crate::input::{ClientValue, Event, HandleOp, HandleOpKind, OwnedClientValue, Predecessor};
@@ -241,11 +241,7 @@ impl HandleFlow {
             None => sealer,
         };
         let opened = sealer.open(self.text()?)?;
-        let token = admission::Token::new(
-            Item::HandleState,
-            Times::of(&opened),
-            Some(self.token_check()),
-        );
+        let token = admission::Token::new(Item::HandleState, &opened, Some(self.token_check()));
         let result = HandleResult {
             handle: None,
             id: token.presented.id.clone(),

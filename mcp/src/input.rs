@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+
+use crate::members::{Millis, PrincipalParts};
 
 use sealwax::Principal;
 
@@ -43,6 +46,13 @@ impl<'a> From<Option<&'a str>> for ClientValue<'a> {
     }
 }
 
+impl<'de: 'a, 'a> Deserialize<'de> for ClientValue<'a> {
+    /// Reads a member of a [`Value`](serde_json::Value), where an error leaves no rest unread.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(<&str>::deserialize(from).map_or(Self::Other, Self::Text))
+    }
+}
+
 impl<'a> From<&'a Value> for ClientValue<'a> {
     fn from(value: &'a Value) -> Self {
         match value {
@@ -77,7 +87,9 @@ impl OwnedClientValue {
 }
 
 /// A request or a notification, as the SDK's handlers receive it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Message<'a> {
     /// The method.
     pub method: &'a str,
@@ -85,6 +97,7 @@ pub struct Message<'a> {
     /// text.
     pub target: Option<&'a str>,
     /// `params.arguments` as JSON, as received: before any handler could change them.
+    #[serde(skip)]
     pub arguments: Option<&'a str>,
     /// Whether it is a notification, which gets no answer.
     pub notification: bool,
@@ -93,29 +106,41 @@ pub struct Message<'a> {
     /// The HTTP header `Mcp-Session-Id`.
     pub header: Option<&'a str>,
     /// The member of `params` that [`TokenFields::param`](super::TokenFields::param) names.
+    #[serde(borrow)]
     pub token: ClientValue<'a>,
     /// `params._meta["io.modelcontextprotocol/session"]`, of any type.
+    #[serde(borrow)]
     pub session: Option<ClientSession<'a>>,
     /// The caller, if the adapter knows it already.
+    #[serde(deserialize_with = "caller")]
+    #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
     pub principal: Option<Result<Principal, Failed>>,
     /// The time that is left for its questions, if a wrapper asked some already
     /// ([`Deliver::within`](super::Deliver::within)).
+    #[serde(rename = "withinMs", deserialize_with = "Millis::some")]
+    #[cfg_attr(test, schemars(with = "Option<u64>"))]
     pub within: Option<Duration>,
 }
 
 /// The metadata of a data-layer session, as a client sent it. Anything but an object has neither
 /// member.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ClientSession<'a> {
     /// `sessionId`.
+    #[serde(borrow)]
     pub id: ClientValue<'a>,
     /// `state`.
+    #[serde(borrow)]
     pub state: ClientValue<'a>,
 }
 
 /// A message around HTTP or stdio, before the SDK sees it: for `Mcp-Session-Id` of the revisions up
 /// to 2025-11-25, and SEP-1359.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct TransportMessage<'a> {
     /// The method of an HTTP request; `None` on stdio. Any other than `POST`, `GET` and `DELETE` is
     /// delivered without a check.
@@ -129,13 +154,26 @@ pub struct TransportMessage<'a> {
     /// The HTTP header `MCP-Protocol-Version`.
     pub version: Option<&'a str>,
     /// The HTTP header `Mcp-Session-Id`. More than one is [`ClientValue::Other`].
+    #[serde(borrow)]
     pub header: ClientValue<'a>,
     /// SEP-1359's `sessionId`: beside `params`, or inside a client's `result`.
+    #[serde(borrow)]
     pub message_session_id: ClientValue<'a>,
     /// The `params` of `initialize` as JSON.
+    #[serde(skip)]
     pub initialize: Option<&'a str>,
     /// The caller, if the adapter knows it already.
+    #[serde(deserialize_with = "caller")]
+    #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
     pub principal: Option<Result<Principal, Failed>>,
+}
+
+/// Reads the caller of a message. A faulty one is the adapter's fault, not the client's.
+fn caller<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Result<Principal, Failed>>, D::Error> {
+    let principal = PrincipalParts::read(from);
+    Ok(Some(principal.map_err(|error| Failed(error.to_string()))))
 }
 
 /// An operation of a handler on a handle of one type. Lifetimes are in whole seconds.
@@ -194,7 +232,9 @@ pub enum HandleOpKind<'a> {
 }
 
 /// The data of a handle that its successor needs, known from opening it. Times are in Unix seconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct Predecessor {
     /// The time of making of the first handle of the chain.
     pub started_at: u64,

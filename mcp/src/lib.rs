@@ -109,6 +109,7 @@ mod guard;
 mod handle;
 mod input;
 pub mod ledger;
+mod members;
 mod pending;
 mod reason;
 mod request;

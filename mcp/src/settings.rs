@@ -1,16 +1,25 @@
 //! The settings of a guard.
 
+use std::fmt;
 use std::time::Duration;
 
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::members::Seconds;
 use sealwax::{Error, View, check_ttl};
 
 /// Settings of a [ledger](crate::ledger).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
 pub struct LedgerSettings {
     /// Distinguishes two ledgers of one audience in one store; empty by default.
     pub label: String,
     /// The largest difference between the clocks of the replicas and of the store, in whole
     /// seconds: 5 by default, and 0 if the ledger is `local`.
+    #[serde(with = "Seconds")]
     pub clock_tolerance: Option<Duration>,
     /// Whether the ledger is on this machine, as a file or in memory, so that there is one clock.
     pub local: bool,
@@ -32,15 +41,19 @@ impl LedgerSettings {
 }
 
 /// Settings of data-layer sessions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
 pub struct SessionSettings {
     /// The lifetime of a session without a write, in whole seconds: 24 hours by default.
+    #[serde(with = "Seconds")]
     pub ttl: Option<Duration>,
     /// Whether it lives up to the codec's `session_max_age`.
     pub no_expiry: bool,
     /// Whether the server holds the session's value, by its ulid: only the id is verified then.
     pub held_by_server: bool,
     /// The requests that are refused without a session.
+    #[cfg_attr(test, schemars(with = "RequiredDocument"))]
     pub required: Required,
 }
 
@@ -55,15 +68,73 @@ pub struct Required {
     pub tools: Vec<String>,
 }
 
+/// [`Required`], but for all.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+#[derive(Default)]
+struct RequiredNames {
+    /// Methods, such as `resources/read`.
+    methods: Vec<String>,
+    /// Tools, by name.
+    tools: Vec<String>,
+}
+
+/// The forms of [`Required`] in a document.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged, rename = "Required")]
+#[expect(dead_code, reason = "for its schema")]
+enum RequiredDocument {
+    All(bool),
+    Some(RequiredNames),
+}
+
+impl<'de> Deserialize<'de> for Required {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Required;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, or methods and tools")
+            }
+
+            fn visit_bool<E>(self, all: bool) -> Result<Required, E> {
+                Ok(Required {
+                    all,
+                    ..Required::default()
+                })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Required, A::Error> {
+                let names = RequiredNames::deserialize(MapAccessDeserializer::new(members))?;
+                Ok(Required {
+                    all: false,
+                    methods: names.methods,
+                    tools: names.tools,
+                })
+            }
+        }
+
+        from.deserialize_any(Reader)
+    }
+}
+
 /// Settings of sessions of the transport, for
 /// [`Guard::transport`](crate::Guard::transport).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
 pub struct TransportSettings {
     /// Whether an HTTP request without a session is refused: true by default.
     pub required: bool,
     /// The lifetime of a session, in whole seconds: 30 days by default.
+    #[serde(with = "Seconds")]
     pub ttl: Option<Duration>,
     /// The time that a session may be idle, in whole seconds; this requires a ledger.
+    #[serde(with = "Seconds")]
     pub idle: Option<Duration>,
     /// Whether to speak SEP-1359.
     pub sep1359: bool,

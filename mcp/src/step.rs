@@ -3,9 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::answer::{RpcError, ToolResult};
 use crate::input::{Predecessor, Scope};
 use crate::ledger::Command;
+use crate::members::{Millis, is_false};
 use sealwax::{Error, SessionMetadata};
 
 /// The next step of an adapter. [`Respond`](Self::Respond), [`Reply`](Self::Reply),
@@ -42,7 +45,9 @@ pub enum Step {
 }
 
 /// The kinds of things that a guard handles, by their names in every language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Item {
     /// `request-state`: `requestState` of revision 2026-07-28.
@@ -89,10 +94,13 @@ pub enum Question {
 }
 
 /// A token that passed every check of its seal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Presented {
     /// Its kind.
+    #[serde(rename = "kind")]
     pub item: Item,
     /// The token id, or the ulid of a handle or a data-layer session: 32 hex digits.
     pub id: String,
@@ -101,39 +109,53 @@ pub struct Presented {
     pub until: Option<u64>,
     /// Whether any user may present it: a cursor of a public page, which a cache may hand to any
     /// user.
+    #[serde(skip_serializing_if = "is_false")]
     pub public: bool,
 }
 
 /// A message on its way to the SDK.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Deliver {
     /// The opened value, for the member of `params` that carries it. `None`: the member is absent
     /// and stays so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<String>,
     /// The result, as JSON, of a method that the guard serves itself: the SDK's handler returns
     /// this.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub builtin_result: Option<String>,
     /// The negotiated values of the session of the transport, as JSON: `protocolVersion`,
     /// `clientCapabilities`, `clientInfo`, `serverCapabilities`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub negotiated: Option<String>,
     /// The id of that session's token, for logs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<String>,
     /// The end of that session's own lifetime, in Unix seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<u64>,
     /// The value for the missing header `MCP-Protocol-Version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The `sessionId` to add to every message sent for it: inside a `result`, or beside `params`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub add_session_id: Option<String>,
     /// The results to report before they are sent.
+    #[serde(skip_serializing_if = "Report::is_never")]
     pub report: Report,
     /// The time that is left for what the message may still have to ask: for the
     /// [`Message::within`](super::Message::within) of the message inside.
+    #[serde(rename = "withinMs", with = "Millis")]
     pub within: Duration,
 }
 
 /// The results that an adapter reports before they are sent. An error need not be reported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(into = "ReportDocument")]
 pub enum Report {
     /// None.
     #[default]
@@ -142,6 +164,30 @@ pub enum Report {
     Member(&'static str),
     /// All.
     Always,
+}
+
+impl Report {
+    fn is_never(&self) -> bool {
+        *self == Self::Never
+    }
+}
+
+/// The forms of [`Report`] in a document.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+enum ReportDocument {
+    Always(bool),
+    Member(&'static str),
+}
+
+impl From<Report> for ReportDocument {
+    fn from(report: Report) -> Self {
+        match report {
+            Report::Member(member) => Self::Member(member),
+            report => Self::Always(report == Report::Always),
+        }
+    }
 }
 
 /// Changes to a result before it is sent.
@@ -166,19 +212,26 @@ pub struct Respond {
 }
 
 /// An answer of the engine. If the SDK speaks HTTP itself, the SDK chooses the status.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Reply {
     /// The status of an HTTP response.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// The header `Allow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub allow: Option<&'static str>,
     /// A JSON-RPC error, with the request's id, or `null` if it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<RpcError>,
     /// Whether a JSON-RPC result `{}` answers the request.
+    #[serde(skip_serializing_if = "is_false")]
     pub done: bool,
     /// The result of a tool whose handle was refused, or whose session's state is not the latest
     /// one. Outside of tools it is `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<Box<ToolResult>>,
 }
 
@@ -197,25 +250,34 @@ impl Reply {
 }
 
 /// The result of a handler's operation on a handle.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HandleResult {
     /// The handle, if one was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub handle: Option<String>,
     /// The ulid of a handle that is the key of a row, or the token id of one that holds its state.
     pub id: String,
     /// Its end, for the model to read: `YYYY-MM-DDTHH:MM:SSZ`. `None` for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
     /// The value that a handle holds, as JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// For a handle that holds its state: the data to make its successor.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub predecessor: Option<Predecessor>,
     /// For a handle that holds its state: its times.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<HandleTimes>,
 }
 
 /// The times of a handle that holds its state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HandleTimes {
     /// The time of making, in Unix seconds.
@@ -223,22 +285,29 @@ pub struct HandleTimes {
     /// Its end, in Unix seconds. `None` for never.
     pub expires_at: Option<u64>,
     /// Whether an older key made it.
+    #[serde(skip_serializing_if = "is_false")]
     pub needs_reseal: bool,
     /// Whether to renew it now.
+    #[serde(skip_serializing_if = "is_false")]
     pub needs_renewal: bool,
 }
 
 /// A refusal or a failure: for the author's hook and log. It holds no token and no payload.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Refused {
     /// A code of [`Error`](sealwax::Error), or one of a guard, as docs/refusals.md lists them.
     pub code: &'static str,
     /// The kind of thing that was refused.
+    #[serde(rename = "kind")]
     pub item: Item,
     /// The token id, or the ulid, if it can be read. It is verified only if the token opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<String>,
     /// The target of the request, as the client named it: a tool, a prompt or a resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// The expected and the found value.
     pub message: String,

@@ -63,7 +63,7 @@ export interface Carried {
   readonly target: string | undefined;
 }
 
-export function carriedMembers(
+export function tokenMembers(
   kind: Carried['kind'],
   param: string,
   result: string,

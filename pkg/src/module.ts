@@ -52,7 +52,7 @@ export function core(room = SOME): typeof raw {
  * @internal
  */
 export function entered<T>(object: T, room = SOME): T {
-  raw.room(room);
+  raw.checkStack(room);
   return object;
 }
 

@@ -9,7 +9,7 @@ import { CONSUMER, INSTALLED, MCP, manifest } from './consumer.mjs';
 const MODULES = [
   ...['answer', 'codec', 'context', 'error', 'facts', 'index', 'input', 'inspect', 'key'],
   ...['lifetime', 'main', 'module', 'nonce', 'opened', 'owned', 'principal', 'sealer', 'sessions'],
-  ...['shared', 'slim', 'view', 'views'],
+  ...['documents', 'shared', 'slim', 'view', 'views'],
   ...['mcp/accept', 'mcp/acts', 'mcp/call', 'mcp/caller', 'mcp/client'],
   ...['mcp/data-layer-sessions', 'mcp/engine', 'mcp/guard', 'mcp/handle-refused', 'mcp/handles'],
   ...['mcp/held-handles', 'mcp/http-sessions', 'mcp/ids', 'mcp/index', 'mcp/later', 'mcp/ledger'],

@@ -16,27 +16,19 @@ impl Clock {
         self.now_ms / 1000
     }
 
-    /// Checks sealed tokens, which count in seconds.
-    pub fn check_seconds(&self, issued: u64, ends: Option<u64>) -> Result<(), Error> {
-        self.check(1, self.now(), issued, ends)
-    }
-
-    /// Checks ids and handles, which count in milliseconds.
-    pub fn check_ms(&self, issued: u64, ends: Option<u64>) -> Result<(), Error> {
-        self.check(1000, self.now_ms, issued, ends)
-    }
-
-    /// Allows the skew for the future, and nothing for the past. Errors are in seconds.
-    fn check(&self, unit: u64, now: u64, issued: u64, ends: Option<u64>) -> Result<(), Error> {
-        if issued > now.saturating_add(self.skew.as_secs() * unit) {
-            let (issued_at, now) = (issued / unit, now / unit);
+    /// Allows the skew for the future, and nothing for the past. Sealed tokens count in seconds: 1 of
+    /// these `per_second`; ids and handles in milliseconds: 1000. Errors are in seconds.
+    pub fn check(&self, per_second: u64, issued: u64, ends: Option<u64>) -> Result<(), Error> {
+        let now = self.now_ms / (1000 / per_second);
+        if issued > now.saturating_add(self.skew.as_secs() * per_second) {
+            let (issued_at, now) = (issued / per_second, now / per_second);
             return Err(Error::NotYetValid { issued_at, now });
         }
         match ends.filter(|end| now >= *end) {
             None => Ok(()),
             Some(end) => Err(Error::Expired {
-                at: end / unit,
-                now: now / unit,
+                at: end / per_second,
+                now: now / per_second,
             }),
         }
     }

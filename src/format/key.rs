@@ -155,12 +155,9 @@ impl fmt::Debug for Key {
 
 fn expand<const N: usize>(prk: &Hkdf<Sha256>, info: &[u8]) -> Zeroizing<[u8; N]> {
     let mut out = Zeroizing::new([0; N]);
-    #[expect(
-        clippy::expect_used,
-        reason = "HKDF-SHA-256 gives up to 8,160 bytes; N is 32 at most"
-    )]
-    prk.expand(info, out.as_mut())
-        .expect("N is in HKDF's range");
+    let expanded = prk.expand(info, out.as_mut());
+    #[expect(clippy::expect_used, reason = "HKDF gives 8,160 bytes")]
+    expanded.expect("N is in HKDF's range");
     out
 }
 

@@ -32,13 +32,6 @@ enum Need {
     Must,
 }
 
-/// The fields of a kind.
-struct Needs {
-    label: Need,
-    session_id: Need,
-    context: Need,
-}
-
 impl Kind {
     /// All kinds, in the order of their bytes.
     pub const ALL: [Self; 6] = [
@@ -78,19 +71,15 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| *kind as u8 == byte)
     }
 
-    fn needs(self) -> Needs {
+    /// Returns whether it has a label, a session id and a context.
+    fn needs(self) -> [Need; 3] {
         use Need::{May, Must, Never};
-        let needs = |label, session_id, context| Needs {
-            label,
-            session_id,
-            context,
-        };
         match self {
-            Self::State => needs(Never, Must, Never),
-            Self::RequestState => needs(Never, Never, Must),
-            Self::Session => needs(Never, Never, Never),
-            Self::Cursor | Self::HandleState => needs(Must, Never, Never),
-            Self::Custom => needs(Must, May, May),
+            Self::State => [Never, Must, Never],
+            Self::RequestState => [Never, Never, Must],
+            Self::Session => [Never, Never, Never],
+            Self::Cursor | Self::HandleState => [Must, Never, Never],
+            Self::Custom => [Must, May, May],
         }
     }
 }
@@ -130,10 +119,20 @@ impl<'a> Purpose<'a> {
 
     /// Checks the fields against the table of kinds.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let needs = self.kind.needs();
-        self.check_presence("label", needs.label, self.label.is_empty())?;
-        self.check_presence("session id", needs.session_id, self.session_id.is_empty())?;
-        self.check_presence("context", needs.context, self.context.is_empty())?;
+        let kind = self.kind;
+        let fields = [
+            ("label", self.label.is_empty()),
+            ("session id", self.session_id.is_empty()),
+            ("context", self.context.is_empty()),
+        ];
+        for (need, (field, empty)) in kind.needs().into_iter().zip(fields) {
+            let problem = match (need, empty) {
+                (Need::Must, true) => format!("{field}: required for kind {kind}"),
+                (Need::Never, false) => format!("{field}: not used by kind {kind}, leave it out"),
+                _ => continue,
+            };
+            return Err(Error::argument(problem));
+        }
         text::check("label", self.label)?;
         text::check("session id", self.session_id)?;
         if self.kind == Kind::HandleState {
@@ -146,18 +145,5 @@ impl<'a> Purpose<'a> {
             )));
         }
         Ok(())
-    }
-
-    fn check_presence(&self, field: &str, need: Need, empty: bool) -> Result<(), Error> {
-        let kind = self.kind;
-        match (need, empty) {
-            (Need::Must, true) => Err(Error::argument(format!(
-                "{field}: required for kind {kind}"
-            ))),
-            (Need::Never, false) => Err(Error::argument(format!(
-                "{field}: not used by kind {kind}, leave it out"
-            ))),
-            _ => Ok(()),
-        }
     }
 }

@@ -116,7 +116,13 @@ pub(crate) fn open(
 ) -> Result<Contents, Error> {
     at_most("token", text.len(), max_text_len(limit))?;
     let mut token = decode(text)?;
-    let key_id = check_header(&token, purpose.kind)?;
+    let (kind, key_id) = parse_header(&token)?;
+    if kind != purpose.kind {
+        return Err(Error::WrongPurpose {
+            expected: format!("a token of kind {}", purpose.kind),
+            found: format!("one of kind {kind}"),
+        });
+    }
     let (at, key, expected_tag) = holder.opening(key_id)?;
     decrypt(key, holder.audience, purpose, &mut token)?;
 
@@ -133,7 +139,7 @@ pub(crate) fn open(
         claims.expires_at(),
         max_age.map(|age| claims.started_at().saturating_add(age)),
     );
-    clock.check_seconds(claims.issued_at, ends)?;
+    clock.check(1, claims.issued_at, ends)?;
 
     let token_id = token_id(&leading(&token[HEADER_LEN..]));
     let start = token.len() - payload.len();
@@ -192,18 +198,6 @@ fn is_other_version(text: &str) -> bool {
 fn parse_header(token: &[u8]) -> Result<(Kind, KeyId), Error> {
     let kind = Kind::from_byte(token[0]).ok_or(Error::Unsupported("the kind of the token"))?;
     Ok((kind, KeyId(leading(&token[1..]))))
-}
-
-/// Returns the id of the key that sealed a token, if the token is of the expected kind.
-fn check_header(token: &[u8], expected: Kind) -> Result<KeyId, Error> {
-    let (kind, key_id) = parse_header(token)?;
-    if kind == expected {
-        return Ok(key_id);
-    }
-    Err(Error::WrongPurpose {
-        expected: format!("a token of kind {expected}"),
-        found: format!("one of kind {kind}"),
-    })
 }
 
 /// Decrypts `token` in place and cuts the authentication tag off.

@@ -68,11 +68,8 @@ fn decode(text: &str) -> Result<[u8; LEN], Error> {
     const EXPECTED: Error = Error::Malformed("a session id: sess_ and 59 characters of base64url");
     let body = text.strip_prefix(PREFIX).ok_or(EXPECTED)?;
     let mut bytes = [0; LEN];
-    if base64url::decode_into(body, &mut bytes) {
-        Ok(bytes)
-    } else {
-        Err(EXPECTED)
-    }
+    let valid = base64url::decode_into(body, &mut bytes);
+    valid.then_some(bytes).ok_or(EXPECTED)
 }
 
 fn parse(bytes: &[u8; LEN]) -> (KeyId, Ulid) {

@@ -31,7 +31,7 @@ impl Ulid {
     /// Checks the time of making against the server's time, and against `max_age` seconds if given.
     pub fn check_time(&self, clock: &Clock, max_age: Option<u64>) -> Result<(), Error> {
         let ends = max_age.map(|seconds| self.ends_ms(seconds));
-        clock.check_ms(self.created_at_ms(), ends)
+        clock.check(1000, self.created_at_ms(), ends)
     }
 
     /// Returns the time at which `max_age` seconds are over, in Unix milliseconds.

@@ -9,7 +9,7 @@ use crate::identifier::{Identifier, give};
 use crate::input;
 use crate::output::{Buffer, Slot, free};
 use crate::status::Status;
-use crate::token::{Life, Lifetime, Opened};
+use crate::token::{Lifetime, Opened, ttl};
 use crate::view::View;
 
 /// A data-layer session, opened and fully checked: its id and its state.
@@ -229,11 +229,6 @@ unsafe fn sessions<'a>(
     lifetime: *const Lifetime,
 ) -> Result<Sessions<'a>, Failure> {
     // SAFETY: the caller's promise is the same.
-    let (view, life) = unsafe { (input::object("view", view)?, Life::of(lifetime)?) };
-    let sessions = view.0.sessions();
-    Ok(match life {
-        Life::Default => sessions,
-        Life::Ttl(ttl) => sessions.ttl(ttl),
-        Life::NoExpiry => sessions.no_expiry(),
-    })
+    let (view, ttl) = unsafe { (input::object("view", view)?, ttl(lifetime)?) };
+    Ok(view.0.sessions().with_ttl(ttl))
 }

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 use std::ptr;
 use std::time::Duration;
 
-use sealwax_core::{Error, Kind, RequestContext, kind::Untyped};
+use sealwax_core::{Error, Kind, RequestContext, Ttl, kind::Untyped};
 
 use crate::call::{ErrorReport, Failure, call};
 use crate::input;
@@ -274,30 +274,23 @@ impl Opened {
     }
 }
 
-/// The lifetime that the caller chose.
-pub(crate) enum Life {
-    Default,
-    Ttl(Duration),
-    NoExpiry,
-}
-
-impl Life {
-    /// # Safety
-    ///
-    /// `lifetime` is NULL or valid for reading.
-    pub unsafe fn of(lifetime: *const Lifetime) -> Result<Self, Failure> {
-        // SAFETY: the caller's promise is the same.
-        match unsafe { lifetime.as_ref() } {
-            None => Ok(Self::Default),
-            Some(Lifetime {
-                ttl,
-                no_expiry: false,
-            }) => Ok(Self::Ttl(Duration::from_secs(*ttl))),
-            Some(Lifetime { ttl: 0, .. }) => Ok(Self::NoExpiry),
-            Some(_) => Err(Failure::Contradiction(
-                "lifetime: expected a ttl or no expiry, found both",
-            )),
-        }
+/// Reads the lifetime that the caller chose.
+///
+/// # Safety
+///
+/// `lifetime` is NULL or valid for reading.
+pub(crate) unsafe fn ttl(lifetime: *const Lifetime) -> Result<Ttl, Failure> {
+    // SAFETY: the caller's promise is the same.
+    match unsafe { lifetime.as_ref() } {
+        None => Ok(Ttl::Default),
+        Some(Lifetime {
+            ttl,
+            no_expiry: false,
+        }) => Ok(Ttl::Given(Duration::from_secs(*ttl))),
+        Some(Lifetime { ttl: 0, .. }) => Ok(Ttl::None),
+        Some(_) => Err(Failure::Contradiction(
+            "lifetime: expected a ttl or no expiry, found both",
+        )),
     }
 }
 
@@ -310,11 +303,11 @@ unsafe fn sealer<'a>(
     lifetime: *const Lifetime,
 ) -> Result<sealwax_core::Sealer<'a, Untyped>, Failure> {
     // SAFETY: the caller's promise is the same.
-    let (view, purpose, life) = unsafe {
+    let (view, purpose, ttl) = unsafe {
         (
             input::object("view", view)?,
             input::object("purpose", purpose)?,
-            Life::of(lifetime)?,
+            ttl(lifetime)?,
         )
     };
     // SAFETY: the caller's promise is the same.
@@ -336,12 +329,7 @@ unsafe fn sealer<'a>(
     if let Some(session_id) = session_id {
         purpose = purpose.bound_to_session(session_id)?;
     }
-    let sealer = view.0.sealer(purpose);
-    Ok(match life {
-        Life::Default => sealer,
-        Life::Ttl(ttl) => sealer.ttl(ttl),
-        Life::NoExpiry => sealer.no_expiry(),
-    })
+    Ok(view.0.sealer(purpose).with_ttl(ttl))
 }
 
 fn kind(number: i32) -> Result<Kind, Error> {

@@ -11,12 +11,12 @@ use crate::shared;
 extern "C" {
     /// `pkg/src/facts.ts`
     #[wasm_bindgen(typescript_type = "TokenFields")]
-    pub type JsCarried;
+    pub type JsTokenFields;
     #[wasm_bindgen(typescript_type = "PrincipalParts")]
     pub type JsPrincipal;
 
-    #[wasm_bindgen(js_name = carriedMembers)]
-    fn members(kind: &str, param: &str, result: &str, target: Option<&str>) -> JsCarried;
+    #[wasm_bindgen(js_name = tokenMembers)]
+    fn members(kind: &str, param: &str, result: &str, target: Option<&str>) -> JsTokenFields;
     #[wasm_bindgen(js_name = principalParts)]
     fn parts(issuer: Option<&str>, client: Option<&str>, subject: Option<&str>) -> JsPrincipal;
 }
@@ -45,11 +45,11 @@ pub fn request_context(
     shared::put_result(context, |context, writer| writer.put(context.as_bytes()))
 }
 
-#[wasm_bindgen]
-pub fn carried(method: &str) -> Option<JsCarried> {
-    let carried = TokenFields::for_method(method)?;
-    let kind = carried.kind.name();
-    Some(members(kind, carried.param, carried.result, carried.target))
+#[wasm_bindgen(js_name = tokenFields)]
+pub fn token_fields(method: &str) -> Option<JsTokenFields> {
+    let fields = TokenFields::for_method(method)?;
+    let kind = fields.kind.name();
+    Some(members(kind, fields.param, fields.result, fields.target))
 }
 
 #[wasm_bindgen(js_name = principalFromClaims)]

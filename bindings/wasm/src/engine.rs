@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::codec::Codec;
 use crate::error::Result;
-use crate::input::{Text, cut, document};
+use crate::input::{Text, cut, document, whole};
 
 #[wasm_bindgen(raw_module = "./facts.js")]
 extern "C" {
@@ -42,9 +42,9 @@ impl Guard {
         begun(Exchange(exchange), &step)
     }
 
-    pub fn revoke(&self, principal: &Text, lives: Option<f64>) -> Result<Begun> {
-        let lives = lives.map(whole);
-        let (exchange, step) = document::revoke(&self.0, &cut(principal), lives)?;
+    pub fn revoke(&self, principal: &Text, retain_for: Option<f64>) -> Result<Begun> {
+        let retain_for = retain_for.map(whole);
+        let (exchange, step) = document::revoke(&self.0, &cut(principal), retain_for)?;
         Ok(begun(Exchange(exchange), &step))
     }
 }
@@ -63,11 +63,6 @@ pub fn ledger_judge(command: &Text, now: f64, values: &Text) -> Result<String> {
     )?)
 }
 
-#[wasm_bindgen(js_name = ledgerFitness)]
-pub fn ledger_fitness(info: &Text) -> String {
-    document::fitness(&cut(info))
-}
-
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Memory(ledger::Memory);
@@ -75,23 +70,13 @@ pub struct Memory(ledger::Memory);
 #[wasm_bindgen]
 impl Memory {
     #[wasm_bindgen(constructor)]
-    pub fn new(room: usize, now: f64) -> Self {
-        Self(ledger::Memory::new(room, whole(now)))
+    pub fn new(capacity: usize, now: f64) -> Self {
+        Self(ledger::Memory::new(capacity, whole(now)))
     }
 
     pub fn run(&mut self, command: &Text, now: f64) -> Result<String> {
         Ok(document::run(&mut self.0, &document(command), whole(now))?)
     }
-}
-
-/// Returns whole seconds, which are doubles in JavaScript.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "it saturates"
-)]
-fn whole(seconds: f64) -> u64 {
-    seconds as u64
 }
 
 #[wasm_bindgen]
@@ -109,10 +94,10 @@ impl Exchange {
         )?)
     }
 
-    pub fn act(&self, act: &Text, value: Option<Text>) -> Result<Begun> {
+    pub fn handle(&self, op: &Text, value: Option<Text>) -> Result<Begun> {
         let value = value.as_ref().map(cut);
-        let (acting, step) = document::handle(&self.0, &document(act), value.as_deref())?;
-        Ok(begun(Exchange(acting), &step))
+        let (exchange, step) = document::handle(&self.0, &document(op), value.as_deref())?;
+        Ok(begun(Exchange(exchange), &step))
     }
 
     #[wasm_bindgen(js_name = sealState)]

@@ -20,9 +20,9 @@ mod key;
 mod opened;
 mod purpose;
 mod redis;
-mod room;
 mod session;
 mod shared;
+mod stack;
 mod view;
 
 /// For the declarations of the glue, which name the types of `pkg/src`.
@@ -30,7 +30,7 @@ mod view;
 const TYPES: &str = r"
 import type { Answer } from './answer.js';
 import type { Limits } from './codec.js';
-import type { Begun, Carried, IdentifierFacts, Inspected, PrincipalParts } from './facts.js';
+import type { Begun, DialogueBegun, IdentifierFacts, Inspected, PrincipalParts, TokenFields } from './facts.js';
 import type { Lifetime } from './lifetime.js';
 import type { SessionMetadata } from './sessions.js';
 ";

@@ -18,9 +18,9 @@ const FAILED: i32 = -1;
 
 /// Returns the address of the memory, with at least this size. Growing it moves it.
 #[wasm_bindgen]
-pub fn shared(room: usize) -> *const u8 {
+pub fn shared(size: usize) -> *const u8 {
     MEMORY.with_borrow_mut(|memory| {
-        grow(memory, room);
+        grow(memory, size);
         memory.as_ptr()
     })
 }
@@ -65,9 +65,9 @@ pub fn put_result<T>(outcome: Result<T, Error>, write: impl FnOnce(&T, &mut Writ
     }
 }
 
-fn grow(memory: &mut Vec<u8>, room: usize) {
-    if memory.len() < room {
-        let mut larger = vec![0; room];
+fn grow(memory: &mut Vec<u8>, size: usize) {
+    if memory.len() < size {
+        let mut larger = vec![0; size];
         larger[..memory.len()].copy_from_slice(memory);
         memory.fill(0);
         *memory = larger;

@@ -1,12 +1,87 @@
 //! Events: the outcomes of steps.
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::read::{Document, place, principal, read, texts};
+use super::read::{Reader, parse, read};
 use super::{NO_DOCUMENT, step};
 use crate::exchange::Exchange;
-use crate::input::{Event, Failed, HandlerResult, Outcome, Scope, Updated, Verdict};
+use crate::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope, Updated, Verdict};
+use crate::members::PrincipalParts;
 use sealwax::Error;
+
+/// The outcome of a step.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Event"))]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Reported<'a> {
+    #[cfg_attr(test, schemars(with = "Caller"))]
+    Principal(IgnoredAny),
+    #[cfg_attr(test, schemars(with = "OrFailed<Answer>"))]
+    Answer(Answer),
+    #[cfg_attr(test, schemars(with = "OrFailed<Vec<String>>"))]
+    Ledger(IgnoredAny),
+    #[serde(borrow)]
+    #[cfg_attr(test, schemars(with = "OrFailed<Again>"))]
+    Updated(Again<'a>),
+    #[cfg_attr(test, schemars(with = "OrFailed<Nothing>"))]
+    Begun(Nothing),
+    NotResumed(String),
+    #[serde(borrow)]
+    Result(ResultFacts<'a>),
+}
+
+/// The author's answer; `no`: the place among those asked for.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Answer {
+    Yes,
+    No(usize),
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Nothing {}
+
+/// The author's functions were applied; `result` where it was made again.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Again<'a> {
+    #[serde(borrow)]
+    result: Option<ResultFacts<'a>>,
+}
+
+/// A result that the SDK is about to send.
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(super) struct ResultFacts<'a> {
+    #[serde(borrow)]
+    members: ResultMembers<'a>,
+    /// The SDK leaves no place for `_meta` in it.
+    no_meta: bool,
+    /// It is a JSON-RPC error.
+    error: bool,
+}
+
+/// The members that `deliver` asked for, as the result has them.
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(super) struct ResultMembers<'a> {
+    #[serde(borrow)]
+    result_type: ClientValue<'a>,
+    #[serde(borrow)]
+    cache_scope: ClientValue<'a>,
+    #[serde(borrow)]
+    ttl_ms: ClientValue<'a>,
+    #[serde(borrow)]
+    request_state: ClientValue<'a>,
+    #[serde(borrow)]
+    next_cursor: ClientValue<'a>,
+}
 
 /// Reports the outcome of the last step. `value` is the first value of a session, or the whole
 /// result of `initialize`, as JSON.
@@ -16,64 +91,113 @@ use sealwax::Error;
 /// As [`Exchange::on`], and [`Error::InvalidArgument`] for an invalid event.
 #[inline(never)]
 pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
-    let document = read(document)?;
-    let (name, details) = Document(&document).first().ok_or(NO_DOCUMENT)?;
-    let failed = details.text("failed").map(|why| Failed(why.to_owned()));
-    let event = match name.as_str() {
-        "principal" if details.is("nobody") => Event::Principal(Ok(None)),
-        "principal" => Event::Principal(match failed {
-            Some(failed) => Err(failed),
-            None => principal(details)
+    let document = parse(document)?;
+    // An exchange that ends forgets them.
+    let fields = exchange.token_fields();
+    let step = exchange.on(event(&document, value)?)?;
+    Ok(step::written(exchange, fields, &step))
+}
+
+fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, Error> {
+    let members = document
+        .as_object()
+        .and_then(|members| members.iter().next());
+    let (name, details) = members.ok_or(NO_DOCUMENT)?;
+    if let Some(why) = details.get("failed").and_then(Value::as_str) {
+        let failed = Failed(why.into());
+        return Ok(match name.as_str() {
+            "principal" => Event::Principal(Err(failed)),
+            "answer" => Event::Answer(Verdict::Unavailable(failed)),
+            "ledger" => Event::Ledger(Err(failed)),
+            "updated" => Event::Updated(Err(failed)),
+            "begun" => Event::Begun(Err(failed)),
+            _ => return Err(NO_DOCUMENT),
+        });
+    }
+    if name == "ledger" {
+        // Whatever a store replied: what is no text is no reply of a ledger.
+        let items = details.as_array().into_iter().flatten();
+        let texts = items.map(|item| item.as_str().unwrap_or_default().into());
+        return Ok(Event::Ledger(Ok(texts.collect())));
+    }
+    Ok(match read(document)? {
+        Reported::Principal(_) => Event::Principal(match details.get("nobody") {
+            Some(Value::Bool(true)) => Ok(None),
+            _ => PrincipalParts::read(Reader(details))
                 .map(Some)
                 .map_err(|error| Failed(error.to_string())),
         }),
-        "answer" => Event::Answer(match failed {
-            Some(failed) => Verdict::Unavailable(failed),
-            None if details.0.as_str() == Some("yes") => Verdict::Yes,
-            None => Verdict::No(place(details.at("no").0)?),
-        }),
-        "ledger" => Event::Ledger(match failed {
-            Some(failed) => Err(failed),
-            None => Ok(texts(details.0)),
-        }),
-        "updated" => Event::Updated(match failed {
-            Some(failed) => Err(failed),
-            None => Ok(Updated {
-                value: value.ok_or(NO_DOCUMENT)?,
-                result: match details.at("left") {
-                    Document(Value::Null) => None,
-                    result => Some(head(result, None)),
-                },
-            }),
-        }),
-        "begun" => Event::Begun(match failed {
-            Some(failed) => Err(failed),
-            None => Ok(value.ok_or(NO_DOCUMENT)?),
-        }),
-        "notResumed" => {
-            Event::NotResumed(Failed(details.0.as_str().unwrap_or_default().to_owned()))
-        }
-        "left" => Event::Result(head(details, value)),
-        _ => return Err(NO_DOCUMENT),
-    };
-    let step = exchange.on(event)?;
-    Ok(step::written(exchange, &step))
+        Reported::Answer(Answer::Yes) => Event::Answer(Verdict::Yes),
+        Reported::Answer(Answer::No(at)) => Event::Answer(Verdict::No(at)),
+        Reported::Ledger(_) => return Err(NO_DOCUMENT),
+        Reported::Updated(Again { result }) => Event::Updated(Ok(Updated {
+            value: value.ok_or(NO_DOCUMENT)?,
+            result: result.map(|result| result.of(None)),
+        })),
+        Reported::Begun(Nothing {}) => Event::Begun(Ok(value.ok_or(NO_DOCUMENT)?)),
+        Reported::NotResumed(why) => Event::NotResumed(Failed(why)),
+        Reported::Result(result) => Event::Result(result.of(value)),
+    })
 }
 
-fn head<'a>(left: Document<'a>, initialized: Option<&'a str>) -> HandlerResult<'a> {
-    HandlerResult {
-        outcome: match left.text("outcome") {
-            Some("input_required") => Outcome::InputRequired,
-            Some("error") => Outcome::Error,
-            _ => Outcome::Complete,
-        },
-        token: left.sent("token"),
-        scope: left.text("scope").map(|scope| match scope {
-            "public" => Scope::Public,
-            _ => Scope::Private,
-        }),
-        has_ttl: left.is("ttlMs"),
-        no_meta: left.is("noMeta"),
-        initialized,
+impl<'a> ResultFacts<'a> {
+    fn of(self, initialized: Option<&'a str>) -> HandlerResult<'a> {
+        let members = self.members;
+        HandlerResult {
+            outcome: match members.result_type.text() {
+                _ if self.error => Outcome::Error,
+                Some("input_required") => Outcome::InputRequired,
+                _ => Outcome::Complete,
+            },
+            // A method has one of them.
+            token: match members.request_state {
+                ClientValue::Absent => members.next_cursor,
+                token => token,
+            },
+            scope: match members.cache_scope {
+                ClientValue::Absent => None,
+                ClientValue::Text("public") => Some(Scope::Public),
+                _ => Some(Scope::Private),
+            },
+            has_ttl: members.ttl_ms != ClientValue::Absent,
+            no_meta: self.no_meta,
+            initialized,
+        }
     }
+}
+
+/// A value, or why there is none.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged, inline)]
+#[expect(dead_code, reason = "for its schema")]
+enum OrFailed<T> {
+    Found(T),
+    Failed(Failure),
+}
+
+/// The failure of an author's function or of a store, in the adapter's own words.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
+struct Failure {
+    failed: String,
+}
+
+/// The caller of a request, or that the author's function found none.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged, inline)]
+#[expect(dead_code, reason = "for its schema")]
+enum Caller {
+    Found(PrincipalParts<'static>),
+    Nobody(Nobody),
+    Failed(Failure),
+}
+
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
+struct Nobody {
+    nobody: bool,
 }

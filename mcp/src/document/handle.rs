@@ -1,12 +1,49 @@
 //! Operations of a handler on handles.
 
-use super::NO_DOCUMENT;
-use super::read::{Document, read};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::read::{parse, read};
 use super::step::begun;
+use super::{NO_DOCUMENT, write};
 use crate::exchange::Exchange;
-use crate::input::Predecessor;
-use crate::input::{HandleOp, HandleOpKind};
+use crate::input::{ClientValue, HandleOp, HandleOpKind, Predecessor};
+use crate::members::Seconds;
 use sealwax::Error;
+
+/// An operation of a handler on a handle of one type.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "HandleOp"))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Operation<'a> {
+    op: Op,
+    #[serde(rename = "type")]
+    handle_type: &'a str,
+    #[serde(borrow, default)]
+    handle: ClientValue<'a>,
+    #[serde(with = "Seconds", default)]
+    max_age: Option<Duration>,
+    #[serde(with = "Seconds", default)]
+    ttl: Option<Duration>,
+    #[serde(default)]
+    predecessor: Option<Predecessor>,
+    #[serde(default)]
+    once: bool,
+    #[serde(default)]
+    self_contained: bool,
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "camelCase")]
+enum Op {
+    Mint,
+    Check,
+    Seal,
+    Open,
+    End,
+}
 
 /// Begins an exchange for a handler's operation on a handle; `value` is the state to seal, as JSON.
 ///
@@ -19,45 +56,37 @@ pub fn handle(
     document: &str,
     value: Option<&str>,
 ) -> Result<(Exchange, String), Error> {
-    let document = read(document)?;
-    let document = Document(&document);
-    let handle = document.sent("handle");
-    let max_age = document.seconds("maxAge");
-    let predecessor = document.at("before");
-    let once = document.is("once");
-    let kind = match document.text("do") {
-        Some("mint") => HandleOpKind::Mint { max_age },
-        Some("check") => HandleOpKind::Check { handle, max_age },
-        Some("seal") => HandleOpKind::Seal {
+    let document = parse(document)?;
+    let Operation {
+        op,
+        handle_type,
+        handle,
+        max_age,
+        ttl,
+        predecessor,
+        once,
+        self_contained,
+    } = read(&document)?;
+    let kind = match op {
+        Op::Mint => HandleOpKind::Mint { max_age },
+        Op::Check => HandleOpKind::Check { handle, max_age },
+        Op::Seal => HandleOpKind::Seal {
             value: value.ok_or(NO_DOCUMENT)?,
-            ttl: document.seconds("ttl"),
-            predecessor: predecessor
-                .number("startedAt")
-                .map(|started_at| Predecessor {
-                    started_at,
-                    generation: predecessor
-                        .number("generation")
-                        .and_then(|number| number.try_into().ok())
-                        .unwrap_or_default(),
-                    id: predecessor.text("id").unwrap_or_default().into(),
-                    issued_at: predecessor.number("issuedAt").unwrap_or_default(),
-                    until: predecessor.number("until"),
-                }),
+            ttl,
+            predecessor,
             once,
         },
-        Some("open") => HandleOpKind::Open {
+        Op::Open => HandleOpKind::Open {
             handle,
             max_age,
             once,
         },
-        Some("end") => HandleOpKind::End {
+        Op::End => HandleOpKind::End {
             handle,
             max_age,
-            self_contained: document.is("held"),
+            self_contained,
         },
-        _ => return Err(NO_DOCUMENT),
     };
-    let handle_type = document.text("type").unwrap_or_default();
     Ok(begun(exchange.handle(HandleOp { handle_type, kind })))
 }
 
@@ -68,5 +97,5 @@ pub fn handle(
 /// As [`Exchange::fork`].
 #[inline(never)]
 pub fn fork(exchange: &Exchange) -> Result<String, Error> {
-    exchange.fork().map(|forked| forked.to_json())
+    exchange.fork().map(|forked| write(&forked))
 }

@@ -1,100 +1,127 @@
-//! Reads documents.
+//! Reads documents into their types.
+//!
+//! serde_json's own deserializer of a [`Value`] describes each mistake, and reads structs from arrays
+//! too: that is 40 kB of WebAssembly.
 
-use std::time::Duration;
+use std::fmt;
 
+use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
+use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
 use super::NO_DOCUMENT;
-use crate::input::ClientValue;
-use sealwax::{Error, Principal};
+use sealwax::Error;
 
-pub(super) fn read(document: &str) -> Result<Value, Error> {
+/// Reads a document: an object. Its nulls are left out, because they mean the same as nothing.
+#[inline(never)]
+pub(super) fn parse(document: &str) -> Result<Value, Error> {
     match serde_json::from_slice(document.as_bytes()) {
         Ok(document @ Value::Object(_)) => Ok(document),
         _ => Err(NO_DOCUMENT),
     }
 }
 
-/// A value, and the members of an object. The methods are not inlined, to keep the WebAssembly
-/// small.
+pub(super) fn read<'a, T: Deserialize<'a>>(document: &'a Value) -> Result<T, Error> {
+    T::deserialize(Reader(document)).map_err(|_| NO_DOCUMENT)
+}
+
+/// Reads a value. An error leaves nothing half read.
 #[derive(Clone, Copy)]
-pub(super) struct Document<'a>(pub &'a Value);
+pub(super) struct Reader<'a>(pub &'a Value);
 
-impl<'a> Document<'a> {
-    /// Returns a member, or `null`.
-    #[inline(never)]
-    pub fn at(self, member: &str) -> Self {
-        Self(self.0.get(member).unwrap_or(&Value::Null))
+/// The adapter's mistake.
+#[derive(Debug)]
+pub(super) struct Mistake;
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&NO_DOCUMENT, f)
     }
+}
 
-    #[inline(never)]
-    pub fn text(self, member: &str) -> Option<&'a str> {
-        self.at(member).0.as_str()
+impl std::error::Error for Mistake {}
+
+impl de::Error for Mistake {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self
     }
+}
 
-    #[inline(never)]
-    pub fn is(self, member: &str) -> bool {
-        self.at(member).0.as_bool() == Some(true)
+impl<'a> Reader<'a> {
+    fn members(self) -> Option<impl Iterator<Item = (&'a str, Self)>> {
+        let members = self.0.as_object()?.iter();
+        // Absent and null mean the same.
+        let given = members.filter(|(_, value)| !value.is_null());
+        Some(given.map(|(name, value)| (name.as_str(), Self(value))))
     }
+}
 
-    #[inline(never)]
-    pub fn sent(self, member: &str) -> ClientValue<'a> {
-        match self.at(member).0 {
-            Value::Null => ClientValue::Absent,
-            Value::String(text) => ClientValue::Text(text),
-            _ => ClientValue::Other,
+impl<'de> Deserializer<'de> for Reader<'de> {
+    type Error = Mistake;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(flag) => visitor.visit_bool(*flag),
+            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+                (Some(number), _) => visitor.visit_u64(number),
+                (_, Some(number)) => visitor.visit_i64(number),
+                _ => Err(Mistake),
+            },
+            Value::String(text) => visitor.visit_borrowed_str(text),
+            Value::Array(items) => {
+                visitor.visit_seq(SeqDeserializer::new(items.iter().map(Reader)))
+            }
+            Value::Object(_) => self.deserialize_map(visitor),
         }
     }
 
-    #[inline(never)]
-    pub fn number(self, member: &str) -> Option<u64> {
-        self.at(member).0.as_u64()
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        visitor.visit_map(MapDeserializer::new(self.members().ok_or(Mistake)?))
     }
 
-    #[inline(never)]
-    pub fn seconds(self, member: &str) -> Option<Duration> {
-        self.number(member).map(Duration::from_secs)
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        self.deserialize_map(visitor)
     }
 
-    pub fn members(self, member: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
-        self.at(member).0.as_object().into_iter().flatten()
-    }
-
-    pub fn first(self) -> Option<(&'a String, Self)> {
-        let (name, value) = self.0.as_object()?.iter().next()?;
-        Some((name, Self(value)))
-    }
-}
-
-pub(super) fn texts(value: &Value) -> Vec<String> {
-    let items = value.as_array().into_iter().flatten();
-    items
-        .filter_map(Value::as_str)
-        .map(ToOwned::to_owned)
-        .collect()
-}
-
-pub(super) fn place(value: &Value) -> Result<usize, Error> {
-    let place = value.as_u64().and_then(|place| usize::try_from(place).ok());
-    place.ok_or(NO_DOCUMENT)
-}
-
-pub(super) fn principal(value: Document<'_>) -> Result<Principal, Error> {
-    const EXPECTED: &str = "principal: expected issuer, client and subject, which are texts, or anonymous alone, \
-                            which is true";
-    let parts = ["issuer", "client", "subject"].map(|name| value.at(name).0);
-    let given = |part: &&Value| !part.is_null();
-    match value.at("anonymous").0 {
-        Value::Null | Value::Bool(false)
-            if parts
-                .iter()
-                .filter(|part| given(part))
-                .all(|part| part.is_string()) =>
-        {
-            let [issuer, client, subject] = parts.map(Value::as_str);
-            Principal::from_parts(issuer, client, subject)
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.0 {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
         }
-        Value::Bool(true) if !parts.iter().any(given) => Ok(Principal::anonymous()),
-        _ => Err(Error::InvalidArgument(EXPECTED.into())),
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        match self.0 {
+            Value::String(text) => visitor.visit_enum(text.as_str().into_deserializer()),
+            _ => {
+                let members = MapDeserializer::new(self.members().ok_or(Mistake)?);
+                visitor.visit_enum(MapAccessDeserializer::new(members))
+            }
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct identifier ignored_any
+    }
+}
+
+impl<'a> IntoDeserializer<'a, Mistake> for Reader<'a> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
     }
 }

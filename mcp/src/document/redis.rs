@@ -1,25 +1,60 @@
 //! The dialogue with a Redis.
 
-use serde_json::Value;
+use std::borrow::Cow;
 
-use super::NO_DOCUMENT;
-use super::ledger::command;
-use super::read::{Document, read, texts};
-use super::write::Object;
+use serde::{Deserialize, Serialize};
+
+use super::read::{parse, read};
+use super::write;
 use crate::ledger::redis::{Answer, Dialogue, Next, Redis, Send};
+use crate::members::is_false;
 use sealwax::Error;
 
-/// Begins the dialogue about a command, a document with `checked` beside the
-/// command: see [`Redis::begin`].
+/// What a command of a dialogue has more.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+#[derive(Default)]
+pub(super) struct Begin {
+    /// Whether the server was found fit since the client connected to it, and since its last failure.
+    checked: bool,
+}
+
+/// What a store's client does next: exactly one of `send`, `done`, `unfit` and `failed`.
+#[derive(Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct DialogueStep<'a> {
+    /// Send this command, and report its answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    send: Option<Vec<Cow<'static, str>>>,
+    /// Whether on a connection that others do not wait for, the same for the whole dialogue.
+    #[serde(skip_serializing_if = "is_false")]
+    own: bool,
+    /// The ledger's reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    done: Option<Vec<String>>,
+    /// Why the server must not be a ledger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unfit: Option<String>,
+    /// How it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<String>,
+    /// Settings that may lose records.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warned: &'a [Cow<'static, str>],
+}
+
+/// Begins the dialogue about a command, a document with `checked` beside the command: see
+/// [`Redis::begin`].
 ///
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid command.
+#[inline(never)]
 pub fn dialogue(redis: &Redis, document: &str) -> Result<(Dialogue, String), Error> {
-    let command = command(document)?;
-    let document = read(document)?;
-    let document = Document(&document);
-    let (dialogue, next) = redis.begin(command, document.is("checked"));
+    let document = parse(document)?;
+    let Begin { checked } = read(&document)?;
+    let (dialogue, next) = redis.begin(read(&document)?, checked);
     let next = written(&dialogue, next);
     Ok((dialogue, next))
 }
@@ -29,34 +64,23 @@ pub fn dialogue(redis: &Redis, document: &str) -> Result<(Dialogue, String), Err
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid document.
+#[inline(never)]
 pub fn answered(dialogue: &mut Dialogue, document: &str) -> Result<String, Error> {
-    let document = read(document)?;
-    let answer = match Document(&document).first().ok_or(NO_DOCUMENT)? {
-        (name, Document(items @ Value::Array(_))) if name == "texts" => Answer::Texts(texts(items)),
-        (name, Document(Value::String(text))) if name == "text" => Answer::Text(text.clone()),
-        (name, Document(Value::String(text))) if name == "error" => Answer::Error(text.clone()),
-        (name, Document(number)) if name == "number" => {
-            Answer::Number(number.as_i64().ok_or(NO_DOCUMENT)?)
-        }
-        _ => return Err(NO_DOCUMENT),
-    };
+    let answer: Answer = read(&parse(document)?)?;
     let next = dialogue.on(answer);
     Ok(written(dialogue, next))
 }
 
 fn written(dialogue: &Dialogue, next: Next) -> String {
-    let mut object = Object::default();
+    let mut step = DialogueStep {
+        warned: dialogue.warned(),
+        ..DialogueStep::default()
+    };
     match next {
-        Next::Send(Send { args, own }) => {
-            object.put("send", &args);
-            object.flag("own", own);
-        }
-        Next::Done(reply) => object.put("done", &reply),
-        Next::Unfit(why) => object.put("unfit", &*why),
-        Next::Failed(why) => object.put("failed", &*why),
+        Next::Send(Send { args, own }) => (step.send, step.own) = (Some(args), own),
+        Next::Done(reply) => step.done = Some(reply),
+        Next::Unfit(why) => step.unfit = Some(why),
+        Next::Failed(why) => step.failed = Some(why),
     }
-    if !dialogue.warned().is_empty() {
-        object.put("warned", dialogue.warned());
-    }
-    object.written()
+    write(&step)
 }

@@ -1,9 +1,39 @@
 //! The settings of a guard.
 
-use super::read::{Document, read, texts};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::read::{parse, read};
 use crate::guard::Guard;
-use crate::settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
+use crate::members::Seconds;
+use crate::settings::{LedgerSettings, SessionSettings, TransportSettings};
 use sealwax::{Codec, Error};
+
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(super) struct Settings {
+    /// Whether the author has an `accept`.
+    has_accept: bool,
+    #[serde(with = "Seconds")]
+    request_state_ttl: Option<Duration>,
+    /// Targets, and the names of the arguments that their `requestState` is bound to.
+    #[cfg_attr(
+        test,
+        schemars(with = "std::collections::BTreeMap<String, Vec<String>>")
+    )]
+    only: IgnoredAny,
+    /// Whether the server has data-layer sessions, and which.
+    sessions: Option<SessionSettings>,
+    transport: TransportSettings,
+    /// Whether there is a ledger, and which.
+    ledger: Option<LedgerSettings>,
+    /// How long all questions of one request may take together: 1000 by default.
+    time_limit_ms: Option<u64>,
+}
 
 /// Returns a guard with these settings.
 ///
@@ -13,45 +43,19 @@ use sealwax::{Codec, Error};
 /// [`GuardBuilder::build`](crate::GuardBuilder::build).
 #[inline(never)]
 pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
-    let settings = read(settings)?;
-    let settings = Document(&settings);
-    let mut builder = Guard::builder(codec);
-    builder.has_accept = settings.is("asks");
-    builder.request_state_ttl = settings.seconds("requestStateTtl");
-    for (target, names) in settings.members("only") {
-        builder.only.push((target.clone(), texts(names)));
+    let document = parse(settings)?;
+    let settings: Settings = read(&document)?;
+    let mut builder = Guard::builder(codec).has_accept(settings.has_accept);
+    builder.request_state_ttl = settings.request_state_ttl;
+    let only = document.get("only").and_then(Value::as_object);
+    for (target, names) in only.into_iter().flatten() {
+        builder.only.push((target.clone(), read(names)?));
     }
-    let sessions = settings.at("sessions");
-    if sessions.0.is_object() {
-        let required = sessions.at("required");
-        builder.sessions = Some(SessionSettings {
-            ttl: sessions.seconds("ttl"),
-            no_expiry: sessions.is("noExpiry"),
-            held_by_server: sessions.is("heldByServer"),
-            required: Required {
-                all: sessions.is("required"),
-                methods: texts(required.at("methods").0),
-                tools: texts(required.at("tools").0),
-            },
-        });
-    }
-    let transport = settings.at("transport");
-    builder.transport = TransportSettings {
-        required: transport.at("required").0.as_bool() != Some(false),
-        ttl: transport.seconds("ttl"),
-        idle: transport.seconds("idle"),
-        sep1359: transport.is("sep1359"),
-        declares: transport.is("declares"),
-    };
-    let ledger = settings.at("ledger");
-    if ledger.0.is_object() {
-        builder.ledger = Some(LedgerSettings {
-            label: ledger.text("label").unwrap_or_default().into(),
-            clock_tolerance: ledger.seconds("allowance"),
-            local: ledger.is("local"),
-            accept_issued_since: ledger.number("adopt"),
-            reusable_request_state: ledger.is("reusableRequestState"),
-        });
+    builder.sessions = settings.sessions;
+    builder.transport = settings.transport;
+    builder.ledger = settings.ledger;
+    if let Some(millis) = settings.time_limit_ms {
+        builder.time_limit = Duration::from_millis(millis);
     }
     builder.build()
 }

@@ -1,175 +1,197 @@
 //! Steps, with the refusals on the way.
 
-use super::write::Object;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::write;
 use crate::exchange::Exchange;
+use crate::input::Scope;
 use crate::ledger::Command;
+use crate::members::Millis;
 use crate::session::Session;
 use crate::step::{
     Deliver, HandleResult, Presented, Question, Refused, Reply, Report, Respond, Step,
 };
+use crate::token_fields::TokenFields;
+use std::time::Duration;
+
+/// A step, and the refusals on the way.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Step"))]
+pub(super) struct Document<'a> {
+    #[serde(flatten)]
+    step: Next<'a>,
+    /// Of `deliver`: the members of the result to hand over.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    members: &'static [&'static str],
+    /// Of `deliver`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<OpenedSession<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    refused: Vec<Refused>,
+}
+
+/// What an adapter does next.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(
+    tag = "step",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+enum Next<'a> {
+    Identify,
+    Ask {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        accept: Option<&'a [Presented]>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        end: Option<&'a Presented>,
+        #[serde(rename = "withinMs", with = "Millis")]
+        within: Duration,
+    },
+    Ledger(&'a Command),
+    /// `value`: what somebody else wrote, as JSON.
+    Update {
+        value: &'a str,
+    },
+    Begin,
+    Deliver(&'a Deliver),
+    /// `result` is a JSON Merge Patch of the result (RFC 7396).
+    Respond {
+        #[serde(skip_serializing_if = "Map::is_empty")]
+        result: Map<String, Value>,
+        #[serde(skip_serializing_if = "Map::is_empty")]
+        #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, String>"))]
+        headers: Map<String, Value>,
+    },
+    Reply(&'a Reply),
+    Done(&'a HandleResult),
+    Drop,
+}
+
+/// The data-layer session of a request. Where the server holds its value, that is null.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct OpenedSession<'a> {
+    id: &'a str,
+    ulid: String,
+    generation: u32,
+    value: Option<&'a str>,
+}
+
+impl<'a> OpenedSession<'a> {
+    fn new(session: &'a Session) -> Self {
+        Self {
+            id: session.id(),
+            ulid: session.ulid(),
+            generation: session.generation(),
+            value: session.value(),
+        }
+    }
+}
 
 /// Returns a step as a document, together with the refusals on the way.
 pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
-    let step = written(&mut exchange, &step);
+    let fields = exchange.token_fields();
+    let step = written(&mut exchange, fields, &step);
     (exchange, step)
 }
 
-pub(super) fn written(exchange: &mut Exchange, step: &Step) -> String {
-    let mut object = Object::default();
-    match step {
-        Step::Identify => object.step("identify"),
-        Step::Ask {
-            question: Question::Accept(tokens),
-            ..
-        } => {
-            object.step("ask");
-            object.list("accept", tokens.iter().map(presented));
-        }
-        Step::Ask {
-            question: Question::End(token),
-            ..
-        } => {
-            object.step("ask");
-            object.json("end", &presented(token));
-        }
-        Step::Ledger(command) => {
-            object.step("ledger");
-            object.command(command);
-        }
-        Step::Update(value) => {
-            object.step("update");
-            object.text("value", Some(value));
-        }
-        Step::Begin => object.step("begin"),
-        Step::Deliver(deliver) => {
-            object.deliver(deliver);
-            if let Some(session) = exchange.session() {
-                object.json("session", &self::session(session));
+pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step: &Step) -> String {
+    let refused = exchange.refused();
+    let (mut members, mut session) = (&[][..], None);
+    let step = match step {
+        Step::Identify => Next::Identify,
+        Step::Ask { question, within } => {
+            let (accept, end) = match question {
+                Question::Accept(tokens) => (Some(&**tokens), None),
+                Question::End(token) => (None, Some(token)),
+            };
+            Next::Ask {
+                accept,
+                end,
+                within: *within,
             }
         }
-        Step::Respond(leave) => object.leave(leave),
-        Step::Reply(reply) => object.reply(reply),
-        Step::Done(made) => object.made(made),
-        Step::Drop => object.step("drop"),
-    }
-    let refused = exchange.refused();
-    if !refused.is_empty() {
-        object.list("refused", refused.iter().map(self::refused));
-    }
-    object.written()
+        Step::Ledger(command) => Next::Ledger(command),
+        Step::Update(value) => Next::Update { value },
+        Step::Begin => Next::Begin,
+        Step::Deliver(delivered) => {
+            members = self::members(delivered, fields);
+            session = exchange.session().map(OpenedSession::new);
+            Next::Deliver(delivered)
+        }
+        Step::Respond(respond) => Next::Respond {
+            result: patch(respond, fields),
+            headers: headers(respond),
+        },
+        Step::Reply(reply) => Next::Reply(reply),
+        Step::Done(made) => Next::Done(made),
+        Step::Drop => Next::Drop,
+    };
+    write(&Document {
+        step,
+        members,
+        session,
+        refused,
+    })
 }
 
-impl Object {
-    fn step(&mut self, name: &str) {
-        self.put("step", name);
-    }
-
-    fn command(&mut self, command: &Command) {
-        self.put("script", command.script.name());
-        self.put("keys", &command.keys);
-        self.put("args", &command.args);
-    }
-
-    fn deliver(&mut self, deliver: &Deliver) {
-        self.step("deliver");
-        self.text("carried", deliver.opened.as_deref());
-        self.text("own", deliver.builtin_result.as_deref());
-        self.text("negotiated", deliver.negotiated.as_deref());
-        self.text("tokenId", deliver.token_id.as_deref());
-        if let Some(expires_at) = deliver.expires_at {
-            self.number("expiresAt", Some(expires_at));
-        }
-        self.text("version", deliver.version.as_deref());
-        self.text("stamp", deliver.add_session_id.as_deref());
-        match deliver.report {
-            Report::Never => {}
-            Report::Member(member) => self.put("watch", member),
-            Report::Always => self.flag("watch", true),
-        }
-    }
-
-    fn leave(&mut self, leave: &Respond) {
-        self.step("leave");
-        self.text("token", leave.token.as_deref());
-        if let Some(metadata) = &leave.metadata {
-            self.put("metadata", metadata);
-        }
-        self.flag("private", leave.cache_scope.is_some());
-        self.flag("declare", leave.declare);
-        self.text("header", leave.header.as_deref());
-        if let Some(timeout) = leave.timeout {
-            self.number("timeout", Some(timeout));
-        }
-    }
-
-    fn reply(&mut self, reply: &Reply) {
-        self.step("reply");
-        if let Some(status) = reply.status {
-            self.number("status", Some(status.into()));
-        }
-        self.text("allow", reply.allow);
-        if let Some(error) = &reply.error {
-            self.put("error", error);
-        }
-        self.flag("done", reply.done);
-        if let Some(tool) = &reply.tool {
-            self.put("tool", tool);
-        }
-    }
-
-    fn made(&mut self, made: &HandleResult) {
-        self.step("done");
-        self.text("handle", made.handle.as_deref());
-        self.text("id", Some(&made.id));
-        self.text("expiresAt", made.expires_at.as_deref());
-        self.text("value", made.value.as_deref());
-        if let Some(before) = &made.predecessor {
-            let mut object = Self::default();
-            object.number("startedAt", Some(before.started_at));
-            object.number("generation", Some(before.generation.into()));
-            object.put("id", &*before.id);
-            object.number("issuedAt", Some(before.issued_at));
-            object.number("until", before.until);
-            self.json("before", &object.written());
-        }
-        if let Some(life) = made.times {
-            let mut object = Self::default();
-            object.number("issuedAt", Some(life.issued_at));
-            object.number("expiresAt", life.expires_at);
-            object.flag("needsReseal", life.needs_reseal);
-            object.flag("needsRenewal", life.needs_renewal);
-            self.json("life", &object.written());
-        }
+/// Returns the members of the result that the engine reads.
+fn members(deliver: &Deliver, fields: Option<TokenFields>) -> &'static [&'static str] {
+    match fields {
+        Some(fields) if deliver.report != Report::Never => match fields.target {
+            Some(_) => &["resultType", "cacheScope", "ttlMs", "requestState"],
+            None => &["resultType", "cacheScope", "ttlMs", "nextCursor"],
+        },
+        _ => &[],
     }
 }
 
-fn presented(token: &Presented) -> String {
-    let mut object = Object::default();
-    object.put("kind", token.item.name());
-    object.put("id", &*token.id);
-    object.number("until", token.until);
-    object.flag("public", token.public);
-    object.written()
-}
-
-fn refused(one: &Refused) -> String {
-    let mut object = Object::default();
-    object.put("code", one.code);
-    object.put("kind", one.item.name());
-    object.text("tokenId", one.token_id.as_deref());
-    object.text("target", one.target.as_deref());
-    object.put("message", &*one.message);
-    object.written()
-}
-
-fn session(session: &Session) -> String {
-    let mut object = Object::default();
-    object.put("id", session.id());
-    object.put("ulid", &*session.ulid());
-    object.number("generation", Some(session.generation().into()));
-    match session.value() {
-        None => object.json("value", "null"),
-        value => object.text("value", value),
+fn headers(respond: &Respond) -> Map<String, Value> {
+    let mut headers = Map::new();
+    if let Some(id) = &respond.header {
+        headers.insert("Mcp-Session-Id".into(), id.as_str().into());
     }
-    object.written()
+    headers
+}
+
+/// Returns the changes to the result as a JSON Merge Patch.
+fn patch(respond: &Respond, fields: Option<TokenFields>) -> Map<String, Value> {
+    let mut patch = Map::new();
+    let mut put = |member: &str, value: Value| patch.insert(member.into(), value);
+    if let (Some(fields), Some(token)) = (fields, &respond.token) {
+        put(fields.result, token.as_str().into());
+    }
+    if let Some(metadata) = &respond.metadata {
+        // It replaces what the handler put there.
+        let session = json!({
+            "sessionId": metadata.session_id,
+            "expiresAt": metadata.expires_at,
+            "state": metadata.state,
+        });
+        put(
+            "_meta",
+            json!({ "io.modelcontextprotocol/session": session }),
+        );
+    }
+    if let Some(scope) = respond.cache_scope {
+        let scope = match scope {
+            Scope::Public => "public",
+            Scope::Private => "private",
+        };
+        put("cacheScope", scope.into());
+    }
+    if let Some(ttl) = respond.ttl_ms {
+        put("ttlMs", ttl.into());
+    }
+    if respond.declare {
+        let sessions = json!({ "sessions": {}, "experimental": { "sessions": {} } });
+        put("capabilities", sessions);
+    }
+    if let (Some(id), Some(timeout)) = (&respond.header, respond.timeout) {
+        put("sessionId", id.as_str().into());
+        put("sessionTimeout", timeout.into());
+    }
+    patch
 }

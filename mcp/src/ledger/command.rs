@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::{CEILING, LARGEST_SKEW, Namespace, RecordKind};
+use crate::members::Millis;
 use sealwax::{Error, Principal};
 
 /// A command to a store, done in one atomic step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Command {
     /// The script to run.
@@ -16,18 +21,25 @@ pub struct Command {
     /// The arguments.
     pub args: Vec<String>,
     /// How long it may take.
+    #[serde(rename = "withinMs", with = "Millis", default = "within")]
     pub within: Duration,
 }
 
 /// How long a command may take unless told otherwise: what a guard gives it by default.
 const WITHIN: Duration = Duration::from_millis(300);
 
+fn within() -> Duration {
+    WITHIN
+}
+
 /// The index of the first token's mode among the arguments of `admit`, and from one to the next.
 pub(super) const TOKENS: usize = 3;
 pub(super) const TOKEN: usize = 7;
 
 /// The scripts of a [`Command`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Script {
     /// `open`: begins a new ledger, and returns the start of its memory.

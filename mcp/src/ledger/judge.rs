@@ -1,11 +1,15 @@
 //! The meaning of each command, for stores with transactions and for [`Memory`](super::Memory). The
 //! Lua scripts do the same; `tests/vectors/ledger.json` and a model compare the two.
 
+use serde::Serialize;
+
 use super::command::{TOKEN, TOKENS};
 use super::{CEILING, Command, LARGEST_SKEW, Script};
 
 /// The effect of a command on a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Judgement {
     /// The reply: a verdict, and its details.
@@ -15,7 +19,9 @@ pub struct Judgement {
 }
 
 /// A value to store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Write {
     /// The key.

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::Deserialize;
+
 use super::{Command, Confirmation, Fitness, Reply, Script};
 
 /// One store, between its commands. It is cheap to clone.
@@ -69,7 +71,9 @@ pub struct Send {
 }
 
 /// A server's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RedisAnswer"))]
+#[serde(rename_all = "camelCase")]
 pub enum Answer {
     /// An array; its items as texts.
     Texts(Vec<String>),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
 use crate::admission;
-use crate::admission::{Admission, Times};
+use crate::admission::Admission;
 use crate::context::{About, Context};
 use crate::input::{ClientValue, Event, Message, OwnedClientValue};
 use crate::ledger::Check;
@@ -81,6 +81,11 @@ impl Request {
             session: None,
             sealed: Vec::new(),
         }
+    }
+
+    #[cfg(feature = "documents")]
+    pub fn token_fields(&self) -> Option<TokenFields> {
+        self.fields
     }
 
     pub fn advance(&mut self, context: &mut Context) -> Step {
@@ -337,7 +342,7 @@ fn read<K>(
     opened: Opened<K>,
     check: Option<Check>,
 ) -> Result<(String, admission::Token), Error> {
-    let token = admission::Token::new(item, Times::of(&opened), check);
+    let token = admission::Token::new(item, &opened, check);
     let text = String::from_utf8(opened.into_payload());
     let text = text.map_err(|_| Error::Malformed("a payload that is UTF-8"))?;
     Ok((text, token))

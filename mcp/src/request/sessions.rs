@@ -52,20 +52,14 @@ impl Request {
         };
         if self.method == CREATE {
             let error = Error::Malformed("no session in sessions/create");
-            context.refuse(error.into(), About::new(Item::Session));
-            return Ok(reply(
-                -32602,
-                "Invalid params: sessions/create takes no session",
-            ));
+            let message = "Invalid params: sessions/create takes no session";
+            return Ok(malformed(context, error, -32602, message));
         }
         let header = self.header.as_deref().filter(|_| self.modern);
         if header.is_some_and(|header| id.borrowed() != ClientValue::Text(header)) {
             let error = Error::Malformed("one session in the header and in the message");
-            context.refuse(error.into(), About::new(Item::Session));
-            return Ok(reply(
-                -32020,
-                "Header mismatch: Mcp-Session-Id is not the session of the body",
-            ));
+            let message = "Header mismatch: Mcp-Session-Id is not the session of the body";
+            return Ok(malformed(context, error, -32020, message));
         }
         let view = context.view()?;
         if self.method == DELETE {
@@ -185,4 +179,10 @@ impl Request {
         };
         session.continue_from(sessions, &view, &latest.state)
     }
+}
+
+/// Refuses a message that no client of the protocol sends.
+fn malformed(context: &mut Context, error: Error, code: i32, message: &'static str) -> Step {
+    context.refuse(error.into(), About::new(Item::Session));
+    reply(code, message)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::admission::{Times, Token};
+use crate::admission::Token;
 use crate::input::ClientValue;
 use crate::ledger::Check;
 use crate::step::Item;
@@ -30,7 +30,7 @@ pub(super) fn open(view: &View, token: ClientValue<'_>) -> Result<(Negotiated, T
     let max_age = view.codec().session_max_age();
     let opened = view.session().max_age(max_age).open(token)?;
     let expires_at = opened.expires_at();
-    let token = Token::new(Item::Session, Times::of(&opened), Some(Check::Live));
+    let token = Token::new(Item::Session, &opened, Some(Check::Live));
     let json = String::from_utf8(opened.into_payload()).map_err(|_| EXPECTED)?;
     let value: Value = serde_json::from_slice(json.as_bytes()).map_err(|_| EXPECTED)?;
     let protocol_version = value["protocolVersion"].as_str().ok_or(EXPECTED)?.into();

@@ -6,7 +6,7 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, UnboundKey};
 use zeroize::Zeroizing;
 
 use super::super::bytes::leading;
-use super::{Error, Nonce, Tag};
+use super::{AeadTag, Error, Nonce};
 
 /// Wiped when dropped. The subkey of each token is not: `ring` leaves it on the stack.
 pub(crate) struct Cipher(Zeroizing<[u8; 32]>);
@@ -18,10 +18,7 @@ impl Cipher {
 
     /// XChaCha20 is ChaCha20 under a key made by HChaCha20 of the nonce's first 16 bytes
     /// (draft-irtf-cfrg-xchacha-03, section 2.3).
-    #[expect(
-        clippy::expect_used,
-        reason = "HChaCha20 gives 32 bytes, which are a key"
-    )]
+    #[expect(clippy::expect_used, reason = "HChaCha20 gives a key of 32 bytes")]
     fn for_nonce(&self, nonce: &Nonce) -> (LessSafeKey, ring::aead::Nonce) {
         let subkey =
             Zeroizing::new(hchacha::<R20>((&*self.0).into(), &leading::<16>(nonce).into()).0);
@@ -33,7 +30,7 @@ impl Cipher {
     }
 
     #[expect(clippy::expect_used, reason = "no body reaches the cipher's limit")]
-    pub(crate) fn seal(&self, nonce: &Nonce, aad: &[u8], body: &mut [u8]) -> Tag {
+    pub(crate) fn seal(&self, nonce: &Nonce, aad: &[u8], body: &mut [u8]) -> AeadTag {
         let (key, nonce) = self.for_nonce(nonce);
         let sealed = key.seal_in_place_separate_tag(nonce, Aad::from(aad), body);
         leading(sealed.expect("the body is within the limit").as_ref())
@@ -44,11 +41,11 @@ impl Cipher {
         nonce: &Nonce,
         aad: &[u8],
         body: &mut [u8],
-        tag: &Tag,
+        tag: &AeadTag,
     ) -> Result<(), Error> {
         let (key, nonce) = self.for_nonce(nonce);
-        key.open_in_place_separate_tag(nonce, Aad::from(aad), (*tag).into(), body, 0..)
-            .map_err(|_| Error::Unauthentic)?;
-        Ok(())
+        let opened =
+            key.open_in_place_separate_tag(nonce, Aad::from(aad), (*tag).into(), body, 0..);
+        opened.map(drop).map_err(|_| Error::Unauthentic)
     }
 }

@@ -3,7 +3,7 @@
 use chacha20poly1305::aead::AeadInOut as _;
 use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305};
 
-use super::{Error, Nonce, Tag};
+use super::{AeadTag, Error, Nonce};
 
 /// Wiped when dropped.
 pub(crate) struct Cipher(XChaCha20Poly1305);
@@ -14,7 +14,7 @@ impl Cipher {
     }
 
     #[expect(clippy::expect_used, reason = "no body reaches the cipher's limit")]
-    pub(crate) fn seal(&self, nonce: &Nonce, aad: &[u8], body: &mut [u8]) -> Tag {
+    pub(crate) fn seal(&self, nonce: &Nonce, aad: &[u8], body: &mut [u8]) -> AeadTag {
         let sealed = self
             .0
             .encrypt_inout_detached(nonce.into(), aad, body.into());
@@ -26,7 +26,7 @@ impl Cipher {
         nonce: &Nonce,
         aad: &[u8],
         body: &mut [u8],
-        tag: &Tag,
+        tag: &AeadTag,
     ) -> Result<(), Error> {
         let opened = self
             .0

@@ -1,5 +1,8 @@
 //! The cipher by our own ChaCha20, with RustCrypto's HChaCha20 and Poly1305.
 
+#[path = "chacha20.rs"]
+mod ours;
+
 use chacha20::R20;
 use chacha20::hchacha;
 use poly1305::Poly1305;
@@ -7,8 +10,8 @@ use poly1305::universal_hash::{KeyInit as _, UniversalHash as _};
 use zeroize::Zeroizing;
 
 use super::super::bytes::leading;
-use super::chacha20::ChaCha20;
-use super::{Error, Nonce, Tag};
+use super::{AeadTag, Error, Nonce};
+use ours::ChaCha20;
 
 /// Wiped when dropped.
 pub(crate) struct Cipher(Zeroizing<[u8; 32]>);
@@ -25,7 +28,7 @@ impl Cipher {
         ChaCha20::new(&subkey, &leading(&nonce[16..]))
     }
 
-    pub(crate) fn seal(&self, nonce: &Nonce, aad: &[u8], body: &mut [u8]) -> Tag {
+    pub(crate) fn seal(&self, nonce: &Nonce, aad: &[u8], body: &mut [u8]) -> AeadTag {
         let stream = self.for_nonce(nonce);
         let mac_key = stream.mac_key();
         stream.apply(body);
@@ -37,7 +40,7 @@ impl Cipher {
         nonce: &Nonce,
         aad: &[u8],
         body: &mut [u8],
-        tag: &Tag,
+        tag: &AeadTag,
     ) -> Result<(), Error> {
         let stream = self.for_nonce(nonce);
         mac(&stream.mac_key(), aad, body)

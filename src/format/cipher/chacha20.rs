@@ -165,7 +165,6 @@ fn transpose([a, b, c, d]: [v128; 4]) -> [v128; 4] {
 mod tests {
     #![allow(clippy::cast_possible_truncation, clippy::unwrap_used)]
 
-    use chacha20::cipher::{KeyIvInit as _, StreamCipher as _, StreamCipherSeek as _};
     use chacha20poly1305::aead::AeadInOut as _;
     use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305};
     use proptest::prelude::*;
@@ -173,37 +172,15 @@ mod tests {
     use super::super::Cipher;
     use super::ChaCha20;
 
-    fn stream(key: &[u8; 32], nonce: &[u8; 8], length: usize) -> (Vec<u8>, Vec<u8>) {
-        let ours = ChaCha20::new(key, nonce);
-        let mut found = ours.mac_key().to_vec();
-        let mut body = vec![0; length];
-        ours.apply(&mut body);
-        found.extend(body);
-
-        let mut long = [0; 12];
-        long[4..].copy_from_slice(nonce);
-        let mut theirs = chacha20::ChaCha20::new(key.into(), &long.into());
-        let mut expected = vec![0; 32 + length];
-        let (mac_key, body) = expected.split_at_mut(32);
-        theirs.apply_keystream(mac_key);
-        theirs.seek(64_u32);
-        theirs.apply_keystream(body);
-        (found, expected)
-    }
-
-    fn sealed(
-        key: &[u8; 32],
-        nonce: &[u8; 24],
-        aad: &[u8],
-        body: &[u8],
-    ) -> ((Vec<u8>, [u8; 16]), (Vec<u8>, [u8; 16])) {
+    /// Seals by both, opens again, and returns the tag.
+    fn seal(key: &[u8; 32], nonce: &[u8; 24], aad: &[u8], body: &[u8]) -> [u8; 16] {
         let (mut found, mut expected) = (body.to_vec(), body.to_vec());
         let ours = Cipher::new(key);
         let tag = ours.seal(nonce, aad, &mut found);
         let theirs = XChaCha20Poly1305::new(key.into());
         let their_tag =
             theirs.encrypt_inout_detached(nonce.into(), aad, expected[..].as_mut().into());
-        let their_tag = their_tag.unwrap().into();
+        assert_eq!((&found, tag), (&expected, their_tag.unwrap().into()));
 
         let mut opened = found.clone();
         ours.open(nonce, aad, &mut opened, &tag).unwrap();
@@ -213,7 +190,7 @@ mod tests {
         let mut untouched = found.clone();
         assert!(ours.open(nonce, aad, &mut untouched, &wrong).is_err());
         assert_eq!(untouched, found);
-        ((found, tag), (expected, their_tag))
+        tag
     }
 
     /// RFC 8439, section 2.4.2: its nonce begins with four zeros, and its counter at 1.
@@ -237,7 +214,7 @@ mod tests {
         ];
         let text = b"Ladies and Gentlemen of the class of '99: If I could offer you \
             only one tip for the future, sunscreen would be it.";
-        let ((_, tag), _) = sealed(&key, &nonce, &aad, text);
+        let tag = seal(&key, &nonce, &aad, text);
         let expected = 0xc087_5924_c1c7_9879_47de_afd8_780a_cf49_u128;
         assert_eq!(tag, expected.to_be_bytes());
     }
@@ -247,10 +224,7 @@ mod tests {
         let (key, nonce) = ([7; 32], [9; 24]);
         let body: Vec<u8> = (0..1600_u32).map(|at| (at * 31 % 251) as u8).collect();
         for length in 0..=body.len() {
-            let (found, expected) = stream(&key, &[5; 8], length);
-            assert_eq!(found, expected, "{length}");
-            let (found, expected) = sealed(&key, &nonce, &body[..length % 70], &body[..length]);
-            assert_eq!(found, expected, "{length}");
+            seal(&key, &nonce, &body[..length % 70], &body[..length]);
         }
     }
 
@@ -265,8 +239,7 @@ mod tests {
             seed: u8,
         ) {
             let body: Vec<u8> = (0..length).map(|at| (at as u8).wrapping_mul(seed)).collect();
-            let (found, expected) = sealed(&key, &nonce, &aad, &body);
-            prop_assert!(found == expected);
+            seal(&key, &nonce, &aad, &body);
         }
     }
 }

@@ -6,38 +6,23 @@
 //! they decrypt. A body has little more than 1 MiB at most; the cipher's limit is 256 GiB.
 
 #[cfg(feature = "ring")]
-mod by_ring;
+#[path = "by_ring.rs"]
+mod chosen;
+#[cfg(all(
+    target_arch = "wasm32",
+    target_feature = "simd128",
+    not(feature = "ring")
+))]
+#[path = "by_simd128.rs"]
+mod chosen;
 #[cfg(not(any(
     feature = "ring",
     all(target_arch = "wasm32", target_feature = "simd128")
 )))]
-mod by_rustcrypto;
-#[cfg(all(
-    target_arch = "wasm32",
-    target_feature = "simd128",
-    not(feature = "ring")
-))]
-mod by_simd128;
-#[cfg(all(
-    target_arch = "wasm32",
-    target_feature = "simd128",
-    not(feature = "ring")
-))]
-mod chacha20;
+#[path = "by_rustcrypto.rs"]
+mod chosen;
 
-#[cfg(feature = "ring")]
-pub(crate) use by_ring::Cipher;
-#[cfg(not(any(
-    feature = "ring",
-    all(target_arch = "wasm32", target_feature = "simd128")
-)))]
-pub(crate) use by_rustcrypto::Cipher;
-#[cfg(all(
-    target_arch = "wasm32",
-    target_feature = "simd128",
-    not(feature = "ring")
-))]
-pub(crate) use by_simd128::Cipher;
+pub(crate) use chosen::Cipher;
 
 use super::error::Error;
 
@@ -45,4 +30,4 @@ pub(crate) const NONCE_LEN: usize = 24;
 pub(crate) const TAG_LEN: usize = 16;
 
 type Nonce = [u8; NONCE_LEN];
-type Tag = [u8; TAG_LEN];
+type AeadTag = [u8; TAG_LEN];

@@ -1,8 +1,8 @@
-//! Whether the host's stack has room for a call of this module.
+//! Checks that the host's stack has space for a call of this module.
 //!
 //! An exception that passes through the module leaves what it was doing half done: borrowed cells stay borrowed, and no
 //! later call succeeds. A host throws one where its stack is full, which a handler reaches that recurses over JSON of a
-//! client. So `pkg/src/module.ts` asks for room before each call.
+//! client. So `pkg/src/module.ts` checks the stack before each call.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -10,8 +10,8 @@ use wasm_bindgen::prelude::*;
 
 /// Calls itself so many times: throws the host's exception if the stack is too full for that, and leaves nothing half
 /// done.
-#[wasm_bindgen]
-pub fn room(calls: u32) {
+#[wasm_bindgen(js_name = checkStack)]
+pub fn check_stack(calls: u32) {
     descend(calls);
 }
 

@@ -1,0 +1,321 @@
+# ruff: noqa: E501
+"""The engine's documents, which docs/engine.md describes. A test of mcp/src/document writes this file."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from typing_extensions import NotRequired, TypedDict
+
+class Again(TypedDict):
+    result: NotRequired[ResultFacts | None]
+
+class NoAnswer(TypedDict):
+    no: int
+
+Answer: TypeAlias = "Literal['yes'] | NoAnswer"
+
+class ClientSession(TypedDict):
+    id: NotRequired[ClientValue | None]
+    state: NotRequired[ClientValue | None]
+
+ClientValue: TypeAlias = "str | Literal[True]"
+
+class Command(TypedDict):
+    args: Sequence[str]
+    keys: Sequence[str]
+    script: Script
+    withinMs: int
+
+class Deliver(TypedDict):
+    addSessionId: NotRequired[str | None]
+    builtinResult: NotRequired[str | None]
+    expiresAt: NotRequired[int | None]
+    negotiated: NotRequired[str | None]
+    opened: NotRequired[str | None]
+    report: NotRequired[Report | None]
+    tokenId: NotRequired[str | None]
+    version: NotRequired[str | None]
+    withinMs: int
+
+class DialogueStep(TypedDict):
+    done: NotRequired[Sequence[str] | None]
+    failed: NotRequired[str | None]
+    own: NotRequired[bool | None]
+    send: NotRequired[Sequence[str] | None]
+    unfit: NotRequired[str | None]
+    warned: NotRequired[Sequence[str] | None]
+
+class PrincipalEvent(TypedDict):
+    principal: PrincipalParts | Nobody | Failure
+
+class AnswerEvent(TypedDict):
+    answer: Answer | Failure
+
+class LedgerEvent(TypedDict):
+    ledger: Sequence[str] | Failure
+
+class UpdatedEvent(TypedDict):
+    updated: Again | Failure
+
+class BegunEvent(TypedDict):
+    begun: Nothing | Failure
+
+class NotResumedEvent(TypedDict):
+    notResumed: str
+
+class ResultEvent(TypedDict):
+    result: ResultFacts
+
+Event: TypeAlias = "PrincipalEvent | AnswerEvent | LedgerEvent | UpdatedEvent | BegunEvent | NotResumedEvent | ResultEvent"
+
+class Failure(TypedDict):
+    failed: str
+
+class HandleOp(TypedDict):
+    handle: NotRequired[ClientValue | None]
+    maxAge: NotRequired[int | None]
+    once: NotRequired[bool | None]
+    op: Literal["mint"] | Literal["check"] | Literal["seal"] | Literal["open"] | Literal["end"]
+    predecessor: NotRequired[Predecessor | None]
+    selfContained: NotRequired[bool | None]
+    ttl: NotRequired[int | None]
+    type: str
+
+class HandleResult(TypedDict):
+    expiresAt: NotRequired[str | None]
+    handle: NotRequired[str | None]
+    id: str
+    predecessor: NotRequired[Predecessor | None]
+    times: NotRequired[HandleTimes | None]
+    value: NotRequired[str | None]
+
+class HandleTimes(TypedDict):
+    expiresAt: int | None
+    issuedAt: int
+    needsRenewal: NotRequired[bool | None]
+    needsReseal: NotRequired[bool | None]
+
+Item: TypeAlias = "Literal['request-state'] | Literal['cursor'] | Literal['handle'] | Literal['handle-state'] | Literal['session']"
+
+class Judgement(TypedDict):
+    reply: Sequence[str]
+    writes: Sequence[Write]
+
+class LedgerSettings(TypedDict):
+    acceptIssuedSince: NotRequired[int | None]
+    clockTolerance: NotRequired[int | None]
+    label: NotRequired[str | None]
+    local: NotRequired[bool | None]
+    reusableRequestState: NotRequired[bool | None]
+
+class Message(TypedDict):
+    header: NotRequired[str | None]
+    method: NotRequired[str | None]
+    modern: NotRequired[bool | None]
+    notification: NotRequired[bool | None]
+    principal: NotRequired[PrincipalParts | None]
+    session: NotRequired[ClientSession | None]
+    target: NotRequired[str | None]
+    token: NotRequired[ClientValue | None]
+    withinMs: NotRequired[int | None]
+
+class Nobody(TypedDict):
+    nobody: bool
+
+class Nothing(TypedDict):
+    pass
+
+class OpenedSession(TypedDict):
+    generation: int
+    id: str
+    ulid: str
+    value: str | None
+
+class Predecessor(TypedDict):
+    generation: int
+    id: str
+    issuedAt: int
+    startedAt: int
+    until: int | None
+
+class Presented(TypedDict):
+    id: str
+    kind: Item
+    public: NotRequired[bool | None]
+    until: int | None
+
+class PrincipalParts(TypedDict):
+    anonymous: NotRequired[bool | None]
+    client: NotRequired[str | None]
+    issuer: NotRequired[str | None]
+    subject: NotRequired[str | None]
+
+class TextsRedisAnswer(TypedDict):
+    texts: Sequence[str]
+
+class TextRedisAnswer(TypedDict):
+    text: str
+
+class NumberRedisAnswer(TypedDict):
+    number: int
+
+class ErrorRedisAnswer(TypedDict):
+    error: str
+
+RedisAnswer: TypeAlias = "TextsRedisAnswer | TextRedisAnswer | NumberRedisAnswer | ErrorRedisAnswer"
+
+class Refused(TypedDict):
+    code: str
+    kind: Item
+    message: str
+    target: NotRequired[str | None]
+    tokenId: NotRequired[str | None]
+
+class Reply(TypedDict):
+    allow: NotRequired[str | None]
+    done: NotRequired[bool | None]
+    error: NotRequired[RpcError | None]
+    status: NotRequired[int | None]
+    tool: NotRequired[ToolResult | None]
+
+Report: TypeAlias = "bool | str"
+
+Required: TypeAlias = "bool | RequiredNames"
+
+class RequiredNames(TypedDict):
+    methods: NotRequired[Sequence[str] | None]
+    tools: NotRequired[Sequence[str] | None]
+
+class ResultFacts(TypedDict):
+    error: NotRequired[bool | None]
+    members: NotRequired[ResultMembers | None]
+    noMeta: NotRequired[bool | None]
+
+class ResultMembers(TypedDict):
+    cacheScope: NotRequired[ClientValue | None]
+    nextCursor: NotRequired[ClientValue | None]
+    requestState: NotRequired[ClientValue | None]
+    resultType: NotRequired[ClientValue | None]
+    ttlMs: NotRequired[ClientValue | None]
+
+class RpcError(TypedDict):
+    code: int
+    data: NotRequired[dict[str, Any] | None]
+    message: str
+
+Script: TypeAlias = "Literal['open'] | Literal['admit'] | Literal['commit'] | Literal['revoke']"
+
+class SessionSettings(TypedDict):
+    heldByServer: NotRequired[bool | None]
+    noExpiry: NotRequired[bool | None]
+    required: NotRequired[Required | None]
+    ttl: NotRequired[int | None]
+
+class Settings(TypedDict):
+    hasAccept: NotRequired[bool | None]
+    ledger: NotRequired[LedgerSettings | None]
+    only: NotRequired[Mapping[str, Sequence[str]] | None]
+    requestStateTtl: NotRequired[int | None]
+    sessions: NotRequired[SessionSettings | None]
+    timeLimitMs: NotRequired[int | None]
+    transport: NotRequired[TransportSettings | None]
+
+class IdentifyStep(TypedDict):
+    step: Literal["identify"]
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+
+class AskStep(TypedDict):
+    accept: NotRequired[Sequence[Presented] | None]
+    end: NotRequired[Presented | None]
+    step: Literal["ask"]
+    withinMs: int
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+
+class LedgerStep(Command):
+    step: Literal["ledger"]
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+
+class UpdateStep(TypedDict):
+    step: Literal["update"]
+    value: str
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+
+class BeginStep(TypedDict):
+    step: Literal["begin"]
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+
+class DeliverStep(Deliver):
+    step: Literal["deliver"]
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+
+class RespondStep(TypedDict):
+    headers: NotRequired[Mapping[str, str] | None]
+    result: NotRequired[dict[str, Any] | None]
+    step: Literal["respond"]
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+
+class ReplyStep(Reply):
+    step: Literal["reply"]
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+
+class DoneStep(HandleResult):
+    step: Literal["done"]
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+
+class DropStep(TypedDict):
+    step: Literal["drop"]
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+
+Step: TypeAlias = "IdentifyStep | AskStep | LedgerStep | UpdateStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep"
+
+class TextContent(TypedDict):
+    text: str
+    type: str
+
+class ToolResult(TypedDict):
+    _meta: NotRequired[dict[str, Any] | None]
+    content: Sequence[TextContent]
+    isError: bool
+    resultType: NotRequired[str | None]
+
+class TransportMessage(TypedDict):
+    header: NotRequired[ClientValue | None]
+    http: NotRequired[str | None]
+    messageSessionId: NotRequired[ClientValue | None]
+    method: NotRequired[str | None]
+    modern: NotRequired[bool | None]
+    notification: NotRequired[bool | None]
+    principal: NotRequired[PrincipalParts | None]
+    version: NotRequired[str | None]
+
+class TransportSettings(TypedDict):
+    declares: NotRequired[bool | None]
+    idle: NotRequired[int | None]
+    required: NotRequired[bool | None]
+    sep1359: NotRequired[bool | None]
+    ttl: NotRequired[int | None]
+
+class Write(TypedDict):
+    key: str
+    until: int | None
+    value: str | None

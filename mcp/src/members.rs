@@ -1,0 +1,74 @@
+//! The forms of members in documents. Absent, null and false mean the same.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serializer};
+
+use sealwax::{Error, Principal};
+
+/// A lifetime in whole seconds.
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
+pub(crate) struct Seconds(#[allow(dead_code, reason = "for its schema")] Option<u64>);
+
+impl Seconds {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        let seconds = u64::deserialize(from)?;
+        Ok(Some(Duration::from_secs(seconds)))
+    }
+
+    /// For the default in its schema.
+    #[cfg(test)]
+    pub fn serialize<S: Serializer>(time: &Option<Duration>, into: S) -> Result<S::Ok, S::Error> {
+        into.serialize_some(&time.map(|time| time.as_secs()))
+    }
+}
+
+/// A time to wait, in milliseconds.
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
+pub(crate) struct Millis(#[allow(dead_code, reason = "for its schema")] u64);
+
+impl Millis {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(Duration::from_millis)
+    }
+
+    pub fn some<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        Self::deserialize(from).map(Some)
+    }
+
+    pub fn serialize<S: Serializer>(time: &Duration, into: S) -> Result<S::Ok, S::Error> {
+        into.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+pub(crate) fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// A principal: `anonymous` alone, or the others.
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub(crate) struct PrincipalParts<'a> {
+    issuer: Option<&'a str>,
+    client: Option<&'a str>,
+    subject: Option<&'a str>,
+    anonymous: bool,
+}
+
+impl PrincipalParts<'_> {
+    /// Reads a principal of a [`Value`](serde_json::Value), where an error leaves no rest unread.
+    pub fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Principal, Error> {
+        let parts = PrincipalParts::deserialize(from);
+        match parts.map(|parts| (parts.issuer, parts.client, parts.subject, parts.anonymous)) {
+            Ok((issuer, client, subject, false)) => Principal::from_parts(issuer, client, subject),
+            Ok((None, None, None, true)) => Ok(Principal::anonymous()),
+            _ => Err(Error::InvalidArgument(
+                "principal: expected issuer, client and subject, which are texts, or anonymous alone, \
+                 which is true"
+                    .into(),
+            )),
+        }
+    }
+}

@@ -1,0 +1,367 @@
+/** The engine's documents, which docs/engine.md describes. A test of mcp/src/document writes this file. */
+
+export interface Again {
+  readonly result?: ResultFacts | undefined;
+}
+
+export interface NoAnswer {
+  readonly no: number;
+}
+
+export type Answer = 'yes' | NoAnswer;
+
+export interface ClientSession {
+  readonly id?: ClientValue | undefined;
+  readonly state?: ClientValue | undefined;
+}
+
+export type ClientValue = string | true;
+
+export interface Command {
+  readonly args: readonly string[];
+  readonly keys: readonly string[];
+  readonly script: Script;
+  readonly withinMs: number;
+}
+
+export interface Deliver {
+  readonly addSessionId?: string | undefined;
+  readonly builtinResult?: string | undefined;
+  readonly expiresAt?: number | undefined;
+  readonly negotiated?: string | undefined;
+  readonly opened?: string | undefined;
+  readonly report?: Report | undefined;
+  readonly tokenId?: string | undefined;
+  readonly version?: string | undefined;
+  readonly withinMs: number;
+}
+
+export interface DialogueStep {
+  readonly done?: readonly string[] | undefined;
+  readonly failed?: string | undefined;
+  readonly own?: boolean | undefined;
+  readonly send?: readonly string[] | undefined;
+  readonly unfit?: string | undefined;
+  readonly warned?: readonly string[] | undefined;
+}
+
+export interface PrincipalEvent {
+  readonly principal: PrincipalParts | Nobody | Failure;
+}
+
+export interface AnswerEvent {
+  readonly answer: Answer | Failure;
+}
+
+export interface LedgerEvent {
+  readonly ledger: readonly string[] | Failure;
+}
+
+export interface UpdatedEvent {
+  readonly updated: Again | Failure;
+}
+
+export interface BegunEvent {
+  readonly begun: Nothing | Failure;
+}
+
+export interface NotResumedEvent {
+  readonly notResumed: string;
+}
+
+export interface ResultEvent {
+  readonly result: ResultFacts;
+}
+
+export type Event = PrincipalEvent | AnswerEvent | LedgerEvent | UpdatedEvent | BegunEvent | NotResumedEvent | ResultEvent;
+
+export interface Failure {
+  readonly failed: string;
+}
+
+export interface HandleOp {
+  readonly handle?: ClientValue | undefined;
+  readonly maxAge?: number | undefined;
+  readonly once?: boolean | undefined;
+  readonly op: 'mint' | 'check' | 'seal' | 'open' | 'end';
+  readonly predecessor?: Predecessor | undefined;
+  readonly selfContained?: boolean | undefined;
+  readonly ttl?: number | undefined;
+  readonly type: string;
+}
+
+export interface HandleResult {
+  readonly expiresAt?: string | undefined;
+  readonly handle?: string | undefined;
+  readonly id: string;
+  readonly predecessor?: Predecessor | undefined;
+  readonly times?: HandleTimes | undefined;
+  readonly value?: string | undefined;
+}
+
+export interface HandleTimes {
+  readonly expiresAt: number | null;
+  readonly issuedAt: number;
+  readonly needsRenewal?: boolean | undefined;
+  readonly needsReseal?: boolean | undefined;
+}
+
+export type Item = 'request-state' | 'cursor' | 'handle' | 'handle-state' | 'session';
+
+export interface Judgement {
+  readonly reply: readonly string[];
+  readonly writes: readonly Write[];
+}
+
+export interface LedgerSettings {
+  readonly acceptIssuedSince?: number | undefined;
+  readonly clockTolerance?: number | undefined;
+  readonly label?: string | undefined;
+  readonly local?: boolean | undefined;
+  readonly reusableRequestState?: boolean | undefined;
+}
+
+export interface Message {
+  readonly header?: string | undefined;
+  readonly method?: string | undefined;
+  readonly modern?: boolean | undefined;
+  readonly notification?: boolean | undefined;
+  readonly principal?: PrincipalParts | undefined;
+  readonly session?: ClientSession | undefined;
+  readonly target?: string | undefined;
+  readonly token?: ClientValue | undefined;
+  readonly withinMs?: number | undefined;
+}
+
+export interface Nobody {
+  readonly nobody: boolean;
+}
+
+export interface Nothing {
+}
+
+export interface OpenedSession {
+  readonly generation: number;
+  readonly id: string;
+  readonly ulid: string;
+  readonly value: string | null;
+}
+
+export interface Predecessor {
+  readonly generation: number;
+  readonly id: string;
+  readonly issuedAt: number;
+  readonly startedAt: number;
+  readonly until: number | null;
+}
+
+export interface Presented {
+  readonly id: string;
+  readonly kind: Item;
+  readonly public?: boolean | undefined;
+  readonly until: number | null;
+}
+
+export interface PrincipalParts {
+  readonly anonymous?: boolean | undefined;
+  readonly client?: string | undefined;
+  readonly issuer?: string | undefined;
+  readonly subject?: string | undefined;
+}
+
+export interface TextsRedisAnswer {
+  readonly texts: readonly string[];
+}
+
+export interface TextRedisAnswer {
+  readonly text: string;
+}
+
+export interface NumberRedisAnswer {
+  readonly number: number;
+}
+
+export interface ErrorRedisAnswer {
+  readonly error: string;
+}
+
+export type RedisAnswer = TextsRedisAnswer | TextRedisAnswer | NumberRedisAnswer | ErrorRedisAnswer;
+
+export interface Refused {
+  readonly code: string;
+  readonly kind: Item;
+  readonly message: string;
+  readonly target?: string | undefined;
+  readonly tokenId?: string | undefined;
+}
+
+export interface Reply {
+  readonly allow?: string | undefined;
+  readonly done?: boolean | undefined;
+  readonly error?: RpcError | undefined;
+  readonly status?: number | undefined;
+  readonly tool?: ToolResult | undefined;
+}
+
+export type Report = boolean | string;
+
+export type Required = boolean | RequiredNames;
+
+export interface RequiredNames {
+  readonly methods?: readonly string[] | undefined;
+  readonly tools?: readonly string[] | undefined;
+}
+
+export interface ResultFacts {
+  readonly error?: boolean | undefined;
+  readonly members?: ResultMembers | undefined;
+  readonly noMeta?: boolean | undefined;
+}
+
+export interface ResultMembers {
+  readonly cacheScope?: ClientValue | undefined;
+  readonly nextCursor?: ClientValue | undefined;
+  readonly requestState?: ClientValue | undefined;
+  readonly resultType?: ClientValue | undefined;
+  readonly ttlMs?: ClientValue | undefined;
+}
+
+export interface RpcError {
+  readonly code: number;
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+  readonly message: string;
+}
+
+export type Script = 'open' | 'admit' | 'commit' | 'revoke';
+
+export interface SessionSettings {
+  readonly heldByServer?: boolean | undefined;
+  readonly noExpiry?: boolean | undefined;
+  readonly required?: Required | undefined;
+  readonly ttl?: number | undefined;
+}
+
+export interface Settings {
+  readonly hasAccept?: boolean | undefined;
+  readonly ledger?: LedgerSettings | undefined;
+  readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
+  readonly requestStateTtl?: number | undefined;
+  readonly sessions?: SessionSettings | undefined;
+  readonly timeLimitMs?: number | undefined;
+  readonly transport?: TransportSettings | undefined;
+}
+
+export interface IdentifyStep {
+  readonly step: 'identify';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface AskStep {
+  readonly accept?: readonly Presented[] | undefined;
+  readonly end?: Presented | undefined;
+  readonly step: 'ask';
+  readonly withinMs: number;
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface LedgerStep extends Command {
+  readonly step: 'ledger';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface UpdateStep {
+  readonly step: 'update';
+  readonly value: string;
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface BeginStep {
+  readonly step: 'begin';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface DeliverStep extends Deliver {
+  readonly step: 'deliver';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface RespondStep {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly result?: Readonly<Record<string, unknown>> | undefined;
+  readonly step: 'respond';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface ReplyStep extends Reply {
+  readonly step: 'reply';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface DoneStep extends HandleResult {
+  readonly step: 'done';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface DropStep {
+  readonly step: 'drop';
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export type Step = IdentifyStep | AskStep | LedgerStep | UpdateStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep;
+
+export interface TextContent {
+  readonly text: string;
+  readonly type: string;
+}
+
+export interface ToolResult {
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+  readonly content: readonly TextContent[];
+  readonly isError: boolean;
+  readonly resultType?: string | undefined;
+}
+
+export interface TransportMessage {
+  readonly header?: ClientValue | undefined;
+  readonly http?: string | undefined;
+  readonly messageSessionId?: ClientValue | undefined;
+  readonly method?: string | undefined;
+  readonly modern?: boolean | undefined;
+  readonly notification?: boolean | undefined;
+  readonly principal?: PrincipalParts | undefined;
+  readonly version?: string | undefined;
+}
+
+export interface TransportSettings {
+  readonly declares?: boolean | undefined;
+  readonly idle?: number | undefined;
+  readonly required?: boolean | undefined;
+  readonly sep1359?: boolean | undefined;
+  readonly ttl?: number | undefined;
+}
+
+export interface Write {
+  readonly key: string;
+  readonly until: number | null;
+  readonly value: string | null;
+}
