@@ -223,8 +223,8 @@ impl GuardBuilder {
         }
         if !(Duration::from_millis(1)..=LONGEST_WAIT).contains(&self.time_limit) {
             return Err(Error::argument(format!(
-                "time limit: expected at least a millisecond and at most 60 seconds, found {:?}",
-                self.time_limit
+                "time limit: expected at least a millisecond and at most 60 seconds, found {} ms",
+                self.time_limit.as_millis()
             )));
         }
         if self.transport.idle.is_some() && self.ledger.is_none() {

@@ -112,7 +112,7 @@ pub struct Message<'a> {
     #[serde(borrow)]
     pub session: Option<ClientSession<'a>>,
     /// The caller, if the adapter knows it already.
-    #[serde(deserialize_with = "PrincipalParts::of_message")]
+    #[serde(deserialize_with = "caller")]
     #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
     pub principal: Option<Result<Principal, Failed>>,
     /// The time that is left for its questions, if a wrapper asked some already
@@ -163,9 +163,17 @@ pub struct TransportMessage<'a> {
     #[serde(skip)]
     pub initialize: Option<&'a str>,
     /// The caller, if the adapter knows it already.
-    #[serde(deserialize_with = "PrincipalParts::of_message")]
+    #[serde(deserialize_with = "caller")]
     #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
     pub principal: Option<Result<Principal, Failed>>,
+}
+
+/// Reads the caller of a message. A faulty one is the adapter's fault, not the client's.
+fn caller<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Result<Principal, Failed>>, D::Error> {
+    let principal = PrincipalParts::read(from);
+    Ok(Some(principal.map_err(|error| Failed(error.to_string()))))
 }
 
 /// An operation of a handler on a handle of one type. Lifetimes are in whole seconds.

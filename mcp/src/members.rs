@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-use crate::input::Failed;
 use sealwax::{Error, Principal};
 
 /// A lifetime in whole seconds.
@@ -71,13 +70,5 @@ impl PrincipalParts<'_> {
                     .into(),
             )),
         }
-    }
-
-    /// Reads the caller of a message. A faulty one is the adapter's fault, not the client's.
-    pub fn of_message<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Result<Principal, Failed>>, D::Error> {
-        let principal = PrincipalParts::read(from);
-        Ok(Some(principal.map_err(|error| Failed(error.to_string()))))
     }
 }

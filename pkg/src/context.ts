@@ -1,4 +1,4 @@
-import type { Carried } from './facts.js';
+import type { TokenFields } from './facts.js';
 import { json, names, optional, options, text, wireText } from './input.js';
 import { core } from './module.js';
 import * as shared from './shared.js';
@@ -57,11 +57,11 @@ export function requestContextFromJson(
  *
  * @example
  * ```js
- * import { carried } from 'sealwax';
+ * import { tokenFields } from 'sealwax';
  *
- * console.log(carried('tools/list').result); // nextCursor
+ * console.log(tokenFields('tools/list').result); // nextCursor
  * ```
  */
-export function carried(method: string): Carried | undefined {
-  return core().carried(wireText('method', method));
+export function tokenFields(method: string): TokenFields | undefined {
+  return core().tokenFields(wireText('method', method));
 }

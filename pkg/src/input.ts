@@ -113,6 +113,18 @@ export function options<K extends string>(
   return given;
 }
 
+/** Checks options, as {@link options} does, and each one that is given. */
+export function checked<Checks extends Record<string, (name: string, value: unknown) => unknown>>(
+  given: unknown,
+  checks: Checks,
+): { readonly [Name in keyof Checks]?: ReturnType<Checks[Name]> | undefined } {
+  const known = options(given, ...Object.keys(checks));
+  const each = Object.entries(checks);
+  return Object.fromEntries(
+    each.map(([name, check]) => [name, optional(check, name, known[name])]),
+  ) as never;
+}
+
 /** Returns the JSON of a value. Numbers that JSON would turn into `null` are refused. */
 export function json(name: string, value: unknown): string {
   const written = JSON.stringify(value);

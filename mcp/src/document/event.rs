@@ -5,8 +5,6 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::read::{Reader, parse, read};
-#[cfg(test)]
-use super::types;
 use super::{NO_DOCUMENT, step};
 use crate::exchange::Exchange;
 use crate::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope, Updated, Verdict};
@@ -18,16 +16,16 @@ use sealwax::Error;
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Event"))]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Reported<'a> {
-    #[cfg_attr(test, schemars(with = "types::Caller"))]
+    #[cfg_attr(test, schemars(with = "Caller"))]
     Principal(IgnoredAny),
-    #[cfg_attr(test, schemars(with = "types::OrFailed<Answer>"))]
+    #[cfg_attr(test, schemars(with = "OrFailed<Answer>"))]
     Answer(Answer),
-    #[cfg_attr(test, schemars(with = "types::OrFailed<Vec<String>>"))]
-    Ledger(Vec<String>),
+    #[cfg_attr(test, schemars(with = "OrFailed<Vec<String>>"))]
+    Ledger(IgnoredAny),
     #[serde(borrow)]
-    #[cfg_attr(test, schemars(with = "types::OrFailed<Again>"))]
+    #[cfg_attr(test, schemars(with = "OrFailed<Again>"))]
     Updated(Again<'a>),
-    #[cfg_attr(test, schemars(with = "types::OrFailed<Nothing>"))]
+    #[cfg_attr(test, schemars(with = "OrFailed<Nothing>"))]
     Begun(Nothing),
     NotResumed(String),
     #[serde(borrow)]
@@ -94,8 +92,10 @@ pub(super) struct ResultMembers<'a> {
 #[inline(never)]
 pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
     let document = parse(document)?;
+    // An exchange that ends forgets them.
+    let fields = exchange.token_fields();
     let step = exchange.on(event(&document, value)?)?;
-    Ok(step::written(exchange, &step))
+    Ok(step::written(exchange, fields, &step))
 }
 
 fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, Error> {
@@ -114,6 +114,12 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
             _ => return Err(NO_DOCUMENT),
         });
     }
+    if name == "ledger" {
+        // Whatever a store replied: what is no text is no reply of a ledger.
+        let items = details.as_array().into_iter().flatten();
+        let texts = items.map(|item| item.as_str().unwrap_or_default().into());
+        return Ok(Event::Ledger(Ok(texts.collect())));
+    }
     Ok(match read(document)? {
         Reported::Principal(_) => Event::Principal(match details.get("nobody") {
             Some(Value::Bool(true)) => Ok(None),
@@ -123,7 +129,7 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
         }),
         Reported::Answer(Answer::Yes) => Event::Answer(Verdict::Yes),
         Reported::Answer(Answer::No(at)) => Event::Answer(Verdict::No(at)),
-        Reported::Ledger(reply) => Event::Ledger(Ok(reply)),
+        Reported::Ledger(_) => return Err(NO_DOCUMENT),
         Reported::Updated(Again { result }) => Event::Updated(Ok(Updated {
             value: value.ok_or(NO_DOCUMENT)?,
             result: result.map(|result| result.of(None)),
@@ -158,4 +164,40 @@ impl<'a> ResultFacts<'a> {
             initialized,
         }
     }
+}
+
+/// A value, or why there is none.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged, inline)]
+#[expect(dead_code, reason = "for its schema")]
+enum OrFailed<T> {
+    Found(T),
+    Failed(Failure),
+}
+
+/// The failure of an author's function or of a store, in the adapter's own words.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
+struct Failure {
+    failed: String,
+}
+
+/// The caller of a request, or that the author's function found none.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged, inline)]
+#[expect(dead_code, reason = "for its schema")]
+enum Caller {
+    Found(PrincipalParts<'static>),
+    Nobody(Nobody),
+    Failed(Failure),
+}
+
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
+struct Nobody {
+    nobody: bool,
 }

@@ -13,39 +13,6 @@ use super::{event, handle, redis, settings, step};
 use crate::input::{ClientValue, Message, TransportMessage};
 use crate::ledger::Judgement;
 use crate::ledger::redis::Answer;
-use crate::members::PrincipalParts;
-
-/// A value, or why there is none.
-#[derive(JsonSchema)]
-#[schemars(untagged, inline)]
-#[expect(dead_code, reason = "for its schema")]
-pub(super) enum OrFailed<T> {
-    Found(T),
-    Failed(Failure),
-}
-
-/// The failure of an author's function or of a store, in the adapter's own words.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "for its schema")]
-pub(super) struct Failure {
-    failed: String,
-}
-
-/// The caller of a request, or that the author's function found none.
-#[derive(JsonSchema)]
-#[schemars(untagged, inline)]
-#[expect(dead_code, reason = "for its schema")]
-pub(super) enum Caller {
-    Found(PrincipalParts<'static>),
-    Nobody(Nobody),
-    Failed(Failure),
-}
-
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "for its schema")]
-pub(super) struct Nobody {
-    nobody: bool,
-}
 
 impl JsonSchema for ClientValue<'_> {
     fn schema_name() -> std::borrow::Cow<'static, str> {

@@ -40,11 +40,11 @@ function recorder() {
 test('an id is remembered until nothing of it opens on any clock', async () => {
   const accept = recorder();
   const guard = guardOf({ accept, requestStateTtl: 60 });
-  const rows = guard.handles('row', { maxAge: 60 });
+  const rows = guard.referenceHandles('row', { maxAge: 60 });
   const [rowsOfKeys, baskets, basketsWithoutEnd] = [
-    guard.handles('key'),
-    guard.heldHandles('basket', { ttl: 60 }),
-    guard.heldHandles('endless'),
+    guard.referenceHandles('key'),
+    guard.selfContainedHandles('basket', { ttl: 60 }),
+    guard.selfContainedHandles('endless'),
   ];
   guard.sessions({ initial: () => 0, ttl: 60 });
   const factory = factoryOf(

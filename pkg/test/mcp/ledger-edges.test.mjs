@@ -157,7 +157,7 @@ test('stdio: a state is good once in processes that share a file', { skip: noSql
 // ---- memory ----
 
 test('memory: where there is no room, the newcomer is refused', async () => {
-  const server = await replica(ledgerOf({ engine: 'memory', room: 6000 }));
+  const server = await replica(ledgerOf({ engine: 'memory', capacity: 6000 }));
   const [mallory, alice] = [await server.connect('mallory'), await server.connect('alice')];
   const use = async (client) => {
     const { requestState } = (await client.call('ask', { id: 7 })).result;
@@ -178,5 +178,5 @@ test('memory: where there is no room, the newcomer is refused', async () => {
 
 test('memory: its options are checked', () => {
   assert.throws(() => new MemoryLedger({ rooms: 1 }), TypeError);
-  assert.throws(() => new MemoryLedger({ room: -1 }), { code: 'invalid_argument' });
+  assert.throws(() => new MemoryLedger({ capacity: -1 }), { code: 'invalid_argument' });
 });

@@ -21,8 +21,8 @@ export class ScriptedLedger {
     this.#memory = at(since, () => new MemoryLedger());
     this.local = local;
     this.options = {
-      allowance: clockTolerance,
-      adopt: acceptIssuedSince && Date.now() / 1000 - acceptIssuedSince,
+      clockTolerance,
+      acceptIssuedSince: acceptIssuedSince && Math.floor(Date.now() / 1000) - acceptIssuedSince,
       reusableRequestState,
     };
   }

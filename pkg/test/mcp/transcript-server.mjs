@@ -289,8 +289,8 @@ export class Stage {
     );
     const { as, maxAge, held, once: singleUse } = Object.assign({}, ...options);
     const [rows, baskets] = [
-      this.#guard.handles(type, { maxAge }),
-      this.#guard.heldHandles(type, { maxAge, singleUse }),
+      this.#guard.referenceHandles(type, { maxAge }),
+      this.#guard.selfContainedHandles(type, { maxAge, singleUse }),
     ];
     const value = this.#world.resolved(third);
     const made = (handle) => {

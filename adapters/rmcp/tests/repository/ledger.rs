@@ -8,7 +8,7 @@ use rmcp::model::*;
 use rmcp::service::PeerRequestOptions;
 use sealwax::Principal;
 use sealwax_mcp::Profile;
-use sealwax_rmcp::ledger::Memory;
+use sealwax_rmcp::ledger::{LedgerSettings, Memory};
 use sealwax_rmcp::{Guard, anonymous, from_claims};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::clients::{
     Client, SESSION, call, call_in, client, create, internal, json_of, raw, refusal, state, tool,
 };
 use crate::serving::{Refusals, fresh};
-use crate::tally::{Fleet, Store, another_second, replica, tally};
+use crate::tally::{Fleet, Store, another_second, counting, replica, tally};
 
 fn not_found(session: &Value) -> Value {
     let id = &session["sessionId"];
@@ -151,10 +151,7 @@ async fn a_cancelled_request_writes_nothing() {
 
     let ledger = Arc::new(Memory::default());
     let principal = |_: &_| Principal::subject("alice");
-    let guard = Guard::builder(fresh(), principal)
-        .ledger(ledger)
-        .build()
-        .unwrap();
+    let guard = counting(Guard::builder(fresh(), principal).ledger(ledger));
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let streams = guard.streams().wrap(tokio::io::split(theirs));
     let (server, gate) = tally(&guard);
@@ -237,10 +234,17 @@ async fn of_concurrent_renewals_of_a_handle_one_succeeds() {
     }
 }
 
+fn reusable() -> LedgerSettings {
+    LedgerSettings {
+        reusable_request_state: true,
+        ..LedgerSettings::default()
+    }
+}
+
 #[tokio::test]
 async fn what_takes_a_ledger_says_so_without_one() {
     let build = || Guard::builder(fresh(), anonymous);
-    let error = build().reusable_request_state().build().unwrap_err();
+    let error = build().ledger_settings(reusable()).build().unwrap_err();
     assert!(error.to_string().contains("ledger"), "{error}");
     let guard = build().build().unwrap();
     let error = guard
@@ -251,7 +255,7 @@ async fn what_takes_a_ledger_says_so_without_one() {
 
     let refusals = Refusals::default();
     let guard = Guard::builder(fresh(), from_claims).on_refused(refusals.hook());
-    let served = replica(guard.build().unwrap()).await;
+    let served = replica(guard).await;
     let alice = client(&served.uri, "alice").await;
     let cart = tool(&alice, "cart", json!({})).await["structuredContent"].clone();
     assert_eq!(tool(&alice, "put", cart).await, internal(Profile::Handle));

@@ -18,6 +18,7 @@ mod over_http;
 mod over_streams;
 mod readme;
 mod script;
+mod scripted_ledger;
 mod scripted_server;
 #[path = "../common/serving.rs"]
 mod serving;

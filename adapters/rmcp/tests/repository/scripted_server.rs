@@ -9,7 +9,6 @@ use futures::future::{BoxFuture, ready};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use sealwax::Principal;
-use sealwax_rmcp::ledger::{Command, Ledger, LedgerError, Reply};
 use sealwax_rmcp::{
     Accept, BoxError, Guard, GuardBuilder, Kind, Presented, Protected, Refusal, Sessions,
 };
@@ -19,8 +18,8 @@ use crate::matching::compare;
 use crate::messages::Found;
 use crate::over_http::{Http, http};
 use crate::over_streams::Lines;
+use crate::scripted_ledger::with_ledger;
 use crate::world::{World, codec};
-use crate::world_ledger::counted;
 
 /// The state of the current message.
 pub struct Scene {
@@ -43,19 +42,12 @@ impl Stage {
     }
 }
 
-/// The sessions, as the transcript sets them.
-#[derive(Clone)]
-pub enum SomeSessions {
-    None,
-    Held(Sessions<Value>),
-    OfServer(Sessions<()>),
-}
-
 #[derive(Clone)]
 pub struct Server {
     pub stage: Stage,
     pub guard: Guard,
-    pub sessions: SomeSessions,
+    /// Whether the server holds the state of sessions.
+    pub held_by_server: bool,
 }
 
 pub struct Running {
@@ -78,12 +70,16 @@ impl Running {
         let codec = codec(file, &json!({"key": "both"}), clock);
         let who = stage.clone();
         let builder = Guard::builder(codec, move |_: &RequestContext<RoleServer>| principal(&who));
-        let guard = options(builder, &stage, settings).build().unwrap();
-        let sessions = sessions(&guard, &stage, &settings["sessions"]);
+        let builder = options(builder, &stage, settings);
+        let builder = match sessions(&stage, &settings["sessions"]) {
+            Some(sessions) => builder.sessions(sessions),
+            None => builder,
+        };
+        let guard = builder.build().unwrap();
         let server = guard.protect(Server {
             stage: stage.clone(),
             guard: guard.clone(),
-            sessions,
+            held_by_server: settings["sessions"]["heldByServer"] == true,
         });
         Self {
             stage,
@@ -299,78 +295,32 @@ fn options(mut builder: GuardBuilder, stage: &Stage, settings: &Value) -> GuardB
     }
 }
 
-fn with_ledger(mut builder: GuardBuilder, stage: &Stage, options: &Value) -> GuardBuilder {
-    let local = options["local"] != false;
-    let stage = stage.clone();
-    let now = stage.lock().world.clock.now();
-    builder = builder.ledger(Scripted { stage, local });
-    if let Some(tolerance) = options["clockTolerance"].as_u64() {
-        builder = builder.ledger_allowance(Duration::from_secs(tolerance));
-    }
-    if let Some(age) = options["acceptIssuedSince"].as_u64() {
-        builder = builder.ledger_adopt(now - age);
-    }
-    if options["reusableRequestState"] == true {
-        builder = builder.reusable_request_state();
-    }
-    builder
-}
-
-/// The ledger of a transcript.
-struct Scripted {
-    stage: Stage,
-    local: bool,
-}
-
-impl Ledger for Scripted {
-    fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply> {
-        let mut scene = self.stage.lock();
-        scene.found.commands.extend(counted(command));
-        let now = scene.world.clock.now();
-        let reply = scene.world.ledger.run(command, now);
-        ready(reply.map_err(LedgerError::Unavailable)).boxed()
-    }
-
-    fn is_local(&self) -> bool {
-        self.local
-    }
-}
-
-fn sessions(guard: &Guard, stage: &Stage, settings: &Value) -> SomeSessions {
-    if !settings.is_object() {
-        return SomeSessions::None;
-    }
-    macro_rules! built {
-        ($builder:expr) => {{
-            let mut builder = $builder;
-            if let Some(ttl) = settings["ttl"].as_u64() {
-                builder = builder.ttl(Duration::from_secs(ttl));
-            }
-            if settings["noExpiry"] == true {
-                builder = builder.no_expiry();
-            }
-            let required = &settings["required"];
-            if *required == true {
-                builder = builder.require_all();
-            }
-            let names = |value: &Value| -> Vec<String> {
-                serde_json::from_value(value.clone()).unwrap_or_default()
-            };
-            builder = builder.require_methods(names(&required["methods"]));
-            builder
-                .require_tools(names(&required["tools"]))
-                .build()
-                .unwrap()
-        }};
-    }
-    if settings["heldByServer"] == true {
-        return SomeSessions::OfServer(built!(guard.sessions_held_by_server()));
-    }
+/// Returns the sessions, as the transcript sets them.
+fn sessions(stage: &Stage, settings: &Value) -> Option<Sessions> {
+    settings.as_object()?;
     let (stage, initial) = (stage.clone(), settings["initial"].clone());
-    SomeSessions::Held(built!(guard.sessions(move |_, _| {
-        stage.asked("begin");
-        ready(Ok(initial.clone()))
-    })))
+    let mut sessions = match settings["heldByServer"] == true {
+        true => Sessions::held_by_server(),
+        false => Sessions::new(move |_, _| {
+            stage.asked("begin");
+            ready(Ok(initial.clone()))
+        }),
+    };
+    if let Some(ttl) = settings["ttl"].as_u64() {
+        sessions = sessions.ttl(Duration::from_secs(ttl));
+    }
+    if settings["noExpiry"] == true {
+        sessions = sessions.no_expiry();
+    }
+    let required = &settings["required"];
+    if *required == true {
+        sessions = sessions.require_all();
+    }
+    let names = |value: &Value| -> Vec<String> {
+        serde_json::from_value(value.clone()).unwrap_or_default()
+    };
+    sessions = sessions.require_methods(names(&required["methods"]));
+    Some(sessions.require_tools(names(&required["tools"])))
 }
 
 /// `Accept`, as a transcript sets it.

@@ -10,9 +10,10 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use sealwax::Principal;
-use sealwax_rmcp::ledger::{Memory, Redis, Sqlite};
+use sealwax_rmcp::ledger::{LedgerSettings, Memory, Redis, Sqlite};
 use sealwax_rmcp::{
-    Guard, GuardBuilder, Handles, HeldHandles, Refused, Session, State, from_claims,
+    Guard, GuardBuilder, ReferenceHandles, Refused, SelfContainedHandles, Session, Sessions, State,
+    from_claims,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -24,8 +25,8 @@ use crate::valkey::{Valkey, folder};
 
 #[derive(Clone)]
 pub struct Tally {
-    rows: Handles,
-    carts: HeldHandles,
+    rows: ReferenceHandles,
+    carts: SelfContainedHandles,
     pub gate: Arc<Gate>,
 }
 
@@ -209,7 +210,10 @@ impl Store {
             // Everything is on this machine, so there is one clock.
             Self::Valkey(valkey) => guard
                 .ledger(Redis::open(&valkey.url()).unwrap())
-                .ledger_allowance(Duration::ZERO),
+                .ledger_settings(LedgerSettings {
+                    clock_tolerance: Some(Duration::ZERO),
+                    ..LedgerSettings::default()
+                }),
         }
     }
 }
@@ -240,16 +244,22 @@ pub fn tally(guard: &Guard) -> (Tally, Arc<Gate>) {
         came: Semaphore::new(0),
         go: Semaphore::new(0),
     });
-    guard.sessions(|_, _| async { Ok(0) }).build().unwrap();
     let server = Tally {
-        rows: guard.handles("row"),
-        carts: guard.held_handles("cart").single_use(),
+        rows: guard.reference_handles("row"),
+        carts: guard.self_contained_handles("cart").single_use(),
         gate: Arc::clone(&gate),
     };
     (server, gate)
 }
 
-pub async fn replica(guard: Guard) -> Replica {
+/// Builds a guard with sessions that count.
+pub fn counting(guard: GuardBuilder) -> Guard {
+    let sessions = Sessions::new(|_, _| async { Ok(0) });
+    guard.sessions(sessions).build().unwrap()
+}
+
+pub async fn replica(guard: GuardBuilder) -> Replica {
+    let guard = counting(guard);
     let (server, gate) = tally(&guard);
     let uri = serve(guard.protect(server)).await;
     Replica { uri, guard, gate }
@@ -265,9 +275,9 @@ impl Fleet {
         let guard = || {
             let builder = Guard::builder(codec.clone(), from_claims)
                 // A busy machine is not what these tests are about.
-                .accept_timeout(Duration::from_secs(20))
+                .time_limit(Duration::from_secs(20))
                 .on_refused(refusals.hook());
-            options(store.of(builder)).build().unwrap()
+            options(store.of(builder))
         };
         let replicas = [replica(guard()).await, replica(guard()).await];
         let fleet = Self {

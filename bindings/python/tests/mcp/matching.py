@@ -10,7 +10,7 @@ from world import World, sealer, view
 from sealwax.mcp import SESSION_META_KEY
 
 if TYPE_CHECKING:
-    from playing import Found
+    from scripted_handler import Found
 
 
 def compare(world: World, event: dict[str, Any], found: Found) -> None:

@@ -26,8 +26,8 @@ class ScriptedLedger:
         self.local = options.get("local", True)
         since = options.get("acceptIssuedSince")
         given = {
-            "allowance": options.get("clockTolerance"),
-            "adopt": None if since is None else world.now - since,
+            "clock_tolerance": options.get("clockTolerance"),
+            "accept_issued_since": None if since is None else world.now - since,
             "reusable_request_state": options.get("reusableRequestState"),
         }
         given = {name: value for name, value in given.items() if value is not None}

@@ -64,7 +64,7 @@ class Once(shop.Shop):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.held = self.guard.held_handles("order", ttl=self.max_age, single_use=True)
+        self.held = self.guard.self_contained_handles("order", ttl=self.max_age, single_use=True)
 
 
 @asynccontextmanager
@@ -98,7 +98,7 @@ def test_single_use_takes_a_ledger() -> None:
     for accept in (None, Remembering()):
         guard = Guard(codec=shop.codec(guarded.KEYS), principal="anonymous", accept=accept)
         with pytest.raises(sealwax.InvalidArgument, match="single_use: expected a guard with a"):
-            guard.held_handles("order", single_use=True)
+            guard.self_contained_handles("order", single_use=True)
         with pytest.raises(sealwax.InvalidArgument, match="idle: expected a guard with a ledger"):
             guard.asgi(None, idle=60)
         with pytest.raises(sealwax.InvalidArgument, match="ledger_options: expected a ledger"):
@@ -111,7 +111,7 @@ def test_single_use_takes_a_ledger() -> None:
 
 
 async def test_a_full_ledger_refuses_whoever_comes() -> None:
-    async with guarded.served(ledger=memory(room=6_000)) as of:
+    async with guarded.served(ledger=memory(capacity=6_000)) as of:
         carrier, told = RequestState(), []
         for _ in range(20):
             state = await carrier.good(of.client)
@@ -127,7 +127,7 @@ async def test_a_full_ledger_refuses_whoever_comes() -> None:
 
 async def test_what_is_over_makes_room() -> None:
     now = int(time.time())
-    async with guarded.served(ledger=memory(room=3_000), request_state_ttl=60) as of:
+    async with guarded.served(ledger=memory(capacity=3_000), request_state_ttl=60) as of:
         carrier = RequestState()
         while "error" not in await carrier.present(of.client, await carrier.good(of.client)):
             pass

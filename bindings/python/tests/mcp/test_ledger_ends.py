@@ -89,7 +89,7 @@ async def test_whoever_is_revoked_is_out_at_every_replica(system: str, shared: S
     )
     served = data_layer.served
     options = shared.of(tally.AUDIENCE)
-    options["ledger_options"]["allowance"] = 0
+    options["ledger_options"]["clock_tolerance"] = 0
     async with (
         served(system, guard=options) as one,
         served(system, guard=shared.of(tally.AUDIENCE)) as other,
@@ -121,7 +121,7 @@ async def test_to_revoke_takes_a_ledger_and_its_word() -> None:
         return Guard(codec=codec, principal="anonymous", ledger=ledger), ledger
 
     made, ledger = guard(1)
-    await made.revoke("anonymous", lives=60)
+    await made.revoke("anonymous", retain_for=60)
     assert ledger.count("revoke") == 2
     with pytest.raises(AcceptUnavailable, match="found ConnectionError"):
         await guard(2)[0].revoke("anonymous")
