@@ -92,8 +92,10 @@ pub(super) struct ResultMembers<'a> {
 #[inline(never)]
 pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
     let document = parse(document)?;
-    let step = exchange.on(event(&document, value)?)?;
-    Ok(step::written(exchange, &step))
+    let event = event(&document, value)?;
+    let fields = exchange.token_fields();
+    let step = exchange.on(event)?;
+    Ok(step::written(exchange, fields, &step))
 }
 
 fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, Error> {

@@ -12,6 +12,7 @@ use crate::session::Session;
 use crate::step::{
     Deliver, HandleResult, Presented, Question, Refused, Reply, Report, Respond, Step,
 };
+use crate::token_fields::TokenFields;
 use std::time::Duration;
 
 /// A step, and the refusals on the way.
@@ -91,11 +92,13 @@ impl<'a> OpenedSession<'a> {
 
 /// Returns a step as a document, together with the refusals on the way.
 pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
-    let step = written(&mut exchange, &step);
+    let fields = exchange.token_fields();
+    let step = written(&mut exchange, fields, &step);
     (exchange, step)
 }
 
-pub(super) fn written(exchange: &mut Exchange, step: &Step) -> String {
+/// `fields` are those of the exchange before the step, which may have ended it.
+pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step: &Step) -> String {
     let refused = exchange.refused();
     let (mut members, mut session) = (&[][..], None);
     let step = match step {
@@ -115,12 +118,12 @@ pub(super) fn written(exchange: &mut Exchange, step: &Step) -> String {
         Step::Update(value) => Next::Update { value },
         Step::Begin => Next::Begin,
         Step::Deliver(delivered) => {
-            members = self::members(delivered, exchange);
+            members = self::members(delivered, fields);
             session = exchange.session().map(OpenedSession::new);
             Next::Deliver(delivered)
         }
         Step::Respond(respond) => Next::Respond {
-            result: patch(respond, exchange),
+            result: patch(respond, fields),
             headers: headers(respond),
         },
         Step::Reply(reply) => Next::Reply(reply),
@@ -136,8 +139,8 @@ pub(super) fn written(exchange: &mut Exchange, step: &Step) -> String {
 }
 
 /// Returns the members of the result that the engine reads.
-fn members(deliver: &Deliver, exchange: &Exchange) -> &'static [&'static str] {
-    match exchange.token_fields() {
+fn members(deliver: &Deliver, fields: Option<TokenFields>) -> &'static [&'static str] {
+    match fields {
         Some(fields) if deliver.report != Report::Never => match fields.target {
             Some(_) => &["resultType", "cacheScope", "ttlMs", "requestState"],
             None => &["resultType", "cacheScope", "ttlMs", "nextCursor"],
@@ -155,10 +158,10 @@ fn headers(respond: &Respond) -> Map<String, Value> {
 }
 
 /// Returns the changes to the result as a JSON Merge Patch.
-fn patch(respond: &Respond, exchange: &Exchange) -> Map<String, Value> {
+fn patch(respond: &Respond, fields: Option<TokenFields>) -> Map<String, Value> {
     let mut patch = Map::new();
     let mut put = |member: &str, value: Value| patch.insert(member.into(), value);
-    if let (Some(fields), Some(token)) = (exchange.token_fields(), &respond.token) {
+    if let (Some(fields), Some(token)) = (fields, &respond.token) {
         put(fields.result, token.as_str().into());
     }
     if let Some(metadata) = &respond.metadata {
