@@ -12,6 +12,7 @@ from .builders import (
     STATE_ERROR,
     WITH_SESSIONS,
     Transcripts,
+    at_a_tool,
     begin,
     call,
     create,
@@ -47,11 +48,6 @@ def refused_delete(session: object, code: str) -> dict:
     refused = refused_session(session, code, method="sessions/delete")
     del refused["message"]["params"]["_meta"]
     return delete(session, **{name: refused[name] for name in ("answered", "reported", "delivered")})
-
-
-def at_a_tool(*operations: list, did: list, **more: object) -> dict:
-    usual = {"asked": ["principal"], "delivered": {}, "answered": {"result": {}}}
-    return event("tools/call", handler=[*operations, done()], did=did, **{**usual, **more})
 
 
 def page(token: object, *, who: str = "alice", **more: object) -> dict:
@@ -186,7 +182,7 @@ case(
         ["seal", "basket", 1, {"as": "i"}],
         ["check", "basket", {"$handle": "h"}],
         ["end", "basket", {"$handle": "h"}],
-        ["end", "basket", {"$handle": "i"}, {"held": True}],
+        ["end", "basket", {"$handle": "i"}, {"selfContained": True}],
         did=[{"$handle": "h"}, {"$handle": "i"}, {"$handle": "h"}, "ok", "ok"],
     ),
     at_a_tool(
