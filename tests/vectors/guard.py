@@ -74,6 +74,7 @@ from transcripts import (
     ledger_ends,
     ledger_sessions,
     ledger_tokens,
+    ledger_transport,
     own_methods,
     principal,
     request_state,
@@ -102,6 +103,7 @@ SUBJECTS = (
     ledger_tokens,
     ledger_sessions,
     ledger_ends,
+    ledger_transport,
 )
 
 
