@@ -214,7 +214,8 @@ class Redis:
 
     async def _check(self, connection: Connection) -> None:
         # A dialogue begins with the check. The command is not sent.
-        last = await self._talk(connection, {"script": "open", "withinMs": 300}, rounds=1)
+        unsent: Command = {"script": "open", "keys": [], "args": [], "withinMs": 300}
+        last = await self._talk(connection, unsent, rounds=1)
         warned: list[str] = last.get("warned", [])
         for warning in set(warned).difference(self.warnings):
             logger.warning("ledger: %s", warning)
