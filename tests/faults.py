@@ -27,7 +27,9 @@ CLONES = ("sealwax", "codec", ["clones"])
 ANSWERS = ("sealwax-mcp", "guard", ["answers"])
 #: Files with tests of their own.
 OWN = {
-    "src/format/canonical.rs": CANONICAL,
+    **dict.fromkeys(
+        (f"src/format/canonical/{name}.rs" for name in ("mod", "number", "object", "output", "string")), CANONICAL
+    ),
     "src/environment.rs": CLONES,
     "src/system.rs": CLONES,
     "mcp/src/answer.rs": ANSWERS,

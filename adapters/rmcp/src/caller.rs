@@ -6,21 +6,25 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use http::request::Parts;
-use rmcp::RoleServer;
 use rmcp::model::Extensions;
-use rmcp::service::RequestContext;
 use sealwax::{Error, Principal};
-use sealwax_mcp::{Event, Exchange, Failed, Profile, Step};
+use sealwax_mcp::{Event, Exchange, Failed, Profile, Reply, Step};
 
-use crate::Kind;
 use crate::guard::Guard;
-use crate::refusal::{About, Request};
+use crate::refusal::{About, Refusal};
 use crate::running::Running;
+use crate::{Context, Kind};
+
+/// The request that a refusal belongs to.
+pub(crate) struct Request {
+    pub method: String,
+    pub target: Option<String>,
+}
 
 /// The caller of one request, shared by all clones of its context.
 pub(crate) struct Caller {
     pub guard: Guard,
-    request: Request,
+    pub request: Request,
     principal: OnceLock<Result<Option<Principal>, Failed>>,
     /// How long the request may still wait, if the transport's guard waited for it before.
     pub within: Option<Duration>,
@@ -74,11 +78,18 @@ impl Caller {
         }
     }
 
-    pub(crate) fn about(&self, kind: Kind, profile: Profile) -> About<'_> {
-        About {
-            request: Some(&self.request),
-            ..About::new(kind, profile, self.principal())
-        }
+    /// Reports an error that the adapter found, and returns the core's answer to it.
+    pub(crate) fn refuse(&self, error: &Error, about: About<'_>) -> Reply {
+        let (mut refusal, reply) = about.refused(error);
+        refusal.target.clone_from(&self.request.target);
+        self.report(refusal);
+        reply
+    }
+
+    fn report(&self, mut refusal: Refusal) {
+        refusal.method = Some(self.request.method.clone());
+        refusal.principal = self.principal().cloned();
+        self.guard.report(&refusal);
     }
 
     /// Answers the engine's questions, until the next step is something else.
@@ -86,7 +97,7 @@ impl Caller {
         &self,
         exchange: &mut Exchange,
         mut step: Step,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
     ) -> Step {
         let asked = self.guard.asked();
         loop {
@@ -109,23 +120,22 @@ impl Caller {
         &self,
         exchange: &mut Exchange,
         mut step: Step,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
     ) -> Step {
         while matches!(step, Step::Identify) {
             let found = self.principal.get_or_init(|| self.guard.principal(context));
             step = self.on(exchange, Event::Principal(found.clone()));
         }
-        let refused = exchange.refused();
-        self.guard
-            .report_all(refused, Some(&self.request), self.principal());
+        for refused in exchange.refused() {
+            self.report(Refusal::new(refused));
+        }
         step
     }
 
     /// Returns the next step.
     pub(crate) fn on(&self, exchange: &mut Exchange, event: Event<'_>) -> Step {
         exchange.on(event).unwrap_or_else(|error| {
-            let about = self.about(Kind::Session, Profile::DataLayer);
-            Step::Reply(self.guard.refuse(&error, about))
+            Step::Reply(self.refuse(&error, About::new(Kind::Session, Profile::DataLayer)))
         })
     }
 

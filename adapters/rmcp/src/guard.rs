@@ -9,13 +9,14 @@ use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
 use rmcp::{RoleServer, ServerHandler};
 use sealwax::{Codec, Error, Principal};
-use sealwax_mcp::{Event, Failed, LedgerSettings, Refused, Reply, Step};
+use sealwax_mcp::{Event, Failed, LedgerSettings, Reply, Step};
 
+use crate::Context;
 use crate::accept::Accept;
 use crate::ledger::{Ledger, LedgerError};
 use crate::principal::{IntoPrincipal, signed_in};
 use crate::questions::Asked;
-use crate::refusal::{About, Refusal, Request};
+use crate::refusal::{About, Refusal};
 use crate::sessions::{Initial, Sessions};
 
 /// Seals the tokens that a server sends to its clients, and opens and checks those that come back.
@@ -37,8 +38,7 @@ use crate::sessions::{Initial, Sessions};
 #[derive(Clone)]
 pub struct Guard(Arc<Inner>);
 
-type PrincipalOf =
-    dyn Fn(&RequestContext<RoleServer>) -> Result<Option<Principal>, Error> + Send + Sync;
+type PrincipalOf = dyn Fn(&Context) -> Result<Option<Principal>, Error> + Send + Sync;
 
 type Hook = dyn Fn(&Refusal) + Send + Sync;
 
@@ -66,7 +66,7 @@ impl Guard {
     /// request is refused as unauthenticated; if it fails or panics, as the server's failure.
     pub fn builder<F, P>(codec: Codec, principal: F) -> GuardBuilder
     where
-        F: Fn(&RequestContext<RoleServer>) -> P + Send + Sync + 'static,
+        F: Fn(&Context) -> P + Send + Sync + 'static,
         P: IntoPrincipal,
     {
         GuardBuilder {
@@ -115,7 +115,12 @@ impl Guard {
         }
         let refused = exchange.refused();
         let why = refused.last().map(|one| one.message.clone());
-        self.report_all(refused, None, Some(principal));
+        for one in refused {
+            self.report(&Refusal {
+                principal: Some(principal.clone()),
+                ..Refusal::new(one)
+            });
+        }
         match step {
             Step::Done(_) => Ok(()),
             _ => Err(LedgerError::Unavailable(why.unwrap_or_default())),
@@ -151,10 +156,7 @@ impl Guard {
     }
 
     /// Calls the author's function. The text of an error is for the log.
-    pub(crate) fn principal(
-        &self,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Option<Principal>, Failed> {
+    pub(crate) fn principal(&self, context: &Context) -> Result<Option<Principal>, Failed> {
         let found = catch_unwind(AssertUnwindSafe(|| (self.0.options.principal)(context)));
         match found {
             Ok(Ok(principal)) => {
@@ -183,7 +185,7 @@ impl Guard {
     }
 
     /// Makes a request context that has only a `peer`, for messages that rmcp has not read yet.
-    pub(crate) fn request(&self, peer: Option<Peer<RoleServer>>) -> RequestContext<RoleServer> {
+    pub(crate) fn request(&self, peer: Option<Peer<RoleServer>>) -> Context {
         let peer = peer.unwrap_or_else(|| self.0.peer.get_or_init(nobodys_peer).clone());
         RequestContext::new(RequestId::from(NumberOrString::Number(0)), peer)
     }
@@ -198,31 +200,11 @@ impl Guard {
         }
     }
 
-    /// Reports what the engine refused.
-    pub(crate) fn report_all(
-        &self,
-        refused: Vec<Refused>,
-        request: Option<&Request>,
-        principal: Option<&Principal>,
-    ) {
-        for one in refused {
-            self.report(&Refusal {
-                code: one.code,
-                kind: one.item,
-                token_id: one.token_id,
-                method: request.map(|request| request.method.clone()),
-                target: one.target,
-                principal: principal.cloned(),
-                message: one.message,
-            });
-        }
-    }
-
     /// Reports an error that the adapter found, and returns the core's answer to it.
     pub(crate) fn refuse(&self, error: &Error, about: About<'_>) -> Reply {
-        let (profile, session_id) = (about.profile, about.session_id);
-        self.report(&about.refusal(error));
-        profile.answer(error, session_id).into()
+        let (refusal, reply) = about.refused(error);
+        self.report(&refusal);
+        reply
     }
 }
 

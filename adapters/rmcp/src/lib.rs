@@ -32,3 +32,6 @@ pub use sessions::Sessions;
 pub use transport::layer::{SessionLayer, SessionService};
 pub use transport::negotiated::{ClientInfo, Negotiated};
 pub use transport::streams::Streams;
+
+/// A request, as handlers receive it.
+type Context = rmcp::service::RequestContext<rmcp::RoleServer>;

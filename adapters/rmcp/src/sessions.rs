@@ -4,19 +4,16 @@ use std::fmt;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
+use rmcp::ErrorData;
 use sealwax_mcp::{Failed, SessionSettings};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::Context;
 use crate::handler::session::json;
 
 /// Returns the first value of a session as JSON, or the reason why there is none. An error is the author's own answer.
-pub(crate) type Initial = dyn Fn(
-        RequestContext<RoleServer>,
-        Option<Value>,
-    ) -> BoxFuture<'static, Result<Result<String, Failed>, ErrorData>>
+pub(crate) type Initial = dyn Fn(Context, Option<Value>) -> BoxFuture<'static, Result<Result<String, Failed>, ErrorData>>
     + Send
     + Sync;
 
@@ -43,7 +40,7 @@ impl Sessions {
     pub fn new<T, F, P>(initial: F) -> Self
     where
         T: Serialize,
-        F: Fn(RequestContext<RoleServer>, Option<Value>) -> P + Send + Sync + 'static,
+        F: Fn(Context, Option<Value>) -> P + Send + Sync + 'static,
         P: Future<Output = Result<T, ErrorData>> + Send + 'static,
     {
         let initial: Box<Initial> = Box::new(move |context, params| {

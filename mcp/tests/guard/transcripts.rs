@@ -15,7 +15,7 @@ fn every_transcript_comes_out_as_it_says() {
     let file = transcripts();
     let mut wrong = Vec::new();
     let all = file["transcripts"].as_array().unwrap();
-    assert!(all.len() >= 150);
+    assert!(all.len() >= 300);
     for transcript in all {
         let mut world = World::new(&file, &transcript["settings"]);
         if let Err(why) = messages::play_all(&mut world, &transcript["events"]) {

@@ -15,7 +15,7 @@ before(() => {
 after(() => letGo());
 
 test('there are enough of them', () => {
-  assert.ok(file.transcripts.length >= 150);
+  assert.ok(file.transcripts.length >= 300);
 });
 
 for (const { name, settings, events, not } of file.transcripts) {

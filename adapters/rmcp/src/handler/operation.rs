@@ -1,23 +1,18 @@
 //! Operations of a handler on a handle.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
 use sealwax::Error;
 use sealwax_mcp::{
     ClientValue, Exchange, HandleOp, HandleOpKind, HandleResult, Profile, Reply, Step,
 };
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::refused::Refused;
-use super::session::json;
-use crate::Kind;
 use crate::caller::Caller;
 use crate::guard::Guard;
 use crate::refusal::{About, token_id};
+use crate::{Context, Kind};
 
 /// The handles of one type.
 #[derive(Clone, Debug)]
@@ -30,9 +25,8 @@ pub(crate) struct HandleType {
 
 /// An operation that has begun.
 pub(crate) struct Operation<'a> {
-    kind: Kind,
     caller: &'a Caller,
-    context: &'a RequestContext<RoleServer>,
+    context: &'a Context,
     exchange: Exchange,
     step: Step,
 }
@@ -41,39 +35,61 @@ impl HandleType {
     /// Begins an operation. It needs a server that this guard protects, which knows the principal.
     pub(crate) fn begin<'a>(
         &self,
-        context: &'a RequestContext<RoleServer>,
+        context: &'a Context,
         kind: HandleOpKind<'_>,
     ) -> Result<Operation<'a>, Refused> {
-        let operation = HandleOp {
-            handle_type: &self.name,
-            kind,
-        };
+        let handle_type = &self.name;
         let begun = Caller::of(&context.extensions).and_then(|caller| {
             if caller.guard.is(&self.guard) {
+                let operation = HandleOp { handle_type, kind };
                 let begun = caller.within(|running| Ok(running.exchange.handle(operation)))?;
                 return Ok((caller, begun));
             }
-            Err(Error::InvalidArgument(
-                "expected handles of the guard that protects this server".into(),
-            ))
+            let why = "expected handles of the guard that protects this server";
+            Err(Error::InvalidArgument(why.into()))
         });
-        let (caller, (mut exchange, step)) = begun.map_err(|error| self.refuse(&error, None))?;
-        let step = caller.identified(&mut exchange, step, context);
+        let (caller, (mut exchange, step)) =
+            begun.map_err(|error| self.refuse(&error, context, None))?;
         Ok(Operation {
-            kind: self.kind,
             caller,
             context,
+            step: caller.identified(&mut exchange, step, context),
             exchange,
-            step,
         })
     }
 
-    /// Ends a handle before its expiry.
-    pub(crate) async fn end(
+    /// Opens a handle. Returns the value that it held, and the outcome.
+    pub(crate) async fn open<T: DeserializeOwned>(
         &self,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
         handle: &str,
-    ) -> Result<(), Refused> {
+        once: bool,
+    ) -> Result<(T, HandleResult), Refused> {
+        let operation = self.begin(
+            context,
+            HandleOpKind::Open {
+                handle: ClientValue::Text(handle),
+                max_age: self.max_age,
+                once,
+            },
+        )?;
+        let opened = match &operation.step {
+            Step::Done(done) => done.value.as_deref(),
+            _ => operation.exchange.opened(),
+        };
+        // Read the value first: a handle that cannot be read must not count as used.
+        match opened.map(serde_json::from_str) {
+            Some(Ok(value)) => Ok((value, operation.done().await?)),
+            Some(Err(_)) => {
+                let error = Error::Malformed("a value that is JSON of the type asked for");
+                Err(self.refuse(&error, context, token_id(handle)))
+            }
+            None => Err(operation.now().err().unwrap_or_else(trouble)),
+        }
+    }
+
+    /// Ends a handle before its expiry.
+    pub(crate) async fn end(&self, context: &Context, handle: &str) -> Result<(), Refused> {
         let end = HandleOpKind::End {
             handle: ClientValue::Text(handle),
             max_age: self.max_age,
@@ -82,68 +98,40 @@ impl HandleType {
         self.begin(context, end)?.done().await.map(drop)
     }
 
-    /// Returns the JSON of a value to seal.
-    pub(crate) fn json<T: Serialize + ?Sized>(
+    pub(crate) fn refuse(
         &self,
-        context: &RequestContext<RoleServer>,
-        value: &T,
-    ) -> Result<String, Refused> {
-        json(value).map_err(|error| self.refuse(&error, Caller::of(&context.extensions).ok()))
-    }
-
-    fn refuse(&self, error: &Error, caller: Option<&Arc<Caller>>) -> Refused {
-        let principal = caller.and_then(|caller| caller.principal());
-        let about = About::new(self.kind, Profile::Handle, principal);
-        Refused::new(self.guard.refuse(error, about))
+        error: &Error,
+        context: &Context,
+        token_id: Option<String>,
+    ) -> Refused {
+        let caller = Caller::of(&context.extensions).ok();
+        let caller = caller.filter(|caller| caller.guard.is(&self.guard));
+        let about = About {
+            token_id,
+            ..About::new(self.kind, Profile::Handle)
+        };
+        Refused::new(match caller {
+            Some(caller) => caller.refuse(error, about),
+            None => self.guard.refuse(error, about),
+        })
     }
 }
 
 impl Operation<'_> {
     /// Returns the outcome.
     pub(crate) async fn done(mut self) -> Result<HandleResult, Refused> {
-        let drive = self
-            .caller
-            .drive(&mut self.exchange, self.step, self.context);
-        done(drive.await)
+        let exchange = &mut self.exchange;
+        self.step = self.caller.drive(exchange, self.step, self.context).await;
+        self.now()
     }
 
     /// Returns the outcome of an operation that asks nobody.
     pub(crate) fn now(self) -> Result<HandleResult, Refused> {
-        done(self.step)
-    }
-
-    /// Returns the outcome, and the value that `handle` held.
-    pub(crate) async fn open<T: DeserializeOwned>(
-        self,
-        handle: &str,
-    ) -> Result<(T, HandleResult), Refused> {
-        let opened = match &self.step {
-            Step::Done(done) => done.value.as_deref(),
-            _ => self.exchange.opened(),
-        };
-        // Read the value first: a handle that cannot be read must not count as used.
-        let value = opened.map(serde_json::from_str).transpose();
-        match value.map_err(|_| self.unreadable(handle))? {
-            Some(value) => Ok((value, self.done().await?)),
-            None => Err(self.now().err().unwrap_or_else(trouble)),
+        match self.step {
+            Step::Done(done) => Ok(*done),
+            Step::Reply(reply) => Err(Refused::new(reply)),
+            _ => Err(trouble()),
         }
-    }
-
-    fn unreadable(&self, handle: &str) -> Refused {
-        let about = About {
-            token_id: token_id(handle),
-            ..self.caller.about(self.kind, Profile::Handle)
-        };
-        let error = Error::Malformed("a value that is JSON of the type asked for");
-        Refused::new(self.caller.guard.refuse(&error, about))
-    }
-}
-
-fn done(step: Step) -> Result<HandleResult, Refused> {
-    match step {
-        Step::Done(done) => Ok(*done),
-        Step::Reply(reply) => Err(Refused::new(reply)),
-        _ => Err(trouble()),
     }
 }
 

@@ -8,11 +8,12 @@
 use std::borrow::Cow;
 
 use rmcp::model::*;
-use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize as _;
 use serde_json::Value;
 
+use crate::Context;
 use crate::guard::Guard;
 use crate::refusal::internal;
 use crate::transport::message::REPLAYED;
@@ -53,22 +54,29 @@ fn replayed(params: &Value) -> Result<InitializeRequestParams, ErrorData> {
 }
 
 macro_rules! serve {
-    ($($name:ident($method:literal, $params:ty) -> $result:ty;)*) => {$(
+    ($($name:ident($method:literal $(, $params:ty)?) -> $result:ty;)*) => {$(
         async fn $name(
             &self,
-            request: $params,
-            context: RequestContext<RoleServer>,
+            $(request: $params,)?
+            context: Context,
         ) -> Result<$result, ErrorData> {
-            let handler = |request, context| self.inner.$name(request, context);
-            self.guard.serve($method, request, context, handler).await
+            serve!(self, $name, $method, context $(, request: $params)?)
         }
     )*};
+    ($self:ident, $name:ident, $method:literal, $context:ident, $request:ident: $params:ty) => {{
+        let handler = |request, context| $self.inner.$name(request, context);
+        $self.guard.serve($method, $request, $context, handler).await
+    }};
+    ($self:ident, $name:ident, $method:literal, $context:ident) => {{
+        let handler = |(), context| $self.inner.$name(context);
+        $self.guard.serve($method, (), $context, handler).await
+    }};
 }
 
 macro_rules! notify {
-    ($($name:ident($method:literal, $params:ty);)*) => {$(
-        async fn $name(&self, params: $params, context: NotificationContext<RoleServer>) {
-            let handler = |context| self.inner.$name(params, context);
+    ($($name:ident($method:literal $(, $params:ident: $type:ty)?);)*) => {$(
+        async fn $name(&self, $($params: $type,)? context: NotificationContext<RoleServer>) {
+            let handler = |context| self.inner.$name($($params,)? context);
             self.guard.notify($method, context, handler).await;
         }
     )*};
@@ -96,32 +104,27 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
         cancel_task("tasks/cancel", CancelTaskParams) -> ();
         get_skill("skills/get", GetSkillRequestParams) -> GetSkillResult;
         initialize("initialize", InitializeRequestParams) -> InitializeResult;
+        ping("ping") -> ();
     }
 
     notify! {
-        on_cancelled("notifications/cancelled", CancelledNotificationParam);
-        on_progress("notifications/progress", ProgressNotificationParam);
-    }
-
-    async fn ping(&self, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        let handler = |(), context| self.inner.ping(context);
-        self.guard.serve("ping", (), context, handler).await
+        on_cancelled("notifications/cancelled", params: CancelledNotificationParam);
+        on_progress("notifications/progress", params: ProgressNotificationParam);
+        on_initialized("notifications/initialized");
+        on_roots_list_changed("notifications/roots/list_changed");
     }
 
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        context: RequestContext<RoleServer>,
+        context: Context,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method.clone();
         let handler = |request, context| self.inner.on_custom_request(request, context);
         self.guard.serve(&method, request, context, handler).await
     }
 
-    async fn discover(
-        &self,
-        context: RequestContext<RoleServer>,
-    ) -> Result<DiscoverResult, ErrorData> {
+    async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
         if let Some(params) = context.meta.get(REPLAYED) {
             let begun = self.initialize(replayed(params)?, context).await?;
             let versions = vec![begun.protocol_version];
@@ -131,18 +134,6 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
         self.guard
             .serve("server/discover", (), context, handler)
             .await
-    }
-
-    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let handler = |context| self.inner.on_initialized(context);
-        let method = "notifications/initialized";
-        self.guard.notify(method, context, handler).await;
-    }
-
-    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
-        let handler = |context| self.inner.on_roots_list_changed(context);
-        let method = "notifications/roots/list_changed";
-        self.guard.notify(method, context, handler).await;
     }
 
     async fn on_custom_notification(

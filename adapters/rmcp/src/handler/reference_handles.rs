@@ -3,14 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
 use sealwax_mcp::{ClientValue, HandleOpKind, HandleResult};
 
 use super::operation::HandleType;
 use super::refused::Refused;
-use crate::Kind;
 use crate::guard::Guard;
+use crate::{Context, Kind};
 
 impl Guard {
     /// Returns the handles of one type, such as `basket`, for state that the server holds.
@@ -32,7 +30,7 @@ impl Guard {
 ///
 /// ```no_run
 /// # use std::time::Duration;
-/// # use rmcp::{RoleServer, service::RequestContext};
+/// # use rmcp::{service::RequestContext};
 /// # use sealwax_rmcp::{Guard, Refused};
 /// # async fn tool(guard: Guard, context: RequestContext<RoleServer>, sent: String) -> Result<(), Refused> {
 /// let baskets = guard.reference_handles("basket").max_age(Duration::from_secs(3600));
@@ -70,7 +68,7 @@ impl ReferenceHandles {
     /// # Errors
     ///
     /// [`Refused`] without a principal or randomness, and for an invalid type.
-    pub fn mint(&self, context: &RequestContext<RoleServer>) -> Result<ReferenceHandle, Refused> {
+    pub fn mint(&self, context: &Context) -> Result<ReferenceHandle, Refused> {
         let max_age = self.0.max_age;
         let mint = HandleOpKind::Mint { max_age };
         self.0.begin(context, mint)?.now().map(ReferenceHandle::new)
@@ -81,11 +79,7 @@ impl ReferenceHandles {
     /// # Errors
     ///
     /// [`Refused`] for a handle that is not good, whatever the reason.
-    pub async fn check(
-        &self,
-        context: &RequestContext<RoleServer>,
-        handle: &str,
-    ) -> Result<ReferenceHandle, Refused> {
+    pub async fn check(&self, context: &Context, handle: &str) -> Result<ReferenceHandle, Refused> {
         let check = HandleOpKind::Check {
             handle: ClientValue::Text(handle),
             max_age: self.0.max_age,
@@ -104,11 +98,7 @@ impl ReferenceHandles {
     ///
     /// [`Refused`] for a handle that is not good, if the end could not be recorded, and with neither a ledger nor an
     /// `Accept`. In the last case delete the row instead.
-    pub async fn end(
-        &self,
-        context: &RequestContext<RoleServer>,
-        handle: &str,
-    ) -> Result<(), Refused> {
+    pub async fn end(&self, context: &Context, handle: &str) -> Result<(), Refused> {
         self.0.end(context, handle).await
     }
 }

@@ -3,16 +3,15 @@
 use std::fmt;
 use std::time::Duration;
 
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
-use sealwax_mcp::{ClientValue, HandleOpKind, HandleResult, Predecessor};
+use sealwax_mcp::{HandleOpKind, HandleResult, Predecessor};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::operation::{HandleType, Operation};
 use super::refused::Refused;
-use crate::Kind;
+use super::session::json;
 use crate::guard::Guard;
+use crate::{Context, Kind};
 
 impl Guard {
     /// Returns the handles of one type, such as `basket`, that hold their state.
@@ -37,7 +36,7 @@ impl Guard {
 /// ledger can prevent that, see [`single_use`](Self::single_use).
 ///
 /// ```no_run
-/// # use rmcp::{RoleServer, service::RequestContext};
+/// # use rmcp::{service::RequestContext};
 /// # use sealwax_rmcp::{Guard, Refused};
 /// # async fn tool(guard: Guard, context: RequestContext<RoleServer>, sent: String) -> Result<(), Refused> {
 /// let baskets = guard.self_contained_handles("basket");
@@ -111,7 +110,7 @@ impl SelfContainedHandles {
     /// [`Refused`] without a principal, and if `value` cannot be sealed.
     pub fn seal<T: Serialize + ?Sized>(
         &self,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
         value: &T,
     ) -> Result<SealedHandle, Refused> {
         self.sealing(context, value, None)?
@@ -126,15 +125,11 @@ impl SelfContainedHandles {
     /// [`Refused`] for a handle that is not good, whatever the reason, and for one that holds no `T`.
     pub async fn open<T: DeserializeOwned>(
         &self,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
         handle: &str,
     ) -> Result<SelfContainedHandle<T>, Refused> {
-        let open = HandleOpKind::Open {
-            handle: ClientValue::Text(handle),
-            max_age: self.handles.max_age,
-            once: self.single_use,
-        };
-        let (value, opened) = self.handles.begin(context, open)?.open(handle).await?;
+        let opened = self.handles.open(context, handle, self.single_use);
+        let (value, opened) = opened.await?;
         let predecessor = opened.predecessor;
         Ok(SelfContainedHandle {
             value,
@@ -152,7 +147,7 @@ impl SelfContainedHandles {
     /// already.
     pub async fn renew<T: Serialize>(
         &self,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
         handle: &SelfContainedHandle<T>,
     ) -> Result<SealedHandle, Refused> {
         let sealing = self.sealing(context, &handle.value, handle.predecessor.clone())?;
@@ -166,22 +161,19 @@ impl SelfContainedHandles {
     ///
     /// [`Refused`] for a handle that is not good, if the end could not be recorded, and with neither a ledger
     /// nor an `Accept`: the handle would still open until it expires.
-    pub async fn end(
-        &self,
-        context: &RequestContext<RoleServer>,
-        handle: &str,
-    ) -> Result<(), Refused> {
+    pub async fn end(&self, context: &Context, handle: &str) -> Result<(), Refused> {
         self.handles.end(context, handle).await
     }
 
     fn sealing<'a, T: Serialize + ?Sized>(
         &self,
-        context: &'a RequestContext<RoleServer>,
+        context: &'a Context,
         value: &T,
         predecessor: Option<Predecessor>,
     ) -> Result<Operation<'a>, Refused> {
+        let value = json(value).map_err(|error| self.handles.refuse(&error, context, None))?;
         let seal = HandleOpKind::Seal {
-            value: &self.handles.json(context, value)?,
+            value: &value,
             ttl: self.ttl,
             once: self.single_use && predecessor.is_some(),
             predecessor,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::model::{Extensions, NotificationMetaObject, ProtocolVersion};
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::NotificationContext;
 use rmcp::{ErrorData, RoleServer};
 use sealwax_mcp::{
     ClientSession, ClientValue, Event, Message, Reply, Report, Step, TokenFields, Updated,
@@ -12,9 +12,10 @@ use serde_json::Value;
 
 use super::params::Params;
 use super::results::Outgoing;
-use crate::caller::Caller;
+use crate::Context;
+use crate::caller::{Caller, Request};
 use crate::guard::Guard;
-use crate::refusal::{Request, error_data, internal};
+use crate::refusal::{error_data, internal};
 use crate::running::Running;
 use crate::transport::message::{SESSION, header};
 
@@ -24,8 +25,8 @@ impl Guard {
         &self,
         method: &str,
         mut request: Q,
-        mut context: RequestContext<RoleServer>,
-        handler: impl FnOnce(Q, RequestContext<RoleServer>) -> H,
+        mut context: Context,
+        handler: impl FnOnce(Q, Context) -> H,
     ) -> Result<A, ErrorData>
     where
         Q: Params,
@@ -35,14 +36,17 @@ impl Guard {
         let fields = TokenFields::for_method(method);
         let target = fields.and_then(|fields| request.target(&fields).map(String::from));
         let arguments = fields.and_then(|fields| fields.target.and_then(|_| request.arguments()));
-        let asked = Request::new(method, target.as_deref());
+        let asked = Request {
+            method: method.into(),
+            target,
+        };
         let caller = Arc::new(Caller::new(self, asked, &context.extensions));
         let modern = is_modern(&context);
         let token = fields.and_then(|fields| Some(request.token(&fields)?.value()));
         let session = context.meta.get(SESSION);
         let (mut exchange, step) = self.engine().message(Message {
             method,
-            target: target.as_deref(),
+            target: caller.request.target.as_deref(),
             arguments: arguments.as_deref(),
             modern,
             header: session.and_then(|_| header_of(&context.extensions)),
@@ -120,7 +124,10 @@ impl Guard {
         // The function for the principal takes a request, so this makes one for the notification.
         let mut asking = self.request(Some(context.peer.clone()));
         asking.extensions = context.extensions.clone();
-        let request = Request::new(method, None);
+        let request = Request {
+            method: method.into(),
+            target: None,
+        };
         let caller = Arc::new(Caller::new(self, request, &asking.extensions));
         let (mut exchange, step) = self.engine().message(Message {
             method,
@@ -152,7 +159,7 @@ fn reply<A: Outgoing>(step: Step) -> Result<A, ErrorData> {
 }
 
 /// Decides as rmcp does.
-fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+fn is_modern(context: &Context) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }

@@ -3,19 +3,18 @@
 use std::fmt;
 use std::sync::Arc;
 
+use rmcp::ErrorData;
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
 use rmcp::model::Extensions;
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use sealwax::{Error, SessionMetadata};
 use sealwax_mcp::Profile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::results::HandlerResult;
-use crate::Kind;
 use crate::caller::Caller;
 use crate::refusal::{About, error_data, internal, said, unprotected};
+use crate::{Context, Kind};
 
 /// The session of a request, opened and checked: an argument of a tool or prompt. A request without a session is
 /// refused; [`of`](Self::of) returns `None` instead.
@@ -213,7 +212,7 @@ impl<T> Session<T> {
     /// # Errors
     ///
     /// An internal error without randomness, or if the server holds the state.
-    pub fn fork(&self, _: &RequestContext<RoleServer>) -> Result<SessionMetadata, ErrorData> {
+    pub fn fork(&self, _: &Context) -> Result<SessionMetadata, ErrorData> {
         let forked = self.caller.within(|running| running.exchange.fork());
         forked.map_err(|error| self.failed(error))
     }
@@ -229,9 +228,9 @@ fn refuse(caller: &Caller, error: &Error, ulid: Option<&str>, id: Option<&str>) 
     let about = About {
         token_id: ulid.map(Into::into),
         session_id: id,
-        ..caller.about(Kind::Session, Profile::DataLayer)
+        ..About::new(Kind::Session, Profile::DataLayer)
     };
-    error_data(caller.guard.refuse(error, about))
+    error_data(caller.refuse(error, about))
 }
 
 /// Applies a function to a value, and returns the new value and its JSON.
@@ -266,8 +265,8 @@ impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for Session<T>
         Self::of(extensions)?.ok_or_else(|| match Caller::of(extensions) {
             Ok(caller) => {
                 let error = Error::Malformed("session metadata, which this request needs");
-                let about = caller.about(Kind::Session, Profile::DataLayerRequired);
-                error_data(caller.guard.refuse(&error, about))
+                let about = About::new(Kind::Session, Profile::DataLayerRequired);
+                error_data(caller.refuse(&error, about))
             }
             Err(error) => unprotected(Kind::Session, &error),
         })

@@ -3,18 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
+use rmcp::ErrorData;
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use sealwax::Error;
 use sealwax_mcp::Profile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::session::json;
-use crate::Kind;
 use crate::caller::Caller;
 use crate::refusal::{About, error_data, internal, token_id, unprotected};
+use crate::{Context, Kind};
 
 /// The `requestState` of a request as a `T`, opened and checked: an argument of a tool or prompt.
 ///
@@ -65,7 +64,7 @@ impl<T: DeserializeOwned> State<T> {
     ///
     /// The fixed answer to a state that is not the JSON of a `T`; an internal error outside of a protected
     /// server, and in requests of a method that carries no `requestState`.
-    pub fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
+    pub fn of(context: &Context) -> Result<Self, ErrorData> {
         let caller = Caller::of(&context.extensions);
         let caller = caller.map_err(|error| unprotected(Kind::RequestState, &error))?;
         let mut token = None;
@@ -85,9 +84,9 @@ impl<T: DeserializeOwned> State<T> {
             };
             let about = About {
                 token_id: token.as_deref().and_then(token_id),
-                ..caller.about(Kind::RequestState, Profile::RequestState)
+                ..About::new(Kind::RequestState, Profile::RequestState)
             };
-            error_data(caller.guard.refuse(&error, about))
+            error_data(caller.refuse(&error, about))
         })?;
         let caller = Arc::clone(caller);
         Ok(Self { received, caller })
@@ -117,8 +116,8 @@ impl<T> State<T> {
         let sealed =
             json(value).and_then(|json| self.caller.within(|it| it.exchange.seal_state(&json)));
         sealed.map_err(|error| {
-            let about = self.caller.about(Kind::RequestState, Profile::RequestState);
-            self.caller.guard.refuse(&error, about);
+            let about = About::new(Kind::RequestState, Profile::RequestState);
+            self.caller.refuse(&error, about);
             internal()
         })
     }

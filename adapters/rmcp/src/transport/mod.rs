@@ -11,8 +11,6 @@ mod rewrite;
 pub(crate) mod streams;
 
 use http::request::Parts;
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
 use sealwax::Error;
 use sealwax_mcp::{
     self, ClientValue, Deliver, Event, Exchange, HandlerResult, Profile, Reply, Report, Step,
@@ -24,10 +22,10 @@ use self::message::{
     VERSION, add_session_id, echo, header, is_modern, is_notification, put_echo, replied,
     request_id, respond, take_session_id,
 };
-use crate::Kind;
-use crate::caller::{Caller, Known};
+use crate::caller::{Caller, Known, Request};
 use crate::guard::Guard;
-use crate::refusal::{About, Request};
+use crate::refusal::About;
+use crate::{Context, Kind};
 
 /// The guard of a transport.
 #[derive(Debug)]
@@ -40,7 +38,7 @@ pub(crate) struct Transport {
 /// A message on its way through the guard.
 pub(crate) struct Passing {
     caller: Caller,
-    context: RequestContext<RoleServer>,
+    context: Context,
     exchange: Exchange,
     /// The session of SEP-1359 that the message named. It was removed, because rmcp's types do not have it.
     pub session_id: Option<Value>,
@@ -71,7 +69,7 @@ impl Transport {
         parts: Option<&Parts>,
     ) -> Result<(Passing, Step), Reply> {
         let engine = self.engine.as_ref().map_err(|error| {
-            let about = About::new(Kind::Session, Profile::DataLayer, None);
+            let about = About::new(Kind::Session, Profile::DataLayer);
             let mut reply = self.guard.refuse(error, about);
             reply.status = Some(500);
             reply
@@ -98,7 +96,10 @@ impl Transport {
         if let Some(parts) = parts {
             context.extensions.insert(parts.clone());
         }
-        let request = Request::new(method.unwrap_or_default(), None);
+        let request = Request {
+            method: method.unwrap_or_default().into(),
+            target: None,
+        };
         let caller = Caller::new(&self.guard, request, &context.extensions);
         let step = caller.drive(&mut exchange, step, &context).await;
         let passing = Passing {

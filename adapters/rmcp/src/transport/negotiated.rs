@@ -1,10 +1,9 @@
 //! The outcome of `initialize`, in a token that a replica in any language opens.
 
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Context;
 use crate::guard::Guard;
 
 /// The outcome of `initialize` between the server and a client of a revision up to 2025-11-25.
@@ -37,10 +36,7 @@ impl Guard {
     /// Returns what the session of this request negotiated. `None` without [`layer`](Guard::layer), without a
     /// session, and on revision 2026-07-28, where every request carries it.
     #[must_use]
-    pub fn negotiated<'c>(
-        &self,
-        context: &'c RequestContext<RoleServer>,
-    ) -> Option<&'c Negotiated> {
+    pub fn negotiated<'c>(&self, context: &'c Context) -> Option<&'c Negotiated> {
         let parts = context.extensions.get::<http::request::Parts>();
         parts.and_then(|parts| parts.extensions.get())
     }

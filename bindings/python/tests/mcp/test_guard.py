@@ -300,8 +300,8 @@ async def test_nothing_that_is_sealed_is_read_back(monkeypatch: pytest.MonkeyPat
     [
         ({"principal": "alice"}, "principal: expected a function"),
         ({"principal": None}, "principal: expected a function"),
-        ({"time_limit": 0}, "time_limit: expected more than 0 and at most 60 seconds"),
-        ({"time_limit": float("inf")}, "time_limit: expected more than 0 and at most 60"),
+        ({"time_limit": 0}, "time limit: expected at least a millisecond and at most 60 seconds"),
+        ({"time_limit": float("inf")}, "time limit: expected at least a millisecond"),
         ({"request_state_ttl": 0}, "ttl"),
         ({"only": {"ask": []}}, "at least one of the named"),
         ({"only": {"ask": ["i\ud800d"]}}, "only|surrogate"),

@@ -16,7 +16,7 @@ TRANSCRIPTS = {
 
 
 def test_there_are_enough() -> None:
-    assert len(TRANSCRIPTS) >= 150
+    assert len(TRANSCRIPTS) >= 300
 
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)

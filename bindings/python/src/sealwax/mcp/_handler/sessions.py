@@ -11,7 +11,6 @@ from mcp_types import RequestParams
 
 from ... import InvalidArgument, _json
 from .._caller import awaited
-from .._engines import names
 from .exchange import exchange_of
 
 if TYPE_CHECKING:
@@ -107,4 +106,6 @@ def needed(required: Required | Literal[True] | None) -> Any:
         raise InvalidArgument(
             'required: expected True, or {"methods": [...], "tools": [...]}, found another'
         )
-    return {kind: names(f"required.{kind}", one) for kind, one in required.items()}
+    # The engine refuses a text in place of a list.
+    given: Any = required
+    return {kind: one if isinstance(one, str) else list(one) for kind, one in given.items()}
