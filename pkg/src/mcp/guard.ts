@@ -182,7 +182,7 @@ export class Guard {
   }
 
   /**
-   * Revokes every token that a principal has until now. A user who signs in within the ledger's allowance
+   * Revokes every token that a principal has until now. A user who signs in within the ledger's clock tolerance
    * after it (5 seconds by default) has to sign in again. `ledger_unconfirmed` is logged if no replica of the
    * store confirmed it.
    *
