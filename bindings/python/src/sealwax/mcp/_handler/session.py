@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ... import SessionMetadata
-    from ..._engine import Document, Exchange
+    from ..._documents import OpenedSession
+    from ..._engine import Exchange, Outcome
 
 ResultT = TypeVar("ResultT")
 
@@ -25,7 +26,7 @@ class Session:
     discarded. Concurrent calls of :meth:`update` all take effect.
     """
 
-    def __init__(self, exchange: Exchange, opened: Document) -> None:
+    def __init__(self, exchange: Exchange, opened: OpenedSession) -> None:
         self._exchange = exchange
         self._opened = opened
         text = opened["value"]
@@ -91,7 +92,7 @@ class Session:
         self._make, self.made = make, (made, made)
         return made
 
-    def again(self, text: str) -> tuple[Document, bytes | None]:
+    def again(self, text: str) -> Outcome:
         """Apply the functions to the value of another request; return an event."""
         name, expected = "update", "a value"
         try:
