@@ -33,7 +33,8 @@ class EngineFactory:
 
     def engine(self, **more: Any) -> Engine:
         """Return an engine; `transport` has the settings of a wrapper around HTTP or stdio."""
-        return Engine(self._codec, {**self._settings, **more})
+        settings: Any = {**self._settings, **more}
+        return Engine(self._codec, settings)
 
     def take(self, sessions: Any) -> None:
         """Add data-layer sessions."""
