@@ -20,27 +20,16 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-    from .._documents import (
-        Answer,
-        AskStep,
-        Event,
-        Failure,
-        LedgerStep,
-        Nobody,
-        PrincipalParts,
-        Refused,
-        Step,
-    )
-    from .._documents import Presented as Question
+    from .. import _documents as documents
     from .._engine import Exchange, Outcome
     from ..ledger import Ledger
     from ._accept import Accept
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
 
-    _Who: TypeAlias = PrincipalParts | Nobody | Failure
+    _Who: TypeAlias = documents.PrincipalParts | documents.Nobody | documents.Failure
 
-_ANONYMOUS: PrincipalParts = {"anonymous": True}
+_ANONYMOUS: documents.PrincipalParts = {"anonymous": True}
 
 
 class GuardConfig(Protocol):
@@ -77,7 +66,7 @@ class Caller:
             )
 
     @property
-    def known(self) -> PrincipalParts | None:
+    def known(self) -> documents.PrincipalParts | None:
         """The caller as a document, if it was resolved."""
         if self._who is _ANONYMOUS:
             return _ANONYMOUS
@@ -86,15 +75,15 @@ class Caller:
     async def drive(
         self,
         exchange: Exchange,
-        step: Step,
+        step: documents.Step,
         begin: Callable[[], Awaitable[Outcome]] | None = None,
         update: Callable[[str], Outcome] | None = None,
-    ) -> Step:
+    ) -> documents.Step:
         """Answer the engine's questions; return the first step that is not a question."""
         while True:
             for one in step.get("refused") or ():
                 self._report(one)
-            event: Event | None = None
+            event: documents.Event | None = None
             value = None
             if step["step"] == "identify":
                 event = {"principal": await self._identified()}
@@ -131,7 +120,7 @@ class Caller:
             return {"failed": f"{expected}, found {type(error).__name__}"}
         return {"nobody": True} if self.principal is None else parts_of(self.principal)
 
-    async def _answer(self, step: AskStep) -> Answer | Failure:
+    async def _answer(self, step: documents.AskStep) -> documents.Answer | documents.Failure:
         accept, end = self._config.accept, step.get("end")
         assert accept is not None
         try:
@@ -155,7 +144,7 @@ class Caller:
             return {"failed": f"{expected}, found {type(error).__name__}"}
         return "yes"
 
-    async def _record(self, step: LedgerStep) -> Sequence[str] | Failure:
+    async def _record(self, step: documents.LedgerStep) -> Sequence[str] | documents.Failure:
         assert self._config.ledger is not None
         command = {name: step[name] for name in ("script", "keys", "args", "withinMs")}
         try:
@@ -169,11 +158,11 @@ class Caller:
             why = f"{expected}, found {type(error).__name__}"
         return {"failed": f"ledger: {why}"}
 
-    def _presented(self, one: Question) -> Presented:
+    def _presented(self, one: documents.Presented) -> Presented:
         whose = None if one.get("public") else self.principal
         return Presented(one["kind"], one["id"], whose, one["until"])
 
-    def _report(self, one: Refused) -> None:
+    def _report(self, one: documents.Refused) -> None:
         method = (self._ctx and self._ctx.method) or None
         whose, which = self.principal, one.get("tokenId")
         refusal = Refusal(
@@ -187,14 +176,14 @@ class Caller:
         self._ctx = None
 
 
-def parts_of(principal: Principal) -> PrincipalParts:
+def parts_of(principal: Principal) -> documents.PrincipalParts:
     """Return a principal as a document."""
     issuer, client, subject = principal
     return {"issuer": issuer, "client": client, "subject": subject}
 
 
 @contextmanager
-def _within(step: AskStep | LedgerStep) -> Iterator[None]:
+def _within(step: documents.AskStep | documents.LedgerStep) -> Iterator[None]:
     """Raise unless the time of a step suffices, also for what cannot be interrupted."""
     seconds = step["withinMs"] / 1000
     until = time.monotonic() + seconds

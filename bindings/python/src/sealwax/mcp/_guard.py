@@ -15,7 +15,7 @@ from ._handler.handles import ReferenceHandles, SelfContainedHandles
 from ._handler.servers import install, low_level
 from ._handler.sessions import Sessions, needed
 from ._principal import checked
-from ._refusal import AcceptUnavailable
+from ._refusal import AcceptUnavailable, why
 from ._transport import http, stdio
 from ._transport.message import Transport
 
@@ -141,7 +141,7 @@ class Guard:
             whom = parts_of(caller.principal)
         step = await caller.drive(*self._engines.engine().revoke(whom, retain_for))
         if step["step"] != "done":
-            raise AcceptUnavailable(*(one["message"] for one in (step.get("refused") or ())[-1:]))
+            raise AcceptUnavailable(str(why(step)))
 
     def read_state(self, ctx: Any) -> Any:
         """Return the value of :meth:`write_state` from the round before; ``None`` in the first.

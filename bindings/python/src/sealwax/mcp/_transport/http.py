@@ -25,7 +25,7 @@ from .message import SCOPE_KEY, TransportExchange, patch, put_session, take_sess
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from ..._documents import DeliverStep, Step, TransportMessage
+    from ..._documents import Step, TransportMessage
     from .message import Transport
 
 _HEADER = MCP_SESSION_ID_HEADER
@@ -103,30 +103,21 @@ class SessionsOverHttp:
         exchange = TransportExchange(self._transport, message, facts, Request(scope))
         try:
             step = await exchange.entered()
-            if step["step"] == "deliver":
-                await self._deliver(exchange, step, scope, receive, send)
-            else:
+            if step["step"] != "deliver":
                 await _replied(exchange, step)(scope, receive, send)
+                return
+            if version := step.get("version"):
+                scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: version})
+            if exchange.negotiated is not None or exchange.begins:
+                scope = {**scope, SCOPE_KEY: exchange}
+            if exchange.begins:
+                await self._initialize(exchange, scope, receive, send)
+            elif added := step.get("addSessionId"):
+                await self._app(scope, receive, _adding(added, send))
+            else:
+                await self._app(scope, receive, send)
         finally:
             exchange.close()
-
-    async def _deliver(
-        self,
-        exchange: TransportExchange,
-        step: DeliverStep,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-    ) -> None:
-        if version := step.get("version"):
-            scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: version})
-        if exchange.negotiated is not None or exchange.begins:
-            scope = {**scope, SCOPE_KEY: exchange}
-        if exchange.begins:
-            await self._initialize(exchange, scope, receive, send)
-        else:
-            session_id = step.get("addSessionId")
-            await self._app(scope, receive, _adding(session_id, send) if session_id else send)
 
     async def _initialize(
         self, exchange: TransportExchange, scope: Scope, receive: Receive, send: Send

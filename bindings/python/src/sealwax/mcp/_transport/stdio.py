@@ -15,10 +15,7 @@ import pydantic_core
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import PROTOCOL_VERSION_META_KEY
-from mcp_types.jsonrpc import (
-    JSONRPCError,
-    JSONRPCResponse,
-)
+from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 
 from .._sdk_json import read_message
 from .message import TransportExchange, outer_request, patch, put_session, take_session
