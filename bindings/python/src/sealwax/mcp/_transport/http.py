@@ -137,7 +137,7 @@ class SessionsOverHttp:
             if message.get("id") == exchange.identity and isinstance(message.get("result"), dict):
                 results.append(message["result"])
 
-        Events.of(start).feed(body, report_result, last=True)
+        Events(start).feed(body, report_result, last=True)
         if start is None or start["status"] != HTTPStatus.OK or not results:
             for part in parts:
                 await send(part)
@@ -155,7 +155,7 @@ class SessionsOverHttp:
             return
         headers.update(step.get("headers") or {})
         if change := step.get("result"):
-            body = Events.of(start).feed(body, lambda one: patch(one, change), last=True)
+            body = Events(start).feed(body, lambda one: patch(one, change), last=True)
             if "content-length" in headers:
                 headers["content-length"] = str(len(body))
         await send({**start, "headers": headers.raw})
@@ -179,7 +179,7 @@ def _adding(session_id: str, send: Send) -> Send:
     async def sending(part: Message) -> None:
         nonlocal events, start
         if part["type"] == "http.response.start":
-            start, events = part, Events.of(part)
+            start, events = part, Events(part)
             if events.streams:
                 await send(part)
             return
