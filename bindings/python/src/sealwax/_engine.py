@@ -26,7 +26,7 @@ _decode = json.JSONDecoder().decode
 _text = json.encoder.encode_basestring_ascii
 #: The outputs of a call: the exchange it begins, its text, the text's length, and the error.
 _OutParams: TypeAlias = "tuple[Any, Any, Any, Any]"
-#: The free ones. `pop` and `append` are atomic, as those of `OutParamsPool` are.
+#: The free ones. `pop` and `append` are atomic, as those of `Pool` are.
 _out_params: list[_OutParams] = []
 
 
