@@ -1,7 +1,6 @@
 //! Steps, with the refusals on the way.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 use super::write;
 use crate::exchange::Exchange;
@@ -13,6 +12,7 @@ use crate::step::{
     Deliver, HandleResult, Presented, Question, Refused, Reply, Report, Respond, Step,
 };
 use crate::token_fields::TokenFields;
+use sealwax::Kind;
 use std::time::Duration;
 
 /// A step, and the refusals on the way.
@@ -58,11 +58,18 @@ enum Next<'a> {
     Deliver(&'a Deliver),
     /// `result` is a JSON Merge Patch of the result (RFC 7396).
     Respond {
-        #[serde(skip_serializing_if = "Map::is_empty")]
-        result: Map<String, Value>,
-        #[serde(skip_serializing_if = "Map::is_empty")]
-        #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, String>"))]
-        headers: Map<String, Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(
+            test,
+            schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
+        )]
+        result: Option<Patch<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(
+            test,
+            schemars(with = "Option<std::collections::BTreeMap<String, String>>")
+        )]
+        headers: Option<Headers<'a>>,
     },
     Reply(&'a Reply),
     Done(&'a HandleResult),
@@ -97,6 +104,7 @@ pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String
     (exchange, step)
 }
 
+/// `fields` are those of the exchange before the step, which may have ended it.
 pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step: &Step) -> String {
     let refused = exchange.refused();
     let (mut members, mut session) = (&[][..], None);
@@ -122,8 +130,11 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
             Next::Deliver(delivered)
         }
         Step::Respond(respond) => Next::Respond {
-            result: patch(respond, fields),
-            headers: headers(respond),
+            result: Patch::new(respond, fields),
+            headers: respond
+                .header
+                .as_deref()
+                .map(|session_id| Headers { session_id }),
         },
         Step::Reply(reply) => Next::Reply(reply),
         Step::Done(made) => Next::Done(made),
@@ -140,58 +151,97 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
 /// Returns the members of the result that the engine reads.
 fn members(deliver: &Deliver, fields: Option<TokenFields>) -> &'static [&'static str] {
     match fields {
-        Some(fields) if deliver.report != Report::Never => match fields.target {
-            Some(_) => &["resultType", "cacheScope", "ttlMs", "requestState"],
-            None => &["resultType", "cacheScope", "ttlMs", "nextCursor"],
+        Some(fields) if deliver.report != Report::Never => match fields.kind {
+            Kind::RequestState => &["resultType", "cacheScope", "ttlMs", "requestState"],
+            _ => &["resultType", "cacheScope", "ttlMs", "nextCursor"],
         },
         _ => &[],
     }
 }
 
-fn headers(respond: &Respond) -> Map<String, Value> {
-    let mut headers = Map::new();
-    if let Some(id) = &respond.header {
-        headers.insert("Mcp-Session-Id".into(), id.as_str().into());
-    }
-    headers
+#[derive(Serialize)]
+struct Headers<'a> {
+    #[serde(rename = "Mcp-Session-Id")]
+    session_id: &'a str,
 }
 
-/// Returns the changes to the result as a JSON Merge Patch.
-fn patch(respond: &Respond, fields: Option<TokenFields>) -> Map<String, Value> {
-    let mut patch = Map::new();
-    let mut put = |member: &str, value: Value| patch.insert(member.into(), value);
-    if let (Some(fields), Some(token)) = (fields, &respond.token) {
-        put(fields.result, token.as_str().into());
+/// The changes to a result.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Patch<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_state: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<&'a str>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<Meta<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_scope: Option<Scope>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capabilities: Option<Capabilities>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_timeout: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Meta<'a> {
+    #[serde(rename = "io.modelcontextprotocol/session")]
+    session: MetaSession<'a>,
+}
+
+/// It replaces what the handler put there: what is absent is null.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MetaSession<'a> {
+    session_id: &'a str,
+    expires_at: Option<&'a str>,
+    state: Option<&'a str>,
+}
+
+#[derive(Default, Serialize)]
+struct Capabilities {
+    sessions: Nothing,
+    experimental: Experimental,
+}
+
+#[derive(Default, Serialize)]
+struct Experimental {
+    sessions: Nothing,
+}
+
+#[derive(Default, Serialize)]
+struct Nothing {}
+
+impl<'a> Patch<'a> {
+    fn new(respond: &'a Respond, fields: Option<TokenFields>) -> Option<Self> {
+        let token = respond.token.as_deref();
+        let changes = token.is_some()
+            || respond.metadata.is_some()
+            || respond.cache_scope.is_some()
+            || respond.ttl_ms.is_some()
+            || respond.declare
+            || respond.timeout.is_some();
+        let kind = fields.map(|fields| fields.kind);
+        let id = respond.header.as_deref();
+        changes.then(|| Self {
+            request_state: token.filter(|_| kind == Some(Kind::RequestState)),
+            next_cursor: token.filter(|_| kind == Some(Kind::Cursor)),
+            meta: respond.metadata.as_ref().map(|metadata| Meta {
+                session: MetaSession {
+                    session_id: &metadata.session_id,
+                    expires_at: metadata.expires_at.as_deref(),
+                    state: metadata.state.as_deref(),
+                },
+            }),
+            cache_scope: respond.cache_scope,
+            ttl_ms: respond.ttl_ms,
+            capabilities: respond.declare.then(Capabilities::default),
+            session_id: id.filter(|_| respond.timeout.is_some()),
+            session_timeout: respond.timeout,
+        })
     }
-    if let Some(metadata) = &respond.metadata {
-        // It replaces what the handler put there.
-        let session = json!({
-            "sessionId": metadata.session_id,
-            "expiresAt": metadata.expires_at,
-            "state": metadata.state,
-        });
-        put(
-            "_meta",
-            json!({ "io.modelcontextprotocol/session": session }),
-        );
-    }
-    if let Some(scope) = respond.cache_scope {
-        let scope = match scope {
-            Scope::Public => "public",
-            Scope::Private => "private",
-        };
-        put("cacheScope", scope.into());
-    }
-    if let Some(ttl) = respond.ttl_ms {
-        put("ttlMs", ttl.into());
-    }
-    if respond.declare {
-        let sessions = json!({ "sessions": {}, "experimental": { "sessions": {} } });
-        put("capabilities", sessions);
-    }
-    if let (Some(id), Some(timeout)) = (&respond.header, respond.timeout) {
-        put("sessionId", id.as_str().into());
-        put("sessionTimeout", timeout.into());
-    }
-    patch
 }
