@@ -4,11 +4,13 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::answer::{RpcError, ToolResult};
 use crate::input::{Predecessor, Scope};
 use crate::ledger::Command;
 use crate::members::{Millis, is_false};
+use crate::token_fields::TokenFields;
 use sealwax::{Error, SessionMetadata};
 
 /// The next step of an adapter. [`Respond`](Self::Respond), [`Reply`](Self::Reply),
@@ -209,6 +211,50 @@ pub struct Respond {
     /// For SEP-1359: add the header's value as `sessionId` to the result, and these seconds as
     /// `sessionTimeout`.
     pub timeout: Option<u64>,
+}
+
+impl Respond {
+    /// Returns the changes to the result of a method with these token fields, as a JSON Merge Patch
+    /// (RFC 7396).
+    #[must_use]
+    pub fn patch(&self, fields: Option<TokenFields>) -> Map<String, Value> {
+        let mut patch = Map::new();
+        let mut put = |member: &str, value: Value| patch.insert(member.into(), value);
+        if let (Some(fields), Some(token)) = (fields, &self.token) {
+            put(fields.result, token.as_str().into());
+        }
+        if let Some(metadata) = &self.metadata {
+            // It replaces what the handler put there.
+            let session = json!({
+                "sessionId": metadata.session_id,
+                "expiresAt": metadata.expires_at,
+                "state": metadata.state,
+            });
+            put(
+                "_meta",
+                json!({ "io.modelcontextprotocol/session": session }),
+            );
+        }
+        if let Some(scope) = self.cache_scope {
+            let scope = match scope {
+                Scope::Public => "public",
+                Scope::Private => "private",
+            };
+            put("cacheScope", scope.into());
+        }
+        if let Some(ttl) = self.ttl_ms {
+            put("ttlMs", ttl.into());
+        }
+        if self.declare {
+            let sessions = json!({ "sessions": {}, "experimental": { "sessions": {} } });
+            put("capabilities", sessions);
+        }
+        if let (Some(id), Some(timeout)) = (&self.header, self.timeout) {
+            put("sessionId", id.as_str().into());
+            put("sessionTimeout", timeout.into());
+        }
+        patch
+    }
 }
 
 /// An answer of the engine. If the SDK speaks HTTP itself, the SDK chooses the status.

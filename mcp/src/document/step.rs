@@ -1,11 +1,10 @@
 //! Steps, with the refusals on the way.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::write;
 use crate::exchange::Exchange;
-use crate::input::Scope;
 use crate::ledger::Command;
 use crate::members::Millis;
 use crate::session::Session;
@@ -122,7 +121,7 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
             Next::Deliver(delivered)
         }
         Step::Respond(respond) => Next::Respond {
-            result: patch(respond, fields),
+            result: respond.patch(fields),
             headers: headers(respond),
         },
         Step::Reply(reply) => Next::Reply(reply),
@@ -154,44 +153,4 @@ fn headers(respond: &Respond) -> Map<String, Value> {
         headers.insert("Mcp-Session-Id".into(), id.as_str().into());
     }
     headers
-}
-
-/// Returns the changes to the result as a JSON Merge Patch.
-fn patch(respond: &Respond, fields: Option<TokenFields>) -> Map<String, Value> {
-    let mut patch = Map::new();
-    let mut put = |member: &str, value: Value| patch.insert(member.into(), value);
-    if let (Some(fields), Some(token)) = (fields, &respond.token) {
-        put(fields.result, token.as_str().into());
-    }
-    if let Some(metadata) = &respond.metadata {
-        // It replaces what the handler put there.
-        let session = json!({
-            "sessionId": metadata.session_id,
-            "expiresAt": metadata.expires_at,
-            "state": metadata.state,
-        });
-        put(
-            "_meta",
-            json!({ "io.modelcontextprotocol/session": session }),
-        );
-    }
-    if let Some(scope) = respond.cache_scope {
-        let scope = match scope {
-            Scope::Public => "public",
-            Scope::Private => "private",
-        };
-        put("cacheScope", scope.into());
-    }
-    if let Some(ttl) = respond.ttl_ms {
-        put("ttlMs", ttl.into());
-    }
-    if respond.declare {
-        let sessions = json!({ "sessions": {}, "experimental": { "sessions": {} } });
-        put("capabilities", sessions);
-    }
-    if let (Some(id), Some(timeout)) = (&respond.header, respond.timeout) {
-        put("sessionId", id.as_str().into());
-        put("sessionTimeout", timeout.into());
-    }
-    patch
 }

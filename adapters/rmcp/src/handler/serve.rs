@@ -102,7 +102,7 @@ impl Guard {
                     caller.on(&mut running.exchange, Event::Updated(made))
                 }
                 Step::Respond(changes) => {
-                    answer.places(member).respond(*changes);
+                    answer.places(member).respond(*changes, fields);
                     return Ok(answer);
                 }
                 step => return reply(step),

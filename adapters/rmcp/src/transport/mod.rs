@@ -19,8 +19,8 @@ use sealwax_mcp::{
 use serde_json::Value;
 
 use self::message::{
-    VERSION, add_session_id, echo, header, is_modern, is_notification, put_echo, replied,
-    request_id, respond, take_session_id,
+    VERSION, add_session_id, echo, header, is_modern, is_notification, merge, put_echo, replied,
+    request_id, take_session_id,
 };
 use crate::caller::{Caller, Known, Request};
 use crate::guard::Guard;
@@ -156,7 +156,7 @@ impl Leaving {
             ..HandlerResult::default()
         })) {
             Step::Respond(changes) => {
-                respond(message, &changes);
+                merge(&mut message["result"], changes.patch(None).into());
                 Ok(changes.header)
             }
             Step::Reply(reply) => {
