@@ -30,7 +30,7 @@ pub use refusal::Refusal;
 pub use sealwax_mcp::Item as Kind;
 pub use sessions::Sessions;
 pub use transport::layer::{SessionLayer, SessionService};
-pub use transport::negotiated::{ClientInfo, Negotiated};
+pub use transport::negotiated::Negotiated;
 pub use transport::streams::Streams;
 
 /// A request, as handlers receive it.

@@ -36,7 +36,7 @@ impl Guard {
 /// ledger can prevent that, see [`single_use`](Self::single_use).
 ///
 /// ```no_run
-/// # use rmcp::{service::RequestContext};
+/// # use rmcp::{RoleServer, service::RequestContext};
 /// # use sealwax_rmcp::{Guard, Refused};
 /// # async fn tool(guard: Guard, context: RequestContext<RoleServer>, sent: String) -> Result<(), Refused> {
 /// let baskets = guard.self_contained_handles("basket");

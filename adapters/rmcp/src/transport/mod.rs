@@ -58,7 +58,7 @@ impl Transport {
         Self {
             guard: guard.clone(),
             sep1359: settings.sep1359,
-            engine: guard.settings().transport(settings).build(),
+            engine: guard.0.settings.clone().transport(settings).build(),
         }
     }
 
@@ -128,7 +128,7 @@ impl Passing {
     /// Returns the changes to make when rmcp answers `message`.
     pub(crate) fn leaving(self, deliver: Deliver, message: &Value) -> Leaving {
         Leaving {
-            echo: echo(message).filter(|_| self.caller.guard.has_sessions()),
+            echo: echo(message).filter(|_| self.caller.guard.0.options.has_sessions),
             session_id: deliver.add_session_id,
             reported: (deliver.report != Report::Never).then_some(self),
         }

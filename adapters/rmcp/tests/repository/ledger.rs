@@ -9,7 +9,7 @@ use rmcp::service::PeerRequestOptions;
 use sealwax::Principal;
 use sealwax_mcp::Profile;
 use sealwax_rmcp::ledger::{LedgerSettings, Memory};
-use sealwax_rmcp::{Guard, anonymous, from_claims};
+use sealwax_rmcp::{Guard, GuardBuilder, anonymous, from_claims};
 use serde_json::{Value, json};
 
 use crate::clients::{
@@ -76,8 +76,14 @@ async fn a_request_state_comes_back_once_wherever_it_does() {
 
 #[tokio::test]
 async fn a_request_state_may_be_reusable() {
-    let memory = Store::Memory(Arc::new(Memory::default()));
-    let fleet = Fleet::with(memory, |it| it.ledger_settings(reusable())).await;
+    let memory = Arc::new(Memory::default());
+    let store = Store::Memory(Arc::clone(&memory));
+    let reusable = LedgerSettings {
+        reusable_request_state: true,
+        ..LedgerSettings::default()
+    };
+    let options = |it: GuardBuilder| it.ledger_with(Arc::clone(&memory), reusable.clone());
+    let fleet = Fleet::with(store, options).await;
     let [alice, _] = fleet.clients("alice").await;
     let sealed = state(&alice, call("sure", json!({}))).await;
     for _ in 0..3 {
@@ -401,19 +407,9 @@ async fn a_renewal_ends_the_handle_before_and_opening_does_not() {
     }
 }
 
-fn reusable() -> LedgerSettings {
-    LedgerSettings {
-        reusable_request_state: true,
-        ..LedgerSettings::default()
-    }
-}
-
 #[tokio::test]
 async fn what_takes_a_ledger_says_so_without_one() {
-    let build = || Guard::builder(fresh(), anonymous);
-    let error = build().ledger_settings(reusable()).build().unwrap_err();
-    assert!(error.to_string().contains("ledger"), "{error}");
-    let guard = build().build().unwrap();
+    let guard = Guard::builder(fresh(), anonymous).build().unwrap();
     let error = guard
         .revoke(&Principal::subject("alice"), None)
         .await
