@@ -12,6 +12,7 @@ mod refusal;
 mod running;
 mod sessions;
 mod transport;
+mod value;
 
 pub use accept::{Accept, BoxError, Presented};
 pub use guard::{Guard, GuardBuilder};

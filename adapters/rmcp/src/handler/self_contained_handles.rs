@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 
 use super::operation::{HandleType, Operation};
 use super::refused::Refused;
-use super::session::json;
 use crate::guard::Guard;
+use crate::value::json;
 use crate::{Context, Kind};
 
 impl Guard {
@@ -128,7 +128,7 @@ impl SelfContainedHandles {
         context: &Context,
         handle: &str,
     ) -> Result<SelfContainedHandle<T>, Refused> {
-        let opened = self.handles.open(context, handle, self.single_use);
+        let opened = self.handles.value(context, handle, self.single_use);
         let (value, opened) = opened.await?;
         let predecessor = opened.predecessor;
         Ok(SelfContainedHandle {
