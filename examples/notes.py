@@ -33,7 +33,7 @@ from mcp_types import (
     TextContent,
 )
 from sealwax.ledger import Redis
-from sealwax.mcp import Guard, HeldHandle, principal_from_access_token
+from sealwax.mcp import Guard, SelfContainedHandle, principal_from_access_token
 
 AUDIENCE = "https://notes.example.com"
 SECRET = os.environ.get("NOTES_JWT_SECRET")
@@ -48,7 +48,7 @@ guard = Guard(
     principal=principal_from_access_token if SECRET and "PORT" in os.environ else "anonymous",
     ledger=Redis(redis.asyncio.from_url(LEDGER)) if LEDGER else None,
 )
-baskets = guard.held_handles("basket", ttl=3600)
+baskets = guard.self_contained_handles("basket", ttl=3600)
 
 
 class Bearer:
@@ -126,7 +126,7 @@ async def add_to_basket(basket: str, item: str, ctx: Context) -> CallToolResult:
     return shown(await baskets.renew(ctx, before, items), items)
 
 
-def shown(basket: HeldHandle, items: list[str]) -> CallToolResult:
+def shown(basket: SelfContainedHandle, items: list[str]) -> CallToolResult:
     told = {"basket": basket.handle, "expiresAt": basket.expires_at, "items": items}
     return CallToolResult(content=[TextContent(text=json.dumps(told))], structured_content=told)
 

@@ -24,7 +24,7 @@ const AUDIENCE: &str = "https://notes.example.com";
 #[derive(Clone)]
 struct Notes {
     notes: Arc<tokio::sync::Mutex<BTreeSet<u32>>>,
-    baskets: HeldHandles,
+    baskets: SelfContainedHandles,
 }
 
 #[derive(Deserialize, schemars::JsonSchema)]
@@ -156,7 +156,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ok(url) => guard.ledger(ledger::Redis::open(&url)?).build()?,
         Err(_) => guard.build()?,
     };
-    let baskets = guard.held_handles("basket").ttl(Duration::from_secs(3600));
+    let baskets = guard
+        .self_contained_handles("basket")
+        .ttl(Duration::from_secs(3600));
     let notes = Arc::new(BTreeSet::from_iter(1..=25).into());
     let server = guard.protect(Notes { notes, baskets });
     let Some(port) = port else {

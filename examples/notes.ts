@@ -39,7 +39,7 @@ const guard = new Guard({
   principal: secret && PORT ? principalFromAuthInfo : 'anonymous',
   ledger: redis ? new RedisLedger(redis) : undefined,
 });
-const baskets = guard.heldHandles<string[]>('basket', { ttl: 3600 });
+const baskets = guard.selfContainedHandles<string[]>('basket', { ttl: 3600 });
 
 const PAGE = 10;
 const notes = new Map(Array.from({ length: 25 }, (_, i) => [i + 1, `This is note ${i + 1}.`]));

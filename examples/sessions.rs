@@ -14,7 +14,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _, model::*, tool, tool_handler, tool_router};
 use sealwax::{Codec, KeyRing};
 use sealwax_rmcp::ledger::Redis;
-use sealwax_rmcp::{Guard, Session, VerifiedClaims, anonymous, from_claims};
+use sealwax_rmcp::{Guard, Session, Sessions, VerifiedClaims, anonymous, from_claims};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -136,12 +136,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         (Some(_), Some(_)) => Guard::builder(codec, from_claims),
         _ => Guard::builder(codec, anonymous),
     };
+    let sessions = Sessions::new(|_, _| async { Ok(Work::default()) });
+    let guard = guard.sessions(sessions.require_methods(["tools/call"]));
     let guard = match env::var("SEALWAX_LEDGER") {
         Ok(url) => guard.ledger(Redis::open(&url)?).build()?,
         Err(_) => guard.build()?,
     };
-    let sessions = guard.sessions(|_, _| async { Ok(Work::default()) });
-    sessions.require_methods(["tools/call"]).build()?;
     let server = guard.protect(Counter);
     let Some(port) = port else {
         let streams = guard.streams().wrap(stdio());

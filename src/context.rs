@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::Error;
 use crate::format::bytes::leading;
+use crate::format::canonical::canonical;
 
 /// The digest of a request's method, target and arguments.
 ///
@@ -95,6 +96,22 @@ impl RequestContext {
     pub fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0
     }
+}
+
+/// Returns a JSON object or array in its canonical form (RFC 8785), as a context binds it.
+///
+/// ```
+/// let canonical = sealwax::canonical_json(r#"{"b": [1.0], "a": "\u0041"}"#)?;
+/// assert_eq!(canonical, r#"{"a":"A","b":[1]}"#);
+/// # Ok::<(), sealwax::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`RequestContext::new`].
+pub fn canonical_json(text: &str) -> Result<String, Error> {
+    let canonical = canonical(text, None)?.into_owned();
+    String::from_utf8(canonical).map_err(|_| Error::Malformed("UTF-8"))
 }
 
 impl fmt::Display for RequestContext {

@@ -2,6 +2,8 @@
 //!
 //! This module is exempt from semantic versioning.
 
+use std::borrow::Cow;
+
 use crate::{Error, Sealer, Token, View};
 
 /// [`Sealer::seal`] with chosen claims: `age` in seconds since the session began.
@@ -25,17 +27,11 @@ pub fn tags(view: &View) -> impl Iterator<Item = &[u8; 16]> {
     view.holder().tags.iter()
 }
 
-/// Returns whether a JSON text is hashed unchanged because it is known to be canonical.
-#[must_use]
-pub fn is_canonical(arguments: &str) -> bool {
-    crate::format::canonical::is_canonical(arguments)
-}
-
-/// Computes the canonical form of any JSON text.
+/// Computes the canonical form of a request's arguments; borrowed if it is a part of the text.
 ///
 /// # Errors
 ///
 /// As [`RequestContext::new`](crate::RequestContext::new).
-pub fn canonical(arguments: &str) -> Result<Vec<u8>, Error> {
-    crate::format::json::canonical(arguments, None)
+pub fn canonical<'t>(text: &'t str, only: Option<&[&str]>) -> Result<Cow<'t, [u8]>, Error> {
+    crate::format::canonical::canonical(text, only)
 }

@@ -46,7 +46,7 @@ mod token;
 mod view;
 
 pub use codec::{Codec, CodecBuilder};
-pub use context::RequestContext;
+pub use context::{RequestContext, canonical_json};
 pub use environment::{Environment, mix_time};
 pub use error::Error;
 pub use format::key::Key;

@@ -21,13 +21,15 @@ SHARES = 2
 #: The tests that read data: a crate, a test binary of it, and modules of that.
 CODEC = ("sealwax", "codec", ["vectors", "requests", "contexts", "sessions", "keys"])
 GUARD = ("sealwax-mcp", "guard", ["transcripts", "random", "exchange", "documents"])
-LEDGER = ("sealwax-mcp", "guard", ["ledger", "ledger_vectors"])
+LEDGER = ("sealwax-mcp", "guard", ["ledger", "ledger_vectors", "transcripts"])
 CANONICAL = ("sealwax", "codec", ["canonical"])
 CLONES = ("sealwax", "codec", ["clones"])
 ANSWERS = ("sealwax-mcp", "guard", ["answers"])
 #: Files with tests of their own.
 OWN = {
-    "src/format/canonical.rs": CANONICAL,
+    **dict.fromkeys(
+        (f"src/format/canonical/{name}.rs" for name in ("mod", "number", "object", "output", "string")), CANONICAL
+    ),
     "src/environment.rs": CLONES,
     "src/system.rs": CLONES,
     "mcp/src/answer.rs": ANSWERS,

@@ -116,7 +116,7 @@ const engines = {
 /** Calls of a server, each with what the answer to the one before has given; as many chains as that. */
 async function chained(request, engine, count = 1) {
   const ledger = engines[engine]();
-  const allowed = ledger?.local ? {} : { allowance: ALLOWANCE };
+  const allowed = ledger?.local ? {} : { clockTolerance: ALLOWANCE };
   const remembers = ledger && { ledger, ledgerOptions: allowed };
   const ask = await connected(factoryOf(guard({ sessions: request === 'session', ...remembers })));
   const begin = () => chains[request](ask);

@@ -185,7 +185,7 @@ def engine(name: str, store: str, folder: str) -> dict[str, Any]:
     if name == "sqlite":
         return {"ledger": sealwax.ledger.SQLite(pathlib.Path(folder, "python.db"))}
     ledger = sealwax.ledger.Redis(redis.asyncio.Redis.from_url(store))
-    return {"ledger": ledger, "ledger_options": {"allowance": ALLOWANCE}}
+    return {"ledger": ledger, "ledger_options": {"clock_tolerance": ALLOWANCE}}
 
 
 async def connected(stack: AsyncExitStack, request: str, given: dict[str, Any]) -> Ask:

@@ -160,7 +160,7 @@ impl Stale {
 }
 
 const NOT_RAN: &str = "Nothing was done, because the session has changed meanwhile. Try again.";
-const RAN: &str = "The session has changed while the tool ran, so its result was discarded. HandleOpKind it did \
+const RAN: &str = "The session has changed while the tool ran, so its result was discarded. What it did \
                    outside of the session may have been done: check before you try again.";
 
 /// The text of a [`ToolResult`].
@@ -328,4 +328,31 @@ pub(super) const FIELD_LIMIT: usize = 1024;
 fn is_well_formed(session_id: &str) -> bool {
     (1..=FIELD_LIMIT).contains(&session_id.len())
         && session_id.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Stale};
+    use sealwax::SessionMetadata;
+
+    #[test]
+    fn a_model_is_told_what_became_of_its_call() {
+        for (ran, text) in [
+            (
+                false,
+                "Nothing was done, because the session has changed meanwhile. Try again.",
+            ),
+            (
+                true,
+                "The session has changed while the tool ran, so its result was discarded. What it did outside of \
+                 the session may have been done: check before you try again.",
+            ),
+        ] {
+            let session = SessionMetadata::new("sess_1", None);
+            match Stale::new(ran, session).answer("tools/call", true) {
+                Answer::ToolResult(tool) => assert_eq!(tool.content[0].text, text),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::ledger::{CEILING, LARGEST_SKEW};
-use sealwax::{Inspected, inspect};
+use sealwax::{Inspected, canonical_json, inspect};
 
 /// Returns the time from which a token that ends at `end` opens nowhere, in Unix seconds.
 pub(super) fn until(end: Option<u64>) -> Option<u64> {
@@ -22,10 +22,10 @@ pub(super) fn hex(ulid: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*ulid))
 }
 
-/// Returns an object as JSON.
+/// Returns an object as JSON: in its canonical form, unless it has a number that has none.
 pub(super) fn canonical(object: Map<String, Value>) -> String {
-    // An object of JSON values always serializes.
-    serde_json_canonicalizer::to_string(&Value::Object(object)).unwrap_or_default()
+    let text = Value::Object(object).to_string();
+    canonical_json(&text).unwrap_or(text)
 }
 
 /// Returns a time as RFC 3339 writes it.

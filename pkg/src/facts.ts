@@ -52,7 +52,7 @@ export function sessionMetadata(
 }
 
 /** The members of a method's messages that carry a token. */
-export interface Carried {
+export interface TokenFields {
   /** The kind of the token; the label of a cursor is the method. */
   readonly kind: 'request-state' | 'cursor';
   /** The member of `params` that carries it. */
@@ -64,11 +64,11 @@ export interface Carried {
 }
 
 export function tokenMembers(
-  kind: Carried['kind'],
+  kind: TokenFields['kind'],
   param: string,
   result: string,
   target: string | undefined,
-): Carried {
+): TokenFields {
   return { kind, param, result, target };
 }
 

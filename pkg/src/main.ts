@@ -4,9 +4,9 @@
 
 export { type Answer, answer, type Profile } from './answer.js';
 export { Codec, type Limits } from './codec.js';
-export { carried, requestContext, requestContextFromJson } from './context.js';
+export { requestContext, requestContextFromJson, tokenFields } from './context.js';
 export { SealwaxError, type SealwaxErrorCode } from './error.js';
-export type { Carried, IdentifierFacts, Inspected, PrincipalParts } from './facts.js';
+export type { IdentifierFacts, Inspected, PrincipalParts, TokenFields } from './facts.js';
 export { inspect } from './inspect.js';
 export { Key, KeyRing } from './key.js';
 export type { Lifetime } from './lifetime.js';

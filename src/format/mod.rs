@@ -10,7 +10,7 @@
 //! | Principal tag | `holder` |
 //! | Sealed token | `purpose`, `sealed` |
 //! | Session id, Handle | `ulid`, `session_id`, `handle` |
-//! | Request context | `context`, `json`, `canonical` |
+//! | Request context | `context`, `canonical` |
 //! | Opening, time | `clock`, `error` |
 
 pub(crate) mod base64url;
@@ -22,7 +22,6 @@ pub(crate) mod context;
 pub(crate) mod error;
 pub(crate) mod handle;
 pub(crate) mod holder;
-pub(crate) mod json;
 pub(crate) mod key;
 pub(crate) mod key_id;
 pub(crate) mod pae;

@@ -11,6 +11,7 @@ mod layers;
 mod limits;
 mod messages;
 mod nonces;
+mod oracle;
 mod properties;
 mod report;
 mod requests;

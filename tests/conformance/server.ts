@@ -65,7 +65,7 @@ const stateless = process.argv.includes('--stateless');
 const codec = new Codec({ keys: new KeyRing([Key.generate()]), audience: 'conformance' });
 const guard = new Guard({
   ...{ codec, principal: 'anonymous' },
-  ...{ ledger: new MemoryLedger(), ledgerOptions: { allowance: 0 } },
+  ...{ ledger: new MemoryLedger(), ledgerOptions: { clockTolerance: 0 } },
 });
 // Tokens as old as the ledger are refused.
 await new Promise((later) => setTimeout(later, 1100));

@@ -121,7 +121,7 @@ class RustSuite:
         module = source / "src/sealwax_rmcp"
         shutil.copytree(ROOT / "adapters/rmcp/src", module)
         (module / "lib.rs").rename(module / "mod.rs")
-        for file in module.glob("*.rs"):
+        for file in module.rglob("*.rs"):
             text = file.read_text().replace('#![doc = include_str!("../README.md")]\n', "")
             file.write_text(re.sub(r"(?<!\$)\bcrate::", "crate::sealwax_rmcp::", text))
         with (source / "src/lib.rs").open("a") as crate:

@@ -13,35 +13,49 @@ handler runs the event's `handler`: each operation in turn, whose outcome is in 
 settings   requestStateTtl, only                        as in every language
            sessions: {initial} or {heldByServer}        and ttl, noExpiry, required
            accept: yes | no | fails | once              what accept answers; `once`: each token once; absent: no accept
-           transport: {required, ttl, sep1359}              of the wrapper around HTTP or stdio
-event      via       request: at the SDK's handlers; http, stdio: through the wrapper too
+           transport: {required, ttl, idle, sep1359}        of the wrapper around HTTP or stdio
+           ledger: memory | failing                     the language's own ledger in memory, with the transcript's clock; or one that
+                                                        fails at every command but `open`; absent: none
+           ledgerOptions: {since, local, clockTolerance, acceptIssuedSince, reusableRequestState}
+                                                        it remembers for `since` seconds (3600) and has the guard's clock, unless `local` is
+                                                        false; acceptIssuedSince is an age
+event      via       request: at the SDK's handlers; http, stdio: through the wrapper too; operator: `revoke` is who is signed out
            era       modern (2026-07-28) or legacy (2025-11-25)
            as        the caller, by the principal function: alice, bob, anonymous, nobody (it returns none), thrower (it throws)
            message   the JSON-RPC message; a request without an id here gets one, unless its event is a notification
            http, headers                                of a request over HTTP
            header    Mcp-Session-Id of a `request`
-           handler   [["write", value], ["fork"], ["state"], ["session"], ["mint", type, options], ["check", type, handle, options],
+           after     seconds that pass before it
+           forgets   true: the ledger loses everything before it, and begins anew
+           lost      {command: n}: the ledger runs the next n such commands, and their answers are lost
+           handler   [["write", value], ["update", n, {"fails": true}], ["fork"], ["state"], ["session"], ["mint", type, options], ["check", type, handle, options],
                      ["seal", type, value, options], ["open", type, handle, options], ["renew", type, handle, value], ["end", type, handle, options],
-                     ["return", result], ["throw"]]
+                     ["return", result], ["result"], ["throw"]]
                      in a result, {"$state": value} is what an author gets for a state: `state`, `write_state`, `State::write`
-           during    events that happen while the handler runs
+                     `update` adds n to the session's number; with `fails`, its function fails at a newer value. `result` returns a
+                     tool's result that is made from the session's value: a text, the value as JSON. `once` in the options of `seal`,
+                     `open` and `renew`: the handle is for a single use
+           during    events that happen while the handler runs: after its operations, before it returns
            again     false: the SDK cannot begin the session that was negotiated again
 expected   asked     principal, begin, accept KIND, end KIND, in order
            anybodys  of each `accept`, where it matters: whether the token is not bound to one principal
            delivered whether a handler ran, and the `state`, `cursor` and `session` that it saw
+           commands  what the ledger was asked: admit, commit, revoke, in order; absent: whatever. `open` is never named, for its
+                     moment is the SDK's
            did       the outcome of each operation: a value, {"error": code} for the author's mistake, or {"refused": true} or
                      {"failed": true} for a handle
-           answered  {"result"} or {"error"}, or over HTTP {"status", "headers", "message"}; null: nothing. A result may have more members;
+           answered  of an operator {"done"}, whether the ledger recorded it; of others {"result"} or {"error"}, or over HTTP {"status", "headers", "message"}; null: nothing. A result may have more members;
                      `$absent` names those that it lacks; an error is compared exactly
            reported  code and kind of each refusal, in order
 values     {"$token": {…}}    on the way in: such a token; on the way out: one that opens so and holds `payload`
            {"$session": name} the metadata of a session, remembered from the answer that it stood in; with `payload` and `generation` on the way
-                              out: with a state that holds them; `version` is an earlier one, `without` leaves members out
+                              out: with a state that holds them; `version` is that one, an earlier one on the way in; `without`
+                              leaves members out
            {"$session": {…}}  on the way in: such a session, made
            {"$handle": name}  what an operation `as` that name made; {"$handle": {…}} such a handle, made
 of a token kind, label, context ([method, target, arguments]), as, payload, key (new, old, unknown), audience, age and ttl in seconds,
            change: flip a character, pad with `=`, cut the last, double it
-Times are ages: a token of age 60 was made 60 seconds ago.
+Times are ages: a token of age 60 was made 60 seconds before the event.
 """
 
 import json
@@ -54,6 +68,9 @@ from transcripts import (
     cursors,
     handles,
     header,
+    ledger_ends,
+    ledger_sessions,
+    ledger_tokens,
     own_methods,
     principal,
     request_state,
@@ -79,6 +96,9 @@ SUBJECTS = (
     header,
     sep1359,
     stdio,
+    ledger_tokens,
+    ledger_sessions,
+    ledger_ends,
 )
 
 

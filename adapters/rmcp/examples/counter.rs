@@ -4,7 +4,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::transport::stdio;
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
 use sealwax::{Codec, KeyRing};
-use sealwax_rmcp::{Guard, Session, anonymous};
+use sealwax_rmcp::{Guard, Session, Sessions, anonymous};
 
 #[derive(Clone)]
 struct Counter;
@@ -25,9 +25,10 @@ impl ServerHandler for Counter {}
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let codec = Codec::new(KeyRing::from_env()?, "https://counter.example.com")?;
-    let guard = Guard::builder(codec, anonymous).build()?;
-    let sessions = guard.sessions(|_, _| async { Ok(0) });
-    sessions.require_methods(["tools/call"]).build()?;
+    let sessions = Sessions::new(|_, _| async { Ok(0) }).require_methods(["tools/call"]);
+    let guard = Guard::builder(codec, anonymous)
+        .sessions(sessions)
+        .build()?;
     guard
         .protect(Counter)
         .serve(stdio())

@@ -1,27 +1,23 @@
 //! The guard and its options.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
+use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
-use rmcp::{ErrorData, RoleServer, ServerHandler};
+use rmcp::{RoleServer, ServerHandler};
 use sealwax::{Codec, Error, Principal};
-use sealwax_mcp::{Event, Failed, LedgerSettings, Refused, Reply, Step};
-use serde_json::Value;
+use sealwax_mcp::{Event, Failed, LedgerSettings, Reply, Step};
 
-use crate::accept::{Accept, TimeLimit};
-use crate::ledger::{Command, Ledger, LedgerError};
-use crate::ledger_client::LedgerClient;
+use crate::Context;
+use crate::accept::Accept;
+use crate::ledger::{Ledger, LedgerError};
 use crate::principal::{IntoPrincipal, signed_in};
-use crate::refusal::{About, Asked, Refusal};
-
-const ACCEPT_TIMEOUT: Duration = Duration::from_secs(1);
-const MAX_ACCEPT_TIMEOUT: Duration = Duration::from_secs(60);
+use crate::questions::Asked;
+use crate::refusal::{About, Refusal};
+use crate::sessions::{Initial, Sessions};
 
 /// Seals the tokens that a server sends to its clients, and opens and checks those that come back.
 ///
@@ -40,45 +36,28 @@ const MAX_ACCEPT_TIMEOUT: Duration = Duration::from_secs(60);
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Guard(Arc<Settings>);
+pub struct Guard(Arc<Inner>);
 
-type PrincipalOf =
-    dyn Fn(&RequestContext<RoleServer>) -> Result<Option<Principal>, Error> + Send + Sync;
+type PrincipalOf = dyn Fn(&Context) -> Result<Option<Principal>, Error> + Send + Sync;
 
 type Hook = dyn Fn(&Refusal) + Send + Sync;
 
-/// The first value of a session as JSON, or the reason why there is none. An error is the author's own answer.
-pub(crate) type Initial = Result<Result<String, Failed>, ErrorData>;
-
-pub(crate) type InitialOf =
-    dyn Fn(RequestContext<RoleServer>, Option<Value>) -> BoxFuture<'static, Initial> + Send + Sync;
-
-/// Data-layer sessions, which are set once the guard is built.
-pub(crate) struct WithSessions {
-    pub rules: sealwax_mcp::GuardBuilder,
-    pub engine: sealwax_mcp::Guard,
-    /// `None`: the server holds the state.
-    pub initial: Option<Box<InitialOf>>,
-}
-
-pub(crate) struct Settings {
-    rules: sealwax_mcp::GuardBuilder,
+struct Inner {
+    settings: sealwax_mcp::GuardBuilder,
     engine: sealwax_mcp::Guard,
-    sessions: OnceLock<WithSessions>,
     options: Options,
     peer: OnceLock<Peer<RoleServer>>,
     /// Whether the log has the warning about an anonymous principal.
     warned: Once,
-    /// How long requests of streams may still wait, by the ids that the streams gave them.
-    lent: Mutex<HashMap<i64, TimeLimit>>,
 }
 
 struct Options {
     principal: Box<PrincipalOf>,
     on_refused: Option<Box<Hook>>,
-    accept: Option<Box<dyn Accept>>,
-    accept_timeout: Duration,
-    ledger: Option<LedgerClient>,
+    asked: Asked,
+    has_sessions: bool,
+    /// `None`: the server holds the state.
+    initial: Option<Box<Initial>>,
 }
 
 impl Guard {
@@ -87,25 +66,24 @@ impl Guard {
     /// request is refused as unauthenticated; if it fails or panics, as the server's failure.
     pub fn builder<F, P>(codec: Codec, principal: F) -> GuardBuilder
     where
-        F: Fn(&RequestContext<RoleServer>) -> P + Send + Sync + 'static,
+        F: Fn(&Context) -> P + Send + Sync + 'static,
         P: IntoPrincipal,
     {
         GuardBuilder {
-            rules: sealwax_mcp::Guard::builder(codec),
+            settings: sealwax_mcp::Guard::builder(codec),
             options: Options {
                 principal: Box::new(move |context| principal(context).into_principal()),
                 on_refused: None,
-                accept: None,
-                accept_timeout: ACCEPT_TIMEOUT,
-                ledger: None,
+                asked: Asked::default(),
+                has_sessions: false,
+                initial: None,
             },
-            ledger: None,
             ledger_settings: None,
         }
     }
 
     /// Signs a principal out everywhere: refuses everything that was issued to it until now, and also what is issued
-    /// within the ledger's allowance after that. The ledger keeps the record for `lives`, which must be at least the
+    /// within the ledger's clock tolerance after that. The ledger keeps the record for `retain_for`, which must be at least the
     /// longest lifetime of any token of the service, now or later; `None` keeps it for 400 days, longer than
     /// anything lives.
     ///
@@ -128,58 +106,49 @@ impl Guard {
     pub async fn revoke(
         &self,
         principal: &Principal,
-        lives: Option<Duration>,
+        retain_for: Option<Duration>,
     ) -> Result<(), LedgerError> {
-        let limit = TimeLimit::new(self.accept_timeout());
-        let (mut exchange, mut step) = self.engine().revoke(principal, lives)?;
+        let (mut exchange, mut step) = self.engine().revoke(principal, retain_for)?;
         while let Step::Ledger(command) = step {
-            let reply = self.record(&command, &limit).await;
+            let reply = self.asked().record(&command).await;
             step = exchange.on(Event::Ledger(reply))?;
         }
         let refused = exchange.refused();
         let why = refused.last().map(|one| one.message.clone());
-        self.report_all(refused, None, Some(principal));
+        for one in refused {
+            self.report(&Refusal {
+                principal: Some(principal.clone()),
+                ..Refusal::new(one)
+            });
+        }
         match step {
             Step::Done(_) => Ok(()),
             _ => Err(LedgerError::Unavailable(why.unwrap_or_default())),
         }
     }
 
-    /// Runs a command on the ledger.
-    pub(crate) async fn record(
-        &self,
-        command: &Command,
-        limit: &TimeLimit,
-    ) -> Result<Vec<String>, Failed> {
-        match &self.0.options.ledger {
-            Some(ledger) => ledger.record(command, limit).await,
-            // The engine sends commands only to a guard with a ledger.
-            None => Err(Failed("ledger: none".into())),
-        }
-    }
-
     /// Returns the engine.
     pub(crate) fn engine(&self) -> &sealwax_mcp::Guard {
-        let sessions = self.0.sessions.get();
-        sessions.map_or(&self.0.engine, |it| &it.engine)
+        &self.0.engine
     }
 
     /// Returns the engine's settings, to adapt them to another part of the server.
-    pub(crate) fn rules(&self) -> sealwax_mcp::GuardBuilder {
-        let sessions = self.0.sessions.get();
-        sessions.map_or(&self.0.rules, |it| &it.rules).clone()
+    pub(crate) fn settings(&self) -> sealwax_mcp::GuardBuilder {
+        self.0.settings.clone()
     }
 
-    pub(crate) fn sessions_slot(&self) -> &OnceLock<WithSessions> {
-        &self.0.sessions
+    pub(crate) fn has_sessions(&self) -> bool {
+        self.0.options.has_sessions
     }
 
-    pub(crate) fn accept(&self) -> Option<&dyn Accept> {
-        self.0.options.accept.as_deref()
+    /// Returns what gives the first value of a session.
+    pub(crate) fn initial(&self) -> Option<&Initial> {
+        self.0.options.initial.as_deref()
     }
 
-    pub(crate) fn accept_timeout(&self) -> Duration {
-        self.0.options.accept_timeout
+    /// Returns whom the engine asks.
+    pub(crate) fn asked(&self) -> &Asked {
+        &self.0.options.asked
     }
 
     pub(crate) fn is(&self, other: &Self) -> bool {
@@ -187,10 +156,7 @@ impl Guard {
     }
 
     /// Calls the author's function. The text of an error is for the log.
-    pub(crate) fn principal(
-        &self,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Option<Principal>, Failed> {
+    pub(crate) fn principal(&self, context: &Context) -> Result<Option<Principal>, Failed> {
         let found = catch_unwind(AssertUnwindSafe(|| (self.0.options.principal)(context)));
         match found {
             Ok(Ok(principal)) => {
@@ -218,26 +184,8 @@ impl Guard {
         });
     }
 
-    /// Passes the time limit of a request on to its handler, where nothing else can: on streams.
-    pub(crate) fn lend(&self, id: i64, limit: TimeLimit) {
-        self.lent().insert(id, limit);
-    }
-
-    /// Returns the time limit of a request with this id. It is a limit only: if a client chose the id, it gets that of
-    /// another request, and nothing else.
-    pub(crate) fn take_lent(&self, id: &RequestId) -> Option<TimeLimit> {
-        match id {
-            NumberOrString::Number(id) => self.lent().remove(id),
-            NumberOrString::String(_) => None,
-        }
-    }
-
-    fn lent(&self) -> MutexGuard<'_, HashMap<i64, TimeLimit>> {
-        self.0.lent.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Makes a request context that has only a `peer`, for messages that rmcp has not read yet.
-    pub(crate) fn request(&self, peer: Option<Peer<RoleServer>>) -> RequestContext<RoleServer> {
+    pub(crate) fn request(&self, peer: Option<Peer<RoleServer>>) -> Context {
         let peer = peer.unwrap_or_else(|| self.0.peer.get_or_init(nobodys_peer).clone());
         RequestContext::new(RequestId::from(NumberOrString::Number(0)), peer)
     }
@@ -252,31 +200,11 @@ impl Guard {
         }
     }
 
-    /// Reports what the engine refused.
-    pub(crate) fn report_all(
-        &self,
-        refused: Vec<Refused>,
-        request: Option<&Asked>,
-        principal: Option<&Principal>,
-    ) {
-        for one in refused {
-            self.report(&Refusal {
-                code: one.code,
-                kind: one.item,
-                token_id: one.token_id,
-                method: request.map(|request| request.method.clone()),
-                target: one.target,
-                principal: principal.cloned(),
-                message: one.message,
-            });
-        }
-    }
-
     /// Reports an error that the adapter found, and returns the core's answer to it.
     pub(crate) fn refuse(&self, error: &Error, about: About<'_>) -> Reply {
-        let (profile, session_id) = (about.profile, about.session_id);
-        self.report(&about.refusal(error));
-        profile.answer(error, session_id).into()
+        let (refusal, reply) = about.refused(error);
+        self.report(&refusal);
+        reply
     }
 }
 
@@ -296,9 +224,8 @@ fn nobodys_peer() -> Peer<RoleServer> {
 
 /// Sets the options of a [`Guard`].
 pub struct GuardBuilder {
-    rules: sealwax_mcp::GuardBuilder,
+    settings: sealwax_mcp::GuardBuilder,
     options: Options,
-    ledger: Option<Box<dyn Ledger>>,
     ledger_settings: Option<LedgerSettings>,
 }
 
@@ -313,8 +240,8 @@ impl GuardBuilder {
     /// Sets your own check of tokens, in addition to the ledger.
     #[must_use]
     pub fn accept(mut self, accept: impl Accept) -> Self {
-        self.rules = self.rules.has_accept(true);
-        self.options.accept = Some(Box::new(accept));
+        self.settings = self.settings.has_accept(true);
+        self.options.asked.accept = Some(Box::new(accept));
         self
     }
 
@@ -322,8 +249,8 @@ impl GuardBuilder {
     /// the transport, what the request carries and the commit share it; each operation on a handle has its own. One
     /// command of the ledger may take three tenths of it.
     #[must_use]
-    pub fn accept_timeout(mut self, limit: Duration) -> Self {
-        self.options.accept_timeout = limit;
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.settings = self.settings.time_limit(limit);
         self
     }
 
@@ -346,49 +273,37 @@ impl GuardBuilder {
     /// ```
     #[must_use]
     pub fn ledger(mut self, ledger: impl Ledger) -> Self {
-        self.ledger = Some(Box::new(ledger));
+        self.options.asked.ledger = Some(Box::new(ledger));
         self
     }
 
-    /// Sets a label that distinguishes two ledgers of one audience in one store: empty by default.
+    /// Sets the options of the ledger. Its `local` is what [`Ledger::is_local`] says.
+    ///
+    /// ```
+    /// # use sealwax::{Codec, Key, KeyRing};
+    /// # use sealwax_rmcp::{Guard, anonymous};
+    /// use sealwax_rmcp::ledger::{LedgerSettings, Memory};
+    ///
+    /// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+    /// let guard = Guard::builder(codec, anonymous)
+    ///     .ledger(Memory::default())
+    ///     .ledger_settings(LedgerSettings {
+    ///         accept_issued_since: Some(1_800_000_000), // introduced in a running service
+    ///         ..LedgerSettings::default()
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), sealwax::Error>(())
+    /// ```
     #[must_use]
-    pub fn ledger_label(mut self, label: impl Into<String>) -> Self {
-        self.settings().label = label.into();
+    pub fn ledger_settings(mut self, settings: LedgerSettings) -> Self {
+        self.ledger_settings = Some(settings);
         self
-    }
-
-    /// Sets how far the clocks of the replicas and of the store may differ, in whole seconds: 5 by default, and
-    /// 0 for a ledger on this machine.
-    #[must_use]
-    pub fn ledger_allowance(mut self, allowance: Duration) -> Self {
-        self.settings().clock_tolerance = Some(allowance);
-        self
-    }
-
-    /// Accepts tokens that are older than the ledger, if they were issued at or after `from`, in Unix seconds. Use it
-    /// when you introduce a ledger. Tokens that were used or ended since then, and older states of sessions, are
-    /// accepted too.
-    #[must_use]
-    pub fn ledger_adopt(mut self, from: u64) -> Self {
-        self.settings().accept_issued_since = Some(from);
-        self
-    }
-
-    /// Accepts a `requestState` any number of times, although there is a ledger.
-    #[must_use]
-    pub fn reusable_request_state(mut self) -> Self {
-        self.settings().reusable_request_state = true;
-        self
-    }
-
-    fn settings(&mut self) -> &mut LedgerSettings {
-        self.ledger_settings.get_or_insert_default()
     }
 
     /// Sets how long a `requestState` is valid, in whole seconds: 600 by default.
     #[must_use]
     pub fn request_state_ttl(mut self, ttl: Duration) -> Self {
-        self.rules = self.rules.request_state_ttl(ttl);
+        self.settings = self.settings.request_state_ttl(ttl);
         self
     }
 
@@ -400,7 +315,16 @@ impl GuardBuilder {
         target: impl Into<String>,
         arguments: impl IntoIterator<Item = N>,
     ) -> Self {
-        self.rules = self.rules.only(target, arguments);
+        self.settings = self.settings.only(target, arguments);
+        self
+    }
+
+    /// Adds data-layer sessions.
+    #[must_use]
+    pub fn sessions(mut self, sessions: Sessions) -> Self {
+        self.settings = self.settings.sessions(sessions.settings);
+        self.options.has_sessions = true;
+        self.options.initial = sessions.initial;
         self
     }
 
@@ -408,21 +332,16 @@ impl GuardBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a time out of its range, for an empty list of arguments, and for settings of a ledger
-    /// without a ledger.
+    /// [`Error::InvalidArgument`] for a time out of its range, for an empty list of arguments, for settings of a ledger
+    /// without a ledger, and for sessions with two lifetimes, with one where the server holds the state, or required by a
+    /// method that never depends on one.
     pub fn build(mut self) -> Result<Guard, Error> {
-        let limit = self.options.accept_timeout;
-        if limit.is_zero() || limit > MAX_ACCEPT_TIMEOUT {
-            let text = "accept_timeout: expected more than 0 and at most 60 seconds";
-            return Err(Error::InvalidArgument(text.into()));
-        }
-        match (self.ledger, self.ledger_settings) {
+        match (&self.options.asked.ledger, self.ledger_settings) {
             (Some(ledger), settings) => {
-                self.rules = self.rules.ledger(LedgerSettings {
+                self.settings = self.settings.ledger(LedgerSettings {
                     local: ledger.is_local(),
                     ..settings.unwrap_or_default()
                 });
-                self.options.ledger = Some(LedgerClient::new(ledger, self.options.accept_timeout));
             }
             (None, None) => {}
             (None, Some(_)) => {
@@ -431,20 +350,18 @@ impl GuardBuilder {
                 ));
             }
         }
-        Ok(Guard(Arc::new(Settings {
-            engine: self.rules.clone().build()?,
-            rules: self.rules,
-            sessions: OnceLock::new(),
+        Ok(Guard(Arc::new(Inner {
+            engine: self.settings.clone().build()?,
+            settings: self.settings,
             options: self.options,
             peer: OnceLock::new(),
             warned: Once::new(),
-            lent: Mutex::default(),
         })))
     }
 }
 
 impl fmt::Debug for GuardBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("GuardBuilder").field(&self.rules).finish()
+        f.debug_tuple("GuardBuilder").field(&self.settings).finish()
     }
 }

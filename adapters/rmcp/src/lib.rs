@@ -2,50 +2,36 @@
 #![forbid(unsafe_code)]
 
 mod accept;
-mod acting;
 mod caller;
 mod guard;
-mod handles;
-mod held_handles;
-mod http_transport;
-mod incoming;
-mod layer;
+mod handler;
 pub mod ledger;
-mod ledger_client;
-mod message;
-mod negotiated;
-mod open_requests;
-mod outgoing;
-mod params;
 mod principal;
-mod protected;
+mod questions;
 mod refusal;
-mod refused;
-mod relay;
-mod results;
-mod rewrite;
-mod serve;
-mod session;
+mod running;
 mod sessions;
-mod state;
-mod streams;
 mod transport;
 
 pub use accept::{Accept, BoxError, Presented};
-pub use caller::Received;
 pub use guard::{Guard, GuardBuilder};
-pub use handles::{Handle, Handles};
-pub use held_handles::{Held, HeldHandles, SealedHandle};
-pub use layer::{SessionLayer, SessionService};
-pub use negotiated::{ClientInfo, Negotiated};
+pub use handler::protected::Protected;
+pub use handler::reference_handles::{ReferenceHandle, ReferenceHandles};
+pub use handler::refused::Refused;
+pub use handler::results::HandlerResult;
+pub use handler::self_contained_handles::{
+    SealedHandle, SelfContainedHandle, SelfContainedHandles,
+};
+pub use handler::session::Session;
+pub use handler::state::State;
 pub use principal::{IntoPrincipal, VerifiedClaims, anonymous, from_claims};
-pub use protected::Protected;
 pub use refusal::Refusal;
-pub use refused::Refused;
-pub use results::HandlerResult;
 /// The kinds of tokens that a guard seals and opens. Their names are the same in every language.
 pub use sealwax_mcp::Item as Kind;
-pub use session::Session;
-pub use sessions::{Sessions, SessionsBuilder};
-pub use state::State;
-pub use streams::Streams;
+pub use sessions::Sessions;
+pub use transport::layer::{SessionLayer, SessionService};
+pub use transport::negotiated::{ClientInfo, Negotiated};
+pub use transport::streams::Streams;
+
+/// A request, as handlers receive it.
+type Context = rmcp::service::RequestContext<rmcp::RoleServer>;

@@ -6,10 +6,10 @@ use std::fmt;
 
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
 use sealwax::{Error, JwtClaims, Principal};
 use serde_json::Value;
+
+use crate::Context;
 
 /// The claims of a verified access token, or of its introspection.
 ///
@@ -42,7 +42,7 @@ impl fmt::Debug for VerifiedClaims {
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for claims without `iss` or `sub`.
-pub fn from_claims(context: &RequestContext<RoleServer>) -> Result<Option<Principal>, Error> {
+pub fn from_claims(context: &Context) -> Result<Option<Principal>, Error> {
     let Some(VerifiedClaims(claims)) = claims(context) else {
         return Ok(None);
     };
@@ -65,17 +65,17 @@ pub fn from_claims(context: &RequestContext<RoleServer>) -> Result<Option<Princi
     found.map(Some).map_err(|_| EXPECTED)
 }
 
-fn claims(context: &RequestContext<RoleServer>) -> Option<&VerifiedClaims> {
+fn claims(context: &Context) -> Option<&VerifiedClaims> {
     parts(context)?.extensions.get()
 }
 
-fn parts(context: &RequestContext<RoleServer>) -> Option<&Parts> {
+fn parts(context: &Context) -> Option<&Parts> {
     context.extensions.get()
 }
 
 /// Returns what of a request tells that somebody is signed in. rmcp has no type for that, so these are the signs that an
 /// adapter can see: [`VerifiedClaims`], and the header of an access token.
-pub(crate) fn signed_in(context: &RequestContext<RoleServer>) -> Option<&'static str> {
+pub(crate) fn signed_in(context: &Context) -> Option<&'static str> {
     let has_token = || parts(context).is_some_and(|it| it.headers.contains_key(AUTHORIZATION));
     match claims(context) {
         Some(_) => Some("VerifiedClaims"),
@@ -85,7 +85,7 @@ pub(crate) fn signed_in(context: &RequestContext<RoleServer>) -> Option<&'static
 
 /// Returns the anonymous principal: everybody who has a token can use it.
 #[must_use]
-pub fn anonymous(_: &RequestContext<RoleServer>) -> Option<Principal> {
+pub fn anonymous(_: &Context) -> Option<Principal> {
     Some(Principal::anonymous())
 }
 

@@ -3,9 +3,7 @@
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use sealwax::{Error, Inspected, Principal};
-use sealwax_mcp::Profile;
-use sealwax_mcp::Reply;
-use serde_json::Value;
+use sealwax_mcp::{Profile, Refused, Reply};
 use tracing::field::display;
 
 use crate::Kind;
@@ -35,6 +33,19 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// Makes one of what the engine refused.
+    pub(crate) fn new(refused: Refused) -> Self {
+        Self {
+            code: refused.code,
+            kind: refused.item,
+            token_id: refused.token_id,
+            method: None,
+            target: refused.target,
+            principal: None,
+            message: refused.message,
+        }
+    }
+
     pub(crate) fn log(&self) {
         // A client chose these, and an issuer may let a user choose the others.
         let parts = self.principal.as_ref().and_then(Principal::parts);
@@ -54,46 +65,44 @@ impl Refusal {
     }
 }
 
-/// The request that a refusal belongs to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
-    pub method: String,
-    pub target: Option<String>,
-}
-
 /// The known facts about an error that the adapter found.
 pub(crate) struct About<'a> {
     pub kind: Kind,
     pub profile: Profile,
-    pub principal: Option<&'a Principal>,
-    pub request: Option<&'a Asked>,
     pub token_id: Option<String>,
     pub session_id: Option<&'a str>,
 }
 
-impl<'a> About<'a> {
-    pub(crate) fn new(kind: Kind, profile: Profile, principal: Option<&'a Principal>) -> Self {
+impl About<'_> {
+    pub(crate) fn new(kind: Kind, profile: Profile) -> Self {
         Self {
             kind,
             profile,
-            principal,
-            request: None,
             token_id: None,
             session_id: None,
         }
     }
 
-    pub(crate) fn refusal(self, error: &Error) -> Refusal {
-        Refusal {
+    /// Returns the refusal to report, and the core's answer.
+    pub(crate) fn refused(self, error: &Error) -> (Refusal, Reply) {
+        let refusal = Refusal {
             code: error.code(),
             kind: self.kind,
             token_id: self.token_id,
-            method: self.request.map(|request| request.method.clone()),
-            target: self.request.and_then(|request| request.target.clone()),
-            principal: self.principal.cloned(),
+            method: None,
+            target: None,
+            principal: None,
             message: error.to_string(),
-        }
+        };
+        let answer = self.profile.answer(error, self.session_id);
+        (refusal, answer.into())
     }
+}
+
+/// Reports an error where no guard can: it is only logged.
+pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
+    About::new(kind, Profile::DataLayer).refused(error).0.log();
+    internal()
 }
 
 /// Converts an answer of the engine to rmcp's error.
@@ -113,23 +122,11 @@ pub(crate) fn internal() -> ErrorData {
     error_data(Profile::DataLayer.internal_error().into())
 }
 
-/// Quotes foreign text for a message: a JSON string of at most 64 characters, in ASCII. The text may repeat what
-/// a client sent, which must neither break a line of the log nor fill it.
+/// Quotes at most 64 characters of foreign text for a message, in ASCII. The text may repeat what a client sent, which must
+/// neither break a line of the log nor fill it.
 pub(crate) fn said(text: impl ToString) -> String {
     let text: String = text.to_string().chars().take(64).collect();
-    let json = Value::from(text).to_string();
-    let mut ascii = String::with_capacity(json.len());
-    for character in json.chars() {
-        if matches!(character, ' '..='~') {
-            ascii.push(character);
-        } else {
-            let units = &mut [0; 2];
-            for unit in character.encode_utf16(units) {
-                ascii.push_str(&format!("\\u{unit:04x}"));
-            }
-        }
-    }
-    ascii
+    format!("\"{}\"", text.escape_default())
 }
 
 /// Returns the id that a text claims, if it is a sealed token at all.

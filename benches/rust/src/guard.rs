@@ -12,7 +12,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use sealwax::{Codec, Key, KeyRing};
-use sealwax_rmcp::{Guard, Sessions, State};
+use sealwax_rmcp::{Guard, Session, Sessions, State};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -55,7 +55,7 @@ fn json_of(held: &Held) -> String {
 enum Protection {
     None,
     Codec(Arc<RequestStateCodec>),
-    Guard(Option<Sessions<Held>>),
+    Guard { writes_session: bool },
 }
 
 #[derive(Clone)]
@@ -122,7 +122,7 @@ impl Server {
                 let options = options.ttl(Duration::from_secs(600));
                 Ok(codec.seal_with(json_of(&held.next()).as_bytes(), &options))
             }
-            Protection::Guard(_) => {
+            Protection::Guard { .. } => {
                 let state = State::<Held>::of(context)?;
                 let held = state.get().cloned().unwrap_or_else(Held::first);
                 state.write(&held.next())
@@ -135,8 +135,12 @@ impl Server {
         &self,
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<MetaObject>, ErrorData> {
-        if let Protection::Guard(Some(sessions)) = &self.0 {
-            let mut session = sessions.of(context)?.ok_or_else(|| invalid(()))?;
+        if let Protection::Guard {
+            writes_session: true,
+        } = self.0
+        {
+            let session = Session::<Held>::of(&context.extensions)?;
+            let mut session = session.ok_or_else(|| invalid(()))?;
             session.write(session.value().clone().next())?;
             return Ok(None);
         }
@@ -245,12 +249,13 @@ fn contestant<'r>(runtime: &'r Runtime, request: &str, protection: &str) -> impl
             _ => {
                 let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
                 let codec = Codec::new(ring, AUDIENCE).unwrap();
-                let guard = Guard::builder(codec, |_| principal()).build().unwrap();
-                let sessions = (request == "session").then(|| {
-                    let sessions = guard.sessions(|_, _| async { Ok(Held::first()) });
-                    sessions.build().unwrap()
-                });
-                Client::of(guard.protect(Server(Protection::Guard(sessions))))
+                let mut guard = Guard::builder(codec, |_| principal());
+                let writes_session = request == "session";
+                if writes_session {
+                    guard = guard.sessions(Sessions::new(|_, _| async { Ok(Held::first()) }));
+                }
+                let guard = guard.build().unwrap();
+                Client::of(guard.protect(Server(Protection::Guard { writes_session })))
             }
         };
         let line = prepared(&mut client, request, protection != "none").await;

@@ -840,16 +840,6 @@ sealwax_status sealwax_ledger_judge(const char *command,
                                     size_t *len,
                                     struct sealwax_error *error);
 
-// Returns whether a Redis or Valkey server is fit to be a ledger, by its reply to `INFO`: a JSON
-// object of two arrays of strings, `refused` and `warned`. Do not use a server with anything in
-// `refused`.
-sealwax_status sealwax_ledger_fitness(const char *info,
-                                      size_t info_len,
-                                      char *out,
-                                      size_t cap,
-                                      size_t *len,
-                                      struct sealwax_error *error);
-
 // Makes a ledger in memory of about `capacity` bytes, which remembers from `now` on, in Unix seconds.
 sealwax_status sealwax_memory_new(size_t capacity,
                                   uint64_t now,

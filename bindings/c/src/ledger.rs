@@ -65,27 +65,6 @@ pub unsafe extern "C" fn sealwax_ledger_judge(
     }
 }
 
-/// Returns whether a Redis or Valkey server is fit to be a ledger, by its reply to `INFO`: a JSON
-/// object of two arrays of strings, `refused` and `warned`. Do not use a server with anything in
-/// `refused`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealwax_ledger_fitness(
-    info: *const c_char,
-    info_len: usize,
-    out: *mut c_char,
-    cap: usize,
-    len: *mut usize,
-    error: *mut ErrorReport,
-) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let info = input::text("info", info, info_len)?;
-            Buffer::text(out, cap, len)?.write(document::fitness(info).as_bytes())
-        })
-    }
-}
-
 /// Makes a ledger in memory of about `capacity` bytes, which remembers from `now` on, in Unix seconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_memory_new(

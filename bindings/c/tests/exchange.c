@@ -9,11 +9,11 @@ static int told(const char *text) {
 }
 
 static void an_exchange_goes_from_step_to_step(void) {
-  CHECK(sealwax_guard_new(codec, TEXT("{\"asks\":true}"), &guard, NULL) == SEALWAX_OK);
+  CHECK(sealwax_guard_new(codec, TEXT("{\"hasAccept\":true}"), &guard, NULL) == SEALWAX_OK);
   CHECK(sealwax_guard_message(guard, TEXT(CALL), TEXT("{}"), &exchange, STEP) == SEALWAX_OK);
   CHECK(told("{\"step\":\"identify\"}"));
   /* An event out of order changes nothing, and returns no step. */
-  const char *others[] = {"{\"left\":{}}", "{\"answer\":\"yes\"}", "{\"what\":1}", "{}", "[", ""};
+  const char *others[] = {"{\"result\":{}}", "{\"answer\":\"yes\"}", "{\"what\":1}", "{}", "[", ""};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     step = NULL;
     CHECK(sealwax_exchange_on(exchange, others[i], strlen(others[i]), NULL, 0, STEP) ==
@@ -24,15 +24,16 @@ static void an_exchange_goes_from_step_to_step(void) {
   CHECK(sealwax_exchange_fork(exchange, STEP) == SEALWAX_INVALID_ARGUMENT);
   CHECK(sealwax_exchange_seal_state(exchange, TEXT("1"), STEP) == SEALWAX_INVALID_ARGUMENT);
   CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, STEP) == SEALWAX_OK);
-  CHECK(told("{\"step\":\"deliver\",\"watch\":\"requestState\"}"));
+  CHECK(tells("\"step\":\"deliver\"") && tells("\"report\":\"requestState\""));
   CHECK(sealwax_exchange_seal_state(exchange, TEXT("{"), STEP) == SEALWAX_INVALID_ARGUMENT);
   CHECK(sealwax_exchange_seal_state(exchange, TEXT("\xff"), STEP) == SEALWAX_NOT_UTF8);
   CHECK(sealwax_exchange_seal_state(exchange, TEXT("{\"mine\":1}"), STEP) == SEALWAX_OK);
   CHECK(step_len > 4 && memcmp(step, "sw1.", 4) == 0 && !tells("mine"));
   CHECK(sealwax_exchange_on(exchange,
-                            TEXT("{\"left\":{\"outcome\":\"input_required\",\"token\":\"mine\"}}"),
+                            TEXT("{\"result\":{\"members\":{\"resultType\":\"input_required\","
+                                 "\"requestState\":\"mine\"}}}"),
                             NULL, 0, STEP) == SEALWAX_OK);
-  CHECK(tells("\"step\":\"leave\"") && tells("\"token\":\"sw1.") && !tells("mine"));
+  CHECK(tells("\"step\":\"respond\"") && tells("\"requestState\":\"sw1.") && !tells("mine"));
   CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, STEP) == SEALWAX_INVALID_ARGUMENT);
   sealwax_exchange_free(exchange);
   sealwax_guard_free(guard);
@@ -62,13 +63,13 @@ static void an_exchange_has_its_session_and_its_handles(void) {
   CHECK(sealwax_exchange_write(exchange, TEXT("2"), &error) == SEALWAX_OK);
   CHECK(sealwax_exchange_fork(exchange, STEP) == SEALWAX_OK);
   CHECK(tells("\"sessionId\":\"sess_") && tells("\"state\":\"sw1."));
-  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"do\":\"dance\"}"), NULL, 0, &handling, STEP) ==
+  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"op\":\"dance\"}"), NULL, 0, &handling, STEP) ==
         SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"do\":\"seal\",\"type\":\"order\"}"), NULL, 0,
+  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"op\":\"seal\",\"type\":\"order\"}"), NULL, 0,
                                 &handling, STEP) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"do\":\"seal\",\"type\":\"order\"}"), TEXT("[7]"),
+  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"op\":\"seal\",\"type\":\"order\"}"), TEXT("[7]"),
                                 &handling, STEP) == SEALWAX_OK);
-  /* An act is an exchange of its own, and outlives the one that it began in. */
+  /* An operation on a handle is an exchange of its own, and outlives the one that it began in. */
   sealwax_exchange_free(exchange);
   CHECK(tells("\"step\":\"done\"") && tells("\"handle\":\""));
   sealwax_exchange_free(handling);
@@ -76,7 +77,7 @@ static void an_exchange_has_its_session_and_its_handles(void) {
 }
 
 static void exchanges_end_at_any_moment(void) {
-  const char *events[] = {ALICE, "{\"left\":{}}"};
+  const char *events[] = {ALICE, "{\"result\":{}}"};
   for (size_t taken = 0; taken <= sizeof events / sizeof *events; taken++) {
     sealwax_codec *own;
     CHECK(sealwax_codec_new(ring, TEXT("https://mcp.example.com"), NULL, &own, NULL) == SEALWAX_OK);

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sealwax
-from sealwax._engine import Guard, seconds, sent
+from sealwax._engine import Guard, client_value, seconds
 
 CALL = {"method": "tools/call", "target": "t", "modern": True}
 ALICE = {"subject": "alice"}
@@ -25,13 +25,15 @@ def test_from_step_to_step(codec: sealwax.Codec) -> None:
     exchange, step = Guard(codec, {}).message(CALL, b'{"id":7}')
     assert step == {"step": "identify"}
     with pytest.raises(sealwax.InvalidArgument):
-        exchange.on({"left": {}})
-    assert exchange.on({"principal": ALICE}) == {"step": "deliver", "watch": "requestState"}
-    left = {"outcome": "input_required", "token": "mine", "scope": None}
-    told = exchange.on({"left": left})
+        exchange.on({"result": {}})
+    step = exchange.on({"principal": ALICE})
+    assert (step["step"], step["report"]) == ("deliver", "requestState")
+    assert step["withinMs"] == 1000
+    members = {"resultType": "input_required", "requestState": "mine", "cacheScope": None}
+    told = exchange.on({"result": {"members": members}})["result"]
     context = sealwax.request_context("tools/call", "t", {"id": 7})
     sealer = codec.view(subject="alice").request_state(context)
-    assert sealer.open(told["token"]).payload == b"mine"
+    assert sealer.open(told["requestState"]).payload == b"mine"
 
 
 def test_what_is_freed_is_over(codec: sealwax.Codec) -> None:
@@ -39,9 +41,9 @@ def test_what_is_freed_is_over(codec: sealwax.Codec) -> None:
     exchange.free()
     exchange.free()
     uses: list[Any] = [
-        lambda: exchange.on({"left": {}}),
+        lambda: exchange.on({"result": {}}),
         lambda: exchange.write(b"1"),
-        lambda: exchange.act({"do": "mint", "type": "basket"}),
+        lambda: exchange.handle({"op": "mint", "type": "basket"}),
         exchange.fork,
     ]
     for use in uses:
@@ -49,10 +51,10 @@ def test_what_is_freed_is_over(codec: sealwax.Codec) -> None:
             use()
 
 
-def test_an_act_outlives_what_it_began_in(codec: sealwax.Codec) -> None:
-    exchange, _ = Guard(codec, {"asks": True}).message({**CALL, "principal": ALICE})
+def test_an_operation_outlives_what_it_began_in(codec: sealwax.Codec) -> None:
+    exchange, _ = Guard(codec, {"hasAccept": True}).message({**CALL, "principal": ALICE})
     handle = codec.view(subject="alice").mint_handle("basket")
-    acting, step = exchange.act({"do": "check", "type": "basket", "handle": handle})
+    acting, step = exchange.handle({"op": "check", "type": "basket", "handle": handle})
     exchange.free()
     assert step["step"] == "ask"
     assert acting.on({"answer": "yes"})["handle"] == handle
@@ -79,28 +81,30 @@ def test_threads_at_once(codec: sealwax.Codec) -> None:
     for thread in threads:
         thread.join()
     assert len(set(forked)) == 800
-    kept = exchange.on({"left": {}})["metadata"]
+    patch = exchange.on({"result": {}})["result"]
+    kept = patch["_meta"]["io.modelcontextprotocol/session"]
     assert codec.view(subject="alice").sessions().open(kept).json() == 2
 
 
 @pytest.mark.parametrize("text", ["", "a\u00e9\U0001f511", '"\\\n\u2028', "\x00"])
 def test_texts_cross_as_they_are(codec: sealwax.Codec, text: str) -> None:
-    assert sent(text) == text
+    assert client_value(text) == text
     exchange, _ = Guard(codec, {}).message({**CALL, "principal": ALICE})
-    told = exchange.on({"left": {"outcome": "input_required", "token": text}})
+    members = {"resultType": "input_required", "requestState": text}
+    told = exchange.on({"result": {"members": members}})["result"]
     sealer = codec.view(subject="alice").request_state(
         sealwax.request_context("tools/call", "t", None)
     )
-    assert sealer.open(told["token"]).payload.decode() == text
+    assert sealer.open(told["requestState"]).payload.decode() == text
 
 
 @pytest.mark.parametrize("value", ["\ud800", 7, True, [], {"a": 1}])
 def test_what_is_no_text_is_told_as_such(codec: sealwax.Codec, value: Any) -> None:
-    assert sent(value) is True
-    document = {**CALL, "principal": ALICE, "carried": sent(value)}
+    assert client_value(value) is True
+    document = {**CALL, "principal": ALICE, "token": client_value(value)}
     _, step = Guard(codec, {}).message(document)
     assert [one["code"] for one in step["refused"]] == ["malformed"]
-    assert sent(None) is None
+    assert client_value(None) is None
 
 
 def test_a_principal_that_is_none_is_the_authors_mistake(codec: sealwax.Codec) -> None:

@@ -15,7 +15,7 @@ CASES = json.loads((Path(__file__).parents[3] / "tests/requests.json").read_text
 
 @pytest.mark.parametrize("case", CASES["carried"])
 def test_methods_carry_what_they_carry(case: dict[str, Any]) -> None:
-    found = sealwax.carried(case["method"])
+    found = sealwax.token_fields(case["method"])
     assert (None if found is None else found._asdict()) == case["carried"]
 
 

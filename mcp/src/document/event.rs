@@ -21,7 +21,7 @@ pub(super) enum Reported<'a> {
     #[cfg_attr(test, schemars(with = "OrFailed<Answer>"))]
     Answer(Answer),
     #[cfg_attr(test, schemars(with = "OrFailed<Vec<String>>"))]
-    Ledger(Vec<String>),
+    Ledger(IgnoredAny),
     #[serde(borrow)]
     #[cfg_attr(test, schemars(with = "OrFailed<Again>"))]
     Updated(Again<'a>),
@@ -92,9 +92,9 @@ pub(super) struct ResultMembers<'a> {
 #[inline(never)]
 pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
     let document = parse(document)?;
-    let event = event(&document, value)?;
+    // An exchange that ends forgets them.
     let fields = exchange.token_fields();
-    let step = exchange.on(event)?;
+    let step = exchange.on(event(&document, value)?)?;
     Ok(step::written(exchange, fields, &step))
 }
 
@@ -114,6 +114,12 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
             _ => return Err(NO_DOCUMENT),
         });
     }
+    if name == "ledger" {
+        // Whatever a store replied: what is no text is no reply of a ledger.
+        let items = details.as_array().into_iter().flatten();
+        let texts = items.map(|item| item.as_str().unwrap_or_default().into());
+        return Ok(Event::Ledger(Ok(texts.collect())));
+    }
     Ok(match read(document)? {
         Reported::Principal(_) => Event::Principal(match details.get("nobody") {
             Some(Value::Bool(true)) => Ok(None),
@@ -123,7 +129,7 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
         }),
         Reported::Answer(Answer::Yes) => Event::Answer(Verdict::Yes),
         Reported::Answer(Answer::No(at)) => Event::Answer(Verdict::No(at)),
-        Reported::Ledger(reply) => Event::Ledger(Ok(reply)),
+        Reported::Ledger(_) => return Err(NO_DOCUMENT),
         Reported::Updated(Again { result }) => Event::Updated(Ok(Updated {
             value: value.ok_or(NO_DOCUMENT)?,
             result: result.map(|result| result.of(None)),

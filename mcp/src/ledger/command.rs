@@ -85,10 +85,10 @@ impl Script {
     #[must_use]
     pub fn sha1(self) -> &'static str {
         match self {
-            Self::Open => "9f9c19e4bfdb5d73d6f813693f2424bdbce97f5b",
-            Self::Admit => "3ba4deda46d75a51414b2c01e51afaee42c1215c",
-            Self::Commit => "16fabdc2b86bcb93751276655b9cdb7180afcb1d",
-            Self::Revoke => "938acd2e8115851ad75aa8e1655034eb7b022221",
+            Self::Open => "4941dc20f4acc3c3040f041e53328949ab8be514",
+            Self::Admit => "3876971105b60cca942f2c5025b1b4803ae1bd79",
+            Self::Commit => "c655336b026022a22895d34bc9bf7f3accfcd7bd",
+            Self::Revoke => "10cfd8f75b12980ca3b08cc6a17a9f447615aa0e",
         }
     }
 }

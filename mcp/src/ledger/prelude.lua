@@ -51,32 +51,40 @@ local function put_head(key, token, generation, till, state, before)
   write(key, value, till)
 end
 
--- Reads a member of a section of INFO. Some services forbid INFO in scripts, or leave members out: then a
--- fail-over may go unnoticed (`blind`), and a replica must confirm each command.
-local blind, replication
-local function member(section, name)
-  local told = redis.pcall('INFO', section)
-  if type(told) ~= 'string' then
-    blind = true
-    return nil
+-- Reads the sections of INFO that name the store's process; before Redis 7 one call has one section. Some
+-- services forbid INFO in scripts.
+local function info()
+  local told = redis.pcall('INFO', 'server', 'stats', 'replication')
+  if type(told) == 'string' then
+    return told
   end
+  local parts = {}
+  for at, section in ipairs({ 'server', 'stats', 'replication' }) do
+    told = redis.pcall('INFO', section)
+    parts[at] = type(told) == 'string' and told or ''
+  end
+  return table.concat(parts)
+end
+
+-- Reads a member of INFO.
+local function member(told, name)
   local _, at = string.find(told, name, 1, true)
-  local value = at and string.match(told, '^%w+', at + 1)
-  blind = blind or not value
-  return value, told
+  return at and string.match(told, '^%w+', at + 1)
 end
 
 -- Returns which process the store is, since which promotion, and how many keys it evicted. A server that was
--- promoted, failed over, and is promoted again keeps its `run_id`; the other id changes at each promotion.
+-- promoted, failed over, and is promoted again keeps its `run_id`; the other id changes at each promotion. If a
+-- member is missing, a fail-over may go unnoticed (`blind`), and a replica must confirm each command.
+local blind, replication
 local function process()
-  local server = member('server', 'run_id:')
-  local evicted = member('stats', 'evicted_keys:')
-  local id
-  id, replication = member('replication', 'master_replid:')
-  if blind then
+  replication = info()
+  local server, evicted = member(replication, 'run_id:'), member(replication, 'evicted_keys:')
+  local id = member(replication, 'master_replid:')
+  if not (server and id and evicted) then
+    blind = true
     return '-', '-', 0
   end
-  return server, table.concat({ server, id, evicted }, '.'), tonumber(evicted)
+  return server, server .. '.' .. id .. '.' .. evicted, tonumber(evicted)
 end
 
 -- Returns the start of the ledger's memory, and the fence: the last time at which it may have forgotten

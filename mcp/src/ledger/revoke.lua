@@ -1,7 +1,7 @@
 -- KEYS: the principal's mark. ARGV: the seconds to keep it, 0 for ever.
 return run(function()
   local mark = math.max(number(KEYS[1]) or 0, now)
-  local lives = tonumber(ARGV[1])
-  write(KEYS[1], digits(mark), lives == 0 and 0 or mark + lives)
+  local seconds = tonumber(ARGV[1])
+  write(KEYS[1], digits(mark), seconds == 0 and 0 or mark + seconds)
   return ok(true)
 end)

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use sealwax_mcp::ledger::Command;
 use sealwax_mcp::{
     ClientValue, Event, Exchange, Failed, HandleOp, HandleOpKind, HandleResult, Predecessor,
     Question, Step, Verdict,
 };
 use serde_json::{Value, json};
 
-use crate::messages::{Found, sent};
+use crate::messages::{Found, play_all, sent};
 use crate::world::World;
+use crate::world_ledger::counted;
 
 /// Runs a handler's operations. Returns its result; `None` where it throws.
 pub fn run(
@@ -23,6 +25,7 @@ pub fn run(
         let name = operation[0].as_str().unwrap();
         match name {
             "return" => returned = with_states(exchange, &world.resolved(&operation[1])),
+            "result" => returned = result_of(&session_of(exchange)["value"]),
             "throw" => return None,
             _ => {
                 let did = operate(world, exchange, operation, event, found);
@@ -30,7 +33,45 @@ pub fn run(
             }
         }
     }
+    let during = play_all(world, &event["during"]);
+    found.wrong = during.err().map(|why| format!("during: {why}"));
     Some(returned)
+}
+
+/// A function that was given to `update`: it adds to a number.
+#[derive(Debug)]
+pub struct Update {
+    added: i64,
+    /// Whether it fails at a newer value.
+    fails: bool,
+}
+
+impl Update {
+    fn applied(&self, value: &str) -> String {
+        (value.parse::<i64>().unwrap() + self.added).to_string()
+    }
+}
+
+/// Applies the functions of a handler to a newer value. Returns what it becomes, and the result if it is made of it.
+pub fn updated(
+    found: &mut Found,
+    event: &Value,
+    value: &str,
+) -> Result<(String, Option<Value>), Failed> {
+    if found.updates.iter().any(|update| update.fails) {
+        return Err(Failed("update: the function threw".into()));
+    }
+    let updates = found.updates.iter();
+    let value = updates.fold(value.to_owned(), |value, update| update.applied(&value));
+    let makes = |operation: &Value| operation[0] == "result";
+    let made = event["handler"].as_array().unwrap().iter().any(makes);
+    let result = made.then(|| result_of(&value.parse().unwrap()));
+    Ok((value, result))
+}
+
+/// The result that the operation `result` makes of a session's value.
+fn result_of(value: &Value) -> Value {
+    json!({"content": [{"type": "text", "text": value.to_string()}]})
 }
 
 /// Replaces each `{"$state": value}` by what an author gets for that value.
@@ -67,6 +108,15 @@ fn operate(
             let written = exchange.write(&operation[1].to_string());
             written.map_or_else(mistake, |()| "ok".into())
         }
+        "update" => {
+            let added = operation[1].as_i64().unwrap();
+            let fails = operation[2]["fails"] == true;
+            let update = Update { added, fails };
+            let value = exchange.session().unwrap().value().unwrap().to_owned();
+            let written = exchange.update(&update.applied(&value));
+            found.updates.push(update);
+            written.map_or_else(mistake, |()| "ok".into())
+        }
         "fork" => exchange
             .fork()
             .map_or_else(mistake, |metadata| json!(metadata)),
@@ -101,21 +151,25 @@ fn act(
         "renew" => operation[3].to_string(),
         _ => third.to_string(),
     };
-    let before = (name == "renew").then(|| {
+    let once = options["once"] == true;
+    let mut before = None;
+    if name == "renew" {
         let kind = HandleOpKind::Open {
             handle,
             max_age: None,
-            once: false,
+            once,
         };
-        let opened = drive(
+        match drive(
             world,
             exchange,
             HandleOp { handle_type, kind },
             event,
             found,
-        );
-        opened.unwrap().predecessor.unwrap()
-    });
+        ) {
+            Ok(opened) => before = opened.predecessor,
+            Err(refused) => return refused,
+        }
+    }
     let kind = match name {
         "mint" => HandleOpKind::Mint { max_age },
         "check" => HandleOpKind::Check { handle, max_age },
@@ -123,12 +177,12 @@ fn act(
             value: &value,
             ttl: None,
             predecessor: before,
-            once: false,
+            once,
         },
         "open" => HandleOpKind::Open {
             handle,
             max_age,
-            once: false,
+            once,
         },
         "end" => HandleOpKind::End {
             handle,
@@ -185,6 +239,7 @@ fn drive(
                 opened = Some(acting.opened().map(str::to_owned));
                 Event::Answer(found.answer(world, question))
             }
+            Step::Ledger(command) => found.run(world, &command),
             Step::Done(made) => {
                 // A token could be read before `accept` was asked about it.
                 assert!(opened.is_none_or(|opened| opened == made.value));
@@ -221,6 +276,12 @@ impl Found {
             (None, "nobody") => Event::Principal(Ok(None)),
             (None, _) => Event::Principal(Err(Failed("principal: it threw".into()))),
         }
+    }
+
+    pub fn run(&mut self, world: &mut World, command: &Command) -> Event<'static> {
+        self.commands.extend(counted(command));
+        let now = world.clock.now();
+        Event::Ledger(world.ledger.run(command, now).map_err(Failed))
     }
 
     pub fn answer(&mut self, world: &mut World, question: Question) -> Verdict {

@@ -15,3 +15,4 @@ mod messages;
 mod random;
 mod transcripts;
 mod world;
+mod world_ledger;

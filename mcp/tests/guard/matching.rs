@@ -15,8 +15,14 @@ pub fn compare(world: &mut World, event: &Value, found: &Found) -> Result<(), St
         }
         Err(format!("{what}: expected {expected}, found {found}"))
     };
+    if let Some(why) = &found.wrong {
+        return Err(why.clone());
+    }
     equal("reported", &json!(found.reported), &event["reported"])?;
     equal("asked", &json!(found.asked), &event["asked"])?;
+    if let Some(commands) = event.get("commands") {
+        equal("commands", &json!(found.commands), commands)?;
+    }
     if let Some(anybodys) = event.get("anybodys") {
         equal("anybodys", &json!(found.anybodys), anybodys)?;
     }
@@ -48,13 +54,29 @@ pub fn compare(world: &mut World, event: &Value, found: &Found) -> Result<(), St
         // An error has exactly these members.
         let message = found.answered.get("message").unwrap_or(&found.answered);
         let expected = echoed(error, found);
-        equal("error", &message["error"], &expected)?;
+        exactly(world, &expected, &message["error"], "error")?;
         return match answered.get("status") {
             Some(status) => equal("status", &found.answered["status"], status),
             None => Ok(()),
         };
     }
     matches(world, answered, &found.answered, "answered")
+}
+
+/// An error: it has no other members, and its data neither.
+fn exactly(world: &mut World, expected: &Value, error: &Value, place: &str) -> Result<(), String> {
+    for (expected, value) in [(expected, error), (&expected["data"], &error["data"])] {
+        let names = |value: &Value| -> Vec<String> {
+            let members = value.as_object().into_iter().flatten();
+            let mut names: Vec<_> = members.map(|(name, _)| name.clone()).collect();
+            names.sort_unstable();
+            names
+        };
+        if names(expected) != names(value) {
+            return Err(format!("{place}: expected {expected}, found {error}"));
+        }
+    }
+    matches(world, expected, error, place)
 }
 
 /// `$echo` is the session id that was sent.
@@ -175,6 +197,13 @@ fn session(
         .and_then(|versions| versions.last());
     if before.is_some_and(|before| before["sessionId"] != *id) {
         return Err(format!("{place}: another session"));
+    }
+    if let Some(version) = expected.get("version") {
+        let at = usize::try_from(version.as_u64().unwrap()).unwrap();
+        return match world.sessions[name].get(at) {
+            Some(version) if version["state"] == value["state"] => Ok(()),
+            _ => Err(format!("{place}: another version")),
+        };
     }
     let view = world.view(&json!({"key": "both"}), "age");
     match expected.get("payload") {

@@ -2,12 +2,12 @@
 
 use sealwax_mcp::{
     ClientSession, ClientValue, Event, Failed, HandlerResult, Message, Outcome, Refused, Reply,
-    Report, Respond, Scope, Step, TokenFields, TransportMessage,
+    Report, Respond, Scope, Step, TokenFields, TransportMessage, Updated,
 };
 use serde_json::{Value, json};
 
-use crate::handler;
 use crate::world::World;
+use crate::{handler, matching};
 
 const SESSION: &str = "io.modelcontextprotocol/session";
 
@@ -19,6 +19,12 @@ pub struct Found {
     pub anybodys: Vec<bool>,
     pub delivered: Value,
     pub did: Vec<Value>,
+    /// The commands that the ledger got, but `open`.
+    pub commands: Vec<&'static str>,
+    /// What is wrong with an event during this one.
+    pub wrong: Option<String>,
+    /// What was given to `update`, for a newer value.
+    pub updates: Vec<handler::Update>,
     pub answered: Value,
     pub reported: Vec<Value>,
     /// The message that was sent, for the session id that an answer echoes.
@@ -36,7 +42,17 @@ impl Found {
     }
 }
 
-pub fn play(world: &mut World, event: &Value) -> Found {
+/// Plays the events of a transcript, or of a handler. Returns what differs first.
+pub fn play_all(world: &mut World, events: &Value) -> Result<(), String> {
+    for (at, event) in events.as_array().into_iter().flatten().enumerate() {
+        let found = play(world, event);
+        matching::compare(world, event, &found).map_err(|why| format!("event {at}: {why}"))?;
+    }
+    Ok(())
+}
+
+fn play(world: &mut World, event: &Value) -> Found {
+    world.before(event);
     let message = world.resolved(&event["message"]);
     let mut found = Found {
         sent: message.clone(),
@@ -46,10 +62,25 @@ pub fn play(world: &mut World, event: &Value) -> Found {
         Some("request") => at_the_handlers(world, event, &message, None, &mut found),
         Some("http") => over_http(world, event, message, &mut found),
         Some("stdio") => on_stdio(world, event, message, &mut found),
+        Some("operator") => Some(revoke(world, event, &mut found)),
         other => panic!("no way is named {other:?}"),
     };
     found.answered = answered.unwrap_or_default();
     found
+}
+
+fn revoke(world: &mut World, event: &Value, found: &mut Found) -> Value {
+    let principal = world.principal(event["revoke"].as_str().unwrap());
+    let (mut exchange, mut step) = world.guard.revoke(&principal.unwrap(), None).unwrap();
+    let done = loop {
+        match step {
+            Step::Ledger(command) => step = exchange.on(found.run(world, &command)).unwrap(),
+            Step::Done(_) => break true,
+            _ => break false,
+        }
+    };
+    found.report(exchange.refused());
+    json!({"done": done})
 }
 
 /// A request or a notification at the SDK's handlers. `known` is the principal, if it was resolved before.
@@ -89,11 +120,28 @@ fn at_the_handlers(
         within: None,
     });
     let mut returned = None;
+    #[expect(unused_assignments, reason = "it outlives the step that it is made in")]
+    let mut written = String::new();
     let mut watched = false;
     let answered = loop {
         let next = match step {
             Step::Identify => found.identify(world, event),
             Step::Ask { question, .. } => Event::Answer(found.answer(world, question)),
+            Step::Ledger(command) => found.run(world, &command),
+            Step::Update(value) => match handler::updated(found, event, &value) {
+                Ok((value, remade)) => {
+                    written = value;
+                    let remakes = remade.is_some();
+                    returned = remade.or(returned);
+                    let made = returned.as_ref().filter(|_| remakes);
+                    let member = carries.map(|carries| carries.result);
+                    Event::Updated(Ok(Updated {
+                        value: &written,
+                        result: made.map(|made| head(made, member)),
+                    }))
+                }
+                Err(failed) => Event::Updated(Err(failed)),
+            },
             Step::Begin => {
                 found.asked.push("begin".into());
                 returned = Some(json!(world.initial()));
@@ -229,6 +277,7 @@ fn around(
                 identified
             }
             Step::Ask { question, .. } => Event::Answer(found.answer(world, question)),
+            Step::Ledger(command) => found.run(world, &command),
             Step::Deliver(deliver) if method == Some("initialize") => {
                 found.delivered = json!({});
                 answered = json!({"result": {

@@ -1,20 +1,41 @@
 //! Keys, people, and the tokens that transcripts name.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sealwax::{
     Codec, Environment, Error, KeyRing, Principal, RequestContext, SessionMetadata, System, View,
 };
-use sealwax_mcp::{Guard, Item, Presented, Required, SessionSettings, TransportSettings};
+use sealwax_mcp::{
+    Guard, Item, LedgerSettings, Presented, Required, SessionSettings, TransportSettings,
+};
 use serde_json::{Value, json};
 
-/// A clock that stands still.
-struct At(u64);
+use crate::world_ledger::WorldLedger;
 
-impl Environment for At {
+/// A clock that stands still, in Unix seconds, until it is set.
+#[derive(Clone)]
+pub struct Clock(Arc<AtomicU64>);
+
+impl Clock {
+    fn at(now: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(now)))
+    }
+
+    pub fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn pass(&self, seconds: u64) {
+        self.0.fetch_add(seconds, Ordering::Relaxed);
+    }
+}
+
+impl Environment for Clock {
     fn now_ms(&self) -> u64 {
-        self.0
+        self.now() * 1000
     }
 
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
@@ -22,12 +43,14 @@ impl Environment for At {
     }
 }
 
-/// The time of every transcript, in Unix seconds.
-pub const NOW: u64 = 1_800_000_000;
+/// The time when a transcript begins, in Unix seconds.
+const NOW: u64 = 1_800_000_000;
 
 pub struct World {
     file: Value,
     settings: Value,
+    pub clock: Clock,
+    pub ledger: WorldLedger,
     pub guard: Guard,
     pub tokens: HashMap<String, String>,
     /// All metadata that was seen of each session, with its principal.
@@ -39,9 +62,12 @@ pub struct World {
 
 impl World {
     pub fn new(file: &Value, settings: &Value) -> Self {
-        let codec = codec(file, &json!({"key": "both"}), NOW);
+        let clock = Clock::at(NOW);
+        let codec = codec(file, &json!({"key": "both"}), clock.clone());
         Self {
             guard: guard(codec, settings),
+            ledger: WorldLedger::new(settings, NOW),
+            clock,
             file: file.clone(),
             settings: settings.clone(),
             tokens: HashMap::new(),
@@ -49,6 +75,12 @@ impl World {
             handles: HashMap::new(),
             gone: HashSet::new(),
         }
+    }
+
+    /// Brings about what an event says of the time and of the ledger.
+    pub fn before(&mut self, event: &Value) {
+        self.clock.pass(event["after"].as_u64().unwrap_or(0));
+        self.ledger.before(event, self.clock.now());
     }
 
     pub fn principal(&self, who: &str) -> Option<Principal> {
@@ -89,7 +121,8 @@ impl World {
     /// The view that made, or opens, the token that `made` describes, `age` seconds ago.
     pub fn view(&self, made: &Value, age: &str) -> View {
         let age = made[age].as_i64().unwrap_or(0);
-        let codec = codec(&self.file, made, NOW.checked_add_signed(-age).unwrap());
+        let then = self.clock.now().checked_add_signed(-age).unwrap();
+        let codec = codec(&self.file, made, Clock::at(then));
         let who = made["as"].as_str().unwrap_or("alice");
         codec.view(&self.principal(who).unwrap()).unwrap()
     }
@@ -223,7 +256,7 @@ fn principal(file: &Value, who: &str) -> Option<Principal> {
 }
 
 /// Resolves `key`: `new` unless it says `old` or `unknown`; `both` is the guard's own ring.
-pub fn codec(file: &Value, made: &Value, now: u64) -> Codec {
+pub fn codec(file: &Value, made: &Value, clock: Clock) -> Codec {
     let key = |name: &str| file["keys"][name].as_str().unwrap();
     let ring = match made["key"].as_str() {
         Some("both") => format!("{} {}", key("new"), key("old")),
@@ -239,7 +272,7 @@ pub fn codec(file: &Value, made: &Value, now: u64) -> Codec {
     } else {
         builder
     };
-    builder.build_in(At(now * 1000)).unwrap()
+    builder.build_in(clock).unwrap()
 }
 
 fn guard(codec: Codec, settings: &Value) -> Guard {
@@ -272,11 +305,21 @@ fn guard(codec: Codec, settings: &Value) -> Guard {
             },
         });
     }
+    if settings["ledger"].is_string() {
+        let options = &settings["ledgerOptions"];
+        builder = builder.ledger(LedgerSettings {
+            label: String::new(),
+            clock_tolerance: seconds(&options["clockTolerance"]),
+            local: options["local"] != false,
+            accept_issued_since: options["acceptIssuedSince"].as_u64().map(|age| NOW - age),
+            reusable_request_state: options["reusableRequestState"] == true,
+        });
+    }
     let transport = &settings["transport"];
     builder = builder.transport(TransportSettings {
         required: transport["required"] != false,
         ttl: seconds(&transport["ttl"]),
-        idle: None,
+        idle: seconds(&transport["idle"]),
         sep1359: transport["sep1359"] == true,
         declares: false,
     });

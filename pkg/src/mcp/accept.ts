@@ -19,7 +19,7 @@ export interface Accepted {
  * Decides whether a token is accepted, and learns when one ends. The guard asks only about tokens that are
  * authentic, of this caller and not expired.
  *
- * Returning `false` refuses the token. If `accept` throws, or takes longer than the guard's `acceptTimeout`,
+ * Returning `false` refuses the token. If `accept` throws, or takes longer than the guard's `timeLimit`,
  * the request fails with an error of the server, so that the client keeps its token.
  *
  * Use it for a rule of the application. To record used and ended tokens, use a {@link Ledger}.

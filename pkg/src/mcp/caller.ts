@@ -1,18 +1,20 @@
+import type { AskStep, Event, Presented, Step } from '../documents.js';
 import { SealwaxError } from '../error.js';
 import { json } from '../input.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
 import type { Accept, Accepted } from './accept.js';
-import type { Event, Exchange, Presented, Question, Step } from './engine.js';
-import { attempt, isPromiseLike, TimeLimit } from './later.js';
+import type { Exchange } from './engine.js';
+import { after, attempt, within } from './later.js';
+import { answered } from './ledger/answered.js';
 import type { Known, Policy } from './policy.js';
-import { tell } from './refused.js';
+import { report } from './refused.js';
 import type { RequestContext } from './request-context.js';
 
-/** The result of one of the application's functions, for the engine. */
-export interface Told {
+/** The event that answers a step. */
+export interface Outcome {
   readonly event: Event;
   readonly value?: string;
-  /** The value that it threw. */
+  /** The value that the application's function threw. */
   readonly cause?: unknown;
 }
 
@@ -28,26 +30,21 @@ interface Sender {
 /** The caller of one message, and the application's functions that decide on it. */
 export class Caller {
   readonly policy: Policy;
-  readonly limit: TimeLimit;
+  /** What a wrapper already knows of the request. */
+  readonly known: Known | undefined;
   readonly #context: RequestContext;
   readonly #message: Sender;
   #principal: Principal | undefined;
-  #identified: Told | Promise<Told> | undefined;
+  #identified: Outcome | Promise<Outcome> | undefined;
   /** Applies the handler's update functions to a session that another request wrote. */
-  #again: ((value: string) => Told) | undefined;
+  #again: ((value: string) => Outcome) | undefined;
 
-  constructor(policy: Policy, context: RequestContext, message: Sender) {
-    const known = knownOf(policy, context, message);
+  constructor(policy: Policy, context: RequestContext, message: Sender, principal?: Principal) {
     this.policy = policy;
-    this.limit = known?.limit ?? new TimeLimit(policy.acceptTimeout);
+    this.known = knownOf(policy, context, message);
     this.#context = context;
     this.#message = message;
-    this.#principal = known?.principal;
-  }
-
-  /** Sets the function that is applied if another request writes the session meanwhile. */
-  onUpdate(again: (value: string) => Told): void {
-    this.#again = again;
+    this.#principal = principal ?? this.known?.principal;
   }
 
   /** The principal, once it is resolved. */
@@ -55,50 +52,46 @@ export class Caller {
     return this.#principal;
   }
 
-  /** The principal, if the application's function returns it without a promise. The engine asks for any other. */
-  get principalAtOnce(): Principal | undefined {
-    if (this.#principal === undefined) this.#identify();
-    return this.#principal;
+  /** Sets the function that is applied if another request writes the session meanwhile. */
+  onUpdate(again: (value: string) => Outcome): void {
+    this.#again = again;
+  }
+
+  /** Drives an exchange to its last step, and frees it. */
+  async finish(exchange: Exchange): Promise<Step> {
+    try {
+      return await this.drive(exchange);
+    } finally {
+      exchange.free();
+    }
   }
 
   /**
    * Runs the application's functions as the engine asks, and returns the first step for the SDK. It waits
    * only for promises of these functions. An exchange that is freed meanwhile is dropped.
    */
-  drive(
-    exchange: Exchange,
-    first = exchange.first,
-    limit = this.limit,
-    thrown?: unknown,
-  ): Step | Promise<Step> {
-    let [step, cause] = [first, thrown];
-    for (;;) {
-      for (const refusal of step.refused ?? []) {
-        const { method } = this.#message;
-        tell(this.policy, refusal, { method, principal: this.#principal, cause });
-      }
-      const told = this.#answer(step, limit);
-      if (told === undefined) return step;
-      if (told instanceof Promise) {
-        return told.then(({ event, value, cause }) => {
-          if (exchange.isOver) return { step: 'drop' };
-          return this.drive(exchange, exchange.on(event, value), limit, cause);
-        });
-      }
-      step = exchange.on(told.event, told.value);
-      cause = told.cause;
+  drive(exchange: Exchange, step = exchange.first, cause?: unknown): Step | Promise<Step> {
+    for (const refusal of step.refused ?? []) {
+      const { method } = this.#message;
+      report(this.policy, refusal, { method, principal: this.#principal, cause });
     }
+    const outcome = this.#outcome(step);
+    if (outcome === undefined) return step;
+    return after(outcome, ({ event, value, cause }) =>
+      exchange.isOver ? { step: 'drop' } : this.drive(exchange, exchange.on(event, value), cause),
+    );
   }
 
   /** Returns the application's answer to a step; `undefined` for a step of the SDK. */
-  #answer(step: Step, limit: TimeLimit): Told | Promise<Told> | undefined {
+  #outcome(step: Step): Outcome | Promise<Outcome> | undefined {
     switch (step.step) {
       case 'identify':
-        return this.#identify();
+        this.#identified ??= this.#identify();
+        return this.#identified;
       case 'ask':
-        return this.#ask(step, limit);
+        return this.#ask(step);
       case 'ledger':
-        return this.policy.ledgerClient?.record(step, limit);
+        return answered(this.policy, step);
       case 'update':
         return this.#again?.(step.value);
       case 'begin':
@@ -108,83 +101,66 @@ export class Caller {
     }
   }
 
-  /** Resolves the principal, once. */
-  #identify(): Told | Promise<Told> {
-    this.#identified ??= attempt(
-      () => this.#principal ?? this.policy.principalOf(this.#context),
+  #identify(): Outcome | Promise<Outcome> {
+    return attempt(
+      () => this.policy.principalOf(this.#context),
       (principal) => this.#checked(principal),
       (cause) => ({ event: { principal: failed('principal', cause) }, cause }),
     );
-    return this.#identified;
   }
 
   /** Checks the principal that the function returned. Any error is the application's. */
-  #checked(principal: Principal | undefined): Told {
+  #checked(principal: Principal | undefined): Outcome {
+    if (principal === undefined || principal === null) {
+      return { event: { principal: { nobody: true } } };
+    }
     try {
-      if (principal === undefined || principal === null) {
-        return { event: { principal: { nobody: true } } };
-      }
       const isAnonymous = partsOf(principal) === anonymous;
       if (isAnonymous && this.#context.http?.authInfo !== undefined) this.policy.warnOfUser();
-      this.#principal = principal;
-      return { event: { principal } };
     } catch (error) {
       const why = (error as Error).message.replace(/^(principal: )?/, 'principal: ');
       return { event: { principal: { failed: why } } };
     }
+    this.#principal = principal;
+    return { event: { principal } };
   }
 
-  #begin(): Told | Promise<Told> {
+  #begin(): Outcome | Promise<Outcome> {
     const params = Object(this.#message.params);
-    return attempt<unknown, Told>(
+    return attempt<unknown, Outcome>(
       () => this.policy.initial?.({ ...this.#context, params }),
       (first) => ({ event: { begun: {} }, value: json('initial', first) }),
       (cause) => ({ event: { begun: failed('initial', cause) }, cause }),
     );
   }
 
-  #ask({ accept: tokens, end }: Question, limit: TimeLimit): Told | Promise<Told> {
-    const { accept } = this.policy;
-    if (accept === undefined) throw new TypeError('accept: expected one');
-    return attempt<Verdict, Told>(
-      () =>
-        end === undefined
-          ? this.#accepted(accept, tokens ?? [], limit)
-          : this.#ended(accept, end, limit),
+  #ask({ accept: tokens = [], end, withinMs }: AskStep): Outcome | Promise<Outcome> {
+    const accept = this.policy.accept as Accept;
+    const asked = (): Verdict | Promise<Verdict> => {
+      if (!end) return this.#accepted(accept, tokens);
+      return after(accept.ended(this.#presented(end)), () => 'yes');
+    };
+    return attempt<Verdict, Outcome>(
+      () => within(withinMs, asked()),
       (answer) => ({ event: { answer } }),
       (cause) => ({ event: { answer: { failed: 'accept: failed or was too late' } }, cause }),
     );
   }
 
   /** Asks about one token after another, until one is not accepted. */
-  #accepted(
-    accept: Accept,
-    tokens: readonly Presented[],
-    limit: TimeLimit,
-    from = 0,
-  ): Verdict | Promise<Verdict> {
-    for (const [at, token] of tokens.entries()) {
-      if (at < from) continue;
-      const said = accept.accept(this.#told(token));
-      if (isPromiseLike(said)) {
-        return limit
-          .wait(said)
-          .then((said) => (yes(said) ? this.#accepted(accept, tokens, limit, at + 1) : { no: at }));
-      }
-      if (!yes(said)) return { no: at };
-    }
-    return 'yes';
-  }
-
-  #ended(accept: Accept, token: Presented, limit: TimeLimit): Verdict | Promise<Verdict> {
-    const done = accept.ended(this.#told(token));
-    return isPromiseLike(done) ? limit.wait(done).then(() => 'yes') : 'yes';
+  #accepted(accept: Accept, tokens: readonly Presented[], at = 0): Verdict | Promise<Verdict> {
+    const token = tokens[at];
+    if (token === undefined) return 'yes';
+    return after(accept.accept(this.#presented(token)), (said): Verdict | Promise<Verdict> => {
+      if (typeof said !== 'boolean') throw new TypeError('accept: expected true or false');
+      return said ? this.#accepted(accept, tokens, at + 1) : { no: at };
+    });
   }
 
   /** Returns the token for `accept`; the principal of a public one is anonymous. */
-  #told({ kind, id, until, public: isPublic }: Presented): Accepted {
+  #presented({ kind, id, until, public: isPublic }: Presented): Accepted {
     const principal = isPublic || this.#principal === undefined ? anonymous : this.#principal;
-    return { kind, id, principal, expiresAt: until };
+    return { kind, id, principal, expiresAt: until ?? null };
   }
 }
 
@@ -195,11 +171,6 @@ function knownOf(policy: Policy, context: RequestContext, { id }: Sender): Known
   const known = policy.knownById.get(id);
   policy.knownById.delete(id);
   return known;
-}
-
-function yes(said: unknown): boolean {
-  if (typeof said !== 'boolean') throw new TypeError('accept: expected true or false');
-  return said;
 }
 
 /** Uses the message of our own errors only: that of another error may contain a secret. */

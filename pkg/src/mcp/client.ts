@@ -39,8 +39,8 @@ type Params = Readonly<Record<string, unknown>>;
 type Result = Readonly<Record<string, unknown>>;
 
 /** The used members of the SDK's `Client`. */
-export interface AnyClient<Tool extends Params, Options, Told> {
-  callTool(params: Tool, options?: Options): Promise<Told>;
+export interface AnyClient<Tool extends Params, Options, ToolResult> {
+  callTool(params: Tool, options?: Options): Promise<ToolResult>;
 }
 
 interface Requests {
@@ -96,10 +96,10 @@ export class ClientSessions {
   }
 
   /** Returns the stored session of an owner, or creates one. */
-  async open<Tool extends Params, Options, Told>(
-    client: AnyClient<Tool, Options, Told>,
+  async open<Tool extends Params, Options, ToolResult>(
+    client: AnyClient<Tool, Options, ToolResult>,
     owner: SessionOwner,
-  ): Promise<ClientSession<Tool, Options, Told>> {
+  ): Promise<ClientSession<Tool, Options, ToolResult>> {
     const { server, user, name = '' } = owner;
     const key = JSON.stringify([server, user, name]);
     const slot = this.#slots.get(key) ?? { metadata: undefined, tail: Promise.resolve() };
@@ -124,15 +124,15 @@ export class ClientSessions {
  * not run, the request is sent again, up to three times. If it ran and its result was discarded, the program
  * decides: it receives a tool's result with `isError`, or the error -32045.
  */
-export class ClientSession<Tool extends Params = Params, Options = unknown, Told = unknown> {
-  readonly #client: AnyClient<Tool, Options, Told>;
+export class ClientSession<Tool extends Params = Params, Options = unknown, ToolResult = unknown> {
+  readonly #client: AnyClient<Tool, Options, ToolResult>;
   readonly #key: string;
   readonly #slot: Slot;
   readonly #store: SessionStore;
 
   /** @internal */
   constructor(
-    client: AnyClient<Tool, Options, Told>,
+    client: AnyClient<Tool, Options, ToolResult>,
     key: string,
     slot: Slot,
     store: SessionStore,
@@ -172,7 +172,7 @@ export class ClientSession<Tool extends Params = Params, Options = unknown, Told
    *
    * @throws as {@link ClientSession.request}
    */
-  callTool(params: Tool, options?: Options): Promise<Told> {
+  callTool(params: Tool, options?: Options): Promise<ToolResult> {
     return this.#with((metadata) => this.#client.callTool(withMetadata(params, metadata), options));
   }
 

@@ -1,31 +1,34 @@
 import { Codec } from '../codec.js';
+import type { Settings } from '../documents.js';
 import { invalidArgument } from '../error.js';
-import { count, flag, optional, options, text, wrongClass, wrongType } from '../input.js';
+import { checked, count, flag, optional, text, wrongClass, wrongType } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { core } from '../module.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
 import type { Accept } from './accept.js';
-import { Call } from './call.js';
+import { Caller } from './caller.js';
+import { Engine } from './engine.js';
+import type { Call } from './handler/call.js';
 import {
   DataLayerSessions,
   names,
   type SessionsOptions,
   sessionsOf,
-} from './data-layer-sessions.js';
-import { Engine, type LedgerOptions, type LedgerSettings, type Settings } from './engine.js';
-import { Handles } from './handles.js';
-import { HeldHandles } from './held-handles.js';
-import { type FetchHandler, type HttpSessionsOptions, withSessions } from './http-sessions.js';
-import { TimeLimit } from './later.js';
-import type { Ledger } from './ledger.js';
-import { LedgerClient } from './ledger-client.js';
+} from './handler/data-layer-sessions.js';
+import { ReferenceHandles } from './handler/reference-handles.js';
+import { type AnyServer, callOf, type HandlerContext, hook } from './handler/sdk.js';
+import { SelfContainedHandles } from './handler/self-contained-handles.js';
+import type { Ledger, LedgerOptions } from './ledger/ledger.js';
 import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
-import type { Negotiated } from './negotiated.js';
 import type { Policy, PrincipalOf } from './policy.js';
-import { quietly, type Refused, tell } from './refused.js';
+import { quietly, type Refused } from './refused.js';
 import type { RequestContext } from './request-context.js';
-import { type AnyServer, callOf, type HandlerContext, intercept } from './sdk.js';
-import type { Arrived } from './transport.js';
+import {
+  type FetchHandler,
+  type HttpSessionsOptions,
+  withSessions,
+} from './transport/http-sessions.js';
+import type { Negotiated } from './transport/negotiated.js';
 
 /** Settings of a {@link Guard}. */
 export interface GuardOptions {
@@ -44,10 +47,10 @@ export interface GuardOptions {
   /** Decides whether a token is accepted, and learns when one ends. */
   readonly accept?: Accept | undefined;
   /**
-   * How many seconds `accept` and the `ledger` may take per request: 1 by default. One command of the ledger may take
-   * three tenths of it.
+   * How many seconds `accept` and the `ledger` may take per request: 1 by default, at most 60. One command of the
+   * ledger may take three tenths of it.
    */
-  readonly acceptTimeout?: number | undefined;
+  readonly timeLimit?: number | undefined;
   /**
    * Records used tokens, ended sessions and the latest state of each session. With it a `requestState` is
    * accepted once, ended sessions and handles are refused, and of two concurrent writes of a session one
@@ -65,21 +68,8 @@ export interface GuardOptions {
   readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-const OPTIONS = [
-  'codec',
-  'principal',
-  'onRefused',
-  'logger',
-  'accept',
-  'acceptTimeout',
-  'ledger',
-  'ledgerOptions',
-  'requestStateTtl',
-  'only',
-] as const satisfies readonly (keyof GuardOptions)[];
-
 const ANONYMOUS_BESIDE_USERS =
-  'sealwax: SECURITY: the principal is anonymous, but a request came with authInfo: what this guard seals for one ' +
+  'SECURITY: the principal is anonymous, but a request came with authInfo: what this guard seals for one ' +
   'user opens for every other. Set the option principal: principalFromAuthInfo';
 
 /** @internal */
@@ -117,7 +107,9 @@ export let policyOf: (guard: unknown) => Policy;
  */
 export class Guard {
   readonly #policy: Policy;
+  readonly #codec: Codec;
   #settings: Settings;
+  #isProtecting = false;
 
   static {
     policyOf = (guard) => {
@@ -127,10 +119,9 @@ export class Guard {
   }
 
   readonly #servers = new WeakSet<object>();
-  #protecting = false;
   readonly #callOf = (context: HandlerContext): Call => {
     const call = callOf(context);
-    if (call instanceof Call && call.policy === this.#policy) {
+    if (call?.policy === this.#policy) {
       if (!call.isOver) return call;
       throw invalidArgument('context: expected a request in progress, found it is over');
     }
@@ -142,49 +133,34 @@ export class Guard {
 
   /** @throws `TypeError` for a missing option or one of the wrong type; {@link SealwaxError} */
   constructor(given: GuardOptions) {
-    const known = options(given, ...OPTIONS);
-    const { codec } = known;
-    if (!(codec instanceof Codec)) {
-      throw wrongClass('codec', 'Codec', codec);
+    const {
+      codec = codecOf('codec', undefined),
+      principal = callerOf('principal', undefined),
+      timeLimit = 1,
+      logger = console,
+      ...rest
+    } = checked(given, OPTIONS);
+    const { onRefused, accept, ledger, ledgerOptions, requestStateTtl, only } = rest;
+    if (ledger === undefined && ledgerOptions !== undefined) {
+      throw invalidArgument('ledgerOptions: expected a ledger too, found none');
     }
-    const { accept, onRefused, logger = console } = given;
-    if (onRefused !== undefined) method('onRefused', onRefused);
-    method('logger.warn', Object(logger).warn);
-    if (accept !== undefined) {
-      method('accept.accept', Object(accept).accept);
-      method('accept.ended', Object(accept).ended);
-    }
-    this.#settings = {
-      requestStateTtl: optional(checkTtl, 'requestStateTtl', known.requestStateTtl),
-      only: onlyOf(known.only ?? {}),
-      asks: accept !== undefined,
-      ledger: ledgerOf(known.ledger, known.ledgerOptions),
+    const common: Settings = {
+      hasAccept: accept !== undefined,
+      ledger: ledger && { local: optional(flag, 'ledger.local', ledger.local), ...ledgerOptions },
+      timeLimitMs: Math.ceil(1000 * timeLimit),
     };
-    const engine = new Engine(codec, this.#settings);
-    const { asks, ledger: remembers } = this.#settings;
-    const { ledger } = given;
-    const acceptTimeout = seconds('acceptTimeout', known.acceptTimeout) ?? 1;
-    const warn = (line: string) => quietly(() => logger.warn(line));
-    let hasWarned = false;
-    const warnOfUser = () => {
-      if (!hasWarned) warn(ANONYMOUS_BESIDE_USERS);
-      hasWarned = true;
-    };
+    this.#codec = codec;
+    this.#settings = { ...common, requestStateTtl, only };
+    const warn = (line: string) => quietly(() => logger.warn(`sealwax: ${line}`));
     this.#policy = {
-      codec,
-      principalOf: principalOf(known.principal),
-      accept,
-      acceptTimeout,
-      known: new WeakMap(),
-      knownById: new Map(),
-      onRefused,
-      logger,
-      ledgerClient: ledger && new LedgerClient(ledger, acceptTimeout, warn),
-      engine,
-      transportOf: (transport) => new Engine(codec, { transport, asks, ledger: remembers }),
-      warnOfUser,
-      initial: undefined,
-      sessions: false,
+      ...{ principalOf: principal, accept, ledger, onRefused, logger, initial: undefined },
+      ...{ known: new WeakMap(), knownById: new Map() },
+      engine: new Engine(codec, this.#settings),
+      transportOf: (transport) => new Engine(codec, { ...common, transport }),
+      warnOfUser: once(() => warn(ANONYMOUS_BESIDE_USERS)),
+      warnOfLedger: once(() => {
+        for (const warning of ledger?.warnings ?? []) warn(`ledger: ${warning}`);
+      }),
     };
   }
 
@@ -197,12 +173,10 @@ export class Guard {
    */
   protect<S extends AnyServer>(server: S): S {
     if (!this.#servers.has(server)) {
-      const boundary = (message: Arrived, context: RequestContext) =>
-        new Call(this.#policy, message, context);
       const methods = this.#settings.sessions ? [SESSIONS_CREATE, SESSIONS_DELETE] : [];
-      intercept(server, boundary, methods);
+      hook(server, this.#policy, methods);
       this.#servers.add(server);
-      this.#protecting = true;
+      this.#isProtecting = true;
     }
     return server;
   }
@@ -212,30 +186,15 @@ export class Guard {
    * after it (5 seconds by default) has to sign in again. `ledger_unconfirmed` is logged if no replica of the
    * store confirmed it.
    *
-   * @param lives how many seconds the ledger keeps the record: at least the longest lifetime of the
+   * @param retainFor how many seconds the ledger keeps the record: at least the longest lifetime of the
    * service's tokens, now or later; 400 days by default, longer than anything lives
    * @throws {@link SealwaxError} `invalid_argument` without a ledger; an `Error` if the ledger did not record it
    */
-  async revoke(principal: Principal, lives?: number): Promise<void> {
+  async revoke(principal: Principal, retainFor?: number): Promise<void> {
     partsOf(principal);
-    const { acceptTimeout, engine, ledgerClient } = this.#policy;
-    const exchange = engine.revoke(principal, optional(count, 'lives', lives));
-    const limit = new TimeLimit(acceptTimeout);
-    try {
-      for (let step = exchange.first; ; ) {
-        for (const refusal of step.refused ?? []) {
-          tell(this.#policy, refusal, { method: undefined, principal, cause: undefined });
-        }
-        if (step.step === 'done') return;
-        if (step.step !== 'ledger' || ledgerClient === undefined) {
-          throw new Error(step.refused?.at(-1)?.message);
-        }
-        const { event } = await ledgerClient.record(step, limit);
-        step = exchange.on(event);
-      }
-    } finally {
-      exchange.free();
-    }
+    const exchange = this.#policy.engine.revoke(principal, optional(count, 'retainFor', retainFor));
+    const step = await new Caller(this.#policy, {}, {}, principal).finish(exchange);
+    if (step.step !== 'done') throw new Error(step.refused?.at(-1)?.message);
   }
 
   /**
@@ -259,14 +218,12 @@ export class Guard {
    */
   sessions<T = unknown>(given: SessionsOptions<T>): DataLayerSessions<T> {
     const { initial, settings } = sessionsOf(given);
-    if (this.#protecting || this.#settings.sessions !== undefined) {
+    if (this.#isProtecting || this.#settings.sessions) {
       throw invalidArgument('sessions: expected once, and before guard.protect(server)');
     }
-    const policy = this.#policy;
     this.#settings = { ...this.#settings, sessions: settings };
-    policy.engine = new Engine(policy.codec, this.#settings);
-    policy.initial = initial;
-    policy.sessions = settings.required === undefined || 'required';
+    this.#policy.engine = new Engine(this.#codec, this.#settings);
+    this.#policy.initial = initial;
     return new DataLayerSessions<T>(this.#callOf);
   }
 
@@ -283,14 +240,15 @@ export class Guard {
    * can send notifications only within a response.
    */
   fetch(handler: FetchHandler, given: HttpSessionsOptions = {}): FetchHandler {
-    const known = options(given, 'required', 'ttl', 'idle', 'sep1359');
+    const settings = checked(given, {
+      required: flag,
+      ttl: checkTtl,
+      idle: checkTtl,
+      sep1359: flag,
+    });
     method('handler', handler);
-    const required = optional(flag, 'required', known.required) ?? true;
-    const ttl = optional(checkTtl, 'ttl', known.ttl);
-    const idle = optional(checkTtl, 'idle', known.idle);
-    const sep1359 = optional(flag, 'sep1359', known.sep1359) ?? false;
-    const engine = this.#policy.transportOf({ required, ttl, idle, sep1359 });
-    return withSessions(handler, this.#policy, engine, sep1359);
+    const engine = this.#policy.transportOf(settings);
+    return withSessions(handler, this.#policy, engine, settings.sep1359 === true);
   }
 
   /**
@@ -308,9 +266,12 @@ export class Guard {
    *
    * @param given `maxAge`: the lifetime of a handle in seconds; by default that of its key
    */
-  handles(type: string, given: { readonly maxAge?: number | undefined } = {}): Handles {
-    const maxAge = optional(maxAgeOf, 'maxAge', options(given, 'maxAge').maxAge);
-    return new Handles(this.#callOf, handleType(type), maxAge);
+  referenceHandles(
+    type: string,
+    given: { readonly maxAge?: number | undefined } = {},
+  ): ReferenceHandles {
+    const { maxAge } = checked(given, { maxAge: maxAgeOf });
+    return new ReferenceHandles(this.#callOf, handleType(type), maxAge);
   }
 
   /**
@@ -319,43 +280,69 @@ export class Guard {
    * @param given `ttl`: the lifetime of each handle in seconds, 24 hours by default; `maxAge`: the maximum age
    * of the first and all its successors; `singleUse`: a handle can be renewed once, which needs a `ledger`
    */
-  heldHandles<T = unknown>(
+  selfContainedHandles<T = unknown>(
     type: string,
     given: {
       readonly ttl?: number | undefined;
       readonly maxAge?: number | undefined;
       readonly singleUse?: boolean | undefined;
     } = {},
-  ): HeldHandles<T> {
-    const { ttl, maxAge, singleUse } = options(given, 'ttl', 'maxAge', 'singleUse');
-    return new HeldHandles<T>(this.#callOf, handleType(type), {
-      ttl: optional(checkTtl, 'ttl', ttl),
-      maxAge: optional(maxAgeOf, 'maxAge', maxAge),
-      singleUse: optional(flag, 'singleUse', singleUse) ?? false,
+  ): SelfContainedHandles<T> {
+    const { singleUse: once, ...times } = checked(given, {
+      ...{ ttl: checkTtl, maxAge: maxAgeOf, singleUse: flag },
     });
+    return new SelfContainedHandles<T>(this.#callOf, { type: handleType(type), once, ...times });
   }
 }
 
-function ledgerOf(ledger: unknown, given: unknown): LedgerSettings | undefined {
-  if (ledger === undefined) {
-    if (given === undefined) return undefined;
-    throw invalidArgument('ledgerOptions: expected a ledger too, found none');
-  }
-  const { run, local } = Object(ledger);
-  method('ledger.run', run);
-  const known = options(given ?? {}, 'label', 'allowance', 'adopt', 'reusableRequestState');
-  return {
-    local: optional(flag, 'ledger.local', local),
-    label: optional(text, 'label', known.label),
-    allowance: optional(count, 'allowance', known.allowance),
-    adopt: optional(count, 'adopt', known.adopt),
-    reusableRequestState: optional(flag, 'reusableRequestState', known.reusableRequestState),
+const OPTIONS = {
+  codec: codecOf,
+  principal: callerOf,
+  onRefused: method as Check<NonNullable<GuardOptions['onRefused']>>,
+  logger: having<NonNullable<GuardOptions['logger']>>('warn'),
+  accept: having<Accept>('accept', 'ended'),
+  timeLimit: seconds,
+  ledger: having<Ledger>('run'),
+  ledgerOptions: (_: string, given: unknown) =>
+    checked(given, {
+      ...{
+        label: text,
+        clockTolerance: count,
+        acceptIssuedSince: count,
+        reusableRequestState: flag,
+      },
+    }),
+  requestStateTtl: checkTtl,
+  only: onlyOf,
+} satisfies Record<keyof GuardOptions, Check<unknown>>;
+
+type Check<T> = (name: string, given: unknown) => T;
+
+/** Calls a function the first time only. */
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
   };
 }
 
-function principalOf(given: unknown): PrincipalOf {
+function codecOf(name: string, given: unknown): Codec {
+  if (given instanceof Codec) return given;
+  throw wrongClass(name, 'Codec', given);
+}
+
+function callerOf(name: string, given: unknown): PrincipalOf {
   if (given === 'anonymous') return () => anonymous;
-  return method('principal', given, "a function, or 'anonymous' by name") as PrincipalOf;
+  return method(name, given, "a function, or 'anonymous' by name") as PrincipalOf;
+}
+
+/** Returns a check for an object with these methods. */
+function having<T>(...methods: string[]): Check<T> {
+  return (name, given) => {
+    for (const one of methods) method(`${name}.${one}`, Object(given)[one]);
+    return given as T;
+  };
 }
 
 function method(name: string, given: unknown, expected = 'a function'): unknown {
@@ -363,12 +350,9 @@ function method(name: string, given: unknown, expected = 'a function'): unknown 
   return given;
 }
 
-function seconds(name: string, given: unknown): number | undefined {
-  if (given === undefined) return undefined;
+function seconds(name: string, given: unknown): number {
   if (typeof given !== 'number') throw wrongType(name, 'a number', given);
-  // A timer treats a number that is too large as zero.
-  if (given > 0 && given <= 60) return given;
-  throw invalidArgument(`${name}: expected more than 0 and at most 60 seconds, found ${given}`);
+  return given;
 }
 
 /** Checks a maximum age in seconds now, and not at the first request. */
@@ -378,15 +362,14 @@ function maxAgeOf(name: string, given: unknown): number {
   return seconds;
 }
 
-/** Checks a type of handles. */
 function handleType(given: unknown): string {
   const type = text('type', given);
   core().checkHandleType(type);
   return type;
 }
 
-function onlyOf(given: unknown): Readonly<Record<string, readonly string[]>> {
-  if (typeof given !== 'object' || given === null) throw wrongType('only', 'an object', given);
+function onlyOf(name: string, given: unknown): Record<string, string[]> {
+  if (typeof given !== 'object' || given === null) throw wrongType(name, 'an object', given);
   const entries = Object.entries(given);
   return Object.fromEntries(entries.map(([target, of]) => [target, names(`only.${target}`, of)]));
 }

@@ -6,20 +6,32 @@
 
 export { anonymous } from '../principal.js';
 export type { Accept, Accepted } from './accept.js';
-export type { DataLayerSessions, SessionsOptions } from './data-layer-sessions.js';
-export type { Command, LedgerOptions, Required } from './engine.js';
 export { Guard, type GuardOptions } from './guard.js';
-export { HandleRefused } from './handle-refused.js';
-export type { Handle, Handles } from './handles.js';
-export type { Held, HeldHandles } from './held-handles.js';
-export type { FetchHandler, HttpSessionsOptions } from './http-sessions.js';
-export { type Ledger, LedgerUnfit, MemoryLedger } from './ledger.js';
-export type { Negotiated } from './negotiated.js';
+export type {
+  DataLayerSessions,
+  Required,
+  SessionsOptions,
+} from './handler/data-layer-sessions.js';
+export { HandleRefused } from './handler/handle-refused.js';
+export type { ReferenceHandle, ReferenceHandles } from './handler/reference-handles.js';
+export type { AnyServer, HandlerContext } from './handler/sdk.js';
+export type {
+  SelfContainedHandle,
+  SelfContainedHandles,
+} from './handler/self-contained-handles.js';
+export type { Session } from './handler/session.js';
+export {
+  type Command,
+  type Ledger,
+  type LedgerOptions,
+  LedgerUnfit,
+  MemoryLedger,
+} from './ledger/ledger.js';
+export { type RedisClient, RedisLedger } from './ledger/redis-ledger.js';
+export { type SqliteDatabase, SqliteLedger, type SqliteStatement } from './ledger/sqlite-ledger.js';
 export type { Beginning, PrincipalOf } from './policy.js';
 export { principalFromAuthInfo } from './principal.js';
-export { type RedisClient, RedisLedger } from './redis-ledger.js';
 export type { Refused } from './refused.js';
 export type { RequestContext } from './request-context.js';
-export type { AnyServer, HandlerContext } from './sdk.js';
-export type { Session } from './session.js';
-export { type SqliteDatabase, SqliteLedger, type SqliteStatement } from './sqlite-ledger.js';
+export type { FetchHandler, HttpSessionsOptions } from './transport/http-sessions.js';
+export type { Negotiated } from './transport/negotiated.js';

@@ -5,10 +5,10 @@
 
 /** Continues with a value, now or when its promise resolves. */
 export function after<T, R>(
-  value: T | Promise<T>,
+  value: T | PromiseLike<T>,
   next: (value: T) => R | Promise<R>,
 ): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return isPromiseLike(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
 /** Continues with the result of an application's function, or with the value that it throws. */
@@ -18,47 +18,32 @@ export function attempt<T, R>(
   failed: (cause: unknown) => R,
 ): R | Promise<R> {
   try {
-    const value = work();
-    return isPromiseLike(value) ? Promise.resolve(value).then(next).catch(failed) : next(value);
+    const done = after(work(), next);
+    return isPromiseLike(done) ? done.catch(failed) : done;
   } catch (cause) {
     return failed(cause);
   }
 }
 
 /** No answer came in time. */
-export class Late extends Error {}
+export class TimeoutError extends Error {}
 
-/** The time limit for all questions of one request together. */
-export class TimeLimit {
-  #left: number;
-
-  constructor(seconds: number) {
-    this.#left = seconds * 1000;
-  }
-
-  /**
-   * Waits for an answer.
-   *
-   * @throws the answer's error; {@link Late} when the time is over
-   */
-  async wait<T>(asked: PromiseLike<T>): Promise<T> {
-    const from = performance.now();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const give = () => reject(new Late('expected an answer in time'));
-      // An answer that arrived while this process was busy is read before the second timer.
-      const read = () => {
-        timer = setTimeout(give, 0);
-      };
-      timer = setTimeout(read, this.#left);
-    });
-    try {
-      return await Promise.race([asked, late]);
-    } finally {
-      clearTimeout(timer);
-      this.#left = Math.max(0, this.#left - (performance.now() - from));
-    }
-  }
+/**
+ * Waits for an answer for so many milliseconds, unless it is there already.
+ *
+ * @throws the answer's error; {@link TimeoutError} when the time is over
+ */
+export function within<T>(ms: number, answer: T | PromiseLike<T>): T | Promise<T> {
+  if (!isPromiseLike(answer)) return answer;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const give = () => reject(new TimeoutError('expected an answer in time'));
+    // An answer that arrived while this process was busy is read before the second timer.
+    timer = setTimeout(() => {
+      timer = setTimeout(give, 0);
+    }, ms);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

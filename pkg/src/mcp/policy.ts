@@ -1,12 +1,11 @@
-import type { Codec } from '../codec.js';
+import type { TransportSettings } from '../documents.js';
 import type { Principal } from '../principal.js';
 import type { Accept } from './accept.js';
-import type { Engine, TransportSettings } from './engine.js';
-import type { TimeLimit } from './later.js';
-import type { LedgerClient } from './ledger-client.js';
-import type { Negotiated } from './negotiated.js';
+import type { Engine } from './engine.js';
+import type { Ledger } from './ledger/ledger.js';
 import type { Listener } from './refused.js';
 import type { RequestContext } from './request-context.js';
+import type { Negotiated } from './transport/negotiated.js';
 
 /** Resolves the caller of a request. */
 export type PrincipalOf = (
@@ -22,17 +21,16 @@ export interface Beginning extends RequestContext {
 /** The facts of a request that passed a wrapper. */
 export interface Known {
   readonly principal: Principal | undefined;
-  readonly limit: TimeLimit;
+  /** What is left of its time limit. */
+  readonly withinMs: number;
   readonly negotiated?: Negotiated;
 }
 
 /** The checked settings of a guard. */
 export interface Policy extends Listener {
-  readonly codec: Codec;
   readonly principalOf: PrincipalOf;
   readonly accept: Accept | undefined;
-  readonly acceptTimeout: number;
-  readonly ledgerClient: LedgerClient | undefined;
+  readonly ledger: Ledger | undefined;
   readonly known: WeakMap<Request, Known>;
   /** Requests on stdio by our ids, until they reach the handlers. */
   readonly knownById: Map<unknown, Known>;
@@ -42,8 +40,8 @@ export interface Policy extends Listener {
   readonly transportOf: (settings: TransportSettings) => Engine;
   /** Warns, once, that a request has an authenticated user while the principal is anonymous. */
   readonly warnOfUser: () => void;
+  /** Logs the ledger's warnings, once. */
+  readonly warnOfLedger: () => void;
   /** Returns the first value of a data-layer session. */
   initial: ((beginning: Beginning) => unknown) | undefined;
-  /** Whether there are data-layer sessions; `required` if some request needs one. */
-  sessions: boolean | 'required';
 }

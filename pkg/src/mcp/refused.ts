@@ -1,8 +1,7 @@
+import type { Refused as Refusal } from '../documents.js';
 import type { SealwaxErrorCode } from '../error.js';
 import type { Principal } from '../principal.js';
 import type { Accepted } from './accept.js';
-import type { Refusal } from './engine.js';
-import { printable, quoted } from './quoted.js';
 
 /** A refusal or a failure to seal, for the server's log only. */
 export interface Refused {
@@ -52,27 +51,34 @@ export interface Circumstances {
   readonly cause: unknown;
 }
 
-export function tell(listener: Listener, refusal: Refusal, known: Circumstances): void {
+export function report(listener: Listener, refusal: Refusal, known: Circumstances): void {
   const { kind, tokenId, target } = refusal;
   const { method, principal, cause } = known;
   const code = refusal.code as Refused['code'];
   const names = [method, target].filter((name) => typeof name === 'string');
   // A mistake of the application belongs to no method.
-  const where =
-    names.length === 0 || code === 'invalid_argument' ? '' : `${names.map(quoted).join(' ')}: `;
-  const message = where + printable(refusal.message);
-  const id = tokenId === undefined ? '' : ` ${tokenId}`;
+  const isWhere = names.length > 0 && code !== 'invalid_argument';
+  const where = isWhere ? `${names.map(quoted).join(' ')}: ` : '';
+  // It may contain text of others.
+  const message = where + ascii(refusal.message.slice(0, 500));
+  const id = tokenId ? ` ${tokenId}` : '';
   quietly(() => listener.logger.warn(`sealwax: ${kind}${id}: ${code}: ${message}`));
   quietly(() =>
     listener.onRefused?.({
       ...{ code, kind, message },
-      ...(tokenId !== undefined && { tokenId }),
+      ...(tokenId && { tokenId }),
       ...(typeof method === 'string' && { method }),
-      ...(target !== undefined && { target }),
-      ...(principal !== undefined && { principal }),
+      ...(typeof target === 'string' && { target }),
+      ...(principal && { principal }),
       ...(cause !== undefined && { cause }),
     }),
   );
+}
+
+/** Reports an error of the application, or of this side, in a transport. */
+export function reportError(listener: Listener, message: string, cause: unknown): void {
+  const refusal = { code: 'invalid_argument', kind: 'session', message } as const;
+  report(listener, refusal, { method: undefined, principal: undefined, cause });
 }
 
 /** Runs a function and ignores its errors, which must not change the answer. */
@@ -82,4 +88,16 @@ export async function quietly(work: () => unknown): Promise<void> {
   } catch {
     // The logger itself failed.
   }
+}
+
+/** Quotes a client's text for logs and messages: its first 64 characters, as an ASCII JSON string. */
+export function quoted(text: string): string {
+  return ascii(JSON.stringify(Array.from(text.slice(0, 128)).slice(0, 64).join('')));
+}
+
+function ascii(text: string): string {
+  return text.replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

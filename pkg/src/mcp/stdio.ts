@@ -4,35 +4,16 @@
 
 import { Buffer } from 'node:buffer';
 import process from 'node:process';
-import { Readable, Writable } from 'node:stream';
+import { Duplex, Readable, type Writable } from 'node:stream';
 
-import type { RequestId } from '@modelcontextprotocol/server';
-
-import { answer } from '../answer.js';
 import { optional } from '../input.js';
 import { checkTtl } from '../lifetime.js';
-import { Caller } from './caller.js';
-import type { Engine, Exchange, Sent, Step } from './engine.js';
 import { type Guard, policyOf } from './guard.js';
-import { isOwn, meantBy, ownId } from './ids.js';
-import {
-  carrying,
-  claimsModern,
-  facts,
-  isMessage,
-  isRequest,
-  isTooDeep,
-  type Message,
-  takenOff,
-  withResult,
-} from './messages.js';
-import type { Negotiated } from './negotiated.js';
-import { cancelling, cancels, type Numbered, Pending } from './pending.js';
-import type { Policy } from './policy.js';
-import { tell } from './refused.js';
+import { isMessage, type Message } from './transport/messages.js';
+import { StdioConnection } from './transport/stdio-connection.js';
 
-/** The longest line that the SDK's own transport accepts. */
-const MOST = 10 * 1024 * 1024;
+/** The longest line, in characters, that the SDK's own transport accepts. */
+const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
  * Returns streams for the SDK's `StdioServerTransport` that carry the sessions of SEP-1359: `sessionId` and
@@ -75,226 +56,51 @@ export function sessionStreams(
     idle: optional(checkTtl, 'idle', idle),
     sep1359: true,
   });
-  const line = new Line(policy, engine, (message) => stdout.write(text(message)));
-  const outward = linesOf(async (json) => {
-    const message = parsed(json);
-    if (message === undefined) {
-      stdout.write(`${json}\n`);
-      return;
+  const send = (message: Message) => void stdout.write(written(message));
+  const connection = new StdioConnection(policy, engine, send);
+  const inward = async function* () {
+    for await (const line of lines(stdin, MAX_BYTES)) {
+      const message = parsed(line);
+      if (message === undefined) yield Buffer.from(`${line}\n`);
+      else for await (const next of connection.enter(message)) yield Buffer.from(written(next));
     }
-    try {
-      await line.leave(message);
-    } catch (cause) {
-      line.failed(cause, 'method' in message ? undefined : meantBy(message.id as RequestId));
+  };
+  const outward = Duplex.from(async (source: AsyncIterable<Buffer | string>) => {
+    for await (const line of lines(source)) {
+      const message = parsed(line);
+      if (message === undefined) stdout.write(`${line}\n`);
+      else await connection.leave(message);
     }
   });
-  return [Readable.from(incoming(stdin, line)), outward];
+  return [Readable.from(inward()), outward];
 }
 
-/** A request in the SDK, until its response. */
-interface Waiting extends Numbered {
-  /** The caller that sent it. */
-  readonly caller: Caller;
-  readonly exchange: Exchange;
-  /** Whether the engine needs its result. */
-  readonly watched: boolean;
-  /** The session of the request. */
-  readonly stamp: string | undefined;
-}
-
-/** The connection of one client. */
-class Line {
-  readonly #policy: Policy;
-  readonly #engine: Engine;
-  readonly #send: (message: Message) => void;
-  readonly #pending = new Pending<Waiting>();
-  /** The session that the client sent last: the server's own messages belong to it. */
-  #session: string | undefined;
-  #isInitialized = false;
-  #replayed: { readonly id: string; readonly done: (answer: Message) => void } | undefined;
-
-  constructor(policy: Policy, engine: Engine, send: (message: Message) => void) {
-    this.#policy = policy;
-    this.#engine = engine;
-    this.#send = send;
-  }
-
-  /** Yields the messages for the SDK, for one that came. */
-  async *enter(came: Message): AsyncGenerator<Message> {
-    const { message, inside } = takenOff(came);
-    const caller = new Caller(this.#policy, {}, message);
-    const exchange = isTooDeep(came) ? this.#engine.unreadable() : this.#begun(message, inside);
-    let step = await caller.drive(exchange);
-    if (step.step === 'deliver') {
-      this.#isInitialized ||= message.method === 'initialize';
-      const { negotiated } = step;
-      if (negotiated !== undefined && !this.#isInitialized) {
-        this.#isInitialized = yield* this.#replay(JSON.parse(negotiated));
-        if (!this.#isInitialized) {
-          const failed = { begun: { failed: 'initialize: the server refused it' } };
-          step = await caller.drive(exchange, exchange.on(failed));
-        }
-      }
-    }
-    if (step.step !== 'deliver') {
-      exchange.free();
-      if (isRequest(message)) this.#replied(step, message.id);
-      return;
-    }
-    const { stamp, watch } = step;
-    this.#session = stamp ?? this.#session;
-    yield this.#awaited(this.#meant(message), {
-      ...{ caller, exchange, stamp, watched: watch !== undefined },
-    });
-  }
-
-  #begun(message: Message, inside: Sent): Exchange {
-    const { initialize, ...told } = facts(message);
-    const modern = claimsModern(message);
-    return this.#engine.transport({ ...told, modern, inside }, initialize);
-  }
-
-  /** Answers a request that could not be served, or whose response cannot be written. */
-  failed(cause: unknown, id: unknown): void {
-    const message = 'stdio: expected a message that can be served, found an error';
-    const circumstances = { method: undefined, principal: undefined, cause };
-    tell(this.#policy, { code: 'invalid_argument', kind: 'session', message }, circumstances);
-    if (id !== undefined)
-      this.#send({ jsonrpc: '2.0', id, ...answer('data-layer', { error: cause }) });
-  }
-
-  #replied(step: Step, id: unknown): void {
-    if (step.step !== 'reply') return;
-    const { error, done } = step;
-    if (error !== undefined) this.#send({ jsonrpc: '2.0', id, error });
-    else if (done) this.#send({ jsonrpc: '2.0', id, result: {} });
-  }
-
-  /** Registers a request under an id of ours; returns any other message unchanged. */
-  #awaited(message: Message, what: Omit<Waiting, keyof Numbered>): Message {
-    // The id of this request is the name of its subscription.
-    if (!isRequest(message) || message.method === 'subscriptions/listen') {
-      what.exchange.free();
-      return message;
-    }
-    const { id } = message;
-    const { ownId: own } = this.#pending.add({ ...what, id, ownId: ownId(id) });
-    const { principal, limit } = what.caller;
-    this.#policy.knownById.set(own, { principal, limit });
-    return { ...message, id: own };
-  }
-
-  /** Returns a cancellation with our id of the request; returns any other message unchanged. */
-  #meant(message: Message): Message {
-    const waiting = this.#pending.meantBy(message);
-    if (waiting === undefined) return message;
-    if (cancels(message)) this.#end(waiting);
-    return cancelling(message, waiting);
-  }
-
-  #end(waiting: Waiting): void {
-    this.#pending.delete(waiting);
-    this.#policy.knownById.delete(waiting.ownId);
-    waiting.exchange.free();
-  }
-
-  /** Replays the handshake of another process to the SDK; returns whether the SDK accepts it. */
-  async *#replay(negotiated: Negotiated): AsyncGenerator<Message, boolean> {
-    const { protocolVersion, clientCapabilities: capabilities, clientInfo } = negotiated;
-    const id = ownId('initialize');
-    const answered = new Promise<Message>((done) => {
-      this.#replayed = { id, done };
-    });
-    const params = { protocolVersion, capabilities, clientInfo };
-    yield { jsonrpc: '2.0', id, method: 'initialize', params };
-    const { result } = await answered;
-    if (Object(result).protocolVersion !== protocolVersion) return false;
-    yield { jsonrpc: '2.0', method: 'notifications/initialized' };
-    return true;
-  }
-
-  /** Sends a message of the SDK, with its session. */
-  async leave(message: Message): Promise<void> {
-    const { id, method } = message;
-    if (method !== undefined) {
-      return this.#send(this.#session === undefined ? message : carrying(message, this.#session));
-    }
-    if (!isOwn(id)) return this.#send(message);
-    if (id === this.#replayed?.id) return this.#replayed.done(message);
-    const waiting = this.#pending.get(id);
-    // The response to a cancelled request.
-    if (waiting === undefined) return;
-    const answer: Message = { ...message, id: waiting.id };
-    try {
-      if (waiting.watched && isMessage(answer.result))
-        return await this.#initialized(waiting, answer);
-    } finally {
-      this.#end(waiting);
-    }
-    this.#send(waiting.stamp === undefined ? answer : carrying(answer, waiting.stamp));
-  }
-
-  async #initialized({ caller, exchange, id }: Waiting, answer: Message): Promise<void> {
-    const left = exchange.on({ left: {} }, JSON.stringify(answer.result));
-    const step = await caller.drive(exchange, left);
-    if (step.step !== 'leave') return this.#replied(step, id);
-    const { header: sessionId, timeout: sessionTimeout } = step;
-    this.#send(
-      sessionId === undefined ? answer : withResult(answer, { sessionId, sessionTimeout }),
-    );
-  }
-}
-
-async function* incoming(stdin: Readable, line: Line): AsyncGenerator<Buffer> {
+/** Yields a stream's lines, without their ends. */
+async function* lines(
+  source: AsyncIterable<Buffer | string>,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
-  for await (const chunk of stdin) {
-    rest += decoder.decode(chunk, { stream: true });
-    const lines = rest.split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > MOST) throw new Error(`stdin: expected lines of at most ${MOST} characters`);
-    for (const json of lines) {
-      const message = parsed(json);
-      if (message === undefined) yield Buffer.from(`${json}\n`);
-      else yield* entered(line, message);
-    }
+  for await (const chunk of source) {
+    const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+    const whole = `${rest}${text}`.split('\n');
+    rest = whole.pop() ?? '';
+    if (rest.length > most) throw new Error(`stdin: expected lines of at most ${most} characters`);
+    yield* whole;
   }
-}
-
-async function* entered(line: Line, message: Message): AsyncGenerator<Buffer> {
-  try {
-    for await (const next of line.enter(message)) yield Buffer.from(text(next));
-  } catch (cause) {
-    line.failed(cause, isRequest(message) ? message.id : undefined);
-  }
-}
-
-/** Returns a stream that processes one line after another. */
-function linesOf(each: (json: string) => Promise<void>): Writable {
-  let rest = '';
-  return new Writable({
-    decodeStrings: false,
-    write(chunk: string | Buffer, _encoding, done) {
-      const lines = `${rest}${chunk}`.split('\n');
-      rest = lines.pop() ?? '';
-      const all = async () => {
-        for (const json of lines) await each(json);
-      };
-      all().then(() => done(), done);
-    },
-  });
 }
 
 /** Parses a message; the SDK refuses any other line. */
-function parsed(json: string): Message | undefined {
+function parsed(line: string): Message | undefined {
   try {
-    const value: unknown = JSON.parse(json);
+    const value: unknown = JSON.parse(line);
     return isMessage(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-function text(message: Message): string {
+function written(message: Message): string {
   return `${JSON.stringify(message)}\n`;
 }

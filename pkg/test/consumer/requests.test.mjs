@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { carried, principalFromClaims, requestContext, requestContextFromJson } from 'sealwax';
+import { principalFromClaims, requestContext, requestContextFromJson, tokenFields } from 'sealwax';
 
 const cases = JSON.parse(readFileSync(new URL('requests.json', import.meta.url)));
 
 test('methods carry what they carry', () => {
   for (const { method, carried: expected } of cases.carried) {
-    const found = carried(method);
+    const found = tokenFields(method);
     assert.deepEqual(found ? { ...found, target: found.target ?? null } : null, expected);
   }
 });

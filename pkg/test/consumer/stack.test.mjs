@@ -43,7 +43,7 @@ const calls = {
   },
   'a ledger': () => {
     const command = { script: 'open', keys: ['swl1:{a}:began', 'swl1:{a}:fence'], args: [] };
-    assert.equal(new MemoryLedger({ room: 4096 }).run(command)[0], 'ok');
+    assert.equal(new MemoryLedger({ capacity: 4096 }).run(command)[0], 'ok');
   },
 };
 

@@ -40,11 +40,11 @@ function recorder() {
 test('an id is remembered until nothing of it opens on any clock', async () => {
   const accept = recorder();
   const guard = guardOf({ accept, requestStateTtl: 60 });
-  const rows = guard.handles('row', { maxAge: 60 });
+  const rows = guard.referenceHandles('row', { maxAge: 60 });
   const [rowsOfKeys, baskets, basketsWithoutEnd] = [
-    guard.handles('key'),
-    guard.heldHandles('basket', { ttl: 60 }),
-    guard.heldHandles('endless'),
+    guard.referenceHandles('key'),
+    guard.selfContainedHandles('basket', { ttl: 60 }),
+    guard.selfContainedHandles('endless'),
   ];
   guard.sessions({ initial: () => 0, ttl: 60 });
   const factory = factoryOf(
@@ -128,23 +128,6 @@ test('HTTP: DELETE is no method where nothing remembers that a session ends', as
 
 for (const transport of ['http', 'stdio']) {
   for (const era of [MODERN, LEGACY]) {
-    test(`${transport}, ${era}: sessions/delete is no method where nothing remembers`, async () => {
-      const server = await serve({ sessions: {} }, transport);
-      const client = await server.connect('alice', era);
-      assert.deepEqual(client.client.getServerCapabilities().experimental.sessions, {});
-      const { session } = (await client.send('sessions/create', {})).result;
-      const { sessionId, state } = session;
-      for (const _meta of [{ [META]: { sessionId } }, { [META]: { sessionId: 'x' } }, {}]) {
-        const { error } = await client.send('sessions/delete', { _meta }).catch(({ data }) => {
-          assert.equal(data.status, 404); // which the client of the later revision throws
-          return JSON.parse(data.text);
-        });
-        assert.deepEqual(error, { code: -32601, message: 'Method not found' });
-      }
-      const _meta = { [META]: { sessionId, state } };
-      assert.ok((await client.send('tools/call', { name: 'read', arguments: {}, _meta })).result);
-    });
-
     test(`${transport}, ${era}: the client forgets a session that nothing remembers`, async () => {
       const server = await serve({ sessions: {} }, transport);
       const { client } = await server.connect('alice', era);

@@ -50,7 +50,7 @@ for (const client of ['ioredis', 'redis']) {
   test(`${client}: a connection that went silent is given up, and sends nothing again`, async () => {
     const store = await started();
     const proxy = await silenced(store.port);
-    const server = served(aged(client, `redis://127.0.0.1:${proxy.port}`), { acceptTimeout: 1 });
+    const server = served(aged(client, `redis://127.0.0.1:${proxy.port}`), { timeLimit: 1 });
     const states = [];
     for (let made = 0; made < 5; made += 1) states.push(await server.asked());
     const used = await server.asked();

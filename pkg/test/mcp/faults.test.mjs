@@ -135,7 +135,7 @@ test('what an update decided reaches the result', async () => {
   const guard = guardOf({
     principal: () => ({ subject: 'alice' }),
     ledger: memory,
-    acceptTimeout: 20,
+    timeLimit: 20,
   });
   const sessions = guard.sessions({ initial: () => 0 });
   const factory = factoryOf(

@@ -144,7 +144,7 @@ test('who is in use when the connection closes is let go', async () => {
 
 test('what begins after the end of its request is an error to its author', async () => {
   const guard = guardOf();
-  const rows = guard.handles('row');
+  const rows = guard.referenceHandles('row');
   const slow = door();
   let late;
   const { answers, send } = await inMemory(guard, {

@@ -296,7 +296,7 @@ async function rawServer(handler, options = {}) {
 test('a low-level server returns the fixed result of a refused handle', async () => {
   const { answers, send } = await rawServer(async (_, ctx, guard) => {
     try {
-      await guard.handles('row').check(ctx, 'x');
+      await guard.referenceHandles('row').check(ctx, 'x');
     } catch (error) {
       assert.ok(error instanceof HandleRefused);
       return error.toolResult;
@@ -309,7 +309,7 @@ test('a low-level server returns the fixed result of a refused handle', async ()
 
 test('elsewhere than in a tool a refused handle is an error', async () => {
   const guard = new Guard({ codec, principal: 'anonymous', logger: { warn() {} } });
-  const rows = guard.handles('row');
+  const rows = guard.referenceHandles('row');
   const server = guard.protect(new McpServer({ name: 'x', version: '1' }));
   server.registerPrompt('row', {}, async (ctx) => ({ messages: [await rows.check(ctx, 'x')] }));
   const [ours, theirs] = InMemoryTransport.createLinkedPair();

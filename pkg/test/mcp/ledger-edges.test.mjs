@@ -3,25 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { createMcpHandler } from '@modelcontextprotocol/server';
 import { answer } from 'sealwax';
 import { MemoryLedger } from 'sealwax/mcp';
 import { ClientSessions } from 'sealwax/mcp/client';
-import { sessionStreams } from 'sealwax/mcp/stdio';
-import { LEGACY, MODERN, sleep, told } from './client.mjs';
-import {
-  closing,
-  created,
-  META,
-  newFile,
-  refused,
-  replica,
-  STALE,
-  serve,
-  within,
-} from './fleet.mjs';
+import { LEGACY, MODERN, told } from './client.mjs';
+import { closing, META, newFile, refused, replica, STALE, serve, within } from './fleet.mjs';
 import { ledgerOf, noSqlite } from './ledgers.mjs';
-import { door, factoryOf, guardOf, messagesOf, overStdio, requestOf, text } from './wire.mjs';
+import { door, factoryOf, guardOf, overStdio, text } from './wire.mjs';
 
 // ---- the client's helper ----
 
@@ -166,53 +154,10 @@ test('stdio: a state is good once in processes that share a file', { skip: noSql
   assert.equal(code, 'used');
 });
 
-test('stdio: a session of SEP-1359 that was idle has ended', async () => {
-  const guard = guardOf({ ledger: ledgerOf({ engine: 'memory' }) });
-  const factory = factoryOf({ 'tools/list': () => ({ tools: [] }) }, guard);
-  const streams = (stdin, stdout) => sessionStreams(guard, { stdin, stdout, idle: 1 });
-  const line = closing(await overStdio(factory, { streams, era: MODERN }));
-  const clientInfo = { name: 'x', version: '1' };
-  const params = { protocolVersion: LEGACY, capabilities: {}, clientInfo };
-  line.send({ id: 1, method: 'initialize', params });
-  const { result } = await line.came.first(({ id }) => id === 1);
-  const { sessionId } = result;
-  line.send({ method: 'notifications/initialized', sessionId });
-  line.send({ id: 2, method: 'tools/list', sessionId });
-  assert.ok((await line.came.first(({ id }) => id === 2)).result.tools);
-  await sleep(2100);
-  line.send({ id: 3, method: 'tools/list', sessionId });
-  const { error } = await line.came.first(({ id }) => id === 3);
-  assert.equal(error.code, answer('sep-1359').error.code);
-});
-
-test('stdio: a session of SEP-1359 that was terminated has ended', async () => {
-  const ledger = ledgerOf({ engine: 'memory' });
-  const line = async () => {
-    const guard = guardOf({ ledger });
-    const factory = factoryOf({ 'tools/list': () => ({ tools: [] }) }, guard);
-    const streams = (stdin, stdout) => sessionStreams(guard, { stdin, stdout });
-    return closing(await overStdio(factory, { streams, era: MODERN }));
-  };
-  const [one, other] = [await line(), await line()];
-  const clientInfo = { name: 'x', version: '1' };
-  const params = { protocolVersion: LEGACY, capabilities: {}, clientInfo };
-  one.send({ id: 1, method: 'initialize', params });
-  const { sessionId } = (await one.came.first(({ id }) => id === 1)).result;
-  other.send({ id: 2, method: 'tools/list', sessionId });
-  assert.ok((await other.came.first(({ id }) => id === 2)).result.tools);
-  one.send({ id: 3, method: 'session/terminate', sessionId });
-  assert.deepEqual((await one.came.first(({ id }) => id === 3)).result, {});
-  for (const [at, each] of [one, other].entries()) {
-    each.send({ id: 4 + at, method: 'tools/list', sessionId });
-    const { error } = await each.came.first(({ id }) => id === 4 + at);
-    assert.equal(error.code, answer('sep-1359').error.code);
-  }
-});
-
 // ---- memory ----
 
 test('memory: where there is no room, the newcomer is refused', async () => {
-  const server = await replica(ledgerOf({ engine: 'memory', room: 6000 }));
+  const server = await replica(ledgerOf({ engine: 'memory', capacity: 6000 }));
   const [mallory, alice] = [await server.connect('mallory'), await server.connect('alice')];
   const use = async (client) => {
     const { requestState } = (await client.call('ask', { id: 7 })).result;
@@ -231,43 +176,7 @@ test('memory: where there is no room, the newcomer is refused', async () => {
   assert.equal(told(await mallory.call('end', { handle })), 'ended');
 });
 
-test('memory: what is older than it is unknown, unless it is adopted', async () => {
-  const old = await replica(ledgerOf({ engine: 'memory' }));
-  const alice = await old.connect('alice');
-  const session = await created(alice);
-  // It begins a second before it is made.
-  await sleep(1_100);
-  const server = await replica(new MemoryLedger());
-  const there = await server.connect('alice');
-  const read = (client) => () => client.call('read', {}, within(session));
-  assert.equal((await refused(server, read(there))).code, 'unknown');
-  const adopt = Math.floor(Date.now() / 1000) - 60;
-  const adopting = await replica(new MemoryLedger(), { ledgerOptions: { adopt } });
-  assert.ok((await read(await adopting.connect('alice'))()).result.content);
+test('memory: its options are checked', () => {
   assert.throws(() => new MemoryLedger({ rooms: 1 }), TypeError);
-  assert.throws(() => new MemoryLedger({ room: -1 }), { code: 'invalid_argument' });
-});
-
-test('a session in the header ends for good', async () => {
-  const guard = guardOf({ ledger: ledgerOf({ engine: 'memory' }) });
-  const factory = factoryOf({ 'tools/list': () => ({ tools: [], nextCursor: '2' }) }, guard);
-  const handler = guard.fetch(createMcpHandler(factory).fetch);
-  const begun = await handler(
-    requestOf({
-      ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
-      params: {
-        ...{ protocolVersion: LEGACY, capabilities: {} },
-        clientInfo: { name: 'x', version: '1' },
-      },
-    }),
-  );
-  await begun.text();
-  const headers = { 'mcp-session-id': begun.headers.get('mcp-session-id') };
-  const listed = await handler(requestOf({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, headers));
-  // The first message that the guard of the server sees is one for which nothing opens the ledger.
-  assert.match(messagesOf(await listed.text())[0].result.nextCursor, /^sw1\./);
-  const deleted = new Request('http://localhost/mcp', { method: 'DELETE', headers });
-  assert.equal((await handler(deleted)).status, 204);
-  const gone = await handler(requestOf({ jsonrpc: '2.0', id: 3, method: 'tools/list' }, headers));
-  assert.equal(gone.status, 404);
+  assert.throws(() => new MemoryLedger({ capacity: -1 }), { code: 'invalid_argument' });
 });

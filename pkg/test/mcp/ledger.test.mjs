@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { answer } from 'sealwax';
-import { bearer, LEGACY, sleep, told } from './client.mjs';
+import { told } from './client.mjs';
 import {
   closing,
   created,
@@ -19,7 +19,6 @@ import {
 import { ledgerOf, noSqlite } from './ledgers.mjs';
 import { ISSUER } from './server.mjs';
 import { valkey } from './valkey.mjs';
-import { requestOf } from './wire.mjs';
 
 let store;
 let labels = 0;
@@ -86,14 +85,6 @@ for (const [engine, shared] of Object.entries(engines)) {
       }
     });
 
-    test('where the author says so, it is good until it expires', async () => {
-      const { alice, there } = await fleet({ ledgerOptions: { reusableRequestState: true } });
-      const { requestState } = (await alice.call('ask', { id: 7 })).result;
-      for (const client of [alice, there, alice]) {
-        assert.equal(told(await client.call('ask', { id: 7 }, { requestState })).asked, 7);
-      }
-    });
-
     test('what ends at one replica has ended at all', async () => {
       const { other, alice, there } = await fleet();
       const session = await created(alice);
@@ -114,25 +105,6 @@ for (const [engine, shared] of Object.entries(engines)) {
       }
     });
 
-    test('an older state is answered with the latest, and nothing runs', async () => {
-      const { other, alice, there } = await fleet();
-      const session = await created(alice);
-      const counted = latest(await alice.call('count', {}, within(session)));
-      const { code, answer: late } = await refused(other, () =>
-        there.call('count', {}, within(session)),
-      );
-      assert.equal(code, 'stale');
-      assert.ok(!other.events.some(({ ran }) => ran));
-      assert.deepEqual([late.result.isError, late.result._meta[STALE]], [true, { ran: false }]);
-      assert.deepEqual(latest(late), counted);
-      assert.equal(told(await there.call('count', {}, within(latest(late)))).value.count, 2);
-
-      const read = { uri: 'doc:///1', ...within(session) };
-      const { error } = await there.send('resources/read', read);
-      assert.deepEqual([error.code, error.data.ran], [-32044, false]);
-      assert.equal(error.data.session.sessionId, session.sessionId);
-    });
-
     test('of two writes at once one wins, and the other hears it', async () => {
       const { alice, there } = await fleet({ meet: meeting(2) });
       const session = await created(alice);
@@ -147,19 +119,6 @@ for (const [engine, shared] of Object.entries(engines)) {
       assert.equal(told(won).value.count, 1);
       assert.doesNotMatch(lost.result.content[0].text, /count/);
       assert.equal(told(await alice.call('read', {}, within(latest(lost)))).value.count, 1);
-    });
-
-    test('where it is no tool, that is an error', async () => {
-      const { alice, there } = await fleet({ meet: meeting(2) });
-      const session = await created(alice);
-      const read = { uri: 'once:///1', ...within(session) };
-      const both = await Promise.all(
-        [alice, there].map((client) => client.send('resources/read', read)),
-      );
-      const [{ error }, ...more] = both.filter(({ result }) => result === undefined);
-      assert.deepEqual([error.code, error.data.ran, more], [-32045, true, []]);
-      const adopted = await there.call('read', {}, within(error.data.session));
-      assert.equal(told(adopted).value.count, 1);
     });
 
     test('updates at once all succeed', async () => {
@@ -199,58 +158,6 @@ for (const [engine, shared] of Object.entries(engines)) {
       assert.ok((await bob.call('read', {}, within(bobs))).result.content);
       await assert.rejects(one.guard.revoke('alice'), TypeError);
       await assert.rejects(one.guard.revoke({ subject: 'a' }, -1), { code: 'invalid_argument' });
-    });
-
-    test('a held handle of single use is used up by its renewal', async () => {
-      const { other, alice, there } = await fleet({ singleUse: true });
-      const first = told(await alice.call('hold', { value: ['a'] }));
-      for (const client of [alice, there]) {
-        const { handle } = first;
-        assert.deepEqual(told(await client.call('open', { handle })).value, ['a']);
-      }
-      const second = told(await there.call('renew', { handle: first.handle }));
-      assert.deepEqual([second.value, second.generation], [['a', 'more'], 1]);
-      for (const tool of ['open', 'renew']) {
-        const { code, answer: given } = await refused(other, () =>
-          there.call(tool, { handle: first.handle }),
-        );
-        assert.equal(code, 'used');
-        assert.deepEqual(given.result.content, answer('handle').toolResult.content);
-      }
-      assert.deepEqual(told(await alice.call('renew', { handle: second.handle })).generation, 2);
-    });
-
-    test('what asks back commits nothing: the retry sends the same state', async () => {
-      const { alice, there } = await fleet();
-      const session = await created(alice);
-      const { requestState, _meta } = (await alice.call('ask_of_session', {}, within(session)))
-        .result;
-      assert.equal(_meta[META].state, undefined);
-      const done = await there.call('ask_of_session', {}, { requestState, ...within(session) });
-      assert.equal(told(done).value.count, 1);
-      assert.ok(latest(done).state);
-    });
-
-    test('a session of the transport ends for good, and when it was idle', async () => {
-      const { one, other } = await fleet({ fetch: { idle: 1, sep1359: true } });
-      const clients = [await one.connect('alice', LEGACY), await one.connect('alice', LEGACY)];
-      const [ended, idle] = clients.map(({ client }) => client.transport.sessionId);
-      const authorization = await bearer('alice');
-      const headers = { authorization, 'mcp-session-id': ended };
-      assert.equal((await fetch(one.url, { method: 'DELETE', headers })).status, 204);
-      const ping = async (session) => {
-        const sent = { authorization, 'mcp-session-id': session };
-        const body = { jsonrpc: '2.0', id: 1, method: 'ping' };
-        const { headers } = requestOf(body, sent);
-        const init = { method: 'POST', headers, body: JSON.stringify(body) };
-        const response = await fetch(other.url, init);
-        await response.text();
-        return response.status;
-      };
-      assert.equal((await refused(other, () => ping(ended))).answer, 404);
-      await sleep(2100);
-      const { code, answer: status } = await refused(other, () => ping(idle));
-      assert.deepEqual([code, status], ['ended', 404]);
     });
   });
 }

@@ -46,11 +46,11 @@ export const clients = {
 };
 
 const made = {
-  memory({ room }) {
+  memory({ capacity }) {
     const { now } = Date;
     Date.now = () => now() - HOUR * 1000;
     try {
-      return new MemoryLedger({ room });
+      return new MemoryLedger({ capacity });
     } finally {
       Date.now = now;
     }

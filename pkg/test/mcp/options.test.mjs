@@ -18,7 +18,7 @@ test('who forgot to protect is told so, and nothing leaves', async () => {
   const other = new Guard({ codec, principal: 'anonymous' });
   for (const protect of [(server) => server, (server) => other.protect(server)]) {
     const server = protect(new McpServer({ name: 'x', version: '1' }));
-    const rows = guard.handles('row');
+    const rows = guard.referenceHandles('row');
     server.registerTool('state', {}, (ctx) => ({ requestState: guard.state(ctx, 'secret') }));
     server.registerTool('mint', {}, (ctx) => rows.mint(ctx));
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
@@ -66,23 +66,23 @@ test('options are what they should be', () => {
     { ...good, onRefused: 'log' },
     { ...good, accept: {} },
     { ...good, accept: { accept() {} } },
-    { ...good, acceptTimeout: '1' },
+    { ...good, timeLimit: '1' },
     { ...good, requestStateTtl: '1' },
     { ...good, only: { delete_note: 'id' } },
     { ...good, logger: {} },
   ];
   for (const options of bad) assert.throws(() => new Guard(options), TypeError);
-  for (const acceptTimeout of [0, -1, Number.NaN, 61, Number.POSITIVE_INFINITY]) {
-    assert.throws(() => new Guard({ ...good, acceptTimeout }), { code: 'invalid_argument' });
+  for (const timeLimit of [0, -1, Number.NaN, 61, Number.POSITIVE_INFINITY]) {
+    assert.throws(() => new Guard({ ...good, timeLimit }), { code: 'invalid_argument' });
   }
   const guard = new Guard(good);
-  assert.throws(() => guard.handles('row', { ttl: 1 }), TypeError);
-  assert.throws(() => guard.heldHandles(7), TypeError);
+  assert.throws(() => guard.referenceHandles('row', { ttl: 1 }), TypeError);
+  assert.throws(() => guard.selfContainedHandles(7), TypeError);
   for (const make of [
-    () => guard.handles('No Type'),
-    () => guard.heldHandles('sw1'),
-    () => guard.handles('row', { maxAge: 0 }),
-    () => guard.heldHandles('row', { ttl: 0 }),
+    () => guard.referenceHandles('No Type'),
+    () => guard.selfContainedHandles('sw1'),
+    () => guard.referenceHandles('row', { maxAge: 0 }),
+    () => guard.selfContainedHandles('row', { ttl: 0 }),
     () => new Guard({ ...good, requestStateTtl: 0 }),
   ]) {
     assert.throws(make, { code: 'invalid_argument' });

@@ -53,8 +53,8 @@ async function called(guard, handler) {
 test('handles of one second are made, and tell their end', async () => {
   const guard = guardOf();
   const [rows, baskets] = [
-    guard.handles('row', { maxAge: 1 }),
-    guard.heldHandles('basket', { ttl: 1, maxAge: 1 }),
+    guard.referenceHandles('row', { maxAge: 1 }),
+    guard.selfContainedHandles('basket', { ttl: 1, maxAge: 1 }),
   ];
   const row = await called(guard, (ctx) => rows.mint(ctx));
   assert.match(row.handle, /^row_/);
@@ -119,14 +119,14 @@ test('options are checked by name, and without sealing anything', () => {
   codec.view = () => assert.fail('an option is checked by trial');
   try {
     const guard = guardOf({ requestStateTtl: 1 });
-    guard.handles('row', { maxAge: 1 });
-    guard.heldHandles('basket', { ttl: 1 });
+    guard.referenceHandles('row', { maxAge: 1 });
+    guard.selfContainedHandles('basket', { ttl: 1 });
     guard.sessions({ initial: () => 0, ttl: 1 });
     for (const [act, name] of [
-      [() => guard.handles('No Type'), /handle type/],
-      [() => guard.handles('row', { maxAge: 0 }), /^maxAge: /],
-      [() => guard.heldHandles('basket', { ttl: 0 }), /^ttl: /],
-      [() => guard.heldHandles('basket', { ttl: 2 ** 32 }), /^ttl: /],
+      [() => guard.referenceHandles('No Type'), /handle type/],
+      [() => guard.referenceHandles('row', { maxAge: 0 }), /^maxAge: /],
+      [() => guard.selfContainedHandles('basket', { ttl: 0 }), /^ttl: /],
+      [() => guard.selfContainedHandles('basket', { ttl: 2 ** 32 }), /^ttl: /],
       [() => guardOf({ requestStateTtl: 2 ** 32 }), /ttl: /],
       [() => guardOf().sessions({ initial: () => 0, ttl: 2 ** 32 }), /^ttl: /],
       [() => guard.fetch(async () => new Response(), { ttl: 0 }), /^ttl: /],

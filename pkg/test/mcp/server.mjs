@@ -38,10 +38,10 @@ export function world(config, principal, onRefused) {
       if (rest.hookRejects) return Promise.reject(new Error('the hook is broken'));
     },
     logger: { warn: (line) => onRefused({ line }) },
-    ...(accept && { accept: accepts[accept](), acceptTimeout: 0.2 }),
+    ...(accept && { accept: accepts[accept](), timeLimit: 0.2 }),
     // A busy machine is no failure of the ledger.
     ...(rest.ledger && {
-      acceptTimeout: 20,
+      timeLimit: 20,
       ledger: rest.ledger,
       ledgerOptions: rest.ledgerOptions,
     }),
@@ -50,8 +50,8 @@ export function world(config, principal, onRefused) {
   });
   const life = rest.ttl ?? 3600;
   const [rows, baskets] = [
-    guard.handles('row', { maxAge: life }),
-    guard.heldHandles('basket', { ttl: life, singleUse: rest.singleUse }),
+    guard.referenceHandles('row', { maxAge: life }),
+    guard.selfContainedHandles('basket', { ttl: life, singleUse: rest.singleUse }),
   ];
   const sessions = rest.sessions && guard.sessions(sessionsOf(rest.sessions));
   const factory = () => {
@@ -101,18 +101,6 @@ function withSessions(server, sessions, told, meet) {
     session.update(({ count }) => ({ count: count + 1 }));
     await meet?.();
     return state(session);
-  });
-  server.registerResource('at_once', 'once:///1', {}, async (_, ctx) => {
-    const session = used(ctx);
-    session.write({ count: session.value.count + 1 });
-    await meet?.();
-    return { contents: [] };
-  });
-  server.registerTool('ask_of_session', {}, (ctx) => {
-    const session = used(ctx);
-    session.write({ count: session.value.count + 1 });
-    if (ctx.mcpReq.requestState() !== undefined) return state(session);
-    return inputRequired({ requestState: JSON.stringify('asked') });
   });
   server.registerTool('read', {}, (ctx) => state(used(ctx)));
   server.registerTool('mutate', {}, (ctx) => {

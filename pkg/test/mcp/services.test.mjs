@@ -46,7 +46,7 @@ test('a Cluster, by either client', async () => {
     assert.ok(Array.isArray(await ledger.check()));
     // Either master may have them, by the label.
     for (const label of ['a', 'b', 'c', 'd']) {
-      const server = served(ledger, { ledgerOptions: { label, adopt: 1 } });
+      const server = served(ledger, { ledgerOptions: { label, acceptIssuedSince: 1 } });
       const handle = (await server.call('mint')).result.content[0].text;
       assert.ok((await server.steady('check', { handle })).result);
       assert.equal((await server.call('end', { handle })).result.content[0].text, 'done');
@@ -91,7 +91,7 @@ test('Upstash: by REST, where texts stay texts', async () => {
   const store = await started();
   const url = await rest(store);
   const ledger = new RedisLedger(clients.upstash(url));
-  const server = served(ledger, { ledgerOptions: { adopt: 1 } });
+  const server = served(ledger, { ledgerOptions: { acceptIssuedSince: 1 } });
   const handle = (await server.call('mint')).result.content[0].text;
   assert.equal((await server.steady('check', { handle })).result.content[0].text, 'done');
   assert.equal((await server.call('end', { handle })).result.content[0].text, 'done');

@@ -38,11 +38,11 @@ export function served(ledger, options = {}) {
   const lines = [];
   const events = [];
   const guard = guardOf({
-    ...{ ledger, acceptTimeout: 20, onRefused: (event) => events.push(event) },
+    ...{ ledger, timeLimit: 20, onRefused: (event) => events.push(event) },
     logger: { warn: (line) => lines.push(line) },
     ...options,
   });
-  const rows = guard.handles('row');
+  const rows = guard.referenceHandles('row');
   const factory = factoryOf(
     {
       'tools/call': async ({ params }, ctx) => {
@@ -87,7 +87,7 @@ export async function revoked(guard) {
 
 /** A request whose state cannot be judged is the server's failure, in time, and the log says why. */
 export async function fails(ledger, why) {
-  const server = served(ledger, { acceptTimeout: 1 });
+  const server = served(ledger, { timeLimit: 1 });
   for (let tries = 1; ; tries += 1) {
     const from = performance.now();
     const { result, error } = await server.again(await server.asked());

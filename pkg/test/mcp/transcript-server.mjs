@@ -6,7 +6,8 @@ import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import { Guard, HandleRefused } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { once } from './once.mjs';
-import { codecOf, file } from './transcript-world.mjs';
+import { ScriptedLedger } from './transcript-ledger.mjs';
+import { codecOf, file, pass } from './transcript-world.mjs';
 import { envelope, messagesOf, modern, overStdio, requestOf } from './wire.mjs';
 
 const ANYTHING = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
@@ -27,11 +28,15 @@ export class Stage {
   #sessions;
   #line;
   #ids = 0;
+  #compare;
+  #ledger;
 
-  constructor(world, settings) {
+  constructor(world, settings, compare) {
     this.#world = world;
-    const { accept, sessions, transport, ...rest } = settings;
+    this.#compare = compare;
+    const { accept, sessions, transport, ledger, ledgerOptions, ...rest } = settings;
     this.#transport = transport ?? {};
+    if (ledger) this.#ledger = new ScriptedLedger(this, ledger, ledgerOptions);
     this.#guard = new Guard({
       codec: codecOf({ key: 'both' }),
       principal: () => this.#principal(),
@@ -41,6 +46,7 @@ export class Stage {
       },
       logger: { warn() {} },
       ...(accept && { accept: this.#accept(accept) }),
+      ...(ledger && { ledger: this.#ledger, ledgerOptions: this.#ledger.options }),
       ...rest,
     });
     if (sessions) {
@@ -80,17 +86,38 @@ export class Stage {
     };
   }
 
+  /** Plays events, each held to what it says. */
+  async play(events) {
+    for (const event of events) {
+      const outer = [this.#event, this.found];
+      this.#compare(this.#world, event, await this.#found(event));
+      [this.#event, this.found] = outer;
+    }
+  }
+
   /** What comes of an event. */
-  async play(event) {
+  async #found(event) {
+    pass(event.after ?? 0);
+    this.#ledger?.before(event);
     this.#event = event;
     const message = this.#world.resolved(event.message);
-    const found = { asked: [], anybodys: [], delivered: null, did: [], reported: [] };
+    const found = { asked: [], anybodys: [], commands: [], delivered: null, did: [], reported: [] };
     this.found = found;
     found.sent = message;
-    if (event.during) throw new Error('during: no event has it yet');
-    if (event.via === 'stdio') found.answered = await this.#onStdio(event, message);
+    if (event.via === 'operator') found.answered = await this.#revoked(event);
+    else if (event.via === 'stdio') found.answered = await this.#onStdio(event, message);
     else found.answered = await this.#overHttp(event, message);
     return found;
+  }
+
+  async #revoked({ revoke }) {
+    try {
+      await this.#guard.revoke(file.people[revoke]);
+      return { done: true };
+    } catch (error) {
+      assert.match(error.message, /^ledger/);
+      return { done: false };
+    }
   }
 
   async #overHttp(event, message) {
@@ -132,8 +159,8 @@ export class Stage {
   }
 
   async #onStdio(event, message) {
-    const { ttl } = this.#transport;
-    const streams = (stdin, stdout) => sessionStreams(this.#guard, { stdin, stdout, ttl });
+    const { ttl, idle } = this.#transport;
+    const streams = (stdin, stdout) => sessionStreams(this.#guard, { stdin, stdout, ttl, idle });
     this.#line ??= await overStdio(() => this.#server(), { streams });
     const { came, send } = this.#line;
     const sent = this.#identified(event, message);
@@ -191,12 +218,17 @@ export class Stage {
     };
     let returned = {};
     for (const operation of this.#event.handler ?? []) {
-      if (operation[0] === 'return') {
+      if (operation[0] === 'result') {
+        returned = this.#sessions.of(ctx).result(resultOf);
+      } else if (operation[0] === 'return') {
         returned = this.#withStates(this.#world.resolved(operation[1]), ctx);
       } else if (operation[0] === 'throw') {
         throw Object.assign(new Error("the handler's own"), { code: -32000 });
       } else found.did.push(await this.#did(operation, ctx));
     }
+    await this.play(this.#event.during ?? []).catch((error) => {
+      found.wrong = error;
+    });
     return returned;
   }
 
@@ -234,6 +266,9 @@ export class Stage {
         case 'write':
           this.#sessions.of(ctx).write(given[0]);
           return 'ok';
+        case 'update':
+          this.#sessions.of(ctx).update(adding(...given));
+          return 'ok';
         case 'fork':
           return this.#sessions.of(ctx).fork();
         default:
@@ -249,11 +284,13 @@ export class Stage {
   }
 
   async #acted(name, [type, third, ...rest], ctx) {
-    const options = [third, ...rest].filter((one) => one?.as || one?.maxAge || one?.held === true);
-    const { as, maxAge, held } = Object.assign({}, ...options);
+    const options = [third, ...rest].filter(
+      (one) => one?.as || one?.maxAge || one?.held || one?.once,
+    );
+    const { as, maxAge, held, once: singleUse } = Object.assign({}, ...options);
     const [rows, baskets] = [
-      this.#guard.handles(type, { maxAge }),
-      this.#guard.heldHandles(type, { maxAge }),
+      this.#guard.referenceHandles(type, { maxAge }),
+      this.#guard.selfContainedHandles(type, { maxAge, singleUse }),
     ];
     const value = this.#world.resolved(third);
     const made = (handle) => {
@@ -280,6 +317,18 @@ export class Stage {
     }
   }
 }
+
+/** A function for `update`: it adds to a number. */
+function adding(number, { fails = false } = {}) {
+  let calls = 0;
+  return (value) => {
+    calls += 1;
+    if (fails && calls > 1) throw new Error('the function throws');
+    return value + number;
+  };
+}
+
+const resultOf = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
 
 /** What a notification's handler does is waited for by nobody. */
 async function turns() {

@@ -6,18 +6,24 @@ import { Codec, requestContext } from 'sealwax';
 
 export const file = JSON.parse(readFileSync(new URL('guard.json', import.meta.url), 'utf8'));
 
-/** The time of every transcript, in Unix seconds. */
+/** The time when a transcript begins, in Unix seconds. */
 const NOW = 1_800_000_000;
 const realNow = Date.now;
+let now = NOW;
 
 /** Does something so many seconds ago. */
-function at(age, work) {
-  Date.now = () => (NOW - age) * 1000;
+export function at(age, work) {
+  Date.now = () => (now - age) * 1000;
   try {
     return work();
   } finally {
-    Date.now = () => NOW * 1000;
+    Date.now = () => now * 1000;
   }
+}
+
+/** Lets so many seconds pass. */
+export function pass(seconds) {
+  now += seconds;
 }
 
 /** A clock that stands still, until it is let go. */
@@ -47,6 +53,10 @@ export class World {
   /** Every metadata that was seen of a session. */
   sessions = new Map();
   handles = new Map();
+
+  constructor() {
+    now = NOW;
+  }
 
   /** The view that made, or opens, what `made` describes. */
   view(made) {

@@ -15,15 +15,15 @@ before(() => {
 after(() => letGo());
 
 test('there are enough of them', () => {
-  assert.ok(file.transcripts.length >= 150);
+  assert.ok(file.transcripts.length >= 300);
 });
 
 for (const { name, settings, events, not } of file.transcripts) {
   test(name, { skip: not?.typescript }, async () => {
     const world = new World();
-    const stage = new Stage(world, settings);
+    const stage = new Stage(world, settings, compare);
     try {
-      for (const event of events) compare(world, event, await stage.play(event));
+      await stage.play(events);
     } finally {
       await stage.close();
     }
@@ -31,10 +31,12 @@ for (const { name, settings, events, not } of file.transcripts) {
 }
 
 function compare(world, event, found) {
-  const { reported, asked, anybodys, delivered, did = [], answered } = event;
+  const { reported, asked, anybodys, commands, delivered, did = [], answered } = event;
+  if (found.wrong) throw found.wrong;
   assert.deepEqual(found.reported, reported, 'reported');
   assert.deepEqual(found.asked, asked, 'asked');
   if (anybodys) assert.deepEqual(found.anybodys, anybodys, 'anybodys');
+  if (commands) assert.deepEqual(found.commands, commands, 'commands');
   if (delivered === null) assert.equal(found.delivered, null, 'delivered');
   for (const [name, value] of Object.entries(delivered ?? {})) {
     assert.deepEqual(found.delivered[name] ?? null, value, name);
@@ -45,10 +47,17 @@ function compare(world, event, found) {
   if (event.via !== 'http' && answered === null) return assert.equal(found.answered, null);
   const error = answered.error ?? answered.message?.error;
   if (error === undefined) return matches(world, answered, found.answered, 'answered');
-  // An error tells nothing more than this.
   const message = event.via === 'http' ? found.answered.message : found.answered;
-  assert.deepEqual(message.error, echoed(error, found.sent), 'error');
+  exactly(world, echoed(error, found.sent), message.error, 'error');
   if (answered.status) assert.equal(found.answered.status, answered.status);
+}
+
+/** An error: it has no other members, and its data neither. */
+function exactly(world, expected, error, place) {
+  const names = (value) => Object.keys(value ?? {}).sort();
+  assert.deepEqual(names(error), names(expected), place);
+  assert.deepEqual(names(error.data), names(expected.data), place);
+  matches(world, expected, error, place);
 }
 
 /** `$echo` is the session id that was sent. */
@@ -93,11 +102,12 @@ function token(world, expected, text, place) {
   }
 }
 
-function session(world, { $session: name, payload, generation }, value, place) {
+function session(world, { $session: name, payload, generation, version }, value, place) {
   const { sessionId, state } = value;
   const versions = world.sessions.get(name) ?? [];
   assert.equal(typeof sessionId, 'string', place);
   if (versions.length > 0) assert.equal(sessionId, versions.at(-1).sessionId, place);
+  if (version !== undefined) return assert.equal(state, versions[version].state, place);
   if (payload !== undefined) {
     const opened = world.view({ key: 'both' }).sessions({ ttl: 1 }).open({ sessionId, state });
     assert.equal(new TextDecoder().decode(opened.payload), payload, place);

@@ -11,7 +11,12 @@ const ledger = new MemoryLedger();
 /** The bindings come with a request, so the guard is made by the first. */
 function handlerOf({ SEALWAX_KEYS: keys }) {
   const codec = new Codec({ keys, audience: 'https://counter.example.com' });
-  const guard = new Guard({ codec, principal: 'anonymous', ledger, ledgerOptions: { adopt: 1 } });
+  const guard = new Guard({
+    codec,
+    principal: 'anonymous',
+    ledger,
+    ledgerOptions: { acceptIssuedSince: 1 },
+  });
   const sessions = guard.sessions({ initial: () => ({ count: 0 }) });
   return guard.fetch(
     createMcpHandler(() => {

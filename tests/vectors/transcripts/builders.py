@@ -253,3 +253,55 @@ def bad_request(told: str) -> dict:
 
 SEP = {"transport": {"sep1359": True}}
 SEP_ERROR = {"code": -32003, "message": "Invalid or expired session", "data": {"sessionId": "$echo"}}
+
+# ---- the ledger ----
+
+LEDGER = {"ledger": "memory"}
+FAILING = {"ledger": "failing"}
+WITH_SESSIONS = {**LEDGER, "sessions": {"initial": 0}}
+
+
+def revoke(who: str = "alice", *, done: bool = True, **more: object) -> dict:
+    """What the operator of the server does."""
+    expected = {"asked": [], "delivered": None, "answered": {"done": done}, "reported": []}
+    return {"via": "operator", "as": who, "message": None, "revoke": who, **expected, **more}
+
+
+def passed(value: object, generation: int = 0) -> dict:
+    """What is seen of a session that the ledger let pass, by a handler that only reads."""
+    return {
+        "handler": [done()],
+        "delivered": {"session": {"value": value, "generation": generation}},
+        "answered": {"result": meta(name="s")},
+    }
+
+
+def written(value: object, before: object, generation: int = 0, **more: object) -> dict:
+    """What is seen of a session that a handler writes."""
+    return {
+        "handler": [["write", value], done()],
+        "did": ["ok"],
+        "delivered": {"session": {"value": before, "generation": generation}},
+        "answered": {"result": meta(name="s", payload=json.dumps(value), generation=generation + 1)},
+        **more,
+    }
+
+
+def stale(version: int, *, ran: bool = False) -> dict:
+    """What hears of the latest state, at a tool."""
+    result = {
+        "isError": True,
+        "resultType": "complete",
+        "_meta": {SESSION: {"$session": "s", "version": version}, "io.github.sealwax/stale": {"ran": ran}},
+    }
+    return {"answered": {"result": result}, "reported": report("stale", "session")}
+
+
+def stale_error(version: int, *, ran: bool = False) -> dict:
+    """What hears of the latest state, elsewhere."""
+    error = {
+        "code": -32045 if ran else -32044,
+        "message": "Session changed meanwhile" if ran else "Session state is not the latest",
+        "data": {"ran": ran, "session": {"$session": "s", "version": version}},
+    }
+    return {"answered": {"error": error}, "reported": report("stale", "session")}

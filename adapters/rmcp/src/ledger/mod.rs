@@ -11,6 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+pub use sealwax_mcp::LedgerSettings;
 pub use sealwax_mcp::ledger::{Command, Script};
 
 pub use self::memory::Memory;
@@ -31,7 +32,7 @@ pub trait Ledger: Send + Sync + 'static {
     /// Runs a command as one atomic step, and returns the reply as LEDGER.md defines it.
     ///
     /// On an error the request is refused with an internal error, and the error's text is logged. A guard waits for
-    /// three tenths of its `accept_timeout`, and tries once more.
+    /// three tenths of its `time_limit`, and tries once more.
     fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply>;
 
     /// Returns whether the ledger is on this machine, as a file or in memory, so that all replicas share one

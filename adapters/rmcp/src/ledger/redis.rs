@@ -1,19 +1,17 @@
 //! A ledger in Redis or Valkey.
 
-mod connection;
-
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
-use futures::FutureExt as _;
-use futures::future::{BoxFuture, Shared};
-use redis::{Pipeline, RedisError, Value};
+use futures::future::{BoxFuture, Shared, join_all};
+use futures::{FutureExt as _, TryFutureExt as _};
+use redis::aio::ConnectionLike;
+use redis::{AsyncConnectionConfig, Cmd, Pipeline, RedisError, RedisFuture, RedisResult, Value};
 use sealwax_mcp::ledger::Fitness;
-use sealwax_mcp::ledger::redis::{Answer, Next, Redis as Dialogues, Send};
+use sealwax_mcp::ledger::redis::{Answer, Next, Redis as Dialogues, Send as ToSend};
 use tokio::time::timeout;
 
-use self::connection::{Connection, Source};
 use super::{Command, Ledger, LedgerError, Reply, Script};
 use crate::refusal::said;
 
@@ -40,25 +38,45 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// ```
 pub struct Redis {
     store: Arc<Store>,
-    connected: Mutex<Connected>,
+    /// The connections: for most commands, and for those that a replica should confirm.
+    connected: Mutex<[Option<Connecting>; 2]>,
     dialogues: Dialogues,
 }
 
 /// The server, and what the log was told of it.
 struct Store {
-    source: Source,
+    connect: Box<dyn Fn() -> RedisFuture<'static, Arc<dyn Connection>> + Send + Sync>,
     warned: Once,
 }
 
-#[derive(Default)]
-struct Connected {
-    shared: Option<Connecting>,
-    /// For commands that a replica should confirm.
-    confirmed: Option<Connecting>,
+/// A connection that is being made, or was made. All who wait for it share it.
+type Connecting = Shared<BoxFuture<'static, Result<Arc<dyn Connection>, LedgerError>>>;
+
+/// A connection to one server, or to a Cluster. Commands take turns.
+trait Connection: Send + Sync {
+    fn send(&self, command: Cmd) -> RedisFuture<'static, Value>;
+
+    /// Asks the server of a key about itself.
+    fn info(&self, key: &str) -> RedisFuture<'static, String>;
 }
 
-/// A connection that is being made, or was made. All who wait for it share it.
-type Connecting = Shared<BoxFuture<'static, Result<Connection, LedgerError>>>;
+impl<C: ConnectionLike + Clone + Send + Sync + 'static> Connection for C {
+    fn send(&self, command: Cmd) -> RedisFuture<'static, Value> {
+        let mut connection = self.clone();
+        async move { command.query_async(&mut connection).await }.boxed()
+    }
+
+    fn info(&self, key: &str) -> RedisFuture<'static, String> {
+        let mut connection = self.clone();
+        let mut asked = Pipeline::new();
+        asked.cmd("EXISTS").arg(key).ignore().cmd("INFO");
+        async move {
+            let (info,) = asked.query_async(&mut connection).await?;
+            Ok(info)
+        }
+        .boxed()
+    }
+}
 
 impl Redis {
     /// Opens a ledger in the server at a URL, such as `redis://:password@host:6379/0`.
@@ -73,22 +91,40 @@ impl Redis {
     /// Makes a ledger in the server that a client of the `redis` crate connects to.
     #[must_use]
     pub fn new(client: redis::Client) -> Self {
-        Self::of(Source::Server(Box::new(client)))
+        Self::of(move || {
+            let client = client.clone();
+            async move {
+                // The guard has time limits of its own, and a far server is slow to connect to. A connection ends with its
+                // socket, so that later commands reach the same server.
+                let patient = AsyncConnectionConfig::new()
+                    .set_connection_timeout(None)
+                    .set_response_timeout(None);
+                let connecting = client.get_multiplexed_async_connection_with_config(&patient);
+                connecting.await
+            }
+        })
     }
 
     /// Makes a ledger in a Cluster. The records of one service are on one node.
     #[cfg(feature = "redis-cluster")]
     #[must_use]
     pub fn cluster(client: redis::cluster::ClusterClient) -> Self {
-        Self::of(Source::Cluster(Box::new(client)))
+        Self::of(move || {
+            let client = client.clone();
+            async move { client.get_async_connection().await }
+        })
     }
 
-    fn of(source: Source) -> Self {
+    fn of<C, F>(connect: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        C: Connection + 'static,
+        F: Future<Output = RedisResult<C>> + Send + 'static,
+    {
+        let shared = |connection| Arc::new(connection) as Arc<dyn Connection>;
+        let connect = Box::new(move || connect().map_ok(shared).boxed());
+        let warned = Once::new();
         Self {
-            store: Arc::new(Store {
-                source,
-                warned: Once::new(),
-            }),
+            store: Arc::new(Store { connect, warned }),
             connected: Mutex::default(),
             dialogues: Dialogues::new(true),
         }
@@ -104,14 +140,7 @@ impl Redis {
         Ok(warnings)
     }
 
-    /// Returns what connects to a server whose settings have been checked, and is done with that if it has before.
-    fn connecting(&self, key: &str, confirmed: bool) -> Connecting {
-        let begin = || connecting(Arc::clone(&self.store), key.to_owned());
-        let mut connected = self.connected();
-        connected.place(confirmed).get_or_insert_with(begin).clone()
-    }
-
-    fn connected(&self) -> MutexGuard<'_, Connected> {
+    fn connected(&self) -> MutexGuard<'_, [Option<Connecting>; 2]> {
         let connected = self.connected.lock();
         connected.unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,55 +150,45 @@ impl Redis {
         // Each connection has been checked.
         let (mut dialogue, mut next) = self.dialogues.begin(command.clone(), true);
         loop {
-            next = match next {
-                Next::Send(send) => dialogue.on(self.sent(key, &send).await?),
+            let failed = match next {
+                Next::Send(send) => {
+                    next = dialogue.on(self.sent(key, &send).await?);
+                    continue;
+                }
                 Next::Done(reply) => return Ok(reply),
                 Next::Unfit(why) => return Err(LedgerError::Unfit(why)),
-                Next::Failed(why) => return Err(LedgerError::Unavailable(format!("redis: {why}"))),
-                _ => {
-                    return Err(LedgerError::Unavailable(
-                        "redis: expected a command to send".into(),
-                    ));
-                }
+                Next::Failed(why) => why,
+                _ => "expected a command to send".into(),
             };
+            return Err(LedgerError::Unavailable(format!("redis: {failed}")));
         }
     }
 
-    async fn sent(&self, key: &str, send: &Send) -> Result<Answer, LedgerError> {
-        let connecting = self.connecting(key, send.own);
+    async fn sent(&self, key: &str, send: &ToSend) -> Result<Answer, LedgerError> {
+        let connecting = self.connected()[usize::from(send.own)]
+            .get_or_insert_with(|| connecting(Arc::clone(&self.store), key.to_owned()))
+            .clone();
         // Who stops waiting for a connection leaves it to the next command.
         let connection = connecting.clone().await;
-        let failure = Failure(self, Some(connecting));
-        let mut connection = connection?;
+        let mut failure = Failure(self, Some(connecting));
         let mut command = redis::cmd(&send.args[0]);
-        let answer = command
-            .arg(&send.args[1..])
-            .query_async(&mut connection)
-            .await;
-        let answer = match answer {
+        command.arg(&send.args[1..]);
+        let answer = match connection?.send(command).await {
             Ok(Value::Int(number)) => Answer::Number(number),
             Ok(answer @ Value::Array(_)) => Answer::Texts(read(answer)?),
             Ok(answer) => Answer::Text(read(answer)?),
             Err(error) => {
-                let error = code(error)?;
+                let Some(code) = error.code() else {
+                    return Err(failed(error));
+                };
+                let error = format!("{code} {}", error.detail().unwrap_or_default());
                 // What a script lacks is no failure of its server.
-                if error.starts_with("NOSCRIPT") {
-                    failure.none();
-                }
+                failure.1.take_if(|_| error.starts_with("NOSCRIPT"));
                 return Ok(Answer::Error(error));
             }
         };
-        failure.none();
+        failure.1 = None;
         Ok(answer)
-    }
-}
-
-impl Connected {
-    fn place(&mut self, confirmed: bool) -> &mut Option<Connecting> {
-        match confirmed {
-            true => &mut self.confirmed,
-            false => &mut self.shared,
-        }
     }
 }
 
@@ -193,32 +212,21 @@ fn connecting(store: Arc<Store>, key: String) -> Connecting {
 
 impl Store {
     /// Returns a connection whose server has been checked, and which of its settings may lose records.
-    async fn connect(&self, key: &str) -> Result<(Connection, Vec<String>), LedgerError> {
-        let mut connection = self.source.connect().await.map_err(failed)?;
-        // In a Cluster, this asks the node of the key.
-        let mut asked = Pipeline::new();
-        asked.cmd("EXISTS").arg(key).ignore().cmd("INFO");
-        let (info,): (String,) = asked.query_async(&mut connection).await.map_err(failed)?;
-        let Fitness {
-            refused, warned, ..
-        } = Fitness::of(&info);
-        if refused.is_empty() {
-            self.load(&mut connection).await;
-            let warned = warned.into_iter().map(Into::into).collect();
-            return Ok((connection, warned));
+    async fn connect(&self, key: &str) -> Result<(Arc<dyn Connection>, Vec<String>), LedgerError> {
+        let connection = (self.connect)().await.map_err(failed)?;
+        let found = Fitness::of(&connection.info(key).await.map_err(failed)?);
+        if !found.refused.is_empty() {
+            return Err(LedgerError::Unfit(found.refused.join("; ")));
         }
-        Err(LedgerError::Unfit(refused.join("; ")))
-    }
-
-    /// Loads the scripts, because a command that has to send its own waits twice. If that is not allowed, it does.
-    async fn load(&self, connection: &mut Connection) {
-        let mut load = Pipeline::new();
-        for script in Script::ALL {
-            load.cmd("SCRIPT").arg("LOAD").arg(script.lua()).ignore();
-        }
-        if let Source::Server(_) = self.source {
-            let _: Result<(), _> = load.query_async(connection).await;
-        }
+        // A command that has to send its script waits twice. If loading is not allowed, it does.
+        join_all(Script::ALL.map(|script| {
+            let mut load = redis::cmd("SCRIPT");
+            load.arg("LOAD").arg(script.lua());
+            connection.send(load)
+        }))
+        .await;
+        let warnings = found.warned.into_iter().map(Into::into).collect();
+        Ok((connection, warnings))
     }
 }
 
@@ -228,39 +236,23 @@ impl Ledger for Redis {
     }
 }
 
-/// Lets go of the connection when it is dropped, unless `none` was called: the command failed or its caller stopped waiting,
+/// Lets go of this connection, if one is named when it is dropped: the command failed or its caller stopped waiting,
 /// and another server may have taken over. It lets go of none that was made since.
 struct Failure<'a>(&'a Redis, Option<Connecting>);
 
-impl Failure<'_> {
-    fn none(mut self) {
-        self.1 = None;
-    }
-}
-
 impl Drop for Failure<'_> {
     fn drop(&mut self) {
-        let Some(failed) = &self.1 else {
-            return;
-        };
-        let mut connected = self.0.connected();
-        let places = [&connected.shared, &connected.confirmed];
-        if places.into_iter().flatten().any(|it| it.ptr_eq(failed)) {
-            *connected = Connected::default();
+        if let Some(failed) = &self.1 {
+            let mut connected = self.0.connected();
+            if connected.iter().flatten().any(|it| it.ptr_eq(failed)) {
+                *connected = [None, None];
+            }
         }
     }
 }
 
 fn read<T: redis::FromRedisValue>(answer: Value) -> Result<T, LedgerError> {
     redis::from_redis_value(answer).map_err(|error| failed(error.into()))
-}
-
-/// Returns an error of the server as it sent it; any other is the connection's.
-fn code(error: RedisError) -> Result<String, LedgerError> {
-    match error.code() {
-        Some(code) => Ok(format!("{code} {}", error.detail().unwrap_or_default())),
-        None => Err(failed(error)),
-    }
 }
 
 /// Describes an error without its whole text, which may contain an address or a stored value.

@@ -149,7 +149,7 @@ async fn no_answer_is_the_servers_trouble() {
         let options = |guard: sealwax_rmcp::GuardBuilder| {
             guard
                 .accept(Rule::new(answer))
-                .accept_timeout(Duration::from_millis(50))
+                .time_limit(Duration::from_millis(50))
         };
         let server = start(options).await;
         let alice = client(&server.uri, "alice").await;

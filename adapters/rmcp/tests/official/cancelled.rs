@@ -9,7 +9,7 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router,
 };
 use sealwax::{Key, Principal};
-use sealwax_rmcp::{Guard, Session};
+use sealwax_rmcp::{Guard, Session, Sessions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -80,9 +80,8 @@ async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors(
     let principal = |_: &_| Principal::subject("alice");
     let codec = codec(&[&Key::generate().unwrap()]);
     let guard = Guard::builder(codec, principal).on_refused(refusals.hook());
-    let guard = guard.build().unwrap();
-    let sessions = guard.sessions(|_, _| async { Ok(Counted::new(1)) });
-    sessions.build().unwrap();
+    let sessions = Sessions::new(|_, _| async { Ok(Counted::new(1)) });
+    let guard = guard.sessions(sessions).build().unwrap();
     let server = Server::default();
     let protected = guard.protect(server.clone());
     let (ours, theirs) = tokio::io::duplex(1 << 16);

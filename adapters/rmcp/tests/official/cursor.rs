@@ -5,7 +5,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::Key;
 use sealwax_mcp::Profile;
-use sealwax_rmcp::{Guard, from_claims};
+use sealwax_rmcp::{Guard, Sessions, from_claims};
 use serde_json::{Value, json};
 
 use crate::clients::{Client, SESSION, client, create, internal, legacy, raw, refusal};
@@ -133,9 +133,9 @@ async fn pages(scope: Option<CacheScope>) -> Running {
     let refusals = Refusals::default();
     let guard = Guard::builder(codec(&[&Key::generate().unwrap()]), from_claims)
         .on_refused(refusals.hook())
+        .sessions(Sessions::new(|_, _| async { Ok(0) }))
         .build()
         .unwrap();
-    guard.sessions(|_, _| async { Ok(0) }).build().unwrap();
     let uri = serve(guard.protect(Pages(scope))).await;
     Running { uri, refusals }
 }

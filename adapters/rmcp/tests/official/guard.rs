@@ -12,7 +12,9 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use sealwax::{Codec, Environment, Key, KeyRing, System};
 use sealwax_mcp::Profile;
-use sealwax_rmcp::{Accept, BoxError, Guard, Kind, Presented, State, anonymous, from_claims};
+use sealwax_rmcp::{
+    Accept, BoxError, Guard, Kind, Presented, Sessions, State, anonymous, from_claims,
+};
 use serde_json::json;
 
 use crate::clients::{call, client, internal, json_of, raw, refusal, state, tool};
@@ -62,9 +64,8 @@ async fn a_tool_whose_name_is_no_text_gets_a_json_rpc_error() {
     impl rmcp::ServerHandler for Plain {}
     let refusals = Refusals::default();
     let guard = Guard::builder(fresh(), from_claims).on_refused(refusals.hook());
-    let guard = guard.build().unwrap();
-    let sessions = guard.sessions(|_, _| async { Ok(0) });
-    sessions.require_tools(["delete"]).build().unwrap();
+    let sessions = Sessions::new(|_, _| async { Ok(0) }).require_tools(["delete"]);
+    let guard = guard.sessions(sessions).build().unwrap();
     let alice = client(&serve(guard.protect(Plain)).await, "alice").await;
     for name in [
         json!(["delete"]),
@@ -206,8 +207,8 @@ async fn unprotected_nothing_is_read_written_or_minted() {
         .build()
         .unwrap();
     let server = Server {
-        handles: guard.handles("basket"),
-        held: guard.held_handles("cart"),
+        handles: guard.reference_handles("basket"),
+        held: guard.self_contained_handles("cart"),
     };
     let alice = client(&serve(server).await, "alice").await;
     let forged = call("delete", json!({"id": 8})).with_request_state(r#"{"asked":8}"#);
@@ -241,8 +242,8 @@ async fn handles_belong_to_the_guard_that_protects() {
         .build()
         .unwrap();
     let server = Server {
-        handles: other.handles("basket"),
-        held: other.held_handles("cart"),
+        handles: other.reference_handles("basket"),
+        held: other.self_contained_handles("cart"),
     };
     let guard = Guard::builder(fresh(), from_claims).build().unwrap();
     let alice = client(&serve(guard.protect(server)).await, "alice").await;
@@ -261,8 +262,8 @@ async fn a_type_that_is_none_and_a_state_where_none_is_carried_fail_closed() {
         .build()
         .unwrap();
     let server = Server {
-        handles: guard.handles("Basket!"),
-        held: guard.held_handles(""),
+        handles: guard.reference_handles("Basket!"),
+        held: guard.self_contained_handles(""),
     };
     let alice = client(&serve(guard.protect(server)).await, "alice").await;
     for name in ["mint", "hold"] {
@@ -292,14 +293,8 @@ fn mistakes_in_the_options_are_said_at_once() {
             builder().request_state_ttl(Duration::MAX).build(),
             "request_state_ttl",
         ),
-        (
-            builder().accept_timeout(Duration::ZERO).build(),
-            "accept_timeout",
-        ),
-        (
-            builder().accept_timeout(Duration::MAX).build(),
-            "accept_timeout",
-        ),
+        (builder().time_limit(Duration::ZERO).build(), "time limit"),
+        (builder().time_limit(Duration::MAX).build(), "time limit"),
         (builder().only("delete", none).build(), "only"),
     ] {
         let error = built.unwrap_err();
@@ -320,18 +315,18 @@ fn options_are_read_without_randomness() {
             Err(sealwax::Error::EntropyUnavailable)
         }
     }
-    let guard = || {
+    let built = |sessions| {
         let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
         let builder = Codec::builder(ring, "https://mcp.example.com");
         let codec = builder.build_in(Dry).unwrap();
         let guard = Guard::builder(codec, anonymous).request_state_ttl(Duration::from_secs(1));
-        guard.build().unwrap()
+        guard.sessions(sessions).build()
     };
-    assert!(guard().sessions_held_by_server().build().is_ok());
+    assert!(built(Sessions::held_by_server()).is_ok());
     for (ttl, good) in [(1000, true), (999, false)] {
-        let sessions = guard().sessions(|_, _| async { Ok(0) });
-        let built = sessions.ttl(Duration::from_millis(ttl)).build();
-        assert_eq!(built.is_ok(), good);
+        let sessions = Sessions::new(|_, _| async { Ok(0) });
+        let sessions = sessions.ttl(Duration::from_millis(ttl));
+        assert_eq!(built(sessions).is_ok(), good);
     }
 }
 

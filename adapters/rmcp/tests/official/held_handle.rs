@@ -78,8 +78,10 @@ async fn a_handle_is_sealed_though_it_ends_at_once() {
     let late = Late(AtomicU64::new(1_700_000_000_000));
     let codec = builder.build_in(late).unwrap();
     let guard = Guard::builder(codec, from_claims).build().unwrap();
-    let held = guard.held_handles("cart").ttl(Duration::from_secs(1));
-    let handles = guard.handles("basket");
+    let held = guard
+        .self_contained_handles("cart")
+        .ttl(Duration::from_secs(1));
+    let handles = guard.reference_handles("basket");
     let uri = serve(guard.protect(Server { handles, held })).await;
     let alice = client(&uri, "alice").await;
     let made = tool(&alice, "hold", json!({"bytes": 1})).await;
@@ -109,8 +111,10 @@ async fn a_chain_of_handles_has_a_maximum_age() {
     let refusals = Refusals::default();
     let guard = Guard::builder(codec, from_claims).on_refused(refusals.hook());
     let guard = guard.build().unwrap();
-    let held = guard.held_handles("cart").max_age(Duration::from_secs(60));
-    let handles = guard.handles("basket");
+    let held = guard
+        .self_contained_handles("cart")
+        .max_age(Duration::from_secs(60));
+    let handles = guard.reference_handles("basket");
     let uri = serve(guard.protect(Server { handles, held })).await;
     let alice = client(&uri, "alice").await;
     let first = hold(&alice).await;

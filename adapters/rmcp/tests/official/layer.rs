@@ -192,7 +192,7 @@ async fn a_request_has_one_time_limit() {
     let codec = fresh();
     let options = |it: GuardBuilder| {
         it.accept(Rule::new(long))
-            .accept_timeout(Duration::from_secs(2))
+            .time_limit(Duration::from_secs(2))
     };
     let fleet = fleet(codec.clone(), options, |it| it).await;
     let token = begin(&fleet.uri, "alice").await;

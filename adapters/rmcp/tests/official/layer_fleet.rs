@@ -14,7 +14,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use sealwax::Codec;
 use sealwax_rmcp::ledger::Memory;
-use sealwax_rmcp::{Guard, GuardBuilder, SessionLayer, from_claims};
+use sealwax_rmcp::{Guard, GuardBuilder, SessionLayer, Sessions, from_claims};
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
@@ -105,8 +105,8 @@ pub async fn fleet_behind(
     let refusals = Refusals::default();
     let replicas = [false, true].map(|json| {
         let builder = Guard::builder(codec.clone(), from_claims).on_refused(refusals.hook());
-        let guard = options(builder).build().unwrap();
-        guard.sessions(|_, _| async { Ok(0) }).build().unwrap();
+        let sessions = Sessions::new(|_, _| async { Ok(0) });
+        let guard = options(builder).sessions(sessions).build().unwrap();
         replica(&guard, layer, json)
     });
     let turn = Arc::new(AtomicUsize::new(0));

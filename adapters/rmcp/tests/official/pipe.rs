@@ -8,7 +8,7 @@ use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use sealwax::{Codec, Principal};
-use sealwax_rmcp::{Guard, GuardBuilder, Streams};
+use sealwax_rmcp::{Guard, GuardBuilder, Sessions, Streams};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -99,8 +99,8 @@ pub fn pipe(
         false => Principal::subject("alice"),
     };
     let builder = Guard::builder(codec, principal).on_refused(refusals.hook());
-    let guard = options(builder).build().unwrap();
-    guard.sessions(|_, _| async { Ok(0) }).build().unwrap();
+    let sessions = Sessions::new(|_, _| async { Ok(0) });
+    let guard = options(builder).sessions(sessions).build().unwrap();
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let streams = change(guard.streams()).wrap(tokio::io::split(theirs));
     let server = Server::default();

@@ -6,7 +6,9 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use sealwax::{Codec, Key};
-use sealwax_rmcp::{Guard, GuardBuilder, Handles, HeldHandles, Refused, State, from_claims};
+use sealwax_rmcp::{
+    Guard, GuardBuilder, ReferenceHandles, Refused, SelfContainedHandles, State, from_claims,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -14,8 +16,8 @@ use crate::serving::{Refusals, codec, serve, text};
 
 #[derive(Clone)]
 pub struct Server {
-    pub handles: Handles,
-    pub held: HeldHandles,
+    pub handles: ReferenceHandles,
+    pub held: SelfContainedHandles,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -292,9 +294,9 @@ pub async fn start_as(
         .build()
         .unwrap();
     let handles = guard
-        .handles("basket")
+        .reference_handles("basket")
         .max_age(std::time::Duration::from_secs(3600));
-    let held = guard.held_handles("cart");
+    let held = guard.self_contained_handles("cart");
     let uri = serve(guard.protect(Server { handles, held })).await;
     Running { uri, refusals }
 }

@@ -2,7 +2,7 @@
 
 use rmcp::model::*;
 use sealwax_rmcp::ledger::Memory;
-use sealwax_rmcp::{Guard, SessionsBuilder, from_claims};
+use sealwax_rmcp::{Guard, Sessions, from_claims};
 use serde_json::{Value, json};
 
 use crate::accept::{Rule, end_of, yes};
@@ -112,7 +112,7 @@ async fn a_session_is_needed_where_it_was_said() {
     let deleted = raw(&alice, "sessions/delete", json!({})).await;
     assert_eq!(deleted, Err(required.clone()));
 
-    let strict = start_with(fresh(), |guard| guard, SessionsBuilder::require_all).await;
+    let strict = start_with(fresh(), |guard| guard, Sessions::require_all).await;
     let alice = client(&strict.uri, "alice").await;
     assert!(alice.list_tools(None).await.is_ok());
     let error = json_of(alice.call_tool(CallToolRequestParams::new("free")).await);
@@ -236,8 +236,8 @@ async fn a_store_is_told_from_when_on_nothing_of_a_session_opens() {
 
 #[tokio::test]
 async fn a_forgotten_protect_gives_no_session() {
-    let guard = Guard::builder(fresh(), from_claims).build().unwrap();
-    guard.sessions_held_by_server().build().unwrap();
+    let guard = Guard::builder(fresh(), from_claims).sessions(Sessions::held_by_server());
+    let guard = guard.build().unwrap();
     let session = create(&client(&serve(guard.protect(Rows)).await, "alice").await).await;
     let uri = serve(Rows).await;
     let alice = client(&uri, "alice").await;
@@ -247,9 +247,8 @@ async fn a_forgotten_protect_gives_no_session() {
 
 #[tokio::test]
 async fn the_server_may_hold_the_state_by_the_id_alone() {
-    let guard = Guard::builder(fresh(), from_claims).build().unwrap();
-    guard.sessions_held_by_server().build().unwrap();
-    assert!(guard.sessions_held_by_server().build().is_err());
+    let guard = Guard::builder(fresh(), from_claims).sessions(Sessions::held_by_server());
+    let guard = guard.build().unwrap();
     let uri = serve(guard.protect(Rows)).await;
     let alice = client(&uri, "alice").await;
     let session = create(&alice).await;

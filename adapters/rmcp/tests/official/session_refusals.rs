@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealwax::{Codec, Key, KeyRing};
 use sealwax_rmcp::ledger::Memory;
-use sealwax_rmcp::{Guard, Kind, SessionsBuilder, from_claims};
+use sealwax_rmcp::{Guard, Kind, Sessions, from_claims};
 use serde_json::{Value, json};
 
 use crate::accept::{Rule, fails};
@@ -71,7 +71,7 @@ async fn an_idle_and_an_old_session_are_refused_in_the_same_words() {
         .build()
         .unwrap();
     let idle = start_with(fresh(), |it| it, |sessions| sessions.ttl(two_seconds)).await;
-    let old = start_with(short, |it| it, SessionsBuilder::no_expiry).await;
+    let old = start_with(short, |it| it, Sessions::no_expiry).await;
     let mut sessions = vec![];
     for server in [&idle, &old] {
         let alice = client(&server.uri, "alice").await;
@@ -169,8 +169,9 @@ async fn an_alias_shows_a_handler_no_session() {
 #[tokio::test]
 async fn a_state_of_another_type_is_refused_before_any_handler() {
     let codec = fresh();
-    let numbers = Guard::builder(codec.clone(), from_claims).build().unwrap();
-    numbers.sessions(|_, _| async { Ok(7) }).build().unwrap();
+    let sessions = Sessions::new(|_, _| async { Ok(7) });
+    let numbers = Guard::builder(codec.clone(), from_claims).sessions(sessions);
+    let numbers = numbers.build().unwrap();
     let uri = serve(numbers.protect(Rows)).await;
     let session = create(&client(&uri, "alice").await).await;
     let texts = start_with(codec, |it| it, |it| it).await;

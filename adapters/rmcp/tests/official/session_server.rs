@@ -6,7 +6,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use sealwax::Codec;
-use sealwax_rmcp::{Guard, GuardBuilder, Session, Sessions, SessionsBuilder, from_claims};
+use sealwax_rmcp::{Guard, GuardBuilder, Session, Sessions, from_claims};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -14,9 +14,7 @@ use crate::clients::{Client, SESSION, call_in, client, legacy};
 use crate::serving::{Refusals, fresh, serve, text};
 
 #[derive(Clone)]
-struct Server {
-    sessions: Sessions<String>,
-}
+struct Server;
 
 #[derive(Deserialize, JsonSchema)]
 struct Write {
@@ -45,7 +43,7 @@ impl Server {
 
     #[tool(description = "Needs none")]
     async fn free(&self, context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
-        let session = self.sessions.of(&context)?;
+        let session = Session::<String>::of(&context.extensions)?;
         Ok(text(&format!("{:?}", session.map(|it| it.value().clone()))))
     }
 
@@ -58,7 +56,7 @@ impl Server {
     ) -> Result<CallToolResult, ErrorData> {
         session.write(to.clone())?;
         assert_eq!(session.value(), &to);
-        let again = self.sessions.of(&context)?.unwrap();
+        let again = Session::<String>::of(&context.extensions)?.unwrap();
         assert_eq!((again.value(), again.id()), (&to, session.id()));
         let mut result = text("written");
         let mut meta = MetaObject::new();
@@ -97,7 +95,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         if request.level == LoggingLevel::Error
-            && let Some(mut session) = self.sessions.of(&context)?
+            && let Some(mut session) = Session::<String>::of(&context.extensions)?
         {
             session.write("lost".into())?;
         }
@@ -109,7 +107,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        if self.sessions.of(&context)?.is_some() {
+        if Session::<String>::of(&context.extensions)?.is_some() {
             return Err(ErrorData::invalid_request("a list saw a session", None));
         }
         let mut list = ListResourcesResult::with_all_items(vec![]);
@@ -124,7 +122,7 @@ impl ServerHandler for Server {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let session = self.sessions.of(&context)?;
+        let session = Session::<String>::of(&context.extensions)?;
         if session.is_some() != (request.method == "notes/count") {
             return Err(ErrorData::invalid_request("a list saw a session", None));
         }
@@ -169,11 +167,10 @@ pub struct Running {
 pub async fn start_with(
     codec: Codec,
     options: impl FnOnce(GuardBuilder) -> GuardBuilder,
-    sessions: impl FnOnce(SessionsBuilder<String>) -> SessionsBuilder<String>,
+    sessions: impl FnOnce(Sessions) -> Sessions,
 ) -> Running {
     let refusals = Refusals::default();
     let builder = Guard::builder(codec, from_claims).on_refused(refusals.hook());
-    let guard = options(builder).build().unwrap();
     let begin = |_, params: Option<Value>| async move {
         let begin = params.and_then(|it| it["begin"].as_str().map(str::to_owned));
         match begin.as_deref() {
@@ -181,9 +178,9 @@ pub async fn start_with(
             _ => Ok(begin.unwrap_or_else(|| "new".into())),
         }
     };
-    let sessions = sessions(guard.sessions(begin).require_tools(["needy"]));
-    let sessions = sessions.build().unwrap();
-    let uri = serve(guard.protect(Server { sessions })).await;
+    let sessions = sessions(Sessions::new(begin).require_tools(["needy"]));
+    let guard = options(builder).sessions(sessions).build().unwrap();
+    let uri = serve(guard.protect(Server)).await;
     Running { uri, refusals }
 }
 

@@ -72,7 +72,7 @@ async fn sep_1359_a_request_has_one_time_limit() {
     let codec = fresh();
     let options = |it: GuardBuilder| {
         it.accept(Rule::new(long))
-            .accept_timeout(Duration::from_secs(2))
+            .time_limit(Duration::from_secs(2))
     };
     let mut alice = pipe(codec.clone(), options, Streams::sep1359);
     let token = alice.begin().await;

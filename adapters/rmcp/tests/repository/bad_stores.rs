@@ -77,7 +77,7 @@ fn all_say(told: &[String], what: &str) {
 
 /// The time limit that a guard has by default.
 fn impatient(guard: GuardBuilder) -> GuardBuilder {
-    guard.accept_timeout(Duration::from_secs(1))
+    guard.time_limit(Duration::from_secs(1))
 }
 
 /// Starts a fleet on a good store, for a test to break.
@@ -93,8 +93,8 @@ async fn bad(codec: &Codec, ledger: impl Ledger) -> Had {
     let refusals = Refusals::default();
     let guard =
         |hook: &Refusals| Guard::builder(codec.clone(), from_claims).on_refused(hook.hook());
-    let without = replica(guard(&refusals).build().unwrap()).await;
-    let with = guard(&refusals).ledger(ledger).build().unwrap();
+    let without = replica(guard(&refusals)).await;
+    let with = guard(&refusals).ledger(ledger);
     let had = Had::of(client(&without.uri, "alice").await, &refusals);
     // A cart of single use cannot be opened without a ledger, but can be made.
     let mut had = had.await;
@@ -386,7 +386,7 @@ async fn a_request_whose_first_answer_was_lost_is_served() {
     let refusals = Refusals::default();
     let ledger = Lossy(Memory::default(), Default::default());
     let guard = Guard::builder(fresh(), from_claims).on_refused(refusals.hook());
-    let served = replica(guard.ledger(ledger).build().unwrap()).await;
+    let served = replica(guard.ledger(ledger)).await;
     let alice = client(&served.uri, "alice").await;
     for _ in 0..4 {
         let sealed = state(&alice, call("sure", json!({}))).await;

@@ -67,7 +67,7 @@ fn the_handler_has_no_method_that_is_not_passed_on() {
     let methods = methods
         .lines()
         .filter_map(|line| line.strip_prefix("        fn "));
-    let passed_on = include_str!("../../src/protected.rs");
+    let passed_on = include_str!("../../src/handler/protected.rs");
     let mut seen = 0;
     for name in methods.filter_map(|line| line.split('(').next()) {
         seen += 1;
@@ -166,7 +166,7 @@ fn a_session_has_no_other_place_in_rmcps_types() {
     assert_eq!(
         serde_json::to_string(&told).unwrap(),
         r#"{"experimental":{"sessions":{}}}"#,
-        "rmcp keeps capabilities.sessions: src/message.rs need not add it"
+        "rmcp keeps capabilities.sessions: src/transport/message.rs need not add it"
     );
     let begun = r#"{"protocolVersion":"2025-11-25","capabilities":{},"sessionId":"s",
         "serverInfo":{"name":"n","version":"1"}}"#;

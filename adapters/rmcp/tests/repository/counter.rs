@@ -13,7 +13,7 @@ use rmcp::{ClientServiceExt as _, ServiceExt as _};
 use sealwax_mcp::ledger::Namespace;
 use serde_json::{Value, json};
 
-use crate::clients::{Client, SESSION, call_in, client, create, json_of, legacy, modern, raw};
+use crate::clients::{Client, SESSION, call_in, client, create, json_of, legacy, modern};
 use crate::example::{built, jwt, key};
 use crate::serving::unix_seconds;
 use crate::valkey::Valkey;
@@ -259,20 +259,4 @@ async fn over_http_the_transport_has_a_session_of_its_own() {
         ended.unwrap().status().as_u16()
     };
     assert_eq!((delete().await, delete().await), (204, 404));
-}
-
-#[tokio::test]
-async fn a_session_that_was_deleted_is_over() {
-    let valkey = Valkey::start();
-    let server = remembering(&key(), &valkey);
-    for alice in [
-        client(&server.uri, "any").await,
-        legacy(&server.uri, "any").await,
-    ] {
-        let session = create(&alice).await;
-        let meta = json!({"_meta": {SESSION: {"sessionId": session["sessionId"]}}});
-        raw(&alice, "sessions/delete", meta).await.unwrap();
-        let over = call_in(&alice, "count", json!({}), &session).await;
-        assert_eq!(over.unwrap_err()["code"], -32043);
-    }
 }

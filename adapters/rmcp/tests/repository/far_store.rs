@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sealwax_rmcp::ledger::Redis;
+use sealwax_rmcp::ledger::{LedgerSettings, Redis};
 use sealwax_rmcp::{Guard, from_claims};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -61,8 +61,11 @@ async fn it_is_served_though_no_command_has_the_time_to_connect() {
     let guard = Guard::builder(fresh(), from_claims)
         .on_refused(refusals.hook())
         .ledger(Redis::open(&url).unwrap())
-        .ledger_allowance(Duration::ZERO);
-    let served = replica(guard.build().unwrap()).await;
+        .ledger_settings(LedgerSettings {
+            clock_tolerance: Some(Duration::ZERO),
+            ..LedgerSettings::default()
+        });
+    let served = replica(guard).await;
     let alice = client(&served.uri, "alice").await;
     let mut tries = 0;
     loop {

@@ -8,7 +8,7 @@ use rmcp::model::*;
 use rmcp::service::PeerRequestOptions;
 use sealwax::Principal;
 use sealwax_mcp::Profile;
-use sealwax_rmcp::ledger::Memory;
+use sealwax_rmcp::ledger::{LedgerSettings, Memory};
 use sealwax_rmcp::{Guard, anonymous, from_claims};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::clients::{
     Client, SESSION, call, call_in, client, create, internal, json_of, raw, refusal, state, tool,
 };
 use crate::serving::{Refusals, fresh};
-use crate::tally::{Fleet, Store, another_second, replica, tally};
+use crate::tally::{Fleet, Store, another_second, counting, replica, tally};
 
 fn not_found(session: &Value) -> Value {
     let id = &session["sessionId"];
@@ -30,14 +30,6 @@ pub fn next(session: &Value, result: &Value) -> Value {
     next["state"] = result["_meta"][SESSION]["state"].clone();
     assert!(next["state"].is_string(), "{result}");
     next
-}
-
-/// Returns the latest state from the answer to a stale call.
-fn latest(result: &Value, ran: bool) -> Value {
-    assert_eq!(result["isError"], true, "{result}");
-    let meta = &result["_meta"];
-    assert_eq!(meta["io.github.sealwax/stale"], json!({ "ran": ran }));
-    meta[SESSION].clone()
 }
 
 pub async fn value(client: &Client, session: &Value) -> Value {
@@ -75,119 +67,19 @@ async fn a_request_state_comes_back_once_wherever_it_does() {
 }
 
 #[tokio::test]
-async fn a_request_state_may_be_reusable() {
-    let memory = Store::Memory(Arc::new(Memory::default()));
-    let fleet = Fleet::with(memory, |it| it.reusable_request_state()).await;
-    let [alice, _] = fleet.clients("alice").await;
-    let sealed = state(&alice, call("sure", json!({}))).await;
-    for _ in 0..3 {
-        assert!(sure(&alice, &sealed).await.is_ok());
-    }
-}
-
-#[tokio::test]
 async fn a_session_that_was_deleted_is_over_everywhere() {
     for store in Store::each() {
         let fleet = Fleet::on(store).await;
         let [here, there] = fleet.clients("alice").await;
         let session = create(&here).await;
         assert_eq!(value(&there, &session).await, 0);
-        // A late write does not restore it.
-        let late = call_in(&there, "write", json!({"wait": true}), &session);
-        let delete = async {
-            fleet.replicas[1].gate.all(1).await;
-            let meta = json!({"_meta": {SESSION: {"sessionId": session["sessionId"]}}});
-            raw(&here, "sessions/delete", meta).await.unwrap();
-            fleet.replicas[1].gate.go.add_permits(1);
-        };
-        assert_eq!(tokio::join!(late, delete).0, Err(not_found(&session)));
-        assert_eq!(fleet.refusals.code(), "ended");
+        let meta = json!({"_meta": {SESSION: {"sessionId": session["sessionId"]}}});
+        raw(&here, "sessions/delete", meta).await.unwrap();
         for client in [&here, &there] {
             let over = call_in(client, "read", json!({}), &session).await;
             assert_eq!(over, Err(not_found(&session)));
             assert_eq!(fleet.refusals.code(), "ended");
         }
-        // The same holds for a handle.
-        let minted = tool(&here, "mint", json!({})).await["structuredContent"].clone();
-        assert_eq!(
-            tool(&there, "check", minted.clone()).await["isError"],
-            false
-        );
-        assert_eq!(tool(&here, "end", minted.clone()).await["isError"], false);
-        let over = tool(&there, "check", minted).await;
-        assert_eq!(over, refusal(Profile::Handle));
-        assert_eq!(fleet.refusals.code(), "ended");
-    }
-}
-
-#[tokio::test]
-async fn an_older_state_is_answered_with_the_latest_one() {
-    for store in Store::each() {
-        let fleet = Fleet::on(store).await;
-        let [here, there] = fleet.clients("alice").await;
-        let first = create(&here).await;
-        let written = call_in(&here, "write", json!({"to": 5}), &first).await;
-        let second = next(&first, &written.unwrap());
-        // No handler ran. The client continues with the state in the answer.
-        let stale = call_in(&there, "write", json!({"to": 6}), &first)
-            .await
-            .unwrap();
-        assert_eq!(fleet.refusals.code(), "stale");
-        let told = latest(&stale, false);
-        assert_eq!(told["state"], second["state"]);
-        assert_eq!(value(&there, &told).await, 5);
-        // Outside of tools it is an error.
-        let params = json!({"_meta": {SESSION: first}});
-        let error = raw(&there, "tally/write", params).await.unwrap_err();
-        assert_eq!(error["code"], -32044);
-        assert_eq!(
-            (&error["data"]["ran"], &error["data"]["session"]),
-            (&json!(false), &told)
-        );
-        assert_eq!(fleet.refusals.code(), "stale");
-    }
-}
-
-#[tokio::test]
-async fn who_wrote_and_lost_has_its_result_discarded() {
-    for store in Store::each() {
-        let fleet = Fleet::on(store).await;
-        let [here, there] = fleet.clients("alice").await;
-        let [_, slow] = &fleet.replicas;
-        let first = create(&here).await;
-        let late = call_in(&there, "write", json!({"to": 6, "wait": true}), &first);
-        let overtake = async {
-            slow.gate.all(1).await;
-            let written = call_in(&here, "write", json!({"to": 5}), &first).await;
-            slow.gate.go.add_permits(1);
-            next(&first, &written.unwrap())
-        };
-        let (lost, second) = tokio::join!(late, overtake);
-        let lost = lost.unwrap();
-        assert!(!lost.to_string().contains("written"), "{lost}");
-        let told = latest(&lost, true);
-        assert_eq!(told["state"], second["state"]);
-        assert_eq!(fleet.refusals.code(), "stale");
-        assert_eq!(value(&there, &told).await, 5);
-
-        let late = raw(
-            &there,
-            "tally/write",
-            json!({"wait": true, "_meta": {SESSION: second}}),
-        );
-        let overtake = async {
-            slow.gate.all(1).await;
-            call_in(&here, "write", json!({"to": 9}), &second)
-                .await
-                .unwrap();
-            slow.gate.go.add_permits(1);
-        };
-        let error = tokio::join!(late, overtake).0.unwrap_err();
-        assert_eq!(
-            (&error["code"], &error["data"]["ran"]),
-            (&json!(-32045), &json!(true))
-        );
-        assert_eq!(value(&here, &error["data"]["session"]).await, 9);
     }
 }
 
@@ -254,55 +146,12 @@ async fn a_result_of_another_method_is_the_servers_trouble() {
 }
 
 #[tokio::test]
-async fn an_update_that_panics_on_what_came_in_between_is_the_servers_trouble() {
-    let fleet = Fleet::on(Store::Memory(Arc::new(Memory::default()))).await;
-    let [here, there] = fleet.clients("alice").await;
-    let session = create(&here).await;
-    let late = call_in(&there, "shy", json!({}), &session);
-    let overtake = async {
-        fleet.replicas[1].gate.all(1).await;
-        call_in(&here, "add", json!({}), &session).await.unwrap();
-        fleet.replicas[1].gate.go.add_permits(1);
-    };
-    let error = tokio::join!(late, overtake).0.unwrap_err();
-    assert_eq!(error["code"], -32603);
-    let told = fleet.refusals.take();
-    assert_eq!(
-        (told.len(), told[0].code),
-        (1, "invalid_argument"),
-        "{told:?}"
-    );
-    assert!(told[0].message.contains("panicked"), "{told:?}");
-}
-
-#[tokio::test]
-async fn what_asks_back_writes_nothing_and_its_next_round_sends_the_same_state() {
-    for store in Store::each() {
-        let fleet = Fleet::on(store).await;
-        let [here, there] = fleet.clients("alice").await;
-        let session = create(&here).await;
-        let mut first = call("ask", json!({}));
-        first.meta = serde_json::from_value(json!({ SESSION: session })).unwrap();
-        let sealed = state(&here, first.clone()).await;
-        let second = there.call_tool_once(first.with_request_state(sealed)).await;
-        let CallToolResponse::Complete(second) = second.unwrap() else {
-            panic!("expected the end");
-        };
-        assert_eq!(json!(second)["content"][0]["text"], "0");
-        assert!(fleet.refusals.is_empty());
-    }
-}
-
-#[tokio::test]
 async fn a_cancelled_request_writes_nothing() {
     use rmcp::ServiceExt as _;
 
     let ledger = Arc::new(Memory::default());
     let principal = |_: &_| Principal::subject("alice");
-    let guard = Guard::builder(fresh(), principal)
-        .ledger(ledger)
-        .build()
-        .unwrap();
+    let guard = counting(Guard::builder(fresh(), principal).ledger(ledger));
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let streams = guard.streams().wrap(tokio::io::split(theirs));
     let (server, gate) = tally(&guard);
@@ -367,35 +216,16 @@ async fn who_is_revoked_is_signed_out_everywhere() {
 }
 
 #[tokio::test]
-async fn a_renewal_ends_the_handle_before_and_opening_does_not() {
+async fn of_concurrent_renewals_of_a_handle_one_succeeds() {
     for store in Store::each() {
         let fleet = Fleet::on(store).await;
         let [here, there] = fleet.clients("alice").await;
-        let first = tool(&here, "cart", json!({})).await["structuredContent"].clone();
-        for client in [&here, &there] {
-            assert_eq!(
-                tool(client, "look", first.clone()).await["structuredContent"]["value"],
-                0
-            );
-        }
-        let second = tool(&here, "put", first.clone()).await["structuredContent"].clone();
-        for name in ["look", "put"] {
-            assert_eq!(
-                tool(&there, name, first.clone()).await,
-                refusal(Profile::Handle)
-            );
-            assert_eq!(fleet.refusals.code(), "used");
-        }
-        assert_eq!(
-            tool(&there, "look", second.clone()).await["structuredContent"]["value"],
-            1
-        );
-        // Of concurrent renewals one succeeds.
+        let cart = tool(&here, "cart", json!({})).await["structuredContent"].clone();
         let all = (0..8).map(|at| {
             tool(
                 if at % 2 == 0 { &here } else { &there },
                 "put",
-                second.clone(),
+                cart.clone(),
             )
         });
         let put = join_all(all).await;
@@ -404,10 +234,17 @@ async fn a_renewal_ends_the_handle_before_and_opening_does_not() {
     }
 }
 
+fn reusable() -> LedgerSettings {
+    LedgerSettings {
+        reusable_request_state: true,
+        ..LedgerSettings::default()
+    }
+}
+
 #[tokio::test]
 async fn what_takes_a_ledger_says_so_without_one() {
     let build = || Guard::builder(fresh(), anonymous);
-    let error = build().reusable_request_state().build().unwrap_err();
+    let error = build().ledger_settings(reusable()).build().unwrap_err();
     assert!(error.to_string().contains("ledger"), "{error}");
     let guard = build().build().unwrap();
     let error = guard
@@ -418,7 +255,7 @@ async fn what_takes_a_ledger_says_so_without_one() {
 
     let refusals = Refusals::default();
     let guard = Guard::builder(fresh(), from_claims).on_refused(refusals.hook());
-    let served = replica(guard.build().unwrap()).await;
+    let served = replica(guard).await;
     let alice = client(&served.uri, "alice").await;
     let cart = tool(&alice, "cart", json!({})).await["structuredContent"].clone();
     assert_eq!(tool(&alice, "put", cart).await, internal(Profile::Handle));

@@ -18,6 +18,7 @@ mod over_http;
 mod over_streams;
 mod readme;
 mod script;
+mod scripted_ledger;
 mod scripted_server;
 #[path = "../common/serving.rs"]
 mod serving;
@@ -29,3 +30,5 @@ mod valkey_ledger;
 #[path = "../../../../mcp/tests/guard/world.rs"]
 #[expect(dead_code, reason = "the engine's own guard is not asked here")]
 mod world;
+#[path = "../../../../mcp/tests/guard/world_ledger.rs"]
+mod world_ledger;

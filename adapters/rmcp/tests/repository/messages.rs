@@ -9,6 +9,10 @@ pub struct Found {
     pub anybodys: Vec<bool>,
     pub delivered: Value,
     pub did: Vec<Value>,
+    /// The commands that the ledger got, but `open`.
+    pub commands: Vec<&'static str>,
+    /// What is wrong with an event during this one.
+    pub wrong: Option<String>,
     pub answered: Value,
     pub reported: Vec<Value>,
     /// The message that was sent, to compare with its echo.

@@ -1,8 +1,10 @@
 //! Lines on a duplex stream, as over stdio.
 
+use std::error::Error;
 use std::time::Duration;
 
-use rmcp::ServiceExt as _;
+use rmcp::transport::IntoTransport;
+use rmcp::{RoleServer, ServiceExt as _};
 use sealwax_rmcp::Protected;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
@@ -17,9 +19,9 @@ pub struct Lines {
 }
 
 impl Lines {
-    pub fn new(
+    pub fn new<E: Error + Send + Sync + 'static, A>(
         server: Protected<Server>,
-        streams: (ReadHalf<DuplexStream>, WriteHalf<DuplexStream>),
+        streams: impl IntoTransport<RoleServer, E, A>,
         ours: DuplexStream,
     ) -> Self {
         tokio::spawn(async move { server.serve(streams).await.unwrap().waiting().await });

@@ -1,16 +1,18 @@
 //! The script of a handler, in terms of the crate's public API.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use sealwax_rmcp::{Handle, Received, Refused, SealedHandle, Sessions, State};
+use sealwax_rmcp::{ReferenceHandle, Refused, SealedHandle, Session, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::scripted_server::{Server, SomeSessions};
+use crate::scripted_server::{Running, Server};
 
 type Context = RequestContext<RoleServer>;
 
@@ -19,10 +21,10 @@ impl Server {
     async fn run(
         &self,
         carried: Option<(&str, Option<String>)>,
-        context: &impl Received,
+        extensions: &Extensions,
         request: Option<&Context>,
     ) -> Result<Value, ErrorData> {
-        let session = self.session("session", &Value::Null, context, request)?;
+        let session = self.session("session", &Value::Null, extensions, request)?;
         let operations = {
             let mut scene = self.stage.lock();
             scene.found.delivered = json!({"session": session});
@@ -41,22 +43,40 @@ impl Server {
                     returned = self.stage.lock().world.resolved(&operation[1]);
                     with_states(&mut returned, request)?;
                 }
+                "result" => returned = Self::result_of_session(request)?,
                 "throw" => {
                     return Err(ErrorData::new(ErrorCode(-32000), "the handler's own", None));
                 }
                 _ => {
-                    let did = self.operate(operation, context, request).await;
+                    let did = self.operate(operation, extensions, request).await;
                     self.stage.lock().found.did.push(did);
                 }
             }
         }
+        let during = self.stage.lock().event["during"].clone();
+        let played: BoxFuture<'_, _> = Box::pin(self.play(&during));
+        let wrong = played.await.err();
+        self.stage.lock().found.wrong = wrong;
         Ok(returned)
+    }
+
+    /// Plays what happens while this handler runs.
+    async fn play(&self, events: &Value) -> Result<(), String> {
+        Running::during(self).play(events).await
+    }
+
+    /// The result of a tool that is made from its session's value.
+    fn result_of_session(request: Option<&Context>) -> Result<Value, ErrorData> {
+        let session = Session::<Value>::of(&request.unwrap().extensions)?.unwrap();
+        let result = session
+            .result(|value| CallToolResult::success(vec![ContentBlock::text(value.to_string())]));
+        Ok(json!(result))
     }
 
     async fn operate(
         &self,
         operation: &Value,
-        context: &impl Received,
+        extensions: &Extensions,
         request: Option<&Context>,
     ) -> Value {
         let name = operation[0].as_str().unwrap();
@@ -67,8 +87,9 @@ impl Server {
                     None => Value::Null,
                 })
             }
+            ("update", Some(request)) => Self::update(operation, request),
             ("session" | "write" | "fork", _) => {
-                self.session(name, &operation[1], context, request)
+                self.session(name, &operation[1], extensions, request)
             }
             (_, Some(request)) => return self.handle(operation, request).await,
             _ => panic!("no notification does {name}"),
@@ -84,16 +105,27 @@ impl Server {
         &self,
         name: &str,
         value: &Value,
-        context: &impl Received,
+        extensions: &Extensions,
         request: Option<&Context>,
     ) -> Result<Value, ErrorData> {
-        match &self.sessions {
-            SomeSessions::None => Ok(Value::Null),
-            SomeSessions::Held(sessions) => {
-                in_session(sessions, name, value.clone(), context, request)
-            }
-            SomeSessions::OfServer(sessions) => in_session(sessions, name, (), context, request),
+        match self.held_by_server {
+            false => in_session(name, value.clone(), extensions, request),
+            true => in_session(name, (), extensions, request),
         }
+    }
+
+    /// Adds to the number of a session. With `fails`, the function panics at a newer value.
+    fn update(operation: &Value, request: &Context) -> Result<Value, ErrorData> {
+        let added = operation[1].as_i64().unwrap();
+        let fails = operation[2]["fails"] == true;
+        let calls = AtomicUsize::new(0);
+        let mut session = Session::<Value>::of(&request.extensions)?.unwrap();
+        session.update(move |value| {
+            let calls = calls.fetch_add(1, Ordering::Relaxed);
+            assert!(!fails || calls == 0, "as the transcript wants it");
+            *value = json!(value.as_i64().unwrap() + added);
+        })?;
+        Ok("ok".into())
     }
 
     async fn handle(&self, operation: &Value, context: &Context) -> Value {
@@ -101,12 +133,17 @@ impl Server {
         let handle_type = operation[1].as_str().unwrap();
         let third = self.stage.lock().world.resolved(&operation[2]);
         let sent = third.as_str().unwrap_or_default();
-        let handles = self.guard.handles(handle_type);
+        let handles = self.guard.reference_handles(handle_type);
         let handles = match options["maxAge"].as_u64() {
             Some(age) => handles.max_age(Duration::from_secs(age)),
             None => handles,
         };
-        let held = self.guard.held_handles(handle_type);
+        let held = self.guard.self_contained_handles(handle_type);
+        let held = if options["once"] == true {
+            held.single_use()
+        } else {
+            held
+        };
         let ended = |()| json!("ok");
         let did = match operation[0].as_str().unwrap() {
             "mint" => handles.mint(context).map(told),
@@ -118,12 +155,14 @@ impl Server {
                 let opened = held.open::<Value>(context, sent).await;
                 opened.map(|held| json!({"value": held.value, "generation": held.generation}))
             }
-            "renew" => {
-                let mut opened = held.open::<Value>(context, sent).await.unwrap();
-                opened.value = operation[3].clone();
-                let renewed = held.renew(context, &opened).await;
-                renewed.map(|it| json!({"handle": it.handle}))
-            }
+            "renew" => match held.open::<Value>(context, sent).await {
+                Ok(mut opened) => {
+                    opened.value = operation[3].clone();
+                    let renewed = held.renew(context, &opened).await;
+                    renewed.map(|it| json!({"handle": it.handle}))
+                }
+                Err(refused) => Err(refused),
+            },
             "end" if options["held"] == true => held.end(context, sent).await.map(ended),
             "end" => handles.end(context, sent).await.map(ended),
             other => panic!("no operation is named {other}"),
@@ -158,7 +197,7 @@ fn with_states(value: &mut Value, request: Option<&Context>) -> Result<(), Error
     }
 }
 
-fn told(handle: Handle) -> Value {
+fn told(handle: ReferenceHandle) -> Value {
     json!({"handle": handle.handle})
 }
 
@@ -178,13 +217,12 @@ fn failed(refused: Refused) -> Value {
 }
 
 fn in_session<T: Serialize + DeserializeOwned>(
-    sessions: &Sessions<T>,
     name: &str,
     value: T,
-    context: &impl Received,
+    extensions: &Extensions,
     request: Option<&Context>,
 ) -> Result<Value, ErrorData> {
-    let Some(mut session) = sessions.of(context)? else {
+    let Some(mut session) = Session::<T>::of(extensions)? else {
         return Ok(Value::Null);
     };
     match name {
@@ -213,7 +251,7 @@ macro_rules! lists {
         ) -> Result<$result, ErrorData> {
             let cursor = request.and_then(|request| request.cursor);
             let carried = Some(("cursor", cursor));
-            let mut result = self.run(carried, &context, Some(&context)).await?;
+            let mut result = self.run(carried, &context.extensions, Some(&context)).await?;
             if result.get($member).is_none() {
                 result[$member] = json!([]);
             }
@@ -250,7 +288,9 @@ impl ServerHandler for Server {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         let carried = Some(("state", request.request_state));
-        let mut result = self.run(carried, &context, Some(&context)).await?;
+        let mut result = self
+            .run(carried, &context.extensions, Some(&context))
+            .await?;
         if asks(&result) {
             return Ok(CallToolResponse::InputRequired(read(result)));
         }
@@ -266,7 +306,9 @@ impl ServerHandler for Server {
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
         let carried = Some(("state", request.request_state));
-        let mut result = self.run(carried, &context, Some(&context)).await?;
+        let mut result = self
+            .run(carried, &context.extensions, Some(&context))
+            .await?;
         if asks(&result) {
             return Ok(GetPromptResponse::InputRequired(read(result)));
         }
@@ -282,7 +324,9 @@ impl ServerHandler for Server {
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let carried = Some(("state", request.request_state));
-        let mut result = self.run(carried, &context, Some(&context)).await?;
+        let mut result = self
+            .run(carried, &context.extensions, Some(&context))
+            .await?;
         if asks(&result) {
             return Ok(ReadResourceResponse::InputRequired(read(result)));
         }
@@ -307,7 +351,9 @@ impl ServerHandler for Server {
         let params = request.params.unwrap_or_default();
         let cursor = params["cursor"].as_str().map(Into::into);
         let carried = Some(("cursor", cursor));
-        let result = self.run(carried, &context, Some(&context)).await?;
+        let result = self
+            .run(carried, &context.extensions, Some(&context))
+            .await?;
         Ok(CustomResult::new(result))
     }
 
@@ -316,6 +362,6 @@ impl ServerHandler for Server {
         _: CustomNotification,
         context: NotificationContext<RoleServer>,
     ) {
-        self.run(None, &context, None).await.unwrap();
+        self.run(None, &context.extensions, None).await.unwrap();
     }
 }

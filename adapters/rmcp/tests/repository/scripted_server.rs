@@ -14,10 +14,12 @@ use sealwax_rmcp::{
 };
 use serde_json::{Value, json};
 
+use crate::matching::compare;
 use crate::messages::Found;
 use crate::over_http::{Http, http};
 use crate::over_streams::Lines;
-use crate::world::{NOW, World, codec};
+use crate::scripted_ledger::with_ledger;
+use crate::world::{World, codec};
 
 /// The state of the current message.
 pub struct Scene {
@@ -40,19 +42,12 @@ impl Stage {
     }
 }
 
-/// The sessions, as the transcript sets them.
-#[derive(Clone)]
-pub enum SomeSessions {
-    None,
-    Held(Sessions<Value>),
-    OfServer(Sessions<()>),
-}
-
 #[derive(Clone)]
 pub struct Server {
     pub stage: Stage,
     pub guard: Guard,
-    pub sessions: SomeSessions,
+    /// Whether the server holds the state of sessions.
+    pub held_by_server: bool,
 }
 
 pub struct Running {
@@ -71,15 +66,20 @@ impl Running {
             found: Found::default(),
             gone: HashSet::new(),
         })));
-        let codec = codec(file, &json!({"key": "both"}), NOW);
+        let clock = stage.lock().world.clock.clone();
+        let codec = codec(file, &json!({"key": "both"}), clock);
         let who = stage.clone();
         let builder = Guard::builder(codec, move |_: &RequestContext<RoleServer>| principal(&who));
-        let guard = options(builder, &stage, settings).build().unwrap();
-        let sessions = sessions(&guard, &stage, &settings["sessions"]);
+        let builder = options(builder, &stage, settings);
+        let builder = match sessions(&stage, &settings["sessions"]) {
+            Some(sessions) => builder.sessions(sessions),
+            None => builder,
+        };
+        let guard = builder.build().unwrap();
         let server = guard.protect(Server {
             stage: stage.clone(),
             guard: guard.clone(),
-            sessions,
+            held_by_server: settings["sessions"]["heldByServer"] == true,
         });
         Self {
             stage,
@@ -90,9 +90,37 @@ impl Running {
         }
     }
 
-    pub async fn play(&mut self, event: &Value) -> Found {
+    /// For what happens while a handler runs.
+    pub fn during(server: &Server) -> Self {
+        Self {
+            stage: server.stage.clone(),
+            guard: server.guard.clone(),
+            server: server.guard.protect(server.clone()),
+            transport: Value::Null,
+            lines: None,
+        }
+    }
+
+    /// Plays events. Returns what differs first.
+    pub async fn play(&mut self, events: &Value) -> Result<(), String> {
+        for (at, event) in events.as_array().into_iter().flatten().enumerate() {
+            let outer = {
+                let mut scene = self.stage.lock();
+                let found = std::mem::take(&mut scene.found);
+                (std::mem::take(&mut scene.event), found)
+            };
+            let found = self.found(event).await;
+            let mut scene = self.stage.lock();
+            (scene.event, scene.found) = outer;
+            compare(&mut scene.world, event, &found).map_err(|why| format!("event {at}: {why}"))?;
+        }
+        Ok(())
+    }
+
+    async fn found(&mut self, event: &Value) -> Found {
         let message = {
             let mut scene = self.stage.lock();
+            scene.world.before(event);
             let message = scene.world.resolved(&event["message"]);
             scene.event = event.clone();
             scene.found = Found {
@@ -125,6 +153,10 @@ impl Running {
                     Some(ttl) => layer.ttl(Duration::from_secs(ttl)),
                     None => layer,
                 };
+                let layer = match self.transport["idle"].as_u64() {
+                    Some(idle) => layer.idle(Duration::from_secs(idle)),
+                    None => layer,
+                };
                 let layer = if self.transport["sep1359"] == true {
                     layer.sep1359()
                 } else {
@@ -134,6 +166,7 @@ impl Running {
                 self.call(event, message, service).await
             }
             Some("stdio") => self.line(event, message).await,
+            Some("operator") => self.revoke(event).await,
             other => panic!("no way is named {other:?}"),
         };
         if event["notification"] == true {
@@ -149,6 +182,12 @@ impl Running {
         }
         found.answered = answered;
         found
+    }
+
+    async fn revoke(&self, event: &Value) -> Value {
+        let whom = event["revoke"].as_str().unwrap();
+        let principal = self.stage.lock().world.principal(whom).unwrap();
+        json!({"done": self.guard.revoke(&principal, None).await.is_ok()})
     }
 
     /// Waits for the effects of a notification, which has no answer.
@@ -199,6 +238,10 @@ impl Running {
                 Some(ttl) => streams.ttl(Duration::from_secs(ttl)),
                 None => streams,
             };
+            let streams = match self.transport["idle"].as_u64() {
+                Some(idle) => streams.idle(Duration::from_secs(idle)),
+                None => streams,
+            };
             let streams = if self.transport["sep1359"] == true {
                 streams.sep1359()
             } else {
@@ -240,6 +283,9 @@ fn options(mut builder: GuardBuilder, stage: &Stage, settings: &Value) -> GuardB
         let names = names.as_array().unwrap().iter();
         builder = builder.only(target, names.map(|name| name.as_str().unwrap()));
     }
+    if settings["ledger"].is_string() {
+        builder = with_ledger(builder, stage, &settings["ledgerOptions"]);
+    }
     match settings["accept"].as_str() {
         Some(how) => builder.accept(Remembers {
             stage: stage.clone(),
@@ -249,41 +295,32 @@ fn options(mut builder: GuardBuilder, stage: &Stage, settings: &Value) -> GuardB
     }
 }
 
-fn sessions(guard: &Guard, stage: &Stage, settings: &Value) -> SomeSessions {
-    if !settings.is_object() {
-        return SomeSessions::None;
-    }
-    macro_rules! built {
-        ($builder:expr) => {{
-            let mut builder = $builder;
-            if let Some(ttl) = settings["ttl"].as_u64() {
-                builder = builder.ttl(Duration::from_secs(ttl));
-            }
-            if settings["noExpiry"] == true {
-                builder = builder.no_expiry();
-            }
-            let required = &settings["required"];
-            if *required == true {
-                builder = builder.require_all();
-            }
-            let names = |value: &Value| -> Vec<String> {
-                serde_json::from_value(value.clone()).unwrap_or_default()
-            };
-            builder = builder.require_methods(names(&required["methods"]));
-            builder
-                .require_tools(names(&required["tools"]))
-                .build()
-                .unwrap()
-        }};
-    }
-    if settings["heldByServer"] == true {
-        return SomeSessions::OfServer(built!(guard.sessions_held_by_server()));
-    }
+/// Returns the sessions, as the transcript sets them.
+fn sessions(stage: &Stage, settings: &Value) -> Option<Sessions> {
+    settings.as_object()?;
     let (stage, initial) = (stage.clone(), settings["initial"].clone());
-    SomeSessions::Held(built!(guard.sessions(move |_, _| {
-        stage.asked("begin");
-        ready(Ok(initial.clone()))
-    })))
+    let mut sessions = match settings["heldByServer"] == true {
+        true => Sessions::held_by_server(),
+        false => Sessions::new(move |_, _| {
+            stage.asked("begin");
+            ready(Ok(initial.clone()))
+        }),
+    };
+    if let Some(ttl) = settings["ttl"].as_u64() {
+        sessions = sessions.ttl(Duration::from_secs(ttl));
+    }
+    if settings["noExpiry"] == true {
+        sessions = sessions.no_expiry();
+    }
+    let required = &settings["required"];
+    if *required == true {
+        sessions = sessions.require_all();
+    }
+    let names = |value: &Value| -> Vec<String> {
+        serde_json::from_value(value.clone()).unwrap_or_default()
+    };
+    sessions = sessions.require_methods(names(&required["methods"]));
+    Some(sessions.require_tools(names(&required["tools"])))
 }
 
 /// `Accept`, as a transcript sets it.

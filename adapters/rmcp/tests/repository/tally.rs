@@ -10,9 +10,10 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use sealwax::Principal;
-use sealwax_rmcp::ledger::{Memory, Redis, Sqlite};
+use sealwax_rmcp::ledger::{LedgerSettings, Memory, Redis, Sqlite};
 use sealwax_rmcp::{
-    Guard, GuardBuilder, Handles, HeldHandles, Refused, Session, Sessions, State, from_claims,
+    Guard, GuardBuilder, ReferenceHandles, Refused, SelfContainedHandles, Session, Sessions, State,
+    from_claims,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -24,9 +25,8 @@ use crate::valkey::{Valkey, folder};
 
 #[derive(Clone)]
 pub struct Tally {
-    sessions: Sessions<u32>,
-    rows: Handles,
-    carts: HeldHandles,
+    rows: ReferenceHandles,
+    carts: SelfContainedHandles,
     pub gate: Arc<Gate>,
 }
 
@@ -101,16 +101,6 @@ impl Tally {
         Ok(text("added"))
     }
 
-    #[tool(description = "One more, unless it is 1 already")]
-    async fn shy(&self, mut session: Session<u32>) -> Result<CallToolResult, ErrorData> {
-        session.update(|value| {
-            assert_eq!(*value, 0, "a function that does not like it");
-            *value += 1;
-        })?;
-        self.gate.pass(true).await;
-        Ok(text("added"))
-    }
-
     #[tool(description = "Writes once its client is gone")]
     async fn linger(
         &self,
@@ -122,21 +112,6 @@ impl Tally {
         context.ct.cancelled().await;
         self.gate.came.add_permits(1);
         Ok(text("nobody hears it"))
-    }
-
-    #[tool(description = "Writes, and asks back once")]
-    async fn ask(
-        &self,
-        state: State<u32>,
-        mut session: Session<u32>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        match state.get() {
-            None => {
-                session.write(50)?;
-                Ok(InputRequiredResult::from_request_state(state.write(&1)?).into())
-            }
-            Some(_) => Ok(text(&format!("{}", session.value())).into()),
-        }
     }
 
     #[tool(description = "Asks back once")]
@@ -204,20 +179,6 @@ impl Tally {
 
 #[tool_handler]
 impl ServerHandler for Tally {
-    /// `tally/write`: a write outside of tools.
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        let waits = request.params.is_some_and(|it| it["wait"] == true);
-        if let Some(mut session) = self.sessions.of(&context)? {
-            session.write(70)?;
-        }
-        self.gate.pass(waits).await;
-        Ok(CustomResult::new(json!({"resultType": "complete"})))
-    }
-
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }
@@ -249,7 +210,10 @@ impl Store {
             // Everything is on this machine, so there is one clock.
             Self::Valkey(valkey) => guard
                 .ledger(Redis::open(&valkey.url()).unwrap())
-                .ledger_allowance(Duration::ZERO),
+                .ledger_settings(LedgerSettings {
+                    clock_tolerance: Some(Duration::ZERO),
+                    ..LedgerSettings::default()
+                }),
         }
     }
 }
@@ -281,15 +245,21 @@ pub fn tally(guard: &Guard) -> (Tally, Arc<Gate>) {
         go: Semaphore::new(0),
     });
     let server = Tally {
-        sessions: guard.sessions(|_, _| async { Ok(0) }).build().unwrap(),
-        rows: guard.handles("row"),
-        carts: guard.held_handles("cart").single_use(),
+        rows: guard.reference_handles("row"),
+        carts: guard.self_contained_handles("cart").single_use(),
         gate: Arc::clone(&gate),
     };
     (server, gate)
 }
 
-pub async fn replica(guard: Guard) -> Replica {
+/// Builds a guard with sessions that count.
+pub fn counting(guard: GuardBuilder) -> Guard {
+    let sessions = Sessions::new(|_, _| async { Ok(0) });
+    guard.sessions(sessions).build().unwrap()
+}
+
+pub async fn replica(guard: GuardBuilder) -> Replica {
+    let guard = counting(guard);
     let (server, gate) = tally(&guard);
     let uri = serve(guard.protect(server)).await;
     Replica { uri, guard, gate }
@@ -305,9 +275,9 @@ impl Fleet {
         let guard = || {
             let builder = Guard::builder(codec.clone(), from_claims)
                 // A busy machine is not what these tests are about.
-                .accept_timeout(Duration::from_secs(20))
+                .time_limit(Duration::from_secs(20))
                 .on_refused(refusals.hook());
-            options(store.of(builder)).build().unwrap()
+            options(store.of(builder))
         };
         let replicas = [replica(guard()).await, replica(guard()).await];
         let fleet = Self {

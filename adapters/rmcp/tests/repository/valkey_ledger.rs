@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealwax::Principal;
 use sealwax_mcp::Profile;
-use sealwax_rmcp::ledger::Redis;
+use sealwax_rmcp::ledger::{LedgerSettings, Redis};
 use sealwax_rmcp::{Guard, from_claims};
 use serde_json::{Value, json};
 
@@ -142,10 +142,13 @@ async fn a_cluster_is_one_ledger() {
         let client_of = redis::cluster::ClusterClient::new(urls).unwrap();
         let guard = Guard::builder(codec.clone(), from_claims)
             .ledger(Redis::cluster(client_of))
-            .ledger_label(label)
-            .ledger_allowance(Duration::ZERO)
+            .ledger_settings(LedgerSettings {
+                label: label.into(),
+                clock_tolerance: Some(Duration::ZERO),
+                ..LedgerSettings::default()
+            })
             .on_refused(refusals.hook());
-        let served = replica(guard.build().unwrap()).await;
+        let served = replica(guard).await;
         served
             .guard
             .revoke(&Principal::subject("nobody"), None)

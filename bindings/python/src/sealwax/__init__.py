@@ -31,19 +31,18 @@ from ._sealer import Opened, Sealer
 from ._sessions import Session, SessionMetadata, Sessions
 from ._view import View
 from ._wire import (
-    Carried,
     Inspected,
     Principal,
     Profile,
+    TokenFields,
     answer,
-    carried,
     inspect,
     principal_from_claims,
     request_context,
+    token_fields,
 )
 
 __all__ = [
-    "Carried",
     "Codec",
     "EntropyUnavailable",
     "Expired",
@@ -67,6 +66,7 @@ __all__ = [
     "SessionId",
     "SessionMetadata",
     "Sessions",
+    "TokenFields",
     "TooLarge",
     "Unauthentic",
     "UnknownKey",
@@ -75,8 +75,8 @@ __all__ = [
     "WrongPurpose",
     "__version__",
     "answer",
-    "carried",
     "inspect",
     "principal_from_claims",
     "request_context",
+    "token_fields",
 ]

@@ -118,11 +118,11 @@ def _inspect(asked: argparse.Namespace) -> str:
     ring = _ring(asked.key_file)
     text = _stdin() if asked.text is None else asked.text
     given = *pair(untrusted("text", text)), NULL if ring is None else ring._ring
-    room = lib.SEALWAX_REPORT_MAX
+    capacity = lib.SEALWAX_REPORT_MAX
     if asked.json:
-        return call_for_text(lib.sealwax_report_json, *given, room=room)
+        return call_for_text(lib.sealwax_report_json, *given, capacity=capacity)
     now = int(time.time()) if asked.now is None else asked.now
-    return call_for_text(lib.sealwax_report_words, *given, now, room=room)
+    return call_for_text(lib.sealwax_report_words, *given, now, capacity=capacity)
 
 
 def _ring(key_file: str | None) -> sealwax.KeyRing | None:

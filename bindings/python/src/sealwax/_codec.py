@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, overload
 
 from ._keys import KeyRing
-from ._native import Desks, Opaque, ffi, lib, number, optional_text, own, pair, text
+from ._native import Opaque, OutParamsPool, ffi, lib, number, optional_text, own, pair, text
 from ._view import View
 
 
@@ -35,7 +35,7 @@ class Codec(Opaque):
     principal_mismatch
     """
 
-    __slots__ = ("_codec", "_description", "_desks", "_metadata_room")
+    __slots__ = ("_codec", "_description", "_metadata_capacity", "_out_params")
 
     def __init__(
         self,
@@ -55,8 +55,8 @@ class Codec(Opaque):
         }
         limits = ffi.new("sealwax_limits *", numbers)
         self._codec = own("sealwax_codec", lib.sealwax_codec_new, ring._ring, *name, limits)
-        self._desks = Desks(lib.sealwax_token_limit(self._codec))
-        self._metadata_room = lib.sealwax_metadata_limit(self._codec)
+        self._out_params = OutParamsPool(lib.sealwax_token_limit(self._codec))
+        self._metadata_capacity = lib.sealwax_metadata_limit(self._codec)
         self._description = f"<Codec {audience!r}, keys {' '.join(ring.ids)}>"
 
     @overload
@@ -92,7 +92,7 @@ class Codec(Opaque):
 
     def _view(self, function: Any, *parts: Any) -> View:
         view = own("sealwax_view", function, self._codec, *parts)
-        return View(view, self._desks, self._metadata_room, self._description)
+        return View(view, self._out_params, self._metadata_capacity, self._description)
 
     def __repr__(self) -> str:
         return self._description

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
     Check: TypeAlias = "Callable[[Connection], Awaitable[None]]"
 
@@ -24,24 +24,20 @@ class Connection:
     def __init__(self, connection: Any, release: Callable[[Any], Any]) -> None:
         self._connection, self._release = connection, release
 
-    async def execute(self, *command: Any) -> Any:
-        """Send a command and return the reply."""
+    async def execute(self, *command: Any) -> dict[str, Any]:
+        """Send a command, and return the answer in the form of the core."""
         await self._connection.send_command(*command)
-        return await self._connection.read_response()
-
-    async def pipeline(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Send commands together, and return the replies; that of one may be an error."""
-        for command in commands:
-            await self._connection.send_command(*command)
-        return [await self._reply() for _ in commands]
-
-    async def _reply(self) -> Any:
         try:
-            return await self._connection.read_response()
+            found = await self._connection.read_response()
         except Exception as error:
             if not self._connection.is_connected:
                 raise
-            return error
+            # The client's classes are named after the codes, which their texts lack.
+            name = type(error).__name__.removesuffix("Error").upper()
+            return {"error": f"{error}" if name == "RESPONSE" else f"{name} {error}"}
+        if isinstance(found, list):
+            return {"texts": [_text(one) for one in found]}
+        return {"number": found} if isinstance(found, int) else {"text": _text(found)}
 
     async def renew(self) -> None:
         """Connect anew: another server may answer than before."""
@@ -151,3 +147,7 @@ async def _returned(connecting: asyncio.Task[Connection]) -> None:
     """Give back a connection that came too late for its command."""
     with suppress(Exception, asyncio.CancelledError):
         await (await connecting).release()
+
+
+def _text(item: Any) -> str:
+    return item.decode(errors="replace") if isinstance(item, bytes) else str(item)

@@ -30,9 +30,9 @@ _COMMON: dict[bytes, Document] = {
     )
 }
 #: The outputs of a call: the exchange it begins, its text, the text's length, and the error.
-_Desk: TypeAlias = "tuple[Any, Any, Any, Any]"
-#: The free ones. `pop` and `append` are atomic, as those of `Desks` are.
-_desks: list[_Desk] = []
+_OutParams: TypeAlias = "tuple[Any, Any, Any, Any]"
+#: The free ones. `pop` and `append` are atomic, as those of `OutParamsPool` are.
+_out_params: list[_OutParams] = []
 
 
 def seconds(name: str, value: int | None) -> int | None:
@@ -41,7 +41,7 @@ def seconds(name: str, value: int | None) -> int | None:
     return value
 
 
-def sent(value: object) -> str | bool | None:
+def client_value(value: object) -> str | bool | None:
     """Return a client's value as documents take it: a text, ``True`` for any other, or ``None``."""
     if value is None:
         return None
@@ -70,9 +70,9 @@ class Guard(Opaque):
         """Begin the exchange of a message at the SDK's handlers."""
         return _begun(lib.sealwax_guard_message, self._guard, document, *pair(arguments))
 
-    def revoke(self, principal: Document, lives: int | None) -> tuple[Exchange, Document]:
+    def revoke(self, principal: Document, retain_for: int | None) -> tuple[Exchange, Document]:
         """Begin the exchange that revokes whatever a principal was issued until now."""
-        return _begun(lib.sealwax_guard_revoke, self._guard, principal, lives or 0)
+        return _begun(lib.sealwax_guard_revoke, self._guard, principal, retain_for or 0)
 
     def transport(
         self, document: Document, initialize: bytes | None = None
@@ -103,28 +103,28 @@ class Exchange(Opaque):
 
     def write(self, value: bytes) -> None:
         """Write the session's value, as JSON."""
-        desk = _desk()
+        out_params = _new_out_params()
         with self._lock:
-            if lib.sealwax_exchange_write(self._living(), value, len(value), desk[3]):
-                fail(desk[3])
-        _desks.append(desk)
+            if lib.sealwax_exchange_write(self._living(), value, len(value), out_params[3]):
+                fail(out_params[3])
+        _out_params.append(out_params)
 
     def update(self, value: bytes) -> None:
         """Write the session's value as its update functions made it, as JSON."""
-        desk = _desk()
+        out_params = _new_out_params()
         with self._lock:
-            if lib.sealwax_exchange_update(self._living(), value, len(value), desk[3]):
-                fail(desk[3])
-        _desks.append(desk)
+            if lib.sealwax_exchange_update(self._living(), value, len(value), out_params[3]):
+                fail(out_params[3])
+        _out_params.append(out_params)
 
     def seal_state(self, value: bytes) -> str:
         """Return the token of the next ``requestState``, a value as JSON."""
         return self._text(lib.sealwax_exchange_seal_state, value, len(value)).decode()
 
-    def act(self, act: Document, value: bytes | None = None) -> tuple[Exchange, Document]:
+    def handle(self, operation: Document, value: bytes | None = None) -> tuple[Exchange, Document]:
         """Begin the exchange of one operation on a handle."""
         with self._lock:
-            return _begun(lib.sealwax_exchange_act, self._living(), act, *pair(value))
+            return _begun(lib.sealwax_exchange_handle, self._living(), operation, *pair(value))
 
     def free(self) -> None:
         """Free it; this cancels it at any step."""
@@ -137,12 +137,12 @@ class Exchange(Opaque):
         return _read(self._text(function, *arguments))
 
     def _text(self, function: Callable[..., int], *arguments: Any) -> bytes:
-        desk = _desk()
+        out_params = _new_out_params()
         with self._lock:
-            if function(self._living(), *arguments, *desk[1:]):
-                fail(desk[3])
-            text: bytes = ffi.unpack(desk[1][0], desk[2][0])
-        _desks.append(desk)
+            if function(self._living(), *arguments, *out_params[1:]):
+                fail(out_params[3])
+            text: bytes = ffi.unpack(out_params[1][0], out_params[2][0])
+        _out_params.append(out_params)
         return text
 
     def _living(self) -> Any:
@@ -153,9 +153,9 @@ class Exchange(Opaque):
         return self._exchange
 
 
-def _desk() -> _Desk:
+def _new_out_params() -> _OutParams:
     try:
-        return _desks.pop()
+        return _out_params.pop()
     except IndexError:
         return (
             ffi.new("sealwax_exchange **"),
@@ -168,13 +168,13 @@ def _desk() -> _Desk:
 def _begun(
     function: Callable[..., int], of: Any, document: Document, *more: Any
 ) -> tuple[Exchange, Document]:
-    desk = _desk()
+    out_params = _new_out_params()
     written = _write(document)
-    if function(of, written, len(written), *more, *desk):
-        fail(desk[3])
-    exchange = Exchange(desk[0][0])
-    text = ffi.unpack(desk[1][0], desk[2][0])
-    _desks.append(desk)
+    if function(of, written, len(written), *more, *out_params):
+        fail(out_params[3])
+    exchange = Exchange(out_params[0][0])
+    text = ffi.unpack(out_params[1][0], out_params[2][0])
+    _out_params.append(out_params)
     return exchange, _read(text)
 
 

@@ -64,8 +64,8 @@ class Key(Opaque):
         ``None`` for an imported secret of more than 32 bytes, which has no text form. Python
         cannot wipe a ``str``: do not keep it.
         """
-        room = lib.SEALWAX_KEY_TEXT_LEN
-        return call_for_text(lib.sealwax_key_to_text, self._key, room=room) or None
+        capacity = lib.SEALWAX_KEY_TEXT_LEN
+        return call_for_text(lib.sealwax_key_to_text, self._key, capacity=capacity) or None
 
     def __repr__(self) -> str:
         return f"<Key {self.id}>"
@@ -116,8 +116,8 @@ class KeyRing(Opaque):
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids of the keys, the sealing one first."""
-        room = lib.SEALWAX_RING_IDS_MAX
-        ids = call_for_bytes(lib.sealwax_ring_ids, self._ring, room=room).hex()
+        capacity = lib.SEALWAX_RING_IDS_MAX
+        ids = call_for_bytes(lib.sealwax_ring_ids, self._ring, capacity=capacity).hex()
         return tuple(ids[at : at + 8] for at in range(0, len(ids), 8))
 
     def __repr__(self) -> str:

@@ -9,8 +9,8 @@ from . import _json
 from ._lifetime import lifetime, unless_never
 from ._native import (
     NULL,
-    Desks,
     Opaque,
+    OutParamsPool,
     call_for_text,
     data,
     fail,
@@ -129,12 +129,12 @@ class Sealer(Opaque):
     {'page': 2}
     """
 
-    __slots__ = ("_bound", "_desks", "_purpose", "_view")
+    __slots__ = ("_bound", "_out_params", "_purpose", "_view")
 
     def __init__(
         self,
         view: Any,
-        desks: Desks,
+        pool: OutParamsPool,
         kind: int,
         *,
         label: str | None = None,
@@ -143,7 +143,7 @@ class Sealer(Opaque):
     ) -> None:
         """Bind a view's C object to a kind and its bindings; a view makes sealers."""
         self._view = view
-        self._desks = desks
+        self._out_params = pool
         self._purpose = ffi.new("sealwax_purpose *", {"kind": kind})
         # The purpose points into these buffers.
         self._bound = (
@@ -174,16 +174,18 @@ class Sealer(Opaque):
         """
         content = payload if isinstance(payload, bytes) else data("payload", payload)
         life = NULL if ttl is None and not no_expiry else lifetime(ttl, no_expiry=no_expiry)
-        desks = self._desks
+        pool = self._out_params
         try:
-            desk = desks.pop()
+            out_params = pool.pop()
         except IndexError:
-            desk = desks.new()
-        out, room, written, length, _, _, error = desk
-        if _seal(self._view, self._purpose, life, content, len(content), out, room, length, error):
+            out_params = pool.new()
+        out, capacity, written, length, _, _, error = out_params
+        if _seal(
+            self._view, self._purpose, life, content, len(content), out, capacity, length, error
+        ):
             fail(error)
         token: str = written[: length[0]].decode()
-        desks.append(desk)
+        pool.append(out_params)
         return token
 
     def seal_json(self, value: Any, *, ttl: int | None = None, no_expiry: bool = False) -> str:
@@ -198,18 +200,18 @@ class Sealer(Opaque):
         """
         wire = untrusted("token", token)
         limit = NULL if max_age is None else number("max_age", max_age)
-        desks = self._desks
+        pool = self._out_params
         try:
-            desk = desks.pop()
+            out_params = pool.pop()
         except IndexError:
-            desk = desks.new()
-        out, room, written, length, opened, told, error = desk
+            out_params = pool.new()
+        out, capacity, written, length, opened, told, error = out_params
         if _open(
-            self._view, self._purpose, limit, wire, len(wire), out, room, length, opened, error
+            self._view, self._purpose, limit, wire, len(wire), out, capacity, length, opened, error
         ):
             fail(error)
         found = Opened(written[: length[0]], facts(told))
-        desks.append(desk)
+        pool.append(out_params)
         return found
 
     def renew(
@@ -234,5 +236,5 @@ class Sealer(Opaque):
             lifetime(ttl, no_expiry=no_expiry),
             before,
             *pair(data("payload", payload)),
-            room=self._desks.room,
+            capacity=self._out_params.capacity,
         )

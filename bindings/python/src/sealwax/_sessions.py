@@ -74,12 +74,12 @@ class Sessions(Opaque):
     True
     """
 
-    __slots__ = ("_lifetime", "_room", "_view")
+    __slots__ = ("_capacity", "_lifetime", "_view")
 
-    def __init__(self, view: Any, metadata_room: int, lifetime: Any) -> None:
+    def __init__(self, view: Any, metadata_capacity: int, lifetime: Any) -> None:
         """Set the lifetime of a view's sessions, by its C object; a view makes them."""
         self._view = view
-        self._room = metadata_room
+        self._capacity = metadata_capacity
         self._lifetime = lifetime
 
     def create(self, payload: bytes | bytearray | memoryview) -> SessionMetadata:
@@ -96,10 +96,10 @@ class Sessions(Opaque):
         session = own("sealwax_session", lib.sealwax_session_open, self._view, *pair(sent))
         opened = ffi.new("sealwax_opened *")
         payload = call_for_bytes(
-            lib.sealwax_session_payload, session, room=len(sent), more=(opened,)
+            lib.sealwax_session_payload, session, capacity=len(sent), more=(opened,)
         )
         session_id = call_for_text(
-            lib.sealwax_session_id, session, room=lib.SEALWAX_SESSION_ID_LEN, more=(ffi.NULL,)
+            lib.sealwax_session_id, session, capacity=lib.SEALWAX_SESSION_ID_LEN, more=(ffi.NULL,)
         )
         return Session(payload, facts(ffi.buffer(opened)), session_id, session)
 
@@ -120,6 +120,6 @@ class Sessions(Opaque):
 
     def _write(self, function: Any, *arguments: Any) -> SessionMetadata:
         metadata: SessionMetadata = json.loads(
-            call_for_text(function, self._view, self._lifetime, *arguments, room=self._room)
+            call_for_text(function, self._view, self._lifetime, *arguments, capacity=self._capacity)
         )
         return metadata

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any
 from . import _identifiers
 from ._identifiers import Handle, SessionId
 from ._lifetime import lifetime
-from ._native import Desks, Opaque, call, call_for_text, ffi, lib, number, pair, text, untrusted
+from ._native import (
+    Opaque,
+    OutParamsPool,
+    call,
+    call_for_text,
+    ffi,
+    lib,
+    number,
+    pair,
+    text,
+    untrusted,
+)
 from ._sealer import Sealer
 from ._sessions import Sessions
 
@@ -23,13 +34,13 @@ def check_handle_type(handle_type: str) -> None:
 class View(Opaque):
     """A :class:`Codec` scoped to one principal: sealers, sessions, session ids and handles."""
 
-    __slots__ = ("_description", "_desks", "_metadata_room", "_view")
+    __slots__ = ("_description", "_metadata_capacity", "_out_params", "_view")
 
-    def __init__(self, view: Any, desks: Desks, metadata_room: int, codec: str) -> None:
+    def __init__(self, view: Any, pool: OutParamsPool, metadata_capacity: int, codec: str) -> None:
         """Hold the C object; :meth:`Codec.view` makes views."""
         self._view = view
-        self._desks = desks
-        self._metadata_room = metadata_room
+        self._out_params = pool
+        self._metadata_capacity = metadata_capacity
         self._description = f"<View of {codec}>"
 
     def state(self, session_id: str) -> Sealer:
@@ -66,15 +77,17 @@ class View(Opaque):
         A session ends after `ttl` seconds without a write, 24 hours by default; with `no_expiry`
         only at the codec's `session_max_age`.
         """
-        return Sessions(self._view, self._metadata_room, lifetime(ttl, no_expiry=no_expiry))
+        return Sessions(self._view, self._metadata_capacity, lifetime(ttl, no_expiry=no_expiry))
 
     def _sealer(self, kind: int, **bindings: Any) -> Sealer:
-        return Sealer(self._view, self._desks, kind, **bindings)
+        return Sealer(self._view, self._out_params, kind, **bindings)
 
     def mint_session_id(self) -> str:
         """Mint a session id: 64 characters, safe in an HTTP header."""
-        room = lib.SEALWAX_SESSION_ID_LEN
-        return call_for_text(lib.sealwax_mint_session_id, self._view, room=room, more=(ffi.NULL,))
+        capacity = lib.SEALWAX_SESSION_ID_LEN
+        return call_for_text(
+            lib.sealwax_mint_session_id, self._view, capacity=capacity, more=(ffi.NULL,)
+        )
 
     def verify_session_id(self, session_id: str, *, max_age: int | None = None) -> SessionId:
         """Verify a session id that came back.
@@ -91,9 +104,9 @@ class View(Opaque):
 
         A type is a lowercase letter, then up to 31 lowercase letters or digits.
         """
-        kind, room = pair(text("handle_type", handle_type)), lib.SEALWAX_HANDLE_MAX
+        kind, capacity = pair(text("handle_type", handle_type)), lib.SEALWAX_HANDLE_MAX
         return call_for_text(
-            lib.sealwax_mint_handle, self._view, *kind, room=room, more=(ffi.NULL,)
+            lib.sealwax_mint_handle, self._view, *kind, capacity=capacity, more=(ffi.NULL,)
         )
 
     def verify_handle(self, handle_type: str, handle: str, *, max_age: int | None = None) -> Handle:

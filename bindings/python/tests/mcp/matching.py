@@ -10,16 +10,19 @@ from world import World, sealer, view
 from sealwax.mcp import SESSION_META_KEY
 
 if TYPE_CHECKING:
-    from playing import Found
+    from scripted_handler import Found
 
 
 def compare(world: World, event: dict[str, Any], found: Found) -> None:
+    if found.wrong is not None:
+        raise found.wrong
     assert found.reported == event["reported"], found
     # Who is anonymous by name is not asked for.
     unasked = {"principal"} if event["as"] == "anonymous" else set[str]()
     assert found.asked == [one for one in event["asked"] if one not in unasked]
     if "anybodys" in event:
         assert found.anybodys == event["anybodys"]
+    assert found.commands == event.get("commands", found.commands)
     expected, delivered = event["delivered"], found.delivered
     assert (expected is None) == (delivered is None), (expected, delivered)
     for name, value in (expected or {}).items():
@@ -36,11 +39,18 @@ def compare(world: World, event: dict[str, Any], found: Found) -> None:
     if error is None:
         matches(world, answered, found.answered, "answered")
         return
-    # An error tells nothing more than this.
     assert found.answered is not None
-    assert found.answered.get("message", found.answered)["error"] == echoed(error, found.sent)
+    told = found.answered.get("message", found.answered)["error"]
+    exactly(world, echoed(error, found.sent), told, "error")
     if "status" in answered:
         assert found.answered["status"] == answered["status"]
+
+
+def exactly(world: World, expected: dict[str, Any], error: dict[str, Any], place: str) -> None:
+    """An error: it has no other members, and its data neither."""
+    assert expected.keys() == error.keys(), (expected, error)
+    assert expected.get("data", {}).keys() == error.get("data", {}).keys(), (expected, error)
+    matches(world, expected, error, place)
 
 
 def echoed(error: dict[str, Any], sent: dict[str, Any]) -> dict[str, Any]:
@@ -94,6 +104,9 @@ def session(world: World, expected: dict[str, Any], value: dict[str, Any], place
     versions = world.sessions.setdefault(expected["$session"], [])
     if versions:
         assert versions[-1]["sessionId"] == value["sessionId"], f"{place}: another session"
+    if "version" in expected:
+        assert versions[expected["version"]]["state"] == value["state"], place
+        return
     if "payload" in expected:
         opened = view({"key": "both"}).sessions().open(value)
         assert opened.payload.decode() == expected["payload"], place

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import json
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx2
 import mcp_types as types
 import wire
+from environment import at
 from fastmcp import FastMCP
+from matching import compare
 from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
-from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 from remembering import Remembering
+from scripted_handler import MODERN, Found, Script
+from scripted_ledger import ScriptedLedger
 from world import World, codec, principal
 
-import sealwax
-from sealwax.mcp import Guard, HandleRefused, Presented, Refusal
-from sealwax.mcp._exchange import exchange_of
-from sealwax.mcp._servers import low_level
-from sealwax.mcp._stdio import serve
-from sealwax.mcp._transport import Transport
+from sealwax.mcp import AcceptUnavailable, Guard, Presented, Refusal
+from sealwax.mcp._handler.servers import low_level
+from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._transport.stdio import serve
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from typing_extensions import Self
 
-MODERN, LEGACY = "2026-07-28", "2025-11-25"
+LEGACY = "2025-11-25"
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-CACHED = {"cacheScope": "private", "ttlMs": 0}
 PARAMS: dict[str, Any] = {
     "tools/call": types.CallToolRequestParams,
     "prompts/get": types.GetPromptRequestParams,
@@ -52,37 +52,27 @@ MAKERS: dict[str, Any] = {"mcpserver": MCPServer, "lowlevel": Server, "fastmcp":
 WAIT = 60
 
 
-@dataclass
-class Found:
-    """The outcome of an event."""
-
-    event: dict[str, Any]
-    #: The message, for what is echoed.
-    sent: dict[str, Any]
-    asked: list[str] = field(default_factory=list)
-    #: Whether each token that `accept` got belongs to no principal.
-    anybodys: list[bool] = field(default_factory=list)
-    delivered: dict[str, Any] | None = None
-    did: list[Any] = field(default_factory=list)
-    answered: dict[str, Any] | None = None
-    reported: list[dict[str, str]] = field(default_factory=list)
-
-
-class Playing:
+class Playing(Script):
     """A server of one kind with the settings of one transcript."""
 
     def __init__(self, system: str, transcript: dict[str, Any]) -> None:
         settings = transcript["settings"]
         self.world, self.found = World(), Found({}, {})
         self._stack, self._ways = AsyncExitStack(), dict[Any, Any]()
+        #: How many requests on streams are being served.
+        self._streaming = 0
         self._accepts = settings.get("accept")
         self._once = Remembering()
         people = {event["as"] for event in transcript["events"]}
+        kind, options = settings.get("ledger"), settings.get("ledgerOptions", {})
+        self._ledger = None if kind is None else ScriptedLedger(self, kind, options)
         self._guard = Guard(
             codec=codec({"key": "both"}),
             principal="anonymous" if people == {"anonymous"} else self._principal,
             on_refused=self._refused,
             accept=None if self._accepts is None else self,
+            ledger=self._ledger,
+            ledger_options=None if self._ledger is None else self._ledger.options,
             request_state_ttl=settings.get("requestStateTtl"),
             only=settings.get("only"),
         )
@@ -149,111 +139,50 @@ class Playing:
             raise OSError(self._accepts)
         self._once.ended(presented)
 
-    # What the server does.
-
-    async def _seen(self, ctx: Any, call_next: Any) -> Any:
-        """Record a message that the guard delivered."""
-        found = self.found
-        if ctx.method == found.sent.get("method"):
-            params = ctx.params or {}
-            session = None if self._sessions is None else self._sessions.of(ctx)
-            found.delivered = {
-                "state": params.get("requestState"),
-                "cursor": params.get("cursor"),
-                "session": self._told(session),
-            }
-        return await call_next(ctx)
-
-    def _told(self, session: Any) -> Any:
-        if session is None:
-            return None
-        return {"value": session.value, "generation": session.generation}
-
-    async def _handle(self, ctx: Any, _params: Any) -> Any:
-        for operation in self.found.event.get("handler", ()):
-            if operation[0] == "return":
-                return {
-                    **_demanded(ctx),
-                    **self.world.resolved(self._with_states(ctx, operation[1])),
-                }
-            if operation[0] == "throw":
-                raise MCPError(-32000, "the handler's own")
-            self.found.did.append(await self._did(ctx, operation))
-        return {}
-
-    def _with_states(self, ctx: Any, value: Any) -> Any:
-        """Return a result with what an author gets for each state that it names."""
-        if isinstance(value, list):
-            return [self._with_states(ctx, one) for one in value]
-        if not isinstance(value, dict):
-            return value
-        if "$state" in value:
-            return self._guard.write_state(ctx, value["$state"])
-        return {name: self._with_states(ctx, one) for name, one in value.items()}
-
-    async def _did(self, ctx: Any, operation: list[Any]) -> Any:
-        try:
-            return await self._operate(ctx, *operation)
-        except HandleRefused as refused:
-            return {"refused": True} if refused.error.code == -32602 else {"failed": True}
-        except sealwax.SealwaxError as error:
-            return {"error": error.code}
-
-    async def _operate(self, ctx: Any, name: str, *given: Any) -> Any:
-        if name == "state":
-            return exchange_of(self._guard, ctx).state()
-        if name in ("session", "write", "fork"):
-            session = self._sessions.of(ctx)
-            if name == "session":
-                return self._told(session)
-            return session.fork() if name == "fork" else session.write(*given) or "ok"
-        options = given[-1] if isinstance(given[-1], dict) and len(given) > 1 else {}
-        return await self._handled(ctx, name, given, options)
-
-    async def _handled(self, ctx: Any, name: str, given: Any, options: dict[str, Any]) -> Any:
-        rows = partial(self._guard.handles, max_age=options.get("maxAge"))
-        held = self._guard.held_handles(given[0])
-        handle: Any = self.world.resolved(given[1]) if len(given) > 1 else None
-        made: Any
-        if name == "mint":
-            made = await rows(given[0]).mint(ctx)
-        elif name == "check":
-            made = await rows(given[0]).check(ctx, handle)
-        elif name == "seal":
-            made = await held.seal(ctx, handle)
-        elif name == "renew":
-            made = await held.renew(ctx, await held.open(ctx, handle), given[2])
-        elif name == "open":
-            opened = await held.open(ctx, handle)
-            return {"value": opened.value, "generation": opened.opened.generation}
-        else:
-            assert name == "end"
-            await (held if options.get("held") else rows(given[0])).end(ctx, handle)
-            return "ok"
-        if "as" in options:
-            self.world.handles[options["as"]] = made.handle
-        return {"handle": made.handle}
-
     # What a client does.
 
-    async def play(self, event: dict[str, Any]) -> Found:
+    async def play(self, events: Sequence[dict[str, Any]]) -> None:
+        """Play events, each held to what it says."""
+        for event in events:
+            outer = self.found
+            try:
+                compare(self.world, event, await self._found(event))
+            finally:
+                self.found = outer
+
+    async def _found(self, event: dict[str, Any]) -> Found:
+        self.world.now += event.get("after", 0)
+        self._stack.enter_context(at(self.world.now * 1000))
+        if self._ledger is not None:
+            self._ledger.before(event)
         message = self.world.resolved(event["message"]) or {}
-        self.found = Found(event, message)
+        self.found = found = Found(event, message)
         if message and "result" not in message and not event.get("notification"):
             message.setdefault("id", 1)
         over_http = event["via"] == "http" or "header" in event
         client: Any = await self._client(wrapped=event["via"] == "http") if over_http else None
         with anyio.fail_after(WAIT):
-            if over_http:
-                answered = await self._over_http(client, event, message)
-                if event["via"] != "http":
-                    answered = answered["message"]
-            elif event["via"] == "stdio":
-                answered = await self._on_stdio(message)
-            else:
-                answered = await self._by_stream(event, message)
-        self.found.answered = answered
-        return self.found
+            found.answered = await self._answered(event, message, client)
+        return found
+
+    async def _answered(self, event: dict[str, Any], message: dict[str, Any], client: Any) -> Any:
+        if event["via"] == "operator":
+            return await self._revoked(event["revoke"])
+        if event["via"] == "stdio":
+            return await self._on_stdio(message)
+        if client is not None:
+            answered = await self._over_http(client, event, message)
+            return answered if event["via"] == "http" else answered["message"]
+        return await self._by_stream(event, message)
+
+    async def _revoked(self, who: str) -> dict[str, bool]:
+        whom = principal(who)
+        assert whom is not None
+        try:
+            await self._guard.revoke(whom)
+        except AcceptUnavailable:
+            return {"done": False}
+        return {"done": True}
 
     def _framed(self, message: dict[str, Any], *, modern: bool) -> dict[str, Any]:
         framed = {"jsonrpc": "2.0", **message}
@@ -306,15 +235,21 @@ class Playing:
     async def _by_stream(self, event: dict[str, Any], message: dict[str, Any]) -> Any:
         # The SDK knows no ping in the newest revision.
         modern = event["era"] == "modern" and message["method"] != "ping"
-        if modern not in self._ways:
-            self._ways[modern] = await self._begun(modern=modern)
-        sends, hears = self._ways[modern]
+        # What happens during a request has a stream of its own.
+        way = modern, self._streaming
+        if way not in self._ways:
+            self._ways[way] = await self._begun(modern=modern)
+        sends, hears = self._ways[way]
         framed = self._framed(message, modern=modern)
         await sends.send(SessionMessage(jsonrpc_message_adapter.validate_python(framed)))
         if "id" not in message:
             await self._served()
             return None
-        return await self._heard(hears)
+        self._streaming += 1
+        try:
+            return await self._heard(hears)
+        finally:
+            self._streaming -= 1
 
     async def _begun(self, *, modern: bool) -> Any:
         to_server, reads = anyio.create_memory_object_stream[Any](8)
@@ -350,9 +285,10 @@ class Playing:
             writes, from_server = anyio.create_memory_object_stream[str](8)
             transport = Transport(
                 self._guard,
-                self._guard._rules,
+                self._guard._engines,
                 required=False,
                 ttl=self._transport.get("ttl"),
+                idle=self._transport.get("idle"),
                 sep1359=True,
             )
             lines = Lines(reads, writes)
@@ -365,14 +301,6 @@ class Playing:
             await self._served()
             return hears.receive_nowait() if hears.statistics().current_buffer_used else None
         return _told(json.loads(await hears.receive()))
-
-
-def _demanded(ctx: Any) -> dict[str, Any]:
-    """Return what every result has in the newest revision."""
-    if ctx.protocol_version != MODERN:
-        return {}
-    cached = {} if ctx.method in ("tools/call", "prompts/get") else CACHED
-    return {"resultType": "complete", **cached}
 
 
 def _told(message: dict[str, Any]) -> dict[str, Any]:

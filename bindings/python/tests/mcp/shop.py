@@ -52,8 +52,8 @@ class Shop:
 
     def __post_init__(self) -> None:
         self.ran: list[str] = []
-        self.rows = self.guard.handles("basket", max_age=self.max_age)
-        self.held = self.guard.held_handles("order", ttl=self.max_age)
+        self.rows = self.guard.reference_handles("basket", max_age=self.max_age)
+        self.held = self.guard.self_contained_handles("order", ttl=self.max_age)
 
     def ask(self, ctx: Any, id: int, pad: int) -> types.InputRequiredResult | dict[str, Any]:
         """Ask once; then tell the state that came back, and that it was read as it was written."""

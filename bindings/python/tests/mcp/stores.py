@@ -26,7 +26,7 @@ STATE = RequestState()
 
 def served(**options: Any) -> AbstractAsyncContextManager[guarded.Served]:
     """Serve a guard that waits long: most tests are not about time, and the machine may be busy."""
-    return guarded.served(**{"accept_timeout": 20, **options})
+    return guarded.served(**{"time_limit": 20, **options})
 
 
 @contextmanager

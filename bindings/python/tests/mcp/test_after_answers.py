@@ -96,7 +96,7 @@ async def test_what_is_written_after_the_answer_raises(
     """A task that a tool left running has the context of a request that is over."""
     guard = Guard(codec=tally.codec(KEYS), principal=principal_from_access_token)
     sessions, seen, later = guard.sessions(initial=lambda _ctx: 0), Waiting(), threading.Event()
-    held, tasks = guard.held_handles("order"), []
+    held, tasks = guard.self_contained_handles("order"), []
 
     async def after(ctx: Any, session: Session) -> None:
         await until(later)

@@ -136,7 +136,7 @@ class Blocking:
 @pytest.mark.parametrize("answer", [True, None, "slow", OSError("down")])
 async def test_what_accepts_decides_and_fails_closed(answer: Any) -> None:
     accept = Deciding(answer)
-    async with served(accept=accept, accept_timeout=0.2) as of:
+    async with served(accept=accept, time_limit=0.2) as of:
         for carrier in CARRIERS:
             of.refusals.clear()
             good = await carrier.good(of.client)
@@ -160,7 +160,7 @@ async def test_what_accepts_decides_and_fails_closed(answer: Any) -> None:
 
 
 async def test_a_plain_function_that_takes_too_long_is_too_late() -> None:
-    async with served(accept=Blocking(), accept_timeout=0.2) as of:
+    async with served(accept=Blocking(), time_limit=0.2) as of:
         cursor = await Cursor().good(of.client)
         assert await Cursor().present(of.client, cursor) == Cursor.internal
         assert of.codes == ["accept_unavailable"]
@@ -252,7 +252,10 @@ async def test_nothing_that_is_sealed_is_read_back(monkeypatch: pytest.MonkeyPat
             patched.setattr(owner, name, never)
         guard = Guard(codec=codec, principal="anonymous", request_state_ttl=1)
         forking = Guard(codec=codec, principal="anonymous")
-        held, rows = guard.held_handles("order", ttl=1), guard.handles("basket", max_age=1)
+        held, rows = (
+            guard.self_contained_handles("order", ttl=1),
+            guard.reference_handles("basket", max_age=1),
+        )
         sessions = guard.sessions(held_by_server=True)
         kept = forking.sessions(initial=lambda _ctx: 7, ttl=1)
 
@@ -297,8 +300,8 @@ async def test_nothing_that_is_sealed_is_read_back(monkeypatch: pytest.MonkeyPat
     [
         ({"principal": "alice"}, "principal: expected a function"),
         ({"principal": None}, "principal: expected a function"),
-        ({"accept_timeout": 0}, "accept_timeout: expected more than 0 and at most 60 seconds"),
-        ({"accept_timeout": float("inf")}, "accept_timeout: expected more than 0 and at most 60"),
+        ({"time_limit": 0}, "time limit: expected at least a millisecond and at most 60 seconds"),
+        ({"time_limit": float("inf")}, "time limit: expected at least a millisecond"),
         ({"request_state_ttl": 0}, "ttl"),
         ({"only": {"ask": []}}, "at least one of the named"),
         ({"only": {"ask": ["i\ud800d"]}}, "only|surrogate"),
@@ -327,7 +330,7 @@ def test_wrong_types_are_type_errors() -> None:
     guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
     with pytest.raises(TypeError, match="server: expected an MCPServer"):
         guard.protect(object())
-    for handles in (guard.handles, guard.held_handles):
+    for handles in (guard.reference_handles, guard.self_contained_handles):
         with pytest.raises(sealwax.InvalidArgument):
             handles("Basket")
 
@@ -353,7 +356,7 @@ async def test_an_input_that_nothing_can_be_bound_to_is_the_clients(
 async def test_a_chain_of_held_handles_has_a_maximum_age() -> None:
     """However often they were renewed, and each with a lifetime of its own."""
     guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
-    held = guard.held_handles("order", ttl=3600, max_age=60)
+    held = guard.self_contained_handles("order", ttl=3600, max_age=60)
     now, seen = int(time.time()), list[Any]()
 
     async def it(ctx: Any) -> dict[str, Any]:

@@ -44,7 +44,7 @@ from starlette.routing import Route
 
 import sealwax
 from sealwax.mcp import Guard
-from sealwax.mcp._boundary import Boundary
+from sealwax.mcp._handler.boundary import Boundary
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -133,7 +133,7 @@ def test_the_sdk_and_the_core_agree_on_what_carries_a_request_state() -> None:
     ours = {
         method
         for method in INPUT_REQUIRED_METHODS
-        if (rule := sealwax.carried(method)) is not None and rule.kind == "request-state"
+        if (rule := sealwax.token_fields(method)) is not None and rule.kind == "request-state"
     }
     assert ours == INPUT_REQUIRED_METHODS, "the SDK has another method that may ask back"
 
@@ -196,7 +196,7 @@ def test_what_is_carried_has_no_names_but_those_that_are_refused(make: Any) -> N
     refused = {"requestState": {"request_state"}, "cursor": set[str](), "_meta": {"meta"}}
     seen: set[str] = set()
     for method, models in params_models(make).items():
-        rule = sealwax.carried(method)
+        rule = sealwax.token_fields(method)
         assert rule is None or rule.param in refused, f"{method} carries {rule}"
         for model in models:
             for name, field in model.model_fields.items():

@@ -90,7 +90,7 @@ async def test_an_authors_value_that_is_too_deep_or_too_large_is_an_error(system
     """Such as one that a client sent as a text of JSON: no value takes the server down."""
     refusals: list[Refusal] = []
     guard = Guard(codec=codec(KEYS), principal="anonymous", on_refused=refusals.append)
-    sessions, held = guard.sessions(initial=lambda _ctx: 0), guard.held_handles("order")
+    sessions, held = guard.sessions(initial=lambda _ctx: 0), guard.self_contained_handles("order")
     deep: Any = 0
     for _ in range(5_000):
         deep = [deep]

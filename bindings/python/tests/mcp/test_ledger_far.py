@@ -101,7 +101,7 @@ DRIVERS = pytest.mark.parametrize("module", ["redis", "valkey", "redisCluster", 
 @DRIVERS
 async def test_a_far_store_serves_once_it_was_connected_to(module: str) -> None:
     with one(module, DELAY) as (ledger, _, _):
-        async with guarded.served(ledger=ledger, accept_timeout=LIMIT) as of:
+        async with guarded.served(ledger=ledger, time_limit=LIMIT) as of:
             assert await served_again(of) <= 10
             # What succeeded is kept.
             assert await served_again(of) == 0
@@ -113,7 +113,7 @@ async def test_a_far_store_serves_once_it_was_connected_to(module: str) -> None:
 @DRIVERS
 async def test_half_open_connections_are_left_at_once(module: str) -> None:
     with one(module, 0) as (ledger, proxy, _):
-        async with guarded.served(ledger=ledger, accept_timeout=LIMIT) as of:
+        async with guarded.served(ledger=ledger, time_limit=LIMIT) as of:
             await served_again(of)
             await at_once(of, 4)
             proxy.lost = proxy.accepted
@@ -124,7 +124,7 @@ async def test_half_open_connections_are_left_at_once(module: str) -> None:
 @DRIVERS
 async def test_a_store_that_was_stopped_serves_again(module: str) -> None:
     with one(module, 0) as (ledger, _, port):
-        async with guarded.served(ledger=ledger, accept_timeout=LIMIT) as of:
+        async with guarded.served(ledger=ledger, time_limit=LIMIT) as of:
             await served_again(of)
             with stopped(pid(port)):
                 told = await STATE.present(of.client, await STATE.good(of.client))

@@ -14,7 +14,7 @@ import wire
 from carriers import plain
 from data_layer import KEYS, ask, call, carried, created
 from fastmcp.tools import ToolResult
-from ledgers import Behind, Deaf, Wrapped, memory, stale
+from ledgers import Behind, Wrapped, memory, stale
 from working import INTERNAL, SYSTEM_AND_STORE, add_one, at_once, until, working
 
 from sealwax.mcp.client import ClientSessions, InMemory
@@ -49,47 +49,6 @@ async def test_of_two_who_write_at_once_one_hears_of_the_other(system: str, stor
         told = [await call(client, "it", latest)]
         assert told[0]["structuredContent"] == {"did": 2}
         assert of.codes == ["stale"]
-
-
-@SYSTEM_AND_STORE
-async def test_an_older_state_is_answered_with_the_latest(system: str, store: Store) -> None:
-    async with working(add_one, store.of(tally.AUDIENCE), system) as (of, client):
-        first = await created(client)
-        second = carried(await call(client, "it", first))
-        of.ran = 0
-        for answer in (
-            await call(client, "it", first),
-            await ask(client, "tools/list", first),
-            await ask(client, "resources/list", {**first, "state": first["state"]}),
-        ):
-            ran, latest = stale(answer)
-            assert ran is False
-            assert latest["state"] == second["state"]
-            assert latest["sessionId"] == first["sessionId"]
-        assert of.ran == 0
-        assert of.codes == ["stale"] * 3
-        assert "error" in await ask(client, "tools/list", first)
-        third = carried(await call(client, "it", latest))
-        assert "error" not in await ask(client, "tools/list", {**first, **third})
-
-
-@SYSTEM_AND_STORE
-async def test_of_those_who_update_at_once_all_do(system: str, store: Store) -> None:
-    def update(session: Session) -> Any:
-        return session.update(lambda value: value + 1)
-
-    async with working(update, store.of(tally.AUDIENCE), system) as (of, client):
-        first = await created(client)
-        of.crowd = 5
-        told = await at_once(*[lambda: call(client, "it", first)] * 5)
-        of.crowd = 1
-        assert not [one for one in told if one.get("isError")]
-        assert of.ran == 5
-        assert of.codes == []
-        ran, latest = stale(await call(client, "it", first))
-        assert ran is False
-        told = await at_once(lambda: call(client, "it", latest))
-        assert told[0]["structuredContent"] == {"did": 6}
 
 
 def counted(system: str, **more: Any) -> Any:
@@ -185,38 +144,6 @@ async def test_an_update_that_fails_loses_nothing(caplog: pytest.LogCaptureFixtu
         assert of.codes == ["invalid_argument"]
         assert "found ValueError" in of.refusals[0].message
     assert "no log" not in caplog.text
-
-
-async def test_what_was_written_and_updated_is_not_written_again() -> None:
-    def both(session: Session) -> None:
-        session.write(7)
-        session.update(lambda value: value + 1)
-
-    async with working(both, {"ledger": memory()}) as (of, client):
-        first = await created(client)
-        of.crowd = 2
-        told = await at_once(*[lambda: call(client, "it", first)] * 2)
-        assert [stale(one)[0] for one in told if one.get("isError")] == [True]
-
-
-async def test_a_commit_that_nobody_heard_of_is_no_second_write(store: Store) -> None:
-    options = store.of(tally.AUDIENCE)
-    options["ledger"] = Deaf(options["ledger"], "commit", 1)
-    async with working(add_one, options) as (of, client):
-        told = await call(client, "it", await created(client))
-        assert told["structuredContent"] == {"did": 1}
-        assert options["ledger"].count("commit") == 2
-        assert "error" not in await call(client, "it", carried(told))
-        assert of.codes == []
-    options["ledger"] = Deaf(store.ledger(), "commit", 2)
-    async with working(add_one, options) as (of, client):
-        session = await created(client)
-        assert await call(client, "it", session) == INTERNAL
-        assert of.codes == ["ledger_unavailable"]
-        # The client has its token still, and hears of what was written.
-        ran, latest = stale(await call(client, "it", session))
-        assert ran is False
-        assert (await call(client, "it", latest))["structuredContent"] == {"did": 2}
 
 
 @SYSTEMS

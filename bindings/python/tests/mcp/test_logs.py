@@ -73,7 +73,7 @@ async def test_no_log_holds_a_handle_raw(system: str, caplog: pytest.LogCaptureF
         principal=principal_from_access_token,
         on_refused=refusals.append,
     )
-    rows, held = guard.handles("basket"), guard.held_handles("order")
+    rows, held = guard.reference_handles("basket"), guard.self_contained_handles("order")
     handles = [NASTY, f"basket_{NASTY}", f"{NASTY}_7", "\ud800", "A" * 9_000, {NASTY: 1}, None]
 
     async def it(ctx: Any) -> Any:

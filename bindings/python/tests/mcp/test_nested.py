@@ -13,8 +13,8 @@ from playing import Lines
 
 import sealwax
 from sealwax.mcp import Guard, Principal
-from sealwax.mcp._stdio import serve
-from sealwax.mcp._transport import Transport
+from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._transport.stdio import serve
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +45,7 @@ async def test_who_asks_it_is_not_taken_from_the_message_on_stdio() -> None:
     to_server, reads = anyio.create_memory_object_stream[str](8)
     writes, from_server = anyio.create_memory_object_stream[str](8)
     lines = Lines(reads, writes)
-    transport = Transport(guard, guard._rules, required=False, ttl=None, sep1359=True)
+    transport = Transport(guard, guard._engines, required=False, ttl=None, sep1359=True)
 
     async def ask(method: str, params: Any, **members: Any) -> dict[str, Any]:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params, **members}

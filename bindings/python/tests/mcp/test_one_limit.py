@@ -16,8 +16,8 @@ from playing import Lines
 from processes import agreed
 
 from sealwax.mcp import Guard, Refusal
-from sealwax.mcp._stdio import serve
-from sealwax.mcp._transport import Transport
+from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._transport.stdio import serve
 
 if TYPE_CHECKING:
     from sealwax.mcp import Presented
@@ -42,7 +42,7 @@ def cursor() -> str:
 
 
 async def test_the_wrapper_around_http_and_the_handlers_share_it() -> None:
-    async with served(guard={"accept": Slow(), "accept_timeout": LIMIT}) as of:
+    async with served(guard={"accept": Slow(), "time_limit": LIMIT}) as of:
         session = await of.session()
         response = await of.send("resources/list", session, params={"cursor": cursor()})
         assert wire.told(response.text)["error"]["code"] == -32603
@@ -58,12 +58,12 @@ async def test_the_wrapper_around_stdio_and_the_handlers_share_it() -> None:
         codec=tally.codec(KEYS),
         principal=lambda _ctx: wire.principal("alice"),
         accept=Slow(),
-        accept_timeout=LIMIT,
+        time_limit=LIMIT,
         on_refused=refusals.append,
     )
     low = tally.lowlevel(tally.Tally(guard))
     low.add_request_handler("demo/list", types.PaginatedRequestParams, _nothing)
-    transport = Transport(guard, guard._rules, required=False, ttl=None, sep1359=True)
+    transport = Transport(guard, guard._engines, required=False, ttl=None, sep1359=True)
     sends, reads = anyio.create_memory_object_stream[str](8)
     writes, hears = anyio.create_memory_object_stream[str](8)
     lines = Lines(reads, writes)

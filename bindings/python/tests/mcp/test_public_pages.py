@@ -15,7 +15,7 @@ from mcp.server.caching import CacheHint
 
 import sealwax
 from sealwax.mcp import Guard, Presented, Refusal, principal_from_access_token
-from sealwax.mcp._servers import low_level
+from sealwax.mcp._handler.servers import low_level
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FILE: dict[str, Any] = json.loads(
     (Path(__file__).parents[4] / "tests/vectors/guard.json").read_text()
 )
-#: The time of every transcript, in Unix seconds.
+#: The time when a transcript begins, in Unix seconds.
 NOW = 1_800_000_000
 
 
@@ -67,10 +67,11 @@ class World:
         #: Every metadata that was seen of a session.
         self.sessions: dict[str, list[dict[str, Any]]] = {}
         self.handles: dict[str, str] = {}
+        self.now = NOW
 
     @contextmanager
     def ago(self, seconds: int) -> Iterator[None]:
-        with at((NOW - seconds) * 1000):
+        with at((self.now - seconds) * 1000):
             yield
 
     def resolved(self, value: Any) -> Any:

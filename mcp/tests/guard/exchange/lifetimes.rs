@@ -15,16 +15,16 @@ fn until_is_the_end_on_every_clock() {
         token: ClientValue::Text(state.as_str()),
         ..call()
     });
-    let told = asked(step);
+    let presented = asked(step);
     assert_eq!(
-        (told.id, told.until),
+        (presented.id, presented.until),
         (state.id().to_string(), Some(START + 600 + SKEW))
     );
 
     // An id has milliseconds, so its end is rounded up to the next second.
     let session = created(&clock);
     let (exchange, step) = guard.message(Message {
-        session: sent(&session),
+        session: client_session(&session),
         ..call()
     });
     assert_eq!(asked(step).until, Some(START + 7 * DAY + 1 + SKEW));
@@ -34,13 +34,13 @@ fn until_is_the_end_on_every_clock() {
         handle: ClientValue::Text(handle.as_str()),
         max_age,
     };
-    let act = |kind| HandleOp {
+    let operate = |kind| HandleOp {
         handle_type: "basket",
         kind,
     };
-    let (_, step) = exchange.handle(act(kind(seconds(60))));
+    let (_, step) = exchange.handle(operate(kind(seconds(60))));
     assert_eq!(asked(step).until, Some(START + 60 + 1 + SKEW));
-    let (_, step) = exchange.handle(act(kind(None)));
+    let (_, step) = exchange.handle(operate(kind(None)));
     assert_eq!(asked(step).until, None, "it never ends");
 }
 
@@ -102,7 +102,7 @@ fn a_fork_ends_with_the_session_that_it_began_from() {
     let session = view.sessions().no_expiry().create(b"{}").unwrap();
     clock.pass(DAY);
     let (mut exchange, _) = guard.message(Message {
-        session: sent(&session),
+        session: client_session(&session),
         ..call()
     });
     exchange.write("1").unwrap();
@@ -127,8 +127,8 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
             initialized: Some(r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#),
             ..HandlerResult::default()
         };
-        match left(&mut exchange, head) {
-            Step::Respond(leave) => (guard, leave),
+        match responded(&mut exchange, head) {
+            Step::Respond(respond) => (guard, respond),
             other => panic!("{other:?}"),
         }
     };
@@ -144,24 +144,24 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
     };
 
     let ttl = seconds(60);
-    let (guard, leave) = begun(TransportSettings {
+    let (guard, respond) = begun(TransportSettings {
         ttl,
         ..TransportSettings::default()
     });
-    assert_eq!(leave.timeout, None, "of SEP-1359 alone");
-    let token = leave.header.unwrap();
+    assert_eq!(respond.timeout, None, "of SEP-1359 alone");
+    let token = respond.header.unwrap();
     clock.pass(59);
     assert!(continued(&guard, &token));
     clock.pass(1);
     assert!(!continued(&guard, &token));
 
     for (days, timeout) in [(2, 2 * DAY), (30, 7 * DAY)] {
-        let (_, leave) = begun(TransportSettings {
+        let (_, respond) = begun(TransportSettings {
             ttl: seconds(days * DAY),
             sep1359: true,
             ..TransportSettings::default()
         });
-        assert_eq!(leave.timeout, Some(timeout));
+        assert_eq!(respond.timeout, Some(timeout));
     }
 }
 
@@ -170,11 +170,11 @@ fn a_chain_of_handles_is_as_old_as_its_first() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| guard);
     let (exchange, _) = guard.message(call());
-    let act = |kind| {
+    let operate = |kind| {
         let handle_type = "basket";
         exchange.handle(HandleOp { handle_type, kind }).1
     };
-    let Step::Done(first) = act(HandleOpKind::Seal {
+    let Step::Done(first) = operate(HandleOpKind::Seal {
         value: "1",
         ttl: None,
         predecessor: None,
@@ -184,7 +184,7 @@ fn a_chain_of_handles_is_as_old_as_its_first() {
     };
     let handle = first.handle.unwrap();
     let open = |max_age| {
-        act(HandleOpKind::Open {
+        operate(HandleOpKind::Open {
             handle: ClientValue::Text(&handle),
             max_age,
             once: false,

@@ -74,7 +74,7 @@ fn code(step: Step) -> i32 {
     reply(step).error.unwrap().code
 }
 
-fn left(exchange: &mut Exchange, head: HandlerResult<'_>) -> Step {
+fn responded(exchange: &mut Exchange, head: HandlerResult<'_>) -> Step {
     exchange.on(Event::Result(head)).unwrap()
 }
 
@@ -91,7 +91,7 @@ fn created(clock: &Clock) -> SessionMetadata {
     clock.view("alice").sessions().create(b"{}").unwrap()
 }
 
-fn sent(session: &SessionMetadata) -> Option<ClientSession<'_>> {
+fn client_session(session: &SessionMetadata) -> Option<ClientSession<'_>> {
     Some(ClientSession {
         id: ClientValue::Text(&session.session_id),
         state: session.state.as_deref().into(),

@@ -23,19 +23,19 @@ fn a_refusal_tells_the_id_that_the_text_claims() {
     let refused = exchange.refused();
     assert_eq!((refused.len(), refused[0].code), (1, "expired"));
     assert_eq!(refused[0].token_id, Some(cursor.id().to_string()));
-    assert!(exchange.refused().is_empty(), "told once");
+    assert!(exchange.refused().is_empty(), "reported once");
 }
 
 #[test]
 fn a_refusal_tells_the_target() {
     let guard = guard_with(&clock(), |guard| guard);
-    let told = |mut exchange: Exchange| exchange.refused().remove(0);
+    let refusal = |mut exchange: Exchange| exchange.refused().remove(0);
     let (exchange, step) = guard.message(Message {
         arguments: Some(r#"{"id":9007199254740993}"#),
         ..call()
     });
     assert_eq!(code(step), -32602);
-    let refused = told(exchange);
+    let refused = refusal(exchange);
     assert_eq!(
         (refused.code, refused.target.as_deref()),
         ("invalid_request", Some("play"))
@@ -49,9 +49,9 @@ fn a_refusal_tells_the_target() {
         max_age: None,
     };
     let handle_type = "basket";
-    let (acting, step) = exchange.handle(HandleOp { handle_type, kind });
+    let (operation, step) = exchange.handle(HandleOp { handle_type, kind });
     assert_eq!(code(step), -32602);
-    assert_eq!(told(acting).target.as_deref(), Some("play"));
+    assert_eq!(refusal(operation).target.as_deref(), Some("play"));
 
     // A client chooses it.
     let long = "x".repeat(1025);
@@ -60,7 +60,7 @@ fn a_refusal_tells_the_target() {
         ..call()
     });
     assert_eq!(code(step), -32602);
-    assert_eq!(told(exchange).target, None);
+    assert_eq!(refusal(exchange).target, None);
 }
 
 #[test]
@@ -147,13 +147,13 @@ fn other_values_and_lost_writes_are_the_servers_failure() {
     let (mut exchange, _) = guard.message(call());
     let token = ClientValue::Other;
     assert_eq!(
-        code(left(&mut exchange, HandlerResult { token, ..ASKS })),
+        code(responded(&mut exchange, HandlerResult { token, ..ASKS })),
         -32603
     );
 
     let session = created(&clock);
     let message = || Message {
-        session: sent(&session),
+        session: client_session(&session),
         ..call()
     };
     let head = HandlerResult {
@@ -162,10 +162,10 @@ fn other_values_and_lost_writes_are_the_servers_failure() {
     };
     let (mut exchange, _) = guard.message(message());
     exchange.write("1").unwrap();
-    assert_eq!(code(left(&mut exchange, head)), -32603);
+    assert_eq!(code(responded(&mut exchange, head)), -32603);
     // A session that was only read loses nothing.
     let (mut exchange, _) = guard.message(message());
-    assert!(matches!(left(&mut exchange, head), Step::Respond(_)));
+    assert!(matches!(responded(&mut exchange, head), Step::Respond(_)));
 }
 
 #[test]
@@ -177,8 +177,8 @@ fn a_state_is_sealed_where_a_request_can_carry_it() {
     let tokens = ["1", "2"].map(|value| exchange.seal_state(value).unwrap());
     assert_ne!(tokens[0], tokens[1]);
     let token = ClientValue::Text(&tokens[0]);
-    match left(&mut exchange, HandlerResult { token, ..ASKS }) {
-        Step::Respond(leave) => assert_eq!(leave.token, Some(tokens[0].clone())),
+    match responded(&mut exchange, HandlerResult { token, ..ASKS }) {
+        Step::Respond(respond) => assert_eq!(respond.token, Some(tokens[0].clone())),
         other => panic!("{other:?}"),
     }
     assert!(exchange.seal_state("1").is_err(), "it has been answered");
@@ -199,7 +199,7 @@ fn a_session_is_there_while_its_handler_runs() {
     });
     let session = created(&clock);
     let (mut exchange, step) = guard.message(Message {
-        session: sent(&session),
+        session: client_session(&session),
         ..call()
     });
     asked(step);
@@ -210,7 +210,7 @@ fn a_session_is_there_while_its_handler_runs() {
     assert!(matches!(step, Step::Deliver(_)));
     assert_eq!(exchange.session().unwrap().value(), Some("{}"));
     assert!(matches!(
-        left(&mut exchange, HandlerResult::default()),
+        responded(&mut exchange, HandlerResult::default()),
         Step::Respond(_)
     ));
     assert!(exchange.session().is_none() && exchange.write("1").is_err());

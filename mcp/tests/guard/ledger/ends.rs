@@ -6,82 +6,10 @@ use crate::common::{AUDIENCE, ring};
 use sealwax::{Codec, Principal};
 use sealwax_mcp::ledger::{Command, Memory, Namespace, Script};
 use sealwax_mcp::{
-    ClientValue, Event, Failed, Guard, HandleOpKind, HandlerResult, LedgerSettings, Message,
-    Outcome, Scope, SessionSettings, Step, TransportMessage, TransportSettings,
+    ClientValue, Event, Failed, Guard, HandleOpKind, LedgerSettings, Message, SessionSettings, Step,
 };
 
-use super::replica::{DAY, Replica, START, alice, call, code, open, read, seal};
-
-/// A revocation goes by the time when a session began, not by when it was last sealed.
-#[test]
-fn a_revocation_ends_everything_of_its_user() {
-    let replica = Replica::new();
-    let session = replica.created();
-    let mut exchange = replica.enter(read(&session)).unwrap();
-    let state = replica.asked();
-    let handle = replica.handle(&exchange, seal("1", None)).unwrap();
-    replica.pass(60);
-    replica.revoke();
-    replica.pass(60);
-    // The state is sealed after the revocation, of a session that began before it.
-    exchange.write("1").unwrap();
-    let written = replica.leave(&mut exchange, Outcome::Complete).unwrap();
-    for session in [&session, &written] {
-        assert_eq!(code(replica.enter(read(session)).unwrap_err()), -32043);
-    }
-    assert_eq!(code(replica.second_round(&state).unwrap_err()), -32602);
-    let exchange = replica.enter(call()).unwrap();
-    let opened = replica.handle(&exchange, open(&handle));
-    assert!(opened.unwrap_err().tool.unwrap().is_error);
-    // A new session of the same user is accepted.
-    replica.enter(read(&replica.created())).unwrap();
-}
-
-/// The pages of one user are theirs alone; a public page is anybody's.
-#[test]
-fn a_revocation_covers_cursors() {
-    let replica = Replica::new();
-    let list = |cursor: Option<&str>, who: &Principal| {
-        replica.enter(Message {
-            method: "demo/list",
-            principal: Some(Ok(who.clone())),
-            token: cursor.into(),
-            ..call()
-        })
-    };
-    let page = |who: &Principal, scope| {
-        let head = HandlerResult {
-            token: ClientValue::Text("2"),
-            scope,
-            ..HandlerResult::default()
-        };
-        let left = list(None, who).unwrap().on(Event::Result(head)).unwrap();
-        let Step::Respond(leave) = left else {
-            panic!("{left:?}")
-        };
-        leave.token.unwrap()
-    };
-    let (bob, nobody) = (Principal::subject("bob"), Principal::anonymous());
-    let (hers, public) = (page(&alice(), None), page(&alice(), Some(Scope::Public)));
-    let (his, theirs) = (page(&bob, None), page(&nobody, None));
-    let asked = replica.asked.get();
-    list(Some(&hers), &alice()).unwrap();
-    assert_eq!(replica.asked.get(), asked + 1);
-    for (cursor, who) in [(&public, &alice()), (&public, &nobody), (&theirs, &nobody)] {
-        list(Some(cursor), who).unwrap();
-    }
-    assert_eq!(
-        replica.asked.get(),
-        asked + 1,
-        "nobody's is not asked about"
-    );
-
-    replica.pass(60);
-    replica.revoke();
-    assert_eq!(code(list(Some(&hers), &alice()).unwrap_err()), -32602);
-    list(Some(&public), &alice()).unwrap();
-    list(Some(&his), &bob).unwrap();
-}
+use super::replica::{DAY, Replica, START, alice, call, code, read};
 
 /// What ended in a guard whose sessions and handles are young has ended in one that lets them grow old.
 #[test]
@@ -137,7 +65,7 @@ fn a_larger_maximum_age_revives_nothing() {
     let old = created(&replica);
     let mut exchange = replica.enter(read(&old)).unwrap();
     exchange.write("1").unwrap();
-    let latest = replica.leave(&mut exchange, Outcome::Complete).unwrap();
+    let latest = replica.leave(&mut exchange);
 
     replica.guard = aged(&replica, 1000 * DAY);
     replica.open();
@@ -202,75 +130,6 @@ fn those_who_fill_the_ledger_are_revoked() {
     }
     let bobs = ledger.run(&admit("bob", "live", usize::MAX), START + 1);
     assert_eq!(bobs[0], "ok");
-}
-
-#[test]
-fn what_ended_stays_ended() {
-    let replica = Replica::new();
-    let session = replica.created();
-    let mut late = replica.enter(read(&session)).unwrap();
-    late.write("1").unwrap();
-    let delete = Message {
-        method: "sessions/delete",
-        ..read(&session)
-    };
-    replica.enter(delete.clone()).unwrap();
-    assert_eq!(
-        code(replica.leave(&mut late, Outcome::Complete).unwrap_err()),
-        -32043
-    );
-    assert_eq!(code(replica.enter(read(&session)).unwrap_err()), -32043);
-    assert_eq!(code(replica.enter(delete).unwrap_err()), -32043);
-}
-
-#[test]
-fn a_session_of_the_transport_ends_when_it_is_idle_and_for_good() {
-    let replica = Replica::with(|guard| {
-        guard.transport(TransportSettings {
-            idle: Some(Duration::from_secs(600)),
-            ..TransportSettings::default()
-        })
-    });
-    let (mut exchange, _) = replica.guard.transport(TransportMessage {
-        http: Some("POST"),
-        method: Some("initialize"),
-        initialize: Some("{}"),
-        principal: Some(Ok(alice())),
-        ..TransportMessage::default()
-    });
-    let head = HandlerResult {
-        initialized: Some(r#"{"protocolVersion":"2025-11-25"}"#),
-        ..HandlerResult::default()
-    };
-    let token = match exchange.on(Event::Result(head)).unwrap() {
-        Step::Respond(leave) => leave.header.unwrap(),
-        other => panic!("{other:?}"),
-    };
-    let send = |http| {
-        let (mut exchange, step) = replica.guard.transport(TransportMessage {
-            http: Some(http),
-            method: (http == "POST").then_some("tools/list"),
-            header: ClientValue::Text(&token),
-            principal: Some(Ok(alice())),
-            ..TransportMessage::default()
-        });
-        match replica.settle(&mut exchange, step) {
-            Step::Deliver(_) => 200,
-            Step::Reply(reply) => reply.status.unwrap(),
-            other => panic!("{other:?}"),
-        }
-    };
-    for _ in 0..3 {
-        replica.pass(600);
-        assert_eq!(send("POST"), 200);
-    }
-    replica.pass(601);
-    assert_eq!(send("POST"), 404);
-    replica.pass(1);
-    assert_eq!(send("POST"), 404);
-
-    assert_eq!(send("DELETE"), 204);
-    assert_eq!(send("DELETE"), 404);
 }
 
 /// The caller of `revoke` learns whether the revocation is confirmed.

@@ -1,16 +1,15 @@
 //! A replica of a server, its ledger, and the requests that it is sent.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use crate::common::Clock;
 use sealwax::{Principal, SessionMetadata};
 use sealwax_mcp::ledger::{Command, Memory};
 use sealwax_mcp::{
-    ClientSession, ClientValue, ErrorData, Event, Exchange, Failed, Guard, GuardBuilder, HandleOp,
-    HandleOpKind, HandleResult, HandlerResult, LedgerSettings, Message, Outcome, Predecessor,
-    Reply, SessionSettings, Step, Updated,
+    ClientSession, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp, HandleOpKind,
+    HandleResult, HandlerResult, LedgerSettings, Message, Outcome, Predecessor, Reply,
+    SessionSettings, Step,
 };
-use serde_json::Value;
 
 pub const START: u64 = 1_800_000_000;
 pub const ALLOWANCE: u64 = 5;
@@ -21,9 +20,6 @@ pub struct Replica {
     pub clock: Clock,
     pub guard: Guard,
     pub ledger: RefCell<Memory>,
-    /// How many of the next answers are lost on their way back.
-    pub lost: Cell<usize>,
-    pub asked: Cell<usize>,
 }
 
 impl Replica {
@@ -40,8 +36,6 @@ impl Replica {
             clock,
             guard: settings(builder).build().unwrap(),
             ledger: RefCell::new(Memory::new(Memory::CAPACITY, START)),
-            lost: Cell::new(0),
-            asked: Cell::new(0),
         };
         replica.open();
         // Later than the ledger began.
@@ -73,23 +67,17 @@ impl Replica {
         *self.ledger.borrow_mut() = Memory::new(Memory::CAPACITY, self.now());
     }
 
-    pub fn run(&self, command: &Command) -> Result<Vec<String>, Failed> {
-        self.asked.set(self.asked.get() + 1);
-        let reply = self.ledger.borrow_mut().run(command, self.now());
-        match self.lost.get() {
-            0 => Ok(reply),
-            lost => {
-                self.lost.set(lost - 1);
-                Err(Failed("no answer".into()))
-            }
-        }
+    pub fn run(&self, command: &Command) -> Vec<String> {
+        self.ledger.borrow_mut().run(command, self.now())
     }
 
     /// Runs commands of the ledger until another step comes.
     pub fn settle(&self, exchange: &mut Exchange, mut step: Step) -> Step {
         loop {
             step = match step {
-                Step::Ledger(command) => exchange.on(Event::Ledger(self.run(&command))).unwrap(),
+                Step::Ledger(command) => {
+                    exchange.on(Event::Ledger(Ok(self.run(&command)))).unwrap()
+                }
                 other => return other,
             }
         }
@@ -106,31 +94,12 @@ impl Replica {
     }
 
     /// Completes the handler; returns the session's metadata of the answer.
-    pub fn leave(
-        &self,
-        exchange: &mut Exchange,
-        outcome: Outcome,
-    ) -> Result<SessionMetadata, Reply> {
-        let head = HandlerResult {
-            outcome,
-            ..HandlerResult::default()
-        };
-        let mut step = exchange.on(Event::Result(head)).unwrap();
-        loop {
-            step = match self.settle(exchange, step) {
-                // The author's function: it counts.
-                Step::Update(value) => {
-                    let next = next(&value);
-                    let updated = Updated {
-                        value: &next,
-                        result: None,
-                    };
-                    exchange.on(Event::Updated(Ok(updated))).unwrap()
-                }
-                Step::Respond(leave) => return Ok(leave.metadata.unwrap()),
-                Step::Reply(reply) => return Err(reply),
-                other => panic!("{other:?}"),
-            }
+    pub fn leave(&self, exchange: &mut Exchange) -> SessionMetadata {
+        let result = HandlerResult::default();
+        let step = exchange.on(Event::Result(result)).unwrap();
+        match self.settle(exchange, step) {
+            Step::Respond(respond) => respond.metadata.unwrap(),
+            other => panic!("{other:?}"),
         }
     }
 
@@ -220,34 +189,13 @@ pub fn sent(session: &SessionMetadata) -> Option<ClientSession<'_>> {
     })
 }
 
-pub fn next(value: &str) -> String {
-    (value.parse::<u64>().unwrap() + 1).to_string()
-}
-
 pub fn code(reply: Reply) -> i32 {
     reply.error.unwrap().code
 }
 
-/// Whether the handler ran, and the latest state, by the answer to a stale state.
-pub fn stale(reply: Reply) -> (bool, SessionMetadata) {
-    if let Some(tool) = reply.tool {
-        assert!(tool.is_error);
-        let meta = tool.meta.unwrap();
-        return (meta.stale.ran, meta.session);
-    }
-    let error = reply.error.unwrap();
-    let written = serde_json::to_value(&error.data).unwrap();
-    let Some(ErrorData::Stale(stale)) = error.data else {
-        panic!("{error:?}")
-    };
-    // As specified in LEDGER.md.
-    assert_eq!(written["ran"], stale.ran);
-    assert_eq!(
-        written["session"],
-        stale.session.to_json().parse::<Value>().unwrap()
-    );
-    assert_eq!(error.code, if stale.ran { -32045 } else { -32044 });
-    (stale.ran, stale.session)
+/// The latest state, by the answer of a tool to a stale one.
+pub fn stale(reply: Reply) -> SessionMetadata {
+    reply.tool.unwrap().meta.unwrap().session
 }
 
 pub fn seal(value: &str, before: Option<Predecessor>) -> HandleOpKind<'_> {

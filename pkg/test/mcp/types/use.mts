@@ -15,7 +15,6 @@ import {
   type Command,
   type FetchHandler,
   Guard,
-  type Held,
   type Ledger,
   type LedgerOptions,
   LedgerUnfit,
@@ -25,6 +24,7 @@ import {
   RedisLedger,
   type Refused,
   type RequestContext,
+  type SelfContainedHandle,
   type Session,
   SqliteLedger,
 } from 'sealwax/mcp';
@@ -44,7 +44,7 @@ const guard = new Guard({
   onRefused: async ({ code, tokenId, principal }: Refused) => console.log(code, tokenId, principal),
   logger: console,
   accept: store,
-  acceptTimeout: 0.5,
+  timeLimit: 0.5,
   requestStateTtl: 60,
   only: { delete_note: ['id'] },
 });
@@ -52,12 +52,12 @@ new Guard({ codec, principal: principalFromAuthInfo });
 
 const ledgerOptions: LedgerOptions = {
   label: 'a',
-  allowance: 5,
-  adopt: 1,
+  clockTolerance: 5,
+  acceptIssuedSince: 1,
   reusableRequestState: true,
 };
 const ledgers: Ledger[] = [
-  new MemoryLedger({ room: 1 << 20 }),
+  new MemoryLedger({ capacity: 1 << 20 }),
   new SqliteLedger(new Database(':memory:')),
   new RedisLedger(new Redis()),
   new RedisLedger(new Cluster([])),
@@ -73,7 +73,7 @@ export const remembering = new Guard({
 export const unfit: Error = new LedgerUnfit('it would forget');
 export const signedOut: Promise<void> = remembering.revoke({ subject: 'alice' }, 3600);
 remembering.fetch(async () => new Response(), { idle: 60 });
-remembering.heldHandles('basket', { singleUse: true });
+remembering.selfContainedHandles('basket', { singleUse: true });
 // @ts-expect-error a store is none by itself
 new RedisLedger({ get() {} });
 // @ts-expect-error a ledger runs commands
@@ -81,14 +81,14 @@ new Guard({ codec, principal: 'anonymous', ledger: { get() {} } });
 
 const high: McpServer = guard.protect(new McpServer({ name: 'x', version: '1' }));
 const low: Server = guard.protect(new Server({ name: 'x', version: '1' }));
-const rows = guard.handles('row', { maxAge: 60 });
-const baskets = guard.heldHandles<string[]>('basket', { ttl: 60 });
+const rows = guard.referenceHandles('row', { maxAge: 60 });
+const baskets = guard.selfContainedHandles<string[]>('basket', { ttl: 60 });
 
 high.registerTool('x', {}, async (ctx) => {
   const row = await rows.mint(ctx);
   const id: string = (await rows.check(ctx, row.handle)).ulid;
   await rows.end(ctx, row.handle);
-  const held: Held<string[]> = await baskets.seal(ctx, [id]);
+  const held: SelfContainedHandle<string[]> = await baskets.seal(ctx, [id]);
   const next = await baskets.renew(ctx, held, [...held.value, 'b']);
   const generation: number = (await baskets.open(ctx, next.handle)).opened.generation;
   return inputRequired({ requestState: guard.state(ctx, { generation }) });

@@ -16,12 +16,19 @@ from .. import Principal, principal_from_claims
 from ._accept import Accept, Presented
 from ._envelope import EnvelopeCodec
 from ._guard import Guard
-from ._handles import HeldHandle, HeldHandles, OpenedHandle, Origin, ServerHandle, ServerHandles
-from ._negotiated import Negotiated
+from ._handler.handles import (
+    OpenedHandle,
+    Origin,
+    ReferenceHandle,
+    ReferenceHandles,
+    SelfContainedHandle,
+    SelfContainedHandles,
+)
+from ._handler.session import Session
+from ._handler.sessions import SESSION_META_KEY, Initial, Required, Sessions
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
-from ._session import Session
-from ._sessions import SESSION_META_KEY, Initial, Required, Sessions
+from ._transport.negotiated import Negotiated
 
 __all__ = [
     "SESSION_META_KEY",
@@ -31,8 +38,6 @@ __all__ = [
     "EnvelopeCodec",
     "Guard",
     "HandleRefused",
-    "HeldHandle",
-    "HeldHandles",
     "Initial",
     "Kind",
     "Negotiated",
@@ -43,10 +48,12 @@ __all__ = [
     "Presented",
     "Principal",
     "PrincipalOf",
+    "ReferenceHandle",
+    "ReferenceHandles",
     "Refusal",
     "Required",
-    "ServerHandle",
-    "ServerHandles",
+    "SelfContainedHandle",
+    "SelfContainedHandles",
     "Session",
     "Sessions",
     "principal_from_access_token",

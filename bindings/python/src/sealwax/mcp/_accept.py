@@ -34,7 +34,7 @@ class Accept(Protocol):
     Keep each record at least until the token's `expires_at`.
 
     Both functions may be asynchronous; those that wait must be. If one raises, or takes longer
-    than the guard's `accept_timeout`, the request is refused as an internal error, so that the
+    than the guard's `time_limit`, the request is refused as an internal error, so that the
     client keeps its token.
 
     >>> import sealwax.mcp

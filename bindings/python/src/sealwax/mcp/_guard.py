@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from .. import Codec, InvalidArgument, _json
 from .._lifetime import check_ttl
 from .._view import check_handle_type
-from . import _http, _stdio
-from ._asking import Asking
-from ._exchange import exchange_of
-from ._handles import HeldHandles, ServerHandles
-from ._ledger_client import LedgerClient
+from ._caller import Caller
+from ._engines import EngineFactory, document, names
+from ._handler.exchange import exchange_of
+from ._handler.handles import ReferenceHandles, SelfContainedHandles
+from ._handler.servers import install, low_level
+from ._handler.sessions import Sessions, needed
 from ._principal import checked
 from ._refusal import AcceptUnavailable
-from ._rules import Rules
-from ._servers import install, low_level
-from ._sessions import Sessions
-from ._transport import Transport
+from ._transport import http, stdio
+from ._transport.message import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
     from .._engine import Document
     from ..ledger import Ledger
     from ._accept import Accept
-    from ._negotiated import Negotiated
+    from ._handler.sessions import Initial, Required
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
-    from ._sessions import Initial, Required
+    from ._transport.negotiated import Negotiated
 
 
 class LedgerOptions(TypedDict, total=False):
@@ -39,23 +38,12 @@ class LedgerOptions(TypedDict, total=False):
     #: Separates two ledgers of one audience in one store.
     label: str
     #: The largest difference between clocks, in seconds: 5 by default, 0 for a local ledger.
-    allowance: int
+    clock_tolerance: int
     #: Accepts tokens older than the ledger if they were made after this time, in Unix seconds: for
     #: the day when the ledger is introduced. Those used or ended in between are accepted too.
-    adopt: int
+    accept_issued_since: int
     #: Accepts a ``requestState`` any number of times.
     reusable_request_state: bool
-
-
-def _options(ledger: Ledger | None, options: LedgerOptions | None) -> Document | None:
-    if ledger is None:
-        if options is not None:
-            raise InvalidArgument("ledger_options: expected a ledger too, found none")
-        return None
-    told = dict(options or {})
-    reusable = told.pop("reusable_request_state", False)
-    local = getattr(ledger, "local", False)
-    return {**told, "local": local, "reusableRequestState": reusable}
 
 
 class Guard:
@@ -68,7 +56,7 @@ class Guard:
     of an authenticated user at a guard with ``"anonymous"`` is served, and warned of once.
     `on_refused` is called with each refusal and its reason, which the logger ``sealwax.mcp`` gets
     too, and the client never. `accept` decides whether to accept a verified token, within
-    `accept_timeout` seconds, 60 at most. `ledger` records used and ended tokens and the latest
+    `time_limit` seconds, 60 at most. `ledger` records used and ended tokens and the latest
     state of each session (:mod:`sealwax.ledger`), and has three tenths of that time for one
     command; without it a token can be used any number of times until it expires.
     `request_state_ttl` is the lifetime of a ``requestState`` in seconds, 600 by default. `only`
@@ -91,7 +79,7 @@ class Guard:
         principal: PrincipalOf | Anonymous,
         on_refused: OnRefused | None = None,
         accept: Accept | None = None,
-        accept_timeout: float = 1.0,
+        time_limit: float = 1.0,
         ledger: Ledger | None = None,
         ledger_options: LedgerOptions | None = None,
         request_state_ttl: int | None = None,
@@ -103,24 +91,23 @@ class Guard:
             raise InvalidArgument('principal: expected a function, or "anonymous" by that name')
         if inspect.iscoroutinefunction(on_refused):
             raise TypeError("on_refused: expected a plain function: no answer waits for it")
-        if not 0 < accept_timeout <= 60:
-            raise InvalidArgument(
-                "accept_timeout: expected more than 0 and at most 60 seconds, "
-                f"found {accept_timeout}"
-            )
-        self.codec = codec
-        self.principal = principal
-        self.on_refused = on_refused
-        self.accept = accept
-        self.accept_timeout = accept_timeout
-        self._rules = Rules(
+        if ledger is None and ledger_options is not None:
+            raise InvalidArgument("ledger_options: expected a ledger too, found none")
+        options: Any = {"local": getattr(ledger, "local", False), **(ledger_options or {})}
+        self.codec, self.principal, self.on_refused = codec, principal, on_refused
+        self.accept, self.ledger, self.time_limit = accept, ledger, time_limit
+        self._engines = EngineFactory(
             codec,
-            asks=accept is not None,
-            request_state_ttl=request_state_ttl,
-            only=only,
-            ledger=_options(ledger, ledger_options),
+            document(
+                has_accept=accept is not None,
+                # The engine refuses what is out of bounds.
+                time_limit_ms=int(1000 * min(max(time_limit, 0), 100)),
+                request_state_ttl=request_state_ttl,
+                only={target: names(f"only.{target}", one) for target, one in (only or {}).items()},
+                ledger=None if ledger is None else document(**options),
+            ),
         )
-        self.ledger = None if ledger is None else LedgerClient(ledger, accept_timeout)
+        self._sessions: Sessions | None = None
         self._protects = self.has_warned = False
 
     def protect(self, server: Any) -> None:
@@ -131,26 +118,28 @@ class Guard:
         server that was made with `request_state_security`. (An ``MCPServer``'s cannot be told from
         the SDK's default if it is a single key.)
         """
-        install(self, self._rules, server)
+        install(self, self._engines, self._sessions, server)
         self._protects = True
 
-    async def revoke(self, principal: Principal | Anonymous, *, lives: int | None = None) -> None:
+    async def revoke(
+        self, principal: Principal | Anonymous, *, retain_for: int | None = None
+    ) -> None:
         """Sign a principal out everywhere: refuse all tokens and sessions that began until now.
 
-        The ledger keeps this for 400 days, longer than anything lives; `lives` are fewer seconds,
-        at least the longest lifetime of anything that the service issues, now or later. A principal
-        who signs in again within the ledger's allowance has to repeat it. `on_refused` and the log
-        get ``ledger_unconfirmed`` if no replica of the store confirmed it, so that a fail-over
-        could lose it. Raises :class:`InvalidArgument` without a ledger, and
+        The ledger keeps this for 400 days, longer than anything lives; `retain_for` are fewer
+        seconds, at least the longest lifetime of anything that the service issues, now or later. A
+        principal who signs in again within the ledger's `clock_tolerance` has to repeat it.
+        `on_refused` and the log get ``ledger_unconfirmed`` if no replica of the store confirmed it,
+        so that a fail-over could lose it. Raises :class:`InvalidArgument` without a ledger, and
         :class:`AcceptUnavailable` if the store may not have recorded it.
         """
-        asking = Asking(self, None)
+        caller = Caller(self, None)
         if principal == "anonymous":
             whom: Document = {"anonymous": True}
         else:
-            asking.principal = checked(principal)
-            whom = asking.principal._asdict()
-        step = await asking.drive(*self._rules.engine().revoke(whom, lives))
+            caller.principal = checked(principal)
+            whom = caller.principal._asdict()
+        step = await caller.drive(*self._engines.engine().revoke(whom, retain_for))
         if step["step"] != "done":
             raise AcceptUnavailable(step["refused"][-1]["message"])
 
@@ -173,22 +162,24 @@ class Guard:
         """
         return exchange_of(self, ctx).seal_state(_json.dumps("state", value))
 
-    def handles(self, handle_type: str, *, max_age: int | None = None) -> ServerHandles:
+    def reference_handles(
+        self, handle_type: str, *, max_age: int | None = None
+    ) -> ReferenceHandles:
         """Return the handles of a type whose state the server keeps, by the handle's ulid.
 
         They expire after `max_age` seconds, or when their key is removed from the ring.
         """
         check_handle_type(handle_type)
-        return ServerHandles(self, handle_type, max_age=max_age)
+        return ReferenceHandles(self, document(type=handle_type, max_age=max_age))
 
-    def held_handles(
+    def self_contained_handles(
         self,
         handle_type: str,
         *,
         ttl: int | None = None,
         max_age: int | None = None,
         single_use: bool = False,
-    ) -> HeldHandles:
+    ) -> SelfContainedHandles:
         """Return the handles of a type that hold their state themselves.
 
         They expire after `ttl` seconds, 24 hours by default, and `max_age` seconds after the first
@@ -200,7 +191,10 @@ class Guard:
             check_ttl(ttl)
         if single_use and self.ledger is None:
             raise InvalidArgument("single_use: expected a guard with a ledger")
-        return HeldHandles(self, handle_type, ttl=ttl, max_age=max_age, single_use=single_use)
+        common = document(
+            type=handle_type, self_contained=True, ttl=ttl, max_age=max_age, once=single_use
+        )
+        return SelfContainedHandles(self, common)
 
     def sessions(
         self,
@@ -227,15 +221,15 @@ class Guard:
         """
         if self._protects:
             raise InvalidArgument("sessions: expected to be called before guard.protect(server)")
-        sessions = Sessions(
-            self,
-            initial=initial,
+        settings = document(
             ttl=ttl,
             no_expiry=no_expiry,
-            required=required,
+            required=needed(required),
             held_by_server=held_by_server,
         )
-        self._rules.take(sessions)
+        sessions = Sessions(self, initial, settings)
+        self._engines.take(sessions)
+        self._sessions = sessions
         return sessions
 
     def asgi(
@@ -279,9 +273,9 @@ class Guard:
         >>> app = guard.asgi(server.streamable_http_app(stateless_http=True))
         """
         transport = Transport(
-            self, self._rules, required=required, ttl=ttl, idle=idle, sep1359=sep1359
+            self, self._engines, required=required, ttl=ttl, idle=idle, sep1359=sep1359
         )
-        return _http.install(app, transport, limit=max_request_body_size)
+        return http.install(app, transport, limit=max_request_body_size)
 
     async def run_stdio(
         self, server: Any, *, ttl: int | None = None, idle: int | None = None
@@ -293,15 +287,16 @@ class Guard:
         and `idle` are as for :meth:`asgi`. A :class:`sealwax.ledger.Memory` does not outlive the
         process: it refuses all sessions older than itself.
         """
-        transport = Transport(self, self._rules, required=False, ttl=ttl, idle=idle, sep1359=True)
-        await _stdio.run(low_level(server), transport)
+        transport = Transport(self, self._engines, required=False, ttl=ttl, idle=idle, sep1359=True)
+        await stdio.run(low_level(server), transport)
 
     def negotiated(self, ctx: Any) -> Negotiated | None:
         """Return what was negotiated when the session of a request began; see :meth:`asgi`.
 
         ``None`` if the request has no such session, and on stdio, where the SDK knows it.
         """
-        return exchange_of(self, ctx).negotiated
+        outer = exchange_of(self, ctx).outer
+        return None if outer is None else outer.negotiated
 
     def __repr__(self) -> str:
         return f"<Guard of {self.codec!r}>"

@@ -9,7 +9,7 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.context import ServerRequestContext
 
 from .. import InvalidArgument, Principal, principal_from_claims
-from .._engine import sent
+from .._engine import client_value
 
 #: Resolves the caller, at most once per request; returning ``None`` refuses the request. A function
 #: that waits must be asynchronous: a plain one blocks the other requests.
@@ -66,7 +66,7 @@ def checked(found: object) -> Principal:
             f"principal: expected the function to return a Principal, found {type(found).__name__}"
         )
     for name, part in zip(found._fields, found, strict=True):
-        if part is not None and sent(part) is not part:
+        if part is not None and client_value(part) is not part:
             raise InvalidArgument(
                 f"principal: expected {name} to be a text, found {type(part).__name__}"
             )

@@ -5,7 +5,6 @@ Only the server seals and opens a session; here its metadata is opaque.
 
 from __future__ import annotations
 
-import inspect
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -15,7 +14,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter
 
-from ._sessions import SESSION_META_KEY
+from ._caller import awaited
+from ._handler.sessions import SESSION_META_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -128,7 +128,7 @@ class ClientSessions:
         held = self._held.setdefault(key, _Held(key, self._store))
         async with held.lock:
             if held.metadata is None:
-                held.metadata = await _done(self._store.load(key))
+                held.metadata = await awaited(self._store.load(key))
             if held.metadata is None:
                 request = types.Request[Any, Any](method="sessions/create", params=None)
                 result = await client.session.send_request(request, _ANYTHING)
@@ -146,11 +146,11 @@ class _Held:
 
     async def save(self, metadata: SessionMetadata) -> None:
         self.metadata = metadata
-        await _done(self.store.save(self.key, metadata))
+        await awaited(self.store.save(self.key, metadata))
 
     async def remove(self) -> None:
         self.metadata = None
-        await _done(self.store.remove(self.key))
+        await awaited(self.store.remove(self.key))
 
 
 class ClientSession:
@@ -294,7 +294,3 @@ async def session_id_header(request: httpx2.Request) -> None:
     except (KeyError, TypeError, ValueError):
         return
     request.headers["Mcp-Session-Id"] = session["sessionId"]
-
-
-async def _done(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value

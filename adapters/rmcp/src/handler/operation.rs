@@ -1,0 +1,141 @@
+//! Operations of a handler on a handle.
+
+use std::time::Duration;
+
+use sealwax::Error;
+use sealwax_mcp::{
+    ClientValue, Exchange, HandleOp, HandleOpKind, HandleResult, Profile, Reply, Step,
+};
+use serde::de::DeserializeOwned;
+
+use super::refused::Refused;
+use crate::caller::Caller;
+use crate::guard::Guard;
+use crate::refusal::{About, token_id};
+use crate::{Context, Kind};
+
+/// The handles of one type.
+#[derive(Clone, Debug)]
+pub(crate) struct HandleType {
+    pub guard: Guard,
+    pub name: String,
+    pub kind: Kind,
+    pub max_age: Option<Duration>,
+}
+
+/// An operation that has begun.
+pub(crate) struct Operation<'a> {
+    caller: &'a Caller,
+    context: &'a Context,
+    exchange: Exchange,
+    step: Step,
+}
+
+impl HandleType {
+    /// Begins an operation. It needs a server that this guard protects, which knows the principal.
+    pub(crate) fn begin<'a>(
+        &self,
+        context: &'a Context,
+        kind: HandleOpKind<'_>,
+    ) -> Result<Operation<'a>, Refused> {
+        let handle_type = &self.name;
+        let begun = Caller::of(&context.extensions).and_then(|caller| {
+            if caller.guard.is(&self.guard) {
+                let operation = HandleOp { handle_type, kind };
+                let begun = caller.within(|running| Ok(running.exchange.handle(operation)))?;
+                return Ok((caller, begun));
+            }
+            let why = "expected handles of the guard that protects this server";
+            Err(Error::InvalidArgument(why.into()))
+        });
+        let (caller, (mut exchange, step)) =
+            begun.map_err(|error| self.refuse(&error, context, None))?;
+        Ok(Operation {
+            caller,
+            context,
+            step: caller.identified(&mut exchange, step, context),
+            exchange,
+        })
+    }
+
+    /// Opens a handle. Returns the value that it held, and the outcome.
+    pub(crate) async fn open<T: DeserializeOwned>(
+        &self,
+        context: &Context,
+        handle: &str,
+        once: bool,
+    ) -> Result<(T, HandleResult), Refused> {
+        let operation = self.begin(
+            context,
+            HandleOpKind::Open {
+                handle: ClientValue::Text(handle),
+                max_age: self.max_age,
+                once,
+            },
+        )?;
+        let opened = match &operation.step {
+            Step::Done(done) => done.value.as_deref(),
+            _ => operation.exchange.opened(),
+        };
+        // Read the value first: a handle that cannot be read must not count as used.
+        match opened.map(serde_json::from_str) {
+            Some(Ok(value)) => Ok((value, operation.done().await?)),
+            Some(Err(_)) => {
+                let error = Error::Malformed("a value that is JSON of the type asked for");
+                Err(self.refuse(&error, context, token_id(handle)))
+            }
+            None => Err(operation.now().err().unwrap_or_else(trouble)),
+        }
+    }
+
+    /// Ends a handle before its expiry.
+    pub(crate) async fn end(&self, context: &Context, handle: &str) -> Result<(), Refused> {
+        let end = HandleOpKind::End {
+            handle: ClientValue::Text(handle),
+            max_age: self.max_age,
+            self_contained: self.kind == Kind::HandleState,
+        };
+        self.begin(context, end)?.done().await.map(drop)
+    }
+
+    pub(crate) fn refuse(
+        &self,
+        error: &Error,
+        context: &Context,
+        token_id: Option<String>,
+    ) -> Refused {
+        let caller = Caller::of(&context.extensions).ok();
+        let caller = caller.filter(|caller| caller.guard.is(&self.guard));
+        let about = About {
+            token_id,
+            ..About::new(self.kind, Profile::Handle)
+        };
+        Refused::new(match caller {
+            Some(caller) => caller.refuse(error, about),
+            None => self.guard.refuse(error, about),
+        })
+    }
+}
+
+impl Operation<'_> {
+    /// Returns the outcome.
+    pub(crate) async fn done(mut self) -> Result<HandleResult, Refused> {
+        let exchange = &mut self.exchange;
+        self.step = self.caller.drive(exchange, self.step, self.context).await;
+        self.now()
+    }
+
+    /// Returns the outcome of an operation that asks nobody.
+    pub(crate) fn now(self) -> Result<HandleResult, Refused> {
+        match self.step {
+            Step::Done(done) => Ok(*done),
+            Step::Reply(reply) => Err(Refused::new(reply)),
+            _ => Err(trouble()),
+        }
+    }
+}
+
+/// An internal error.
+fn trouble() -> Refused {
+    Refused::new(Reply::from(Profile::Handle.internal_error()))
+}

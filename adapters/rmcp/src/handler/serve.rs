@@ -1,0 +1,180 @@
+//! The way of a request or a notification through the guard.
+
+use std::sync::Arc;
+
+use rmcp::model::{Extensions, NotificationMetaObject, ProtocolVersion};
+use rmcp::service::NotificationContext;
+use rmcp::{ErrorData, RoleServer};
+use sealwax_mcp::{
+    ClientSession, ClientValue, Event, Message, Reply, Report, Step, TokenFields, Updated,
+};
+use serde_json::Value;
+
+use super::params::Params;
+use super::results::Outgoing;
+use crate::Context;
+use crate::caller::{Caller, Request};
+use crate::guard::Guard;
+use crate::refusal::{error_data, internal};
+use crate::running::Running;
+use crate::transport::message::{SESSION, header};
+
+impl Guard {
+    /// Opens what the request carries, calls `handler`, and seals what it returns.
+    pub(crate) async fn serve<Q, A, H>(
+        &self,
+        method: &str,
+        mut request: Q,
+        mut context: Context,
+        handler: impl FnOnce(Q, Context) -> H,
+    ) -> Result<A, ErrorData>
+    where
+        Q: Params,
+        A: Outgoing,
+        H: Future<Output = Result<A, ErrorData>>,
+    {
+        let fields = TokenFields::for_method(method);
+        let target = fields.and_then(|fields| request.target(&fields).map(String::from));
+        let arguments = fields.and_then(|fields| fields.target.and_then(|_| request.arguments()));
+        let asked = Request {
+            method: method.into(),
+            target,
+        };
+        let caller = Arc::new(Caller::new(self, asked, &context.extensions));
+        let modern = is_modern(&context);
+        let token = fields.and_then(|fields| Some(request.token(&fields)?.value()));
+        let session = context.meta.get(SESSION);
+        let (mut exchange, step) = self.engine().message(Message {
+            method,
+            target: caller.request.target.as_deref(),
+            arguments: arguments.as_deref(),
+            modern,
+            header: session.and_then(|_| header_of(&context.extensions)),
+            token: token.unwrap_or_default(),
+            session: session.and_then(client_session),
+            principal: caller.principal().cloned().map(Ok),
+            within: caller.within,
+            ..Message::default()
+        });
+        let mut step = caller.drive(&mut exchange, step, &context).await;
+        if let Step::Begin = step {
+            let initial = self.initial().ok_or_else(internal)?;
+            let begun = initial(context.clone(), request.all()).await?;
+            let begun = begun.as_deref().map_err(Clone::clone);
+            step = caller.on(&mut exchange, Event::Begun(begun));
+            step = caller.drive(&mut exchange, step, &context).await;
+        }
+        let Step::Deliver(deliver) = step else {
+            return reply(step);
+        };
+        let report = deliver.report;
+        if let Some(result) = deliver.builtin_result {
+            return A::builtin(&result, modern).ok_or_else(internal);
+        }
+        let token = fields.and_then(|fields| request.token(&fields)?.replace(deliver.opened));
+        let asking = (report != Report::Never).then(|| context.clone());
+        let kept = caller.keep(Running::new(exchange, token));
+        context.extensions.insert(Arc::clone(&caller));
+        let mut answer = handler(request, context).await?;
+        let (Some(mut running), Some(asking)) = (kept.take(), asking) else {
+            return Ok(answer);
+        };
+        if asking.ct.is_cancelled() {
+            // The client no longer waits for the answer, so the request must have no effect.
+            return Err(internal());
+        }
+        let member = fields.map_or("", |fields| fields.result);
+        let reported = answer.places(member).reported();
+        if reported.token == ClientValue::Absent && report != Report::Always {
+            return Ok(answer);
+        }
+        let mut step = caller.on(&mut running.exchange, Event::Result(reported));
+        loop {
+            step = match caller.drive(&mut running.exchange, step, &asking).await {
+                Step::Update(value) => {
+                    let (made, again) = running.updated(value);
+                    let is_again = again.map(|again| answer = again).is_some();
+                    let made = made.as_deref().map_err(Clone::clone);
+                    let made = made.map(|value| Updated {
+                        value,
+                        result: is_again.then(|| answer.places(member).reported()),
+                    });
+                    caller.on(&mut running.exchange, Event::Updated(made))
+                }
+                Step::Respond(changes) => {
+                    answer.places(member).respond(*changes);
+                    return Ok(answer);
+                }
+                step => return reply(step),
+            };
+        }
+    }
+
+    /// Calls `handler` with a notification, unless its session is refused.
+    pub(crate) async fn notify<H: Future<Output = ()>>(
+        &self,
+        method: &str,
+        mut context: NotificationContext<RoleServer>,
+        handler: impl FnOnce(NotificationContext<RoleServer>) -> H,
+    ) {
+        // rmcp 3.9 puts the metadata into the extensions, and leaves `context.meta` empty.
+        let left = context.extensions.get::<NotificationMetaObject>();
+        let left = left.and_then(|meta| meta.get(SESSION));
+        let session = context.meta.get(SESSION).or(left);
+        // The function for the principal takes a request, so this makes one for the notification.
+        let mut asking = self.request(Some(context.peer.clone()));
+        asking.extensions = context.extensions.clone();
+        let request = Request {
+            method: method.into(),
+            target: None,
+        };
+        let caller = Arc::new(Caller::new(self, request, &asking.extensions));
+        let (mut exchange, step) = self.engine().message(Message {
+            method,
+            notification: true,
+            modern: is_modern(&asking),
+            header: session.and_then(|_| header_of(&asking.extensions)),
+            session: session.and_then(client_session),
+            principal: caller.principal().cloned().map(Ok),
+            within: caller.within,
+            ..Message::default()
+        });
+        if let Step::Deliver(_) = caller.drive(&mut exchange, step, &asking).await {
+            let _kept = caller.keep(Running::new(exchange, None));
+            context.extensions.insert(Arc::clone(&caller));
+            handler(context).await;
+        }
+    }
+}
+
+/// Returns the answer that replaces the handler's.
+fn reply<A: Outgoing>(step: Step) -> Result<A, ErrorData> {
+    match step {
+        Step::Reply(Reply {
+            tool: Some(tool), ..
+        }) => A::tool(&tool).ok_or_else(internal),
+        Step::Reply(reply) => Err(error_data(reply)),
+        _ => Err(internal()),
+    }
+}
+
+/// Decides as rmcp does.
+fn is_modern(context: &Context) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// Two headers, or one that is no text, match no session.
+fn header_of(extensions: &Extensions) -> Option<&str> {
+    match header(extensions.get()?) {
+        ClientValue::Absent => None,
+        header => Some(header.text().unwrap_or_default()),
+    }
+}
+
+fn client_session(session: &Value) -> Option<ClientSession<'_>> {
+    (!session.is_null()).then(|| ClientSession {
+        id: (&session["sessionId"]).into(),
+        state: (&session["state"]).into(),
+    })
+}

@@ -1,0 +1,281 @@
+//! The session of one request, as a handler receives it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
+use rmcp::model::Extensions;
+use sealwax::{Error, SessionMetadata};
+use sealwax_mcp::Profile;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::results::HandlerResult;
+use crate::caller::Caller;
+use crate::refusal::{About, error_data, internal, said, unprotected};
+use crate::{Context, Kind};
+
+/// The session of a request, opened and checked: an argument of a tool or prompt. A request without a session is
+/// refused; [`of`](Self::of) returns `None` instead.
+///
+/// ```
+/// use rmcp::{ErrorData, tool, tool_router};
+/// use sealwax_rmcp::Session;
+///
+/// struct Counter;
+///
+/// #[tool_router]
+/// impl Counter {
+///     #[tool(description = "One more than last time")]
+///     async fn count(&self, mut session: Session<u32>) -> Result<String, ErrorData> {
+///         let count = session.value() + 1;
+///         session.write(count)?;
+///         Ok(format!("{}: {count}", session.ulid()))
+///     }
+/// }
+/// ```
+pub struct Session<T> {
+    caller: Arc<Caller>,
+    id: String,
+    ulid: String,
+    generation: u32,
+    value: T,
+}
+
+impl<T: DeserializeOwned> Session<T> {
+    /// Returns the session of the request or notification with these extensions; `None` if it has none. Its value is the one
+    /// that this request wrote last, or else came with.
+    ///
+    /// # Errors
+    ///
+    /// The fixed answer to a session whose value is no `T`; an internal error outside of a protected server.
+    pub fn of(extensions: &Extensions) -> Result<Option<Self>, ErrorData> {
+        let caller = Caller::of(extensions).map_err(|error| unprotected(Kind::Session, &error))?;
+        let read = caller.within(|running| {
+            Ok(running.exchange.session().map(|session| {
+                // The server holds the state: the value is `()`.
+                let value = read(session.value().unwrap_or("null"));
+                let id = session.id().to_owned();
+                (id, session.ulid(), session.generation(), value)
+            }))
+        });
+        let read = read.map_err(|error| refuse(caller, &error, None, None))?;
+        let Some((id, ulid, generation, value)) = read else {
+            return Ok(None);
+        };
+        let value = value.map_err(|error| refuse(caller, &error, Some(&ulid), Some(&id)))?;
+        let caller = Arc::clone(caller);
+        Ok(Some(Self {
+            caller,
+            id,
+            ulid,
+            generation,
+            value,
+        }))
+    }
+}
+
+impl<T> Session<T> {
+    /// Returns the session id. It is half of what continues the session, so do not log it.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the id for logs and for the server's own store: 32 hex digits, the same for the session's whole life.
+    #[must_use]
+    pub fn ulid(&self) -> String {
+        self.ulid.clone()
+    }
+
+    /// Returns how often the session was written; 0 if the server holds the state.
+    #[must_use]
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Returns the value.
+    #[must_use]
+    pub fn value(&self) -> &T {
+        &self.value
+    }
+
+    /// Writes the value. It leaves sealed with the result, even if that is a tool's error; a JSON-RPC error
+    /// discards it. Of two concurrent writes the client keeps the last; with a ledger the first wins, and the
+    /// other's result is discarded: see [`update`](Self::update).
+    ///
+    /// # Errors
+    ///
+    /// An internal error if the value cannot be JSON, if the server holds the state, and in a notification,
+    /// which has no result.
+    pub fn write(&mut self, value: T) -> Result<(), ErrorData>
+    where
+        T: Serialize,
+    {
+        let written =
+            json(&value).and_then(|json| self.caller.within(|it| it.exchange.write(&json)));
+        written.map_err(|error| self.failed(error))?;
+        self.value = value;
+        Ok(())
+    }
+
+    /// Changes the value by a function, and returns it. With a ledger, if another request has written in the
+    /// meantime, the function is called again with that request's value, so that parallel calls all succeed.
+    /// After [`write`](Self::write) it is not called again, and the result is discarded. What this returns is the value
+    /// so far; make the answer by [`result`](Self::result), which knows what was written in the end.
+    ///
+    /// The function may be called several times, so it must have no other effects.
+    ///
+    /// ```
+    /// # use rmcp::{ErrorData, tool, tool_router};
+    /// # use sealwax_rmcp::Session;
+    /// # struct Counter;
+    /// #[tool_router]
+    /// impl Counter {
+    ///     #[tool(description = "One more than last time")]
+    ///     async fn count(&self, mut session: Session<u32>) -> Result<String, ErrorData> {
+    ///         session.update(|count| *count += 1)?;
+    ///         Ok("counted".into())
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn update(
+        &mut self,
+        function: impl Fn(&mut T) + Send + Sync + 'static,
+    ) -> Result<&T, ErrorData>
+    where
+        T: Serialize + DeserializeOwned + 'static,
+    {
+        let written = self.caller.within(|running| {
+            let value = running.exchange.session().and_then(|it| it.value());
+            // For a session that the server holds, `update` returns the error.
+            Ok(value.unwrap_or("null").to_owned())
+        });
+        let written = written.and_then(|before| {
+            let (value, after) = changed(&before, &function)?;
+            self.caller.within(|running| {
+                running.exchange.update(&after)?;
+                let again = move |before: &str| Ok(changed::<T>(before, &function)?.1);
+                running.updates.push(Box::new(again));
+                Ok(value)
+            })
+        });
+        self.value = written.map_err(|error| self.failed(error))?;
+        Ok(&self.value)
+    }
+
+    /// Makes the handler's result from the value, and returns it. If another request has written in the meantime, the
+    /// functions given to [`update`](Self::update) are applied to that request's value, and then this one makes the
+    /// result again: so it tells what was written, where a result that was made otherwise tells what was about to be.
+    ///
+    /// The handler returns what this returns: the whole result of its method. The function may be called several
+    /// times, so it must have no other effects. Of two calls the last counts.
+    ///
+    /// ```
+    /// # use rmcp::model::{CallToolResult, ContentBlock};
+    /// # use rmcp::{ErrorData, tool, tool_router};
+    /// # use sealwax_rmcp::Session;
+    /// # struct Counter;
+    /// #[tool_router]
+    /// impl Counter {
+    ///     #[tool(description = "One more than last time")]
+    ///     async fn count(&self, mut session: Session<u32>) -> Result<CallToolResult, ErrorData> {
+    ///         session.update(|count| *count += 1)?;
+    ///         Ok(session.result(|count| {
+    ///             CallToolResult::success(vec![ContentBlock::text(count.to_string())])
+    ///         }))
+    ///     }
+    /// }
+    /// ```
+    pub fn result<R: HandlerResult>(&self, make: impl Fn(&T) -> R + Send + Sync + 'static) -> R
+    where
+        T: DeserializeOwned + 'static,
+    {
+        let result = make(&self.value);
+        // After the answer there is nothing to make again.
+        let _ = self.caller.within(|running| {
+            let again = move |value: &str| Ok(Box::new(make(&read(value)?).served()) as Box<_>);
+            running.remake = Some(Box::new(again));
+            Ok(())
+        });
+        result
+    }
+
+    /// Makes a new session that begins with the current value, and returns its metadata, for a result. The
+    /// present session continues beside it.
+    ///
+    /// # Errors
+    ///
+    /// An internal error without randomness, or if the server holds the state.
+    pub fn fork(&self, _: &Context) -> Result<SessionMetadata, ErrorData> {
+        let forked = self.caller.within(|running| running.exchange.fork());
+        forked.map_err(|error| self.failed(error))
+    }
+
+    /// Returns an internal error: the client is not at fault.
+    fn failed(&self, error: Error) -> ErrorData {
+        refuse(&self.caller, &error, Some(&self.ulid), None);
+        internal()
+    }
+}
+
+fn refuse(caller: &Caller, error: &Error, ulid: Option<&str>, id: Option<&str>) -> ErrorData {
+    let about = About {
+        token_id: ulid.map(Into::into),
+        session_id: id,
+        ..About::new(Kind::Session, Profile::DataLayer)
+    };
+    error_data(caller.refuse(error, about))
+}
+
+/// Applies a function to a value, and returns the new value and its JSON.
+fn changed<T: Serialize + DeserializeOwned>(
+    before: &str,
+    function: impl Fn(&mut T),
+) -> Result<(T, String), Error> {
+    let mut value: T = read(before)?;
+    function(&mut value);
+    let after = json(&value)?;
+    Ok((value, after))
+}
+
+fn read<T: DeserializeOwned>(value: &str) -> Result<T, Error> {
+    let malformed = Error::Malformed("a state that is JSON of the sessions' type");
+    serde_json::from_str(value).map_err(|_| malformed)
+}
+
+/// Returns the JSON of an author's value.
+pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(|error| {
+        let error = said(error);
+        Error::InvalidArgument(
+            format!("payload: expected a value that JSON can hold: {error}").into(),
+        )
+    })
+}
+
+impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for Session<T> {
+    fn from_context_part(context: &mut C) -> Result<Self, ErrorData> {
+        let extensions = &context.as_request_context().extensions;
+        Self::of(extensions)?.ok_or_else(|| match Caller::of(extensions) {
+            Ok(caller) => {
+                let error = Error::Malformed("session metadata, which this request needs");
+                let about = About::new(Kind::Session, Profile::DataLayerRequired);
+                error_data(caller.refuse(&error, about))
+            }
+            Err(error) => unprotected(Kind::Session, &error),
+        })
+    }
+}
+
+/// Logs must not contain the id or the value.
+impl<T> fmt::Debug for Session<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Session({})", self.ulid())
+    }
+}

@@ -1,0 +1,43 @@
+//! The outcome of `initialize`, in a token that a replica in any language opens.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Context;
+use crate::guard::Guard;
+
+/// The outcome of `initialize` between the server and a client of a revision up to 2025-11-25.
+/// [`Guard::negotiated`] returns it on later requests, although the server keeps no state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Negotiated {
+    /// The protocol's revision.
+    pub protocol_version: String,
+    /// The client's capabilities. A stateless server still cannot send requests to the client.
+    pub client_capabilities: Value,
+    /// The name and version of the client.
+    pub client_info: ClientInfo,
+    /// The server's capabilities.
+    pub server_capabilities: Value,
+}
+
+/// The client's name and version, as it stated them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ClientInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+impl Guard {
+    /// Returns what the session of this request negotiated. `None` without [`layer`](Guard::layer), without a
+    /// session, and on revision 2026-07-28, where every request carries it.
+    #[must_use]
+    pub fn negotiated<'c>(&self, context: &'c Context) -> Option<&'c Negotiated> {
+        let parts = context.extensions.get::<http::request::Parts>();
+        parts.and_then(|parts| parts.extensions.get())
+    }
+}

@@ -1,0 +1,185 @@
+"""The author's callbacks for one request: principal, accept, ledger and on_refused."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import anyio
+
+from .. import InvalidArgument, Principal
+from ..ledger import LedgerError
+from ._accept import Presented
+from ._principal import checked, is_signed_in
+from ._refusal import AcceptUnavailable, Refusal, logger, report
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from mcp.server.context import ServerRequestContext
+
+    from .._engine import Document, Exchange
+    from ..ledger import Ledger
+    from ._accept import Accept
+    from ._principal import Anonymous, PrincipalOf
+    from ._refusal import OnRefused
+
+_ANONYMOUS = {"anonymous": True}
+
+
+class GuardConfig(Protocol):
+    """The callbacks that an author gave a guard."""
+
+    principal: PrincipalOf | Anonymous
+    accept: Accept | None
+    time_limit: float
+    on_refused: OnRefused | None
+    ledger: Ledger | None
+    #: Whether it was said that an anonymous principal ignores who is signed in.
+    has_warned: bool
+
+
+class Caller:
+    """Answers the engine's questions, and resolves the caller at most once per request.
+
+    A wrapper around the server shares it with the guard at the handlers.
+    """
+
+    def __init__(self, config: GuardConfig, ctx: ServerRequestContext[Any, Any] | None) -> None:
+        self._config = config
+        self._ctx = ctx
+        #: The caller, once resolved; ``None`` for an anonymous one too.
+        self.principal: Principal | None = None
+        self._who: Document | None = _ANONYMOUS if config.principal == "anonymous" else None
+        self._finding: anyio.Lock | None = None
+        if self._who and ctx is not None and not config.has_warned and is_signed_in(ctx):
+            config.has_warned = True
+            logger.warning(
+                'principal: expected a function, found "anonymous" and a request of an '
+                "authenticated user: any user who gets hold of another's token can use it. Pass "
+                "principal=sealwax.mcp.principal_from_access_token, or a function of your own"
+            )
+
+    @property
+    def known(self) -> Document | None:
+        """The caller as a document, if it was resolved."""
+        return _ANONYMOUS if self._who is _ANONYMOUS else self.principal and self._who
+
+    async def drive(
+        self,
+        exchange: Exchange,
+        step: Document,
+        begin: Callable[[], Awaitable[tuple[Document, bytes | None]]] | None = None,
+        update: Callable[[str], tuple[Document, bytes | None]] | None = None,
+    ) -> Document:
+        """Answer the engine's questions; return the first step that is not a question."""
+        while True:
+            for one in step.get("refused", ()):
+                self._report(one)
+            event, value = None, None
+            if step["step"] == "identify":
+                event = {"principal": await self._identified()}
+            elif step["step"] == "ask":
+                event = {"answer": await self._answer(step)}
+            elif step["step"] == "ledger":
+                event = {"ledger": await self._record(step)}
+            elif step["step"] == "update" and update is not None:
+                event, value = update(step["value"])
+            elif step["step"] == "begin" and begin is not None:
+                event, value = await begin()
+            if event is None:
+                return step
+            step = exchange.on(event, value)
+
+    async def _identified(self) -> Document:
+        """Resolve the caller once, also for a handler that uses two handles at a time."""
+        if self._who is None:
+            self._finding = self._finding or anyio.Lock(fast_acquire=True)
+            async with self._finding:
+                self._who = self._who or await self._find()
+        return self._who
+
+    async def _find(self) -> Document:
+        principal_of: Any = self._config.principal
+        try:
+            found = await awaited(principal_of(self._ctx))
+            self.principal = None if found is None else checked(found)
+        except InvalidArgument as error:
+            return {"failed": str(error)}
+        except Exception as error:
+            # Its message is not logged: it may hold the credential.
+            expected = "principal: expected a function that gives one"
+            return {"failed": f"{expected}, found {type(error).__name__}"}
+        return {"nobody": True} if self.principal is None else self.principal._asdict()
+
+    async def _answer(self, step: Document) -> Any:
+        accept, name = self._config.accept, "ended" if "end" in step else "accept"
+        assert accept is not None
+        try:
+            with _within(step):
+                if "end" in step:
+                    await awaited(accept.ended(self._presented(step["end"])))
+                for place, one in enumerate(step.get("accept", ())):
+                    verdict: object = await awaited(accept.accept(self._presented(one)))
+                    if verdict is False:
+                        return {"no": place}
+                    if verdict is not True:
+                        found = type(verdict).__name__
+                        raise AcceptUnavailable(
+                            f"expected accept to return True or False, found {found}"
+                        )
+        except AcceptUnavailable as error:
+            return {"failed": str(error)}
+        except Exception as error:
+            expected = f"expected {name} to answer in {self._config.time_limit} s"
+            return {"failed": f"{expected}, found {type(error).__name__}"}
+        return "yes"
+
+    async def _record(self, step: Document) -> Any:
+        assert self._config.ledger is not None
+        command = {name: step[name] for name in ("script", "keys", "args", "withinMs")}
+        try:
+            with _within(step):
+                return await self._config.ledger.run(command)
+        except LedgerError as error:
+            why = str(error)
+        except Exception as error:
+            # Its message is not logged: it may hold the store's credentials.
+            expected = f"expected an answer in {step['withinMs'] / 1000:g} s"
+            why = f"{expected}, found {type(error).__name__}"
+        return {"failed": f"ledger: {why}"}
+
+    def _presented(self, one: Document) -> Presented:
+        whose = None if one.get("public") else self.principal
+        return Presented(one["kind"], one["id"], whose, one["until"])
+
+    def _report(self, one: Document) -> None:
+        method = (self._ctx and self._ctx.method) or None
+        whose, which = self.principal, one.get("tokenId")
+        refusal = Refusal(
+            one["code"], one["kind"], one["message"], which, whose, method, one.get("target")
+        )
+        report(self._config.on_refused, refusal)
+
+    def close(self) -> None:
+        """Release the request: a task that the handler left behind may still hold this."""
+        self._who = self._who or {"failed": "principal: expected before the answer had left"}
+        self._ctx = None
+
+
+@contextmanager
+def _within(step: Document) -> Iterator[None]:
+    """Raise unless the time of a step suffices, also for what cannot be interrupted."""
+    seconds = step["withinMs"] / 1000
+    until = time.monotonic() + seconds
+    with anyio.fail_after(seconds):
+        yield
+    if time.monotonic() > until:
+        raise TimeoutError
+
+
+async def awaited(value: Any) -> Any:
+    """Return what an author's function gives, at once or later."""
+    return await value if inspect.isawaitable(value) else value

@@ -1,0 +1,57 @@
+"""An author's settings of a guard, in the engine's form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic.alias_generators import to_camel
+
+from .. import InvalidArgument
+from .._engine import Guard as Engine
+from .._engine import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from .. import Codec
+    from .._engine import Document
+
+_SECONDS = {"request_state_ttl", "ttl", "idle", "max_age"}
+
+
+class EngineFactory:
+    """A codec and settings, from which each part of a guard makes its engine."""
+
+    def __init__(self, codec: Codec, settings: Document) -> None:
+        self._codec, self._settings = codec, settings
+        #: Gives the first value of a session as an event, if there are data-layer sessions.
+        self.first: Callable[[Any], Awaitable[tuple[Document, bytes | None]]] | None = None
+        # Raises now for wrong settings.
+        self.engine()
+
+    def engine(self, **more: Document) -> Engine:
+        """Return an engine; `transport` has the settings of a wrapper around HTTP or stdio."""
+        return Engine(self._codec, {**self._settings, **more})
+
+    def take(self, sessions: Any) -> None:
+        """Add data-layer sessions."""
+        if self.first is not None:
+            raise InvalidArgument("sessions: expected to be called once, found a second time")
+        self._settings["sessions"], self.first = sessions.settings, sessions.first
+        self.engine()
+
+
+def document(**given: Any) -> Document:
+    """Return settings, or an operation, by the engine's names; raise for times that are none."""
+    return {
+        to_camel(name): seconds(name, value) if name in _SECONDS else value
+        for name, value in given.items()
+        if value is not None
+    }
+
+
+def names(of: str, given: Any) -> list[str]:
+    """Return a list of names; raise for anything else, such as one name."""
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise TypeError(f"{of}: expected a list of names, found another")
+    return list(given)

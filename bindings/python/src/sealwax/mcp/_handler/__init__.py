@@ -1,0 +1,1 @@
+"""The guard at the SDK's handlers."""

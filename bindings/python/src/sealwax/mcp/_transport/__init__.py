@@ -1,0 +1,1 @@
+"""The guard around HTTP and stdio, before the SDK sees a message."""

@@ -1,0 +1,121 @@
+"""Messages around HTTP and stdio, before the SDK sees them: ``Mcp-Session-Id`` and SEP-1359."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.context import ServerRequestContext
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from ..._engine import client_value
+from .._caller import Caller
+from .._engines import document
+from .._sdk_json import json_text, merged
+
+if TYPE_CHECKING:
+    from ..._engine import Document
+    from .._caller import GuardConfig
+    from .._engines import EngineFactory
+    from .negotiated import Negotiated
+
+
+#: The key in the scope of an HTTP request under which its :class:`TransportExchange` is.
+SCOPE_KEY = "sealwax.session"
+#: The same without a scope: the SDK serves a message in the context that it was read in.
+outer_request: ContextVar[TransportExchange | None] = ContextVar(
+    "sealwax_outer_request", default=None
+)
+
+
+class Transport:
+    """A guard's rules for transport sessions."""
+
+    def __init__(
+        self, config: GuardConfig, engines: EngineFactory, *, sep1359: bool, **settings: Any
+    ) -> None:
+        self.config, self.sep1359 = config, sep1359
+        self.engine = engines.engine(transport=document(sep1359=sep1359, **settings))
+
+
+class TransportExchange:
+    """One message on its way to the SDK, and its answer."""
+
+    def __init__(
+        self, transport: Transport, message: Any, facts: Document, request: Any = None
+    ) -> None:
+        said = message if isinstance(message, dict) else {}
+        method, params = said.get("method"), said.get("params")
+        if method is not None:
+            known = isinstance(method, str) and client_value(method) is method
+            facts["method"] = method if known else ""
+            facts["notification"] = said.get("id") is None
+        #: The id of a request.
+        self.identity = None if method is None else said.get("id")
+        nobodys: Any = None
+        ctx = ServerRequestContext[Any, Any](
+            session=nobodys,
+            lifespan_context={},
+            protocol_version=HANDSHAKE_PROTOCOL_VERSIONS[-1],
+            method=str(method or ""),
+            params=params if isinstance(params, dict) else None,
+            request_id=said.get("id"),
+            request=request,
+        )
+        self.config = transport.config
+        #: The time that is left for the engine's questions at the handlers.
+        self.within_ms: int | None = None
+        #: What was negotiated when the session of the message began, if the SDK does not know it.
+        self.negotiated: Negotiated | None = None
+        self.caller = Caller(transport.config, ctx)
+        initialize = json_text(params) if method == "initialize" else None
+        self._engine, self._step = transport.engine.transport(facts, initialize)
+
+    async def entered(self) -> Document:
+        """Return the engine's decision on the message."""
+        step = await self.caller.drive(self._engine, self._step)
+        self.within_ms = step.get("withinMs")
+        return step
+
+    async def initialized(self, result: Any) -> Document:
+        """Return the engine's decision on the result of an ``initialize``."""
+        step = self._engine.on({"result": {}}, json_text(result))
+        return await self.caller.drive(self._engine, step)
+
+    async def not_resumed(self) -> Document:
+        """Return the answer to a session that the SDK failed to begin again."""
+        step = self._engine.on({"notResumed": "initialize: refused"})
+        return await self.caller.drive(self._engine, step)
+
+    def replied(self, step: Document) -> dict[str, Any] | None:
+        """Return the message of a reply, if it has one."""
+        answer = {"jsonrpc": "2.0", "id": self.identity}
+        if "error" in step:
+            return {**answer, "error": step["error"]}
+        return {**answer, "result": {}} if step.get("done") else None
+
+    def close(self) -> None:
+        """Release the message."""
+        self._engine.free()
+        self.caller.close()
+
+
+def patch(message: dict[str, Any], change: Any) -> None:
+    """Change the result of a message, if it has one, by a JSON Merge Patch."""
+    if isinstance(message.get("result"), dict):
+        message["result"] = merged(message["result"], change)
+
+
+def take_session(message: dict[str, Any]) -> str | bool | None:
+    """Remove and return the session id of a message, which the SDK's models do not have."""
+    result = message.get("result")
+    holder = message if "sessionId" in message or not isinstance(result, dict) else result
+    return client_value(holder.pop("sessionId", None))
+
+
+def put_session(message: dict[str, Any], session_id: str) -> None:
+    """Put the session id on a message: in its result, or beside its method."""
+    if "method" in message:
+        message["sessionId"] = session_id
+    elif isinstance(message.get("result"), dict):
+        message["result"]["sessionId"] = session_id

@@ -1,0 +1,267 @@
+import type {
+  JSONRPCNotification,
+  JSONRPCRequest,
+  JSONRPCResponse,
+} from '@modelcontextprotocol/server';
+import { tokenFields } from '../../context.js';
+import type {
+  DeliverStep,
+  HandleOp,
+  HandleResult,
+  Message,
+  ResultFacts,
+  Step,
+} from '../../documents.js';
+import { invalidArgument } from '../../error.js';
+import type { TokenFields } from '../../facts.js';
+import { json } from '../../input.js';
+import { Caller, type Outcome } from '../caller.js';
+import { clientValue, type Exchange } from '../engine.js';
+import { after } from '../later.js';
+import { metadataOf, PROTOCOL_VERSION } from '../metadata.js';
+import type { Policy } from '../policy.js';
+import { quoted } from '../refused.js';
+import type { RequestContext } from '../request-context.js';
+import { isTooDeep, merged } from '../transport/messages.js';
+import { HandleRefused } from './handle-refused.js';
+import type { HandlerContext } from './sdk.js';
+import { type Remade, Session } from './session.js';
+
+type Result = Readonly<Record<string, unknown>>;
+
+/** A message for a server's handlers. */
+export type Arrived = JSONRPCRequest | JSONRPCNotification;
+
+/** The message to deliver, or a response in its place; `undefined` if it was dropped. */
+export type Entered =
+  | { readonly deliver: Arrived }
+  | { readonly answer: JSONRPCResponse }
+  | undefined;
+
+/** Returns the protected request that a handler's context belongs to. */
+export type CallOf = (context: HandlerContext) => Call;
+
+/** One message to a protected server's handlers, until its response is sent. */
+export class Call {
+  readonly policy: Policy;
+  readonly #caller: Caller;
+  readonly #message: Arrived;
+  readonly #context: RequestContext;
+  /** The members that carry a token, if its method has any. */
+  readonly #fields: TokenFields | undefined;
+  #exchange: Exchange | undefined;
+  #delivered: DeliverStep | undefined;
+  #session: Session | undefined;
+  /** The states that were sealed, as JSON, by their tokens. */
+  readonly #states = new Map<string, string>();
+  /** The handler's result, made again for the value that was written in the end. */
+  #remade: Remade | undefined;
+  #isOver = false;
+
+  constructor(policy: Policy, message: Arrived, context: RequestContext) {
+    this.policy = policy;
+    this.#caller = new Caller(policy, context, message);
+    this.#message = message;
+    this.#context = context;
+    this.#fields = 'id' in message ? tokenFields(message.method) : undefined;
+  }
+
+  /** Whether it was answered or dropped. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Runs before the handler. Without a promise the message is delivered synchronously, as the SDK's transports do. */
+  enter(): Entered | Promise<Entered> {
+    this.#exchange = isTooDeep(this.#message) ? this.policy.engine.unreadable() : this.#begun();
+    return after(this.#caller.drive(this.#exchange), (step): Entered => {
+      if (step.step === 'reply') return { answer: replied(step) };
+      if (step.step !== 'deliver') return undefined;
+      this.#delivered = step;
+      return { deliver: this.#opened(step.opened) };
+    });
+  }
+
+  #begun(): Exchange {
+    const { method, params } = this.#message;
+    const { param, target } = this.#fields ?? {};
+    const metadata = metadataOf(params) ?? undefined;
+    const { sessionId, state } = Object(metadata);
+    const header = this.#context.http?.req?.headers.get('mcp-session-id') ?? undefined;
+    const { principal, withinMs } = this.#caller.known ?? {};
+    const named = target && this.#param(target);
+    const args = target === undefined ? undefined : this.#param('arguments');
+    const document: Message = {
+      ...{ method, principal, withinMs },
+      notification: !('id' in this.#message),
+      target: typeof named === 'string' && named.isWellFormed() ? named : undefined,
+      modern: Object(this.#param('_meta'))[PROTOCOL_VERSION] !== undefined,
+      token: param && clientValue(this.#param(param)),
+      ...(metadata !== undefined && {
+        header,
+        session: { id: clientValue(sessionId), state: clientValue(state) },
+      }),
+    };
+    return this.policy.engine.message(document, args === undefined ? args : JSON.stringify(args));
+  }
+
+  /** Returns a member of the parameters; `undefined` for `null` too. */
+  #param(name: string): unknown {
+    const params: Result = this.#message.params ?? {};
+    return Object.hasOwn(params, name) ? (params[name] ?? undefined) : undefined;
+  }
+
+  /** Returns the message for the handler, without its sealed state, which {@link Call.state} provides. */
+  #opened(text: string | null | undefined): Arrived {
+    const { params } = this.#message;
+    const { param, kind } = this.#fields ?? {};
+    if (param === undefined || params === undefined || !Object.hasOwn(params, param)) {
+      return this.#message;
+    }
+    const { [param]: _, ...rest } = params as Result;
+    const given = kind === 'cursor' && text ? { ...rest, [param]: text } : rest;
+    return { ...this.#message, params: given };
+  }
+
+  /**
+   * Runs after the handler. Returns the response for the client; `undefined` if it was dropped. The SDK sets the HTTP
+   * status of an error only during delivery, so an error is returned without a promise, and any other response if
+   * possible.
+   */
+  leave(
+    response: JSONRPCResponse,
+  ): JSONRPCResponse | undefined | Promise<JSONRPCResponse | undefined> {
+    const { report } = this.#delivered ?? {};
+    if (!('result' in response) || !report) return response;
+    const result: Result = response.result;
+    if (report !== true && (result[report] ?? undefined) === undefined) return response;
+    const exchange = this.#live;
+    const facts = this.#facts(result);
+    return after(this.#caller.drive(exchange, exchange.on({ result: facts })), (step) => {
+      if (step.step === 'drop') return undefined;
+      if (step.step !== 'respond') return replied(step);
+      const remade = this.#remade === undefined ? result : inPlaceOf(result, this.#remade);
+      return { ...response, result: merged(remade, step.result) };
+    });
+  }
+
+  /** Returns the members of a result that the engine asked for. */
+  #facts(result: Result): ResultFacts {
+    const members = this.#delivered?.members ?? [];
+    return {
+      members: Object.fromEntries(members.map((name) => [name, clientValue(result[name])])),
+    };
+  }
+
+  /** Applies the handler's functions to a session's value that another request wrote. */
+  #again(session: Session, written: string): Outcome {
+    let what = 'update';
+    try {
+      const value = session.again(written);
+      what = 'result';
+      this.#remade = session.remade();
+      const result = this.#remade && this.#facts(this.#remade.made);
+      return { event: { updated: { result } }, value };
+    } catch (cause) {
+      return { event: { updated: { failed: `${what}: the function threw` } }, cause };
+    }
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#exchange?.free();
+  }
+
+  /** The exchange of a delivered message. */
+  get #live(): Exchange {
+    if (this.#exchange !== undefined) return this.#exchange;
+    throw invalidArgument('context: expected a request in progress, found none');
+  }
+
+  /** The result of a method that the engine implements. */
+  get builtinResult(): Record<string, unknown> {
+    return JSON.parse(this.#delivered?.builtinResult ?? '{}');
+  }
+
+  /**
+   * Returns the text of the opened state that came with this message.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` for a method that carries no state
+   */
+  state(): string | undefined {
+    this.#assertState();
+    return this.#delivered?.opened ?? undefined;
+  }
+
+  /**
+   * Seals the next state and returns the token.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` for a method that carries no state, or a value that JSON cannot hold
+   */
+  sealed(value: unknown): string {
+    this.#assertState();
+    const written = json('state', value);
+    const token = this.#live.live.sealState(written);
+    this.#states.set(token, written);
+    return token;
+  }
+
+  /** Returns the text of a state that this handler returned: as it was before it was sealed here. */
+  unsealed(state: string): string {
+    return this.#states.get(state) ?? state;
+  }
+
+  #assertState(): void {
+    if (this.#fields?.kind === 'request-state') return;
+    throw invalidArgument(
+      `requestState: expected a request that carries one, found ${quoted(this.#message.method)}`,
+    );
+  }
+
+  /** The data-layer session, if there is one and the handler may see it. */
+  get session(): Session | undefined {
+    const facts = this.#delivered?.session;
+    if (facts && this.#session === undefined) {
+      const session = new Session(this.#live, facts);
+      this.#caller.onUpdate((written) => this.#again(session, written));
+      this.#session = session;
+    }
+    return this.#session;
+  }
+
+  /**
+   * Performs an operation on a handle for the caller. A model may pass a handle of any type, despite a schema.
+   * `value` is JSON.
+   *
+   * @throws {@link HandleRefused} unless it is accepted
+   */
+  async handle(op: HandleOp, value?: string): Promise<HandleResult> {
+    const step = await this.#caller.finish(this.#live.handle(op, value));
+    if (step.step === 'done') return step;
+    if (step.step === 'reply') throw new HandleRefused(step);
+    throw invalidArgument('context: expected a request in progress, found it is over');
+  }
+}
+
+/** Returns the response that replaces the handler's. */
+function replied(step: Step): JSONRPCResponse {
+  if (step.step === 'reply' && step.error) {
+    return { jsonrpc: '2.0', error: step.error } as JSONRPCResponse;
+  }
+  if (step.step === 'reply' && step.tool) {
+    // The transport replaces the id by the client's.
+    return { jsonrpc: '2.0', id: 0, result: { ...step.tool } } as JSONRPCResponse;
+  }
+  throw new TypeError(`engine: expected an answer to reply with, found ${step.step}`);
+}
+
+/** Returns a result that was made again, with what the SDK has added to the first one. */
+function inPlaceOf(left: Result, { first, made }: Remade): Result {
+  const added = Object.entries(left).filter(([name]) => !Object.hasOwn(first, name));
+  const _meta = { ...Object(left._meta), ...Object(made._meta) };
+  for (const name of Object.keys(Object(first._meta))) {
+    if (!Object.hasOwn(Object(made._meta), name)) delete _meta[name];
+  }
+  const both = { ...Object.fromEntries(added), ...made };
+  return Object.keys(_meta).length === 0 ? both : { ...both, _meta };
+}

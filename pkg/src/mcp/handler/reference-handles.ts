@@ -1,0 +1,72 @@
+import type { HandleResult } from '../../documents.js';
+import { clientValue } from '../engine.js';
+import type { CallOf } from './call.js';
+import type { HandlerContext } from './sdk.js';
+
+/** An accepted handle: the key of a row in your store. */
+export interface ReferenceHandle {
+  /** The text for the model. */
+  readonly handle: string;
+  /** The key for your store: 32 hex digits, the same at every check. */
+  readonly ulid: string;
+  /** The end of its life, for the model, such as `2026-07-28T12:00:00Z`. */
+  readonly expiresAt?: string;
+}
+
+/**
+ * Handles of one type: short texts, each the key of a row in the server's store, and usable only by the user
+ * it was created for. A user may have several. Agents of one user share a handle by passing it on, and stay
+ * separate by creating their own.
+ *
+ * Created by {@link Guard.referenceHandles}.
+ */
+export class ReferenceHandles {
+  readonly #callOf: CallOf;
+  readonly #type: { readonly type: string; readonly maxAge: number | undefined };
+
+  /** @internal */
+  constructor(callOf: CallOf, type: string, maxAge: number | undefined) {
+    this.#callOf = callOf;
+    this.#type = { type, maxAge };
+  }
+
+  /**
+   * Creates a handle for the caller.
+   *
+   * @throws {@link HandleRefused} if it cannot be created
+   */
+  async mint(context: HandlerContext): Promise<ReferenceHandle> {
+    return handleOf(await this.#handle(context, 'mint'));
+  }
+
+  /**
+   * Checks a handle that a model passed.
+   *
+   * @throws {@link HandleRefused} unless it is accepted
+   */
+  async check(context: HandlerContext, handle: unknown): Promise<ReferenceHandle> {
+    return handleOf(await this.#handle(context, 'check', handle));
+  }
+
+  /**
+   * Ends a handle before it expires: the guard's `ledger` records it, and its `accept` is told. Without
+   * either it is an error, because nothing would record it.
+   *
+   * @throws {@link HandleRefused} unless it is accepted and its end is recorded
+   */
+  async end(context: HandlerContext, handle: unknown): Promise<void> {
+    await this.#handle(context, 'end', handle);
+  }
+
+  #handle(
+    context: HandlerContext,
+    op: 'mint' | 'check' | 'end',
+    handle?: unknown,
+  ): Promise<HandleResult> {
+    return this.#callOf(context).handle({ ...this.#type, op, handle: clientValue(handle) });
+  }
+}
+
+function handleOf({ handle, id, expiresAt }: HandleResult): ReferenceHandle {
+  return { handle: handle ?? '', ulid: id, ...(expiresAt && { expiresAt }) };
+}

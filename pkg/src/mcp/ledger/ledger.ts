@@ -1,0 +1,101 @@
+import { checked, count } from '../../input.js';
+import { core, entered, WIDE } from '../../module.js';
+import type * as raw from '../../raw.js';
+
+/** A command to a ledger: one atomic step. LEDGER.md defines its reply. */
+export interface Command {
+  readonly script: 'open' | 'admit' | 'commit' | 'revoke';
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+  /** How long it may take, in milliseconds: 300 by default. */
+  readonly withinMs?: number | undefined;
+}
+
+/** Settings of a guard's ledger. */
+export interface LedgerOptions {
+  /** Separates two ledgers of one audience in one store. */
+  readonly label?: string | undefined;
+  /**
+   * How far the clocks of the replicas and of the store may differ, in seconds: 5 by default, and 0 if the
+   * ledger is on this machine.
+   */
+  readonly clockTolerance?: number | undefined;
+  /**
+   * Accepts tokens that are older than the ledger if they were made at this time or later, in Unix seconds:
+   * for the introduction of a ledger. This includes tokens that were used or ended before it.
+   */
+  readonly acceptIssuedSince?: number | undefined;
+  /** Whether a `requestState` may be used more than once. */
+  readonly reusableRequestState?: boolean | undefined;
+}
+
+/**
+ * Records used tokens, ended sessions and the latest state of each session. LEDGER.md defines the commands
+ * and replies. {@link MemoryLedger} is for one process, {@link SqliteLedger} for one machine,
+ * {@link RedisLedger} for several.
+ */
+export interface Ledger {
+  /** Runs a command as one atomic step. The request is refused if it throws or is late. */
+  run(command: Command): readonly string[] | PromiseLike<readonly string[]>;
+  /** Whether it is on this machine, and so shares its clock. */
+  readonly local?: boolean | undefined;
+  /** Warnings about a store that may lose records, once they are known. The guard logs them. */
+  readonly warnings?: readonly string[] | undefined;
+}
+
+/** An error whose message is our own: it may be logged. */
+export class LedgerFailure extends Error {}
+
+/** The store cannot be a ledger, because it would lose records. The message tells what to change. */
+export class LedgerUnfit extends LedgerFailure {
+  override readonly name = 'LedgerUnfit';
+}
+
+/**
+ * A ledger in the memory of this process. Other replicas do not share it, and a restart loses it. It never
+ * drops a record in use: when it is full, new ones are refused. One principal can fill at most half of it.
+ *
+ * A single-use token that is older than the ledger is refused.
+ *
+ * @example
+ * ```js
+ * import { Codec, Key } from 'sealwax';
+ * import { Guard, MemoryLedger } from 'sealwax/mcp';
+ *
+ * const codec = new Codec({ keys: Key.generate().toText(), audience: 'https://mcp.example.com' });
+ * const guard = new Guard({ codec, principal: 'anonymous', ledger: new MemoryLedger() });
+ * await guard.revoke({ subject: 'alice' }); // signs her out everywhere
+ * ```
+ */
+export class MemoryLedger implements Ledger {
+  readonly local = true;
+  readonly #capacity: number;
+  #memory: raw.Memory | undefined;
+
+  /** @param given `capacity`: its approximate size in bytes, 64 MiB by default */
+  constructor(given: { readonly capacity?: number | undefined } = {}) {
+    const { capacity = 64 << 20 } = checked(given, { capacity: count });
+    this.#capacity = capacity;
+    // Workers have no clock in their global scope: it would record since 1970.
+    if (now() > 0) this.#memory = this.#made();
+  }
+
+  run(command: Command): readonly string[] {
+    this.#memory ??= this.#made();
+    return JSON.parse(entered(this.#memory, WIDE).run(JSON.stringify(command), now()));
+  }
+
+  #made(): raw.Memory {
+    const { Memory } = core();
+    return new Memory(this.#capacity, now());
+  }
+}
+
+/** Returns a text for stores by name: a script, or a statement of SQLite. */
+export function storeText(name: string): string {
+  return core().ledgerText(name);
+}
+
+function now(): number {
+  return Math.floor(Date.now() / 1000);
+}

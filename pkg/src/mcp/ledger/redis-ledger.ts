@@ -1,0 +1,242 @@
+import { invalidArgument } from '../../error.js';
+import type { DialogueBegun } from '../../facts.js';
+import { wrongType } from '../../input.js';
+import { core, entered, WIDE } from '../../module.js';
+import type * as raw from '../../raw.js';
+import { type Command, type Ledger, LedgerFailure, LedgerUnfit } from './ledger.js';
+import {
+  type Connection,
+  Connections,
+  lowered,
+  ofIoredis,
+  ofRedis,
+  type Send,
+} from './redis-connections.js';
+
+/**
+ * A client for {@link RedisLedger}: `Redis` or `Cluster` of `ioredis`, `createClient` or
+ * `createCluster` of `redis`, or `Redis` of `@upstash/redis`.
+ */
+export type RedisClient =
+  | { call(command: string, ...args: string[]): PromiseLike<unknown> }
+  | { sendCommand(args: string[]): PromiseLike<unknown> }
+  | {
+      readonly masters: readonly unknown[];
+      sendCommand(key: string, isReadonly: boolean, args: string[]): PromiseLike<unknown>;
+    }
+  | { exec(args: [string, ...string[]]): PromiseLike<unknown> };
+
+/** What the core's dialogue says is next, as docs/engine.md defines it. */
+interface Next {
+  readonly send?: [string, ...string[]];
+  readonly own?: boolean;
+  readonly done?: readonly string[];
+  readonly unfit?: string;
+  readonly failed?: string;
+  readonly warned?: readonly string[];
+}
+
+/** A store, through any of the clients. */
+interface Store {
+  /** Sends a command to the server that holds a key. */
+  send(key: string, ...command: [string, ...string[]]): PromiseLike<unknown>;
+  /** Returns every server that accepts writes. */
+  servers(): PromiseLike<readonly Send[]> | readonly Send[];
+  /** Opens a connection of our own, which is never made again and sends nothing again; only with a single server. */
+  readonly open?: () => Connection;
+}
+
+/**
+ * A ledger in Redis 6.2 or later, or Valkey, for several machines. It checks the server at the first command,
+ * and again after a reconnection or an error; a server that would lose records is {@link LedgerUnfit}.
+ *
+ * With a single server the ledger opens connections of its own, with the client's options, and closes them when the
+ * client is closed. One serves all requests; what a replica should confirm has another one to itself, because `WAIT`
+ * blocks its connection. A connection without an answer for two seconds is given up, and what was sent there is never
+ * sent again. Give the client an `error` listener.
+ *
+ * A Cluster, a pool and `@upstash/redis` (which needs `automaticDeserialization: false`) are used as they are. There, set
+ * `socketTimeout` for `redis`; for `ioredis` `socketTimeout` and `autoResendUnfulfilledCommands: false`, or else a
+ * command that the client took for failed is sent again. Confirmation by a replica is not known there: ends and
+ * revocations are logged as `ledger_unconfirmed`.
+ *
+ * @example
+ * ```js
+ * import { Redis } from 'ioredis';
+ * import { RedisLedger } from 'sealwax/mcp';
+ *
+ * async function connect(url) {
+ *   const client = new Redis(url);
+ *   client.on('error', (error) => console.error(error.code));
+ *   return new RedisLedger(client);
+ * }
+ * console.log(typeof connect); // function
+ * ```
+ */
+export class RedisLedger implements Ledger {
+  readonly #store: Store;
+  readonly #redis: raw.Redis;
+  readonly #connections: Connections | undefined;
+  #warnings: readonly string[] | undefined;
+  #checked: Promise<unknown> | undefined;
+
+  /** @throws `TypeError` for another client; {@link SealwaxError} `invalid_argument` for a `keyPrefix` */
+  constructor(client: RedisClient) {
+    this.#store = storeOf(client);
+    const { on, options } = Object(client);
+    // Replicas in other languages would use another ledger.
+    if (options?.keyPrefix || options?.redisOptions?.keyPrefix) {
+      throw invalidArgument('client: expected one without a keyPrefix');
+    }
+    const again = () => {
+      this.#checked = undefined;
+    };
+    const { open } = this.#store;
+    this.#connections = open && new Connections(open, again);
+    const { Redis } = core();
+    this.#redis = new Redis(open !== undefined);
+    if (typeof on !== 'function') return;
+    on.call(client, 'ready', () => {
+      again();
+      this.#connections?.reopen();
+    });
+    on.call(client, 'end', () => this.#connections?.close());
+  }
+
+  /** Warnings about server settings that may lose records, after the first check. */
+  get warnings(): readonly string[] | undefined {
+    return this.#warnings;
+  }
+
+  async run(command: Command): Promise<readonly string[]> {
+    try {
+      do {
+        this.#checked ??= this.check();
+        await this.#checked;
+        // Its connection may be over already.
+      } while (this.#checked === undefined);
+      return await this.#dialogue(command);
+    } catch (error) {
+      // The next reply may come from another server.
+      this.#checked = undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Checks the server's settings, for a check before the first request, and returns the warnings.
+   *
+   * @throws {@link LedgerUnfit} for an unsuitable server; the client's errors
+   */
+  async check(): Promise<readonly string[]> {
+    const unfit: string[] = [];
+    const warned = new Set<string>();
+    const servers = this.#connections ? [this.#connections.send] : await this.#store.servers();
+    for (const send of servers) {
+      const info = { text: String(await send('INFO')) };
+      const { dialogue } = this.#begin({ script: 'open', keys: [], args: [] }, false);
+      const next: Next = JSON.parse(entered(dialogue, WIDE).on(JSON.stringify(info)));
+      entered(dialogue).free();
+      if (next.unfit) unfit.push(next.unfit);
+      for (const one of next.warned ?? []) warned.add(one);
+    }
+    if (unfit.length > 0) throw new LedgerUnfit(unfit.join('; '));
+    this.#warnings = [...warned];
+    return this.#warnings;
+  }
+
+  #begin(command: Command, checked: boolean): DialogueBegun {
+    return entered(this.#redis, WIDE).begin(JSON.stringify({ ...command, checked }));
+  }
+
+  /** Has the core's dialogue about a command: sends what it says, and reports the answers to it. */
+  async #dialogue(command: Command): Promise<readonly string[]> {
+    const { dialogue, next: first } = this.#begin(command, true);
+    const connections = this.#connections;
+    let own: Connection | undefined;
+    try {
+      for (let next: Next = JSON.parse(first); ; ) {
+        if (next.done !== undefined) return next.done;
+        if (next.unfit !== undefined) throw new LedgerUnfit(next.unfit);
+        if (next.send === undefined) throw new LedgerFailure(next.failed);
+        if (next.own) own ??= connections?.take();
+        const answer = await answered(
+          own && connections
+            ? connections.answered(own, next.send)
+            : this.#send(command.keys[0] ?? '', next.send),
+        );
+        next = JSON.parse(entered(dialogue, WIDE).on(JSON.stringify(answer)));
+      }
+    } finally {
+      if (own !== undefined) connections?.release(own);
+      entered(dialogue).free();
+    }
+  }
+
+  #send(key: string, command: [string, ...string[]]): PromiseLike<unknown> {
+    return this.#connections?.send(...command) ?? this.#store.send(key, ...command);
+  }
+}
+
+function storeOf(client: unknown): Store {
+  const given = Object(client);
+  if (typeof given.call === 'function') {
+    const send = (of: typeof given, command: string[]) => of.call(...lowered(command));
+    const isOne = given.isCluster !== true && typeof given.duplicate === 'function';
+    return {
+      ...(isOne && { open: () => ofIoredis(given) }),
+      send: (_, ...command) => send(given, command),
+      servers() {
+        const nodes = given.isCluster === true ? given.nodes('master') : [given];
+        return nodes.map(
+          (node: unknown) =>
+            (...command: string[]) =>
+              send(node, command),
+        );
+      },
+    };
+  }
+  if (typeof given.sendCommand === 'function') {
+    const sending =
+      (of: typeof given): Send =>
+      (...command) =>
+        of.sendCommand(command);
+    if (given.masters === undefined) {
+      const send = sending(given);
+      // A pool has more than one connection.
+      const isOne = given.totalClients === undefined && typeof given.duplicate === 'function';
+      return {
+        ...(isOne && { open: () => ofRedis(given) }),
+        send: (_, ...command) => send(...command),
+        servers: () => [send],
+      };
+    }
+    return {
+      send: (key, ...command) => given.sendCommand(key, false, command),
+      servers: async () => {
+        const masters = given.masters.map((master: unknown) => given.nodeClient(master));
+        return (await Promise.all(masters)).map(sending);
+      },
+    };
+  }
+  if (typeof given.exec === 'function') {
+    const send: Send = (...command) => given.exec(command);
+    return { send: (_, ...command) => send(...command), servers: () => [send] };
+  }
+  throw wrongType('client', 'a client of ioredis, redis or @upstash/redis', client);
+}
+
+/** Converts a client's answer for the dialogue. An error of the server begins with its code; any other is the client's. */
+async function answered(answer: PromiseLike<unknown>): Promise<object> {
+  try {
+    const found = await answer;
+    if (typeof found === 'number') return { number: found };
+    if (!Array.isArray(found)) return { text: String(found) };
+    if (!found.some((one) => typeof one === 'number')) return { texts: found.map(String) };
+  } catch (error) {
+    const { message } = Object(error);
+    if (/^[A-Z]{3,} /.test(message)) return { error: message };
+    throw error;
+  }
+  throw new LedgerUnfit('client: expected texts; set automaticDeserialization: false');
+}

@@ -1,0 +1,188 @@
+/** `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store: the header holds the session. */
+
+import type { AuthInfo } from '@modelcontextprotocol/server';
+import { answer } from '../../answer.js';
+import type { Reply } from '../../documents.js';
+import { Caller } from '../caller.js';
+import type { Engine, Exchange } from '../engine.js';
+import type { Policy } from '../policy.js';
+import { reportError } from '../refused.js';
+import {
+  addSessionId,
+  claimsModern,
+  facts,
+  isMessage,
+  isTooDeep,
+  mergedResult,
+  stripSessionId,
+} from './messages.js';
+import { edited, rewritten, withBody } from './rewrite.js';
+
+/** A handler of web-standard requests, such as `fetch` of `createMcpHandler`. */
+export type FetchHandler = (
+  request: Request,
+  options?: {
+    readonly authInfo?: AuthInfo;
+    readonly parsedBody?: unknown;
+  },
+) => Promise<Response>;
+
+/** Settings of {@link Guard.fetch}. */
+export interface HttpSessionsOptions {
+  /** Whether a request needs its session: true by default. */
+  readonly required?: boolean | undefined;
+  /** The lifetime of a session in seconds: 30 days by default, because a header cannot be renewed. */
+  readonly ttl?: number | undefined;
+  /**
+   * How many seconds a session may be idle, which needs a `ledger`: up to its `ttl` by default. Use is recorded
+   * at most ten times in that time, so that a session may end up to a tenth earlier.
+   */
+  readonly idle?: number | undefined;
+  /**
+   * Serves SEP-1359 too: the response to `initialize` has `sessionId` and `sessionTimeout`, messages carry a
+   * `sessionId` in both directions if the client sends one, and `session/terminate` ends the session if there
+   * is a `ledger` or an `accept` to record that.
+   *
+   * As the SEP requires, a session ends when another principal sends its token, if there is a `ledger` or an
+   * `accept` to record that: someone who stole a token can end the session but not use it. A refreshed
+   * credential of the same principal keeps the session.
+   */
+  readonly sep1359?: boolean | undefined;
+}
+
+const HEADER = 'mcp-session-id';
+const VERSION = 'mcp-protocol-version';
+const MODERN = '2026-07-28';
+
+/** Wraps a stateless handler into one with sessions. */
+export function withSessions(
+  handler: FetchHandler,
+  policy: Policy,
+  engine: Engine,
+  sep1359: boolean,
+): FetchHandler {
+  const served: FetchHandler = async (request, options = {}) => {
+    const came = options.parsedBody ?? (await bodyOf(request));
+    const { message, messageSessionId } =
+      sep1359 && isMessage(came) ? stripSessionId(came) : { message: came };
+    const { authInfo } = options;
+    const http = { req: request, ...(authInfo && { authInfo }) };
+    const caller = new Caller(policy, { http }, Object(message));
+    const begun = () => {
+      if (isTooDeep(came)) return engine.unreadable();
+      const { initialize, ...known } = facts(message);
+      const header = (name: string) => request.headers.get(name) ?? undefined;
+      const document = {
+        ...{ ...known, http: request.method, modern: isModern(request, message) },
+        ...{ version: header(VERSION), header: header(HEADER), messageSessionId },
+      };
+      return engine.transport(document, initialize);
+    };
+    const exchange = begun();
+    try {
+      const step = await caller.drive(exchange);
+      if (step.step === 'reply') return replied(step, message);
+      if (step.step !== 'deliver') return new Response(null, { status: 202 });
+      const { negotiated, addSessionId: added, report, version, withinMs } = step;
+      const isSame = message === came && !version;
+      const next = isSame ? request : changed(request, message, version);
+      if (negotiated) {
+        const { principal } = caller;
+        policy.known.set(next, { negotiated: JSON.parse(negotiated), principal, withinMs });
+      }
+      const parsed = message === undefined ? options : { ...options, parsedBody: message };
+      const response = await handler(next, parsed);
+      if (report) return await initialized(caller, exchange, message, response);
+      return added ? rewritten(response, (one) => addSessionId(one, added)) : response;
+    } finally {
+      exchange.free();
+    }
+  };
+  return async (request, options) => {
+    try {
+      return await served(request, options);
+    } catch (cause) {
+      reportError(policy, 'fetch: expected a response of the handler, found an error', cause);
+      const { error } = answer('data-layer', { error: cause }) as Pick<Reply, 'error'>;
+      return replied({ status: 500, error }, undefined);
+    }
+  };
+}
+
+/** Returns the request for the SDK. */
+function changed(request: Request, message: unknown, version: string | null | undefined): Request {
+  const headers = new Headers(request.headers);
+  if (version) headers.set(VERSION, version);
+  const body = message === undefined ? {} : { body: JSON.stringify(message) };
+  return new Request(request, { headers, ...body });
+}
+
+/** Adds the session to the response to `initialize`. */
+async function initialized(
+  caller: Caller,
+  exchange: Exchange,
+  message: unknown,
+  response: Response,
+): Promise<Response> {
+  const text = await response.text();
+  let result: unknown;
+  edited(response, text, (one) => {
+    // Any other message is a notification or a request.
+    result ??= one.result;
+    return one;
+  });
+  if (result === undefined) return withBody(response, text);
+  const step = await caller.drive(exchange, exchange.on({ result: {} }, JSON.stringify(result)));
+  if (step.step === 'reply') return replied(step, message);
+  const { result: patch, headers } = step.step === 'respond' ? step : {};
+  const left = patch ? edited(response, text, (one) => mergedResult(one, patch)) : text;
+  const changed = withBody(response, left);
+  for (const [name, value] of Object.entries(headers ?? {})) changed.headers.set(name, value);
+  return changed;
+}
+
+function replied(
+  { status, allow, error, done }: Pick<Reply, 'status' | 'allow' | 'error' | 'done'>,
+  message: unknown,
+): Response {
+  const init = { status: status ?? 200, headers: allow ? { allow } : {} };
+  if (!error && !done) return new Response(null, init);
+  const { id = null } = Object(message);
+  return Response.json({ jsonrpc: '2.0', id, ...(error ? { error } : { result: {} }) }, init);
+}
+
+/**
+ * Whether a request is of revision 2026-07-28 or later, by the SDK's rule: by its message, or by its
+ * header. Any other request needs a session.
+ */
+function isModern(request: Request, message: unknown): boolean {
+  if (request.method !== 'POST' || !isMessage(message)) return false;
+  if (claimsModern(message)) return true;
+  const { method } = message;
+  if (typeof method !== 'string' || method === 'initialize') return false;
+  const version = request.headers.get(VERSION);
+  return version !== null && version >= MODERN;
+}
+
+/** The largest body that the SDK reads, in bytes. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Parses the body as JSON; `undefined` if it is not JSON or too large, which the handler refuses. */
+async function bodyOf(request: Request): Promise<unknown> {
+  const reader = request.clone().body?.getReader();
+  if (reader === undefined) return undefined;
+  const decoder = new TextDecoder();
+  let text = '';
+  let size = 0;
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    size += read.value.length;
+    // Not awaited: the other branch of the stream is not read yet.
+    if (size > MAX_BYTES) return void reader.cancel().catch(() => {});
+    text += decoder.decode(read.value, { stream: true });
+  }
+  try {
+    return JSON.parse(text + decoder.decode());
+  } catch {
+    return undefined;
+  }
+}

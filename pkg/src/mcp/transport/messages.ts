@@ -1,0 +1,81 @@
+/** Messages around HTTP and stdio, before the SDK reads them. */
+
+import type { RequestId } from '@modelcontextprotocol/server';
+import { type ClientValue, clientValue } from '../engine.js';
+import { PROTOCOL_VERSION } from '../metadata.js';
+
+export type Message = Readonly<Record<string, unknown>>;
+
+/** The most levels of a message, which are those that the engine reads. */
+const LEVELS = 128;
+
+/** Whether a message has more levels than any that is meant well: writing it as JSON could fill the stack. */
+export function isTooDeep(value: unknown, levels = LEVELS): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
+}
+
+export function isMessage(value: unknown): value is Message {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether the SDK treats a message as a request, and answers it. */
+export function isRequest(message: Message): message is Message & { readonly id: RequestId } {
+  const { id, method } = message;
+  return method !== undefined && (typeof id === 'string' || Number.isInteger(id));
+}
+
+/** Whether a message claims revision 2026-07-28 or later, by the SDK's rule. */
+export function claimsModern({ method, params }: Message): boolean {
+  if (typeof method !== 'string' || method === 'initialize') return false;
+  const { _meta } = Object(params);
+  return isMessage(_meta) && PROTOCOL_VERSION in _meta;
+}
+
+/** Returns the facts of a message that the engine needs. */
+export function facts(message: unknown) {
+  const { method, params } = Object(message);
+  return {
+    method: typeof method === 'string' ? method : undefined,
+    notification: isMessage(message) && method !== undefined && !isRequest(message),
+    initialize: method === 'initialize' ? JSON.stringify(params ?? null) : undefined,
+  };
+}
+
+/**
+ * Removes SEP-1359's `sessionId` from a message, which the SDK's schemas do not allow: from its top level, or
+ * from the result of a client's response.
+ */
+export function stripSessionId(came: Message): {
+  readonly message: Message;
+  readonly messageSessionId?: ClientValue;
+} {
+  const { sessionId, ...message } = came;
+  if (sessionId !== undefined) return { message, messageSessionId: clientValue(sessionId) };
+  const { result } = message;
+  if (!isMessage(result) || result.sessionId === undefined) return { message: came };
+  const { sessionId: inResult, ...rest } = result;
+  return { message: { ...message, result: rest }, messageSessionId: clientValue(inResult) };
+}
+
+/** Adds the session to a message for a client that sent one. An error has no member for it. */
+export function addSessionId(message: Message, sessionId: string): Message {
+  return 'method' in message ? { ...message, sessionId } : mergedResult(message, { sessionId });
+}
+
+/** Merges a patch into the result of a response, if it has one. */
+export function mergedResult(message: Message, patch: unknown): Message {
+  const { result } = message;
+  return isMessage(result) ? { ...message, result: merged(result, patch) } : message;
+}
+
+/** Returns an object changed by a JSON Merge Patch (RFC 7396). */
+export function merged(target: Message, patch: unknown): Message {
+  const all = { ...target } as Record<string, unknown>;
+  for (const [name, value] of Object.entries(patch ?? {})) {
+    if (value === null) delete all[name];
+    else if (!isMessage(value)) all[name] = value;
+    else all[name] = merged(isMessage(all[name]) ? all[name] : {}, value);
+  }
+  return all;
+}
