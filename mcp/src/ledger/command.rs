@@ -1,5 +1,6 @@
 //! The commands to a store.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -73,12 +74,17 @@ impl Script {
     /// the reply is an array of texts.
     #[must_use]
     pub fn lua(self) -> &'static str {
-        match self {
-            Self::Open => concat!(include_str!("prelude.lua"), include_str!("open.lua")),
-            Self::Admit => concat!(include_str!("prelude.lua"), include_str!("admit.lua")),
-            Self::Commit => concat!(include_str!("prelude.lua"), include_str!("commit.lua")),
-            Self::Revoke => concat!(include_str!("prelude.lua"), include_str!("revoke.lua")),
-        }
+        // Each is made when it is first asked for: the common part stands in the program once.
+        static WHOLE: [OnceLock<String>; 4] = [const { OnceLock::new() }; 4];
+        WHOLE[self as usize].get_or_init(|| {
+            let own = match self {
+                Self::Open => include_str!("open.lua"),
+                Self::Admit => include_str!("admit.lua"),
+                Self::Commit => include_str!("commit.lua"),
+                Self::Revoke => include_str!("revoke.lua"),
+            };
+            [include_str!("prelude.lua"), own].concat()
+        })
     }
 
     /// Returns the SHA-1 of [`lua`](Self::lua), by which a server knows the script.
