@@ -8,7 +8,7 @@ use rmcp::model::*;
 use rmcp::service::PeerRequestOptions;
 use sealwax::Principal;
 use sealwax_mcp::Profile;
-use sealwax_rmcp::ledger::{LedgerSettings, Memory};
+use sealwax_rmcp::ledger::Memory;
 use sealwax_rmcp::{Guard, anonymous, from_claims};
 use serde_json::{Value, json};
 
