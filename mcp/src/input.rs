@@ -326,7 +326,8 @@ pub enum Outcome {
 }
 
 /// The users to whom a cache may hand a result (2026-07-28, `server/utilities/caching`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// Any user.
     Public,

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 import sealwax
-from sealwax._engine import Guard, client_value, seconds
+from sealwax._engine import Guard as Engine
+from sealwax._engine import client_value, seconds
 
+#: Any document, as one of another language would be.
+Guard: Any = Engine
 CALL = {"method": "tools/call", "target": "t", "modern": True}
 ALICE = {"subject": "alice"}
 

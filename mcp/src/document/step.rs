@@ -1,18 +1,16 @@
 //! Steps, with the refusals on the way.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 use super::write;
 use crate::exchange::Exchange;
-use crate::input::Scope;
 use crate::ledger::Command;
 use crate::members::Millis;
+use crate::patch::Patch;
 use crate::session::Session;
-use crate::step::{
-    Deliver, HandleResult, Presented, Question, Refused, Reply, Report, Respond, Step,
-};
+use crate::step::{Deliver, HandleResult, Presented, Question, Refused, Reply, Report, Step};
 use crate::token_fields::TokenFields;
+use sealwax::Kind;
 use std::time::Duration;
 
 /// A step, and the refusals on the way.
@@ -58,11 +56,18 @@ enum Next<'a> {
     Deliver(&'a Deliver),
     /// `result` is a JSON Merge Patch of the result (RFC 7396).
     Respond {
-        #[serde(skip_serializing_if = "Map::is_empty")]
-        result: Map<String, Value>,
-        #[serde(skip_serializing_if = "Map::is_empty")]
-        #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, String>"))]
-        headers: Map<String, Value>,
+        #[serde(skip_serializing_if = "Patch::is_empty")]
+        #[cfg_attr(
+            test,
+            schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
+        )]
+        result: Patch<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(
+            test,
+            schemars(with = "Option<std::collections::BTreeMap<String, String>>")
+        )]
+        headers: Option<Headers<'a>>,
     },
     Reply(&'a Reply),
     Done(&'a HandleResult),
@@ -97,6 +102,7 @@ pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String
     (exchange, step)
 }
 
+/// `fields` are those of the exchange before the step, which may have ended it.
 pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step: &Step) -> String {
     let refused = exchange.refused();
     let (mut members, mut session) = (&[][..], None);
@@ -122,8 +128,11 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
             Next::Deliver(delivered)
         }
         Step::Respond(respond) => Next::Respond {
-            result: patch(respond, fields),
-            headers: headers(respond),
+            result: respond.patch(fields),
+            headers: respond
+                .header
+                .as_deref()
+                .map(|session_id| Headers { session_id }),
         },
         Step::Reply(reply) => Next::Reply(reply),
         Step::Done(made) => Next::Done(made),
@@ -140,58 +149,16 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
 /// Returns the members of the result that the engine reads.
 fn members(deliver: &Deliver, fields: Option<TokenFields>) -> &'static [&'static str] {
     match fields {
-        Some(fields) if deliver.report != Report::Never => match fields.target {
-            Some(_) => &["resultType", "cacheScope", "ttlMs", "requestState"],
-            None => &["resultType", "cacheScope", "ttlMs", "nextCursor"],
+        Some(fields) if deliver.report != Report::Never => match fields.kind {
+            Kind::RequestState => &["resultType", "cacheScope", "ttlMs", "requestState"],
+            _ => &["resultType", "cacheScope", "ttlMs", "nextCursor"],
         },
         _ => &[],
     }
 }
 
-fn headers(respond: &Respond) -> Map<String, Value> {
-    let mut headers = Map::new();
-    if let Some(id) = &respond.header {
-        headers.insert("Mcp-Session-Id".into(), id.as_str().into());
-    }
-    headers
-}
-
-/// Returns the changes to the result as a JSON Merge Patch.
-fn patch(respond: &Respond, fields: Option<TokenFields>) -> Map<String, Value> {
-    let mut patch = Map::new();
-    let mut put = |member: &str, value: Value| patch.insert(member.into(), value);
-    if let (Some(fields), Some(token)) = (fields, &respond.token) {
-        put(fields.result, token.as_str().into());
-    }
-    if let Some(metadata) = &respond.metadata {
-        // It replaces what the handler put there.
-        let session = json!({
-            "sessionId": metadata.session_id,
-            "expiresAt": metadata.expires_at,
-            "state": metadata.state,
-        });
-        put(
-            "_meta",
-            json!({ "io.modelcontextprotocol/session": session }),
-        );
-    }
-    if let Some(scope) = respond.cache_scope {
-        let scope = match scope {
-            Scope::Public => "public",
-            Scope::Private => "private",
-        };
-        put("cacheScope", scope.into());
-    }
-    if let Some(ttl) = respond.ttl_ms {
-        put("ttlMs", ttl.into());
-    }
-    if respond.declare {
-        let sessions = json!({ "sessions": {}, "experimental": { "sessions": {} } });
-        put("capabilities", sessions);
-    }
-    if let (Some(id), Some(timeout)) = (&respond.header, respond.timeout) {
-        put("sessionId", id.as_str().into());
-        put("sessionTimeout", timeout.into());
-    }
-    patch
+#[derive(Serialize)]
+struct Headers<'a> {
+    #[serde(rename = "Mcp-Session-Id")]
+    session_id: &'a str,
 }

@@ -70,3 +70,182 @@ fn a_principal_that_contradicts_itself_is_nobodys() {
         assert!(document::revoke(&guard, &wrong.to_string(), None).is_err());
     }
 }
+
+/// Applies a JSON Merge Patch, as RFC 7396 has it.
+fn merged(target: Value, patch: Value) -> Value {
+    let Value::Object(patch) = patch else {
+        return patch;
+    };
+    let mut target = match target {
+        Value::Object(members) => members,
+        _ => serde_json::Map::new(),
+    };
+    for (name, value) in patch {
+        match (target.remove(&name), value) {
+            (_, Value::Null) => {}
+            (before, value) => {
+                target.insert(name, merged(before.unwrap_or_default(), value));
+            }
+        }
+    }
+    target.into()
+}
+
+#[test]
+fn a_merge_patch_is_applied_as_in_the_rfc() {
+    for (target, patch, result) in [
+        (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),
+        (
+            json!({"a": "b"}),
+            json!({"b": "c"}),
+            json!({"a": "b", "b": "c"}),
+        ),
+        (json!({"a": "b"}), json!({"a": null}), json!({})),
+        (
+            json!({"a": "b", "b": "c"}),
+            json!({"a": null}),
+            json!({"b": "c"}),
+        ),
+        (json!({"a": ["b"]}), json!({"a": "c"}), json!({"a": "c"})),
+        (json!({"a": "c"}), json!({"a": ["b"]}), json!({"a": ["b"]})),
+        (
+            json!({"a": {"b": "c"}}),
+            json!({"a": {"b": "d", "c": null}}),
+            json!({"a": {"b": "d"}}),
+        ),
+        (
+            json!({"a": [{"b": "c"}]}),
+            json!({"a": [1]}),
+            json!({"a": [1]}),
+        ),
+        (json!(["a", "b"]), json!(["c", "d"]), json!(["c", "d"])),
+        (json!({"a": "b"}), json!(["c"]), json!(["c"])),
+        (json!({"a": "foo"}), json!(null), json!(null)),
+        (json!({"a": "foo"}), json!("bar"), json!("bar")),
+        (
+            json!({"e": null}),
+            json!({"a": 1}),
+            json!({"e": null, "a": 1}),
+        ),
+        (
+            json!([1, 2]),
+            json!({"a": "b", "c": null}),
+            json!({"a": "b"}),
+        ),
+        (
+            json!({}),
+            json!({"a": {"bb": {"ccc": null}}}),
+            json!({"a": {"bb": {}}}),
+        ),
+    ] {
+        assert_eq!(merged(target, patch), result);
+    }
+}
+
+/// Serves a message as an adapter does, and returns the handler's result as it is sent.
+fn served(settings: &Value, mut message: Value, result: &Value) -> Value {
+    let codec = Clock::at_ms(1_800_000_000_000).codec();
+    let guard = document::guard(codec, &settings.to_string()).unwrap();
+    message["principal"] = json!({"subject": "alice"});
+    let (mut exchange, mut step) = document::message(&guard, &message.to_string(), None);
+    loop {
+        let said: Value = serde_json::from_str(&step).unwrap();
+        let (event, value) = match said["step"].as_str() {
+            Some("begin") => (json!({"begun": {}}), Some("{}")),
+            Some("deliver") if said.get("builtinResult").is_some() => {
+                return serde_json::from_str(said["builtinResult"].as_str().unwrap()).unwrap();
+            }
+            Some("deliver") => {
+                let mut members = json!({});
+                for name in said["members"].as_array().into_iter().flatten() {
+                    let name = name.as_str().unwrap();
+                    members[name] = match &result[name] {
+                        Value::Null => continue,
+                        text @ Value::String(_) => text.clone(),
+                        _ => json!(true),
+                    };
+                }
+                (json!({"result": {"members": members}}), None)
+            }
+            Some("respond") => {
+                let patch = said.get("result").cloned().unwrap_or(json!({}));
+                return merged(result.clone(), patch);
+            }
+            _ => panic!("{said}"),
+        };
+        step = document::on(&mut exchange, &event.to_string(), value).unwrap();
+    }
+}
+
+#[test]
+fn a_result_is_changed_by_a_merge_patch() {
+    let asks_back =
+        json!({"resultType": "input_required", "requestState": "asked", "_meta": {"a": 1}});
+    let call = json!({"method": "tools/call", "target": "play"});
+    let sent = served(&json!({}), call.clone(), &asks_back);
+    assert_ne!(sent["requestState"], "asked");
+    assert_eq!(sent["_meta"], asks_back["_meta"]);
+
+    let list = json!({"method": "tools/list"});
+    let page = json!({"tools": [], "nextCursor": "2", "cacheScope": "public", "ttlMs": 5000});
+    let sent = served(&json!({}), list, &page);
+    assert_ne!(sent["nextCursor"], "2");
+    assert_eq!(
+        (&sent["cacheScope"], &sent["ttlMs"]),
+        (&json!("public"), &json!(5000))
+    );
+
+    // The session's metadata replaces what the handler put there, and no cache keeps the result.
+    let settings = json!({"sessions": {"heldByServer": true}});
+    let create = json!({"method": "sessions/create"});
+    let created = served(&settings, create, &json!({}));
+    let key = "io.modelcontextprotocol/session";
+    let id = &created["session"]["sessionId"];
+    let mut call = call;
+    call["session"] = json!({"id": id});
+    let result = json!({
+        "content": [], "cacheScope": "public", "ttlMs": 5000,
+        "_meta": {"a": 1, key: {"sessionId": "own", "state": "own", "expiresAt": "own"}},
+    });
+    let sent = served(&settings, call, &result);
+    assert_eq!(sent["_meta"]["a"], 1);
+    let metadata = &sent["_meta"][key];
+    assert_eq!(
+        (&metadata["sessionId"], metadata.get("state")),
+        (id, None),
+        "{sent}"
+    );
+    assert_eq!(
+        (&sent["cacheScope"], &sent["ttlMs"]),
+        (&json!("private"), &json!(0))
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_as_malformed() {
+    let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), "{}").unwrap();
+    for wrong in [
+        "null",
+        "[]",
+        r#"{"method": "tools/call", "target": "\ud800"}"#,
+        r#"{"method": "tools/call", "carried": "a member of another version"}"#,
+        r#"{"method": 7}"#,
+    ] {
+        for (_, step) in [
+            document::message(&guard, wrong, None),
+            document::transport(&guard, wrong, None),
+        ] {
+            let step: Value = serde_json::from_str(&step).unwrap();
+            assert_eq!(
+                (&step["error"]["code"], &step["status"]),
+                (&json!(-32600), &json!(400)),
+                "{wrong}"
+            );
+        }
+    }
+    // Absent, null and false mean the same.
+    let null =
+        r#"{"method": "ping", "header": null, "modern": null, "token": null, "principal": null}"#;
+    let (_, step) = document::message(&guard, null, None);
+    assert!(step.starts_with(r#"{"step":"deliver""#), "{step}");
+}

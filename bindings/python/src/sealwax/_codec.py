@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, overload
 
 from ._keys import KeyRing
-from ._native import Opaque, OutParamsPool, ffi, lib, number, optional_text, own, pair, text
+from ._native import Opaque, Pool, ffi, lib, number, optional_text, own, pair, text
 from ._view import View
 
 
@@ -55,7 +55,7 @@ class Codec(Opaque):
         }
         limits = ffi.new("sealwax_limits *", numbers)
         self._codec = own("sealwax_codec", lib.sealwax_codec_new, ring._ring, *name, limits)
-        self._out_params = OutParamsPool(lib.sealwax_token_limit(self._codec))
+        self._out_params = Pool(lib.sealwax_token_limit(self._codec))
         self._metadata_capacity = lib.sealwax_metadata_limit(self._codec)
         self._description = f"<Codec {audience!r}, keys {' '.join(ring.ids)}>"
 

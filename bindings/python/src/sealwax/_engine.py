@@ -8,30 +8,25 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _json
 from ._errors import InvalidArgument
-from ._native import Opaque, fail, ffi, lib, number, own, pair
+from ._native import Opaque, call, fail, ffi, lib, number, own, pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ._codec import Codec
+    from ._documents import ClientValue, Event, HandleOp, Message, PrincipalParts, Settings, Step
+    from ._documents import TransportMessage as Transport
+    from ._sessions import SessionMetadata
 
-Document: TypeAlias = "dict[str, Any]"
+    #: The outcome of a step, and a value beside it as JSON.
+    Outcome: TypeAlias = tuple[Event, bytes | None]
+
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _decode = json.JSONDecoder().decode
 _text = json.encoder.encode_basestring_ascii
-#: The most common steps, decoded once.
-_COMMON: dict[bytes, Document] = {
-    text: _decode(text.decode())
-    for text in (
-        b'{"step":"deliver"}',
-        b'{"step":"deliver","watch":"requestState"}',
-        b'{"step":"deliver","watch":"nextCursor"}',
-        b'{"step":"identify"}',
-    )
-}
 #: The outputs of a call: the exchange it begins, its text, the text's length, and the error.
 _OutParams: TypeAlias = "tuple[Any, Any, Any, Any]"
-#: The free ones. `pop` and `append` are atomic, as those of `OutParamsPool` are.
+#: The free ones. `pop` and `append` are atomic, as those of `Pool` are.
 _out_params: list[_OutParams] = []
 
 
@@ -41,7 +36,7 @@ def seconds(name: str, value: int | None) -> int | None:
     return value
 
 
-def client_value(value: object) -> str | bool | None:
+def client_value(value: object) -> ClientValue | None:
     """Return a client's value as documents take it: a text, ``True`` for any other, or ``None``."""
     if value is None:
         return None
@@ -60,23 +55,21 @@ class Guard(Opaque):
 
     __slots__ = ("_guard",)
 
-    def __init__(self, codec: Codec, settings: Document) -> None:
+    def __init__(self, codec: Codec, settings: Settings) -> None:
         written = pair(_json.dumps("settings", settings))
         self._guard = own("sealwax_guard", lib.sealwax_guard_new, codec._codec, *written)
 
-    def message(
-        self, document: Document, arguments: bytes | None = None
-    ) -> tuple[Exchange, Document]:
+    def message(self, document: Message, arguments: bytes | None = None) -> tuple[Exchange, Step]:
         """Begin the exchange of a message at the SDK's handlers."""
         return _begun(lib.sealwax_guard_message, self._guard, document, *pair(arguments))
 
-    def revoke(self, principal: Document, retain_for: int | None) -> tuple[Exchange, Document]:
+    def revoke(self, principal: PrincipalParts, retain_for: int | None) -> tuple[Exchange, Step]:
         """Begin the exchange that revokes whatever a principal was issued until now."""
         return _begun(lib.sealwax_guard_revoke, self._guard, principal, retain_for or 0)
 
     def transport(
-        self, document: Document, initialize: bytes | None = None
-    ) -> tuple[Exchange, Document]:
+        self, document: Transport, initialize: bytes | None = None
+    ) -> tuple[Exchange, Step]:
         """Begin the exchange of a message around HTTP or stdio."""
         return _begun(lib.sealwax_guard_transport, self._guard, document, *pair(initialize))
 
@@ -92,36 +85,31 @@ class Exchange(Opaque):
         # A text is valid until the next call on the exchange, and cffi releases the GIL.
         self._lock = Lock()
 
-    def on(self, event: Document, value: bytes | None = None) -> Document:
+    def on(self, event: Event, value: bytes | None = None) -> Step:
         """Report the outcome of the last step; return the next step."""
         written = _write(event)
-        return self._told(lib.sealwax_exchange_on, written, len(written), *pair(value))
+        return _read(self._text(lib.sealwax_exchange_on, written, len(written), *pair(value)))
 
-    def fork(self) -> Document:
+    def fork(self) -> SessionMetadata:
         """Return the metadata of a new session."""
-        return self._told(lib.sealwax_exchange_fork)
+        metadata: SessionMetadata = _decode(self._text(lib.sealwax_exchange_fork).decode())
+        return metadata
 
     def write(self, value: bytes) -> None:
         """Write the session's value, as JSON."""
-        out_params = _new_out_params()
         with self._lock:
-            if lib.sealwax_exchange_write(self._living(), value, len(value), out_params[3]):
-                fail(out_params[3])
-        _out_params.append(out_params)
+            call(lib.sealwax_exchange_write, self._living(), *pair(value))
 
     def update(self, value: bytes) -> None:
         """Write the session's value as its update functions made it, as JSON."""
-        out_params = _new_out_params()
         with self._lock:
-            if lib.sealwax_exchange_update(self._living(), value, len(value), out_params[3]):
-                fail(out_params[3])
-        _out_params.append(out_params)
+            call(lib.sealwax_exchange_update, self._living(), *pair(value))
 
     def seal_state(self, value: bytes) -> str:
         """Return the token of the next ``requestState``, a value as JSON."""
-        return self._text(lib.sealwax_exchange_seal_state, value, len(value)).decode()
+        return self._text(lib.sealwax_exchange_seal_state, *pair(value)).decode()
 
-    def handle(self, operation: Document, value: bytes | None = None) -> tuple[Exchange, Document]:
+    def handle(self, operation: HandleOp, value: bytes | None = None) -> tuple[Exchange, Step]:
         """Begin the exchange of one operation on a handle."""
         with self._lock:
             return _begun(lib.sealwax_exchange_handle, self._living(), operation, *pair(value))
@@ -132,9 +120,6 @@ class Exchange(Opaque):
             exchange, self._exchange = self._exchange, None
         if exchange is not None:
             ffi.release(exchange)
-
-    def _told(self, function: Callable[..., int], *arguments: Any) -> Document:
-        return _read(self._text(function, *arguments))
 
     def _text(self, function: Callable[..., int], *arguments: Any) -> bytes:
         out_params = _new_out_params()
@@ -166,8 +151,8 @@ def _new_out_params() -> _OutParams:
 
 
 def _begun(
-    function: Callable[..., int], of: Any, document: Document, *more: Any
-) -> tuple[Exchange, Document]:
+    function: Callable[..., int], of: Any, document: object, *more: Any
+) -> tuple[Exchange, Step]:
     out_params = _new_out_params()
     written = _write(document)
     if function(of, written, len(written), *more, *out_params):
@@ -178,7 +163,7 @@ def _begun(
     return exchange, _read(text)
 
 
-def _write(document: Document) -> bytes:
+def _write(document: object) -> bytes:
     return _member(document).encode()
 
 
@@ -197,6 +182,6 @@ def _member(value: Any) -> str:
     return "true" if value is True else _encode(value)
 
 
-def _read(text: bytes) -> Document:
-    found: Document = _COMMON.get(text) or _decode(text.decode())
-    return found
+def _read(text: bytes) -> Step:
+    step: Step = _decode(text.decode())
+    return step

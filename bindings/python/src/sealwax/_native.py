@@ -68,7 +68,7 @@ def call_for_bytes(
 OutParams: TypeAlias = "tuple[Any, int, Any, Any, Any, Any, Any]"
 
 
-class OutParamsPool(list[OutParams]):
+class Pool(list[OutParams]):
     """The free out-parameters of one codec.
 
     Five allocations take longer than C takes for a small token, so calls reuse them: that saves

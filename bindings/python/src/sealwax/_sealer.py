@@ -10,7 +10,7 @@ from ._lifetime import lifetime, unless_never
 from ._native import (
     NULL,
     Opaque,
-    OutParamsPool,
+    Pool,
     call_for_text,
     data,
     fail,
@@ -134,7 +134,7 @@ class Sealer(Opaque):
     def __init__(
         self,
         view: Any,
-        pool: OutParamsPool,
+        pool: Pool,
         kind: int,
         *,
         label: str | None = None,

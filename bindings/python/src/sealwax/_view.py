@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import _identifiers
 from ._identifiers import Handle, SessionId
 from ._lifetime import lifetime
-from ._native import (
-    Opaque,
-    OutParamsPool,
-    call,
-    call_for_text,
-    ffi,
-    lib,
-    number,
-    pair,
-    text,
-    untrusted,
-)
+from ._native import Opaque, Pool, call, call_for_text, ffi, lib, number, pair, text, untrusted
 from ._sealer import Sealer
 from ._sessions import Sessions
 
@@ -36,7 +25,7 @@ class View(Opaque):
 
     __slots__ = ("_description", "_metadata_capacity", "_out_params", "_view")
 
-    def __init__(self, view: Any, pool: OutParamsPool, metadata_capacity: int, codec: str) -> None:
+    def __init__(self, view: Any, pool: Pool, metadata_capacity: int, codec: str) -> None:
         """Hold the C object; :meth:`Codec.view` makes views."""
         self._view = view
         self._out_params = pool

@@ -31,6 +31,8 @@ __all__ = ["Command", "Ledger", "LedgerError", "LedgerUnfit", "Memory", "Redis",
 #: A command for a ledger: ``script``, ``keys`` and ``args``, all texts.
 Command: TypeAlias = "dict[str, Any]"
 logger = logging.getLogger("sealwax.ledger")
+#: A command for which a server is checked.
+_OPEN: Command = {"script": "open", "keys": [], "args": [], "withinMs": 300}
 #: The time limit to open a file that other processes open too, in seconds.
 _OPENING = 5.0
 
@@ -214,7 +216,7 @@ class Redis:
 
     async def _check(self, connection: Connection) -> None:
         # A dialogue begins with the check. The command is not sent.
-        last = await self._talk(connection, {"script": "open", "withinMs": 300}, rounds=1)
+        last = await self._talk(connection, _OPEN, rounds=1)
         warned: list[str] = last.get("warned", [])
         for warning in set(warned).difference(self.warnings):
             logger.warning("ledger: %s", warning)

@@ -95,6 +95,7 @@ class Store:
 def keys(audience: str, label: str = "") -> list[str]:
     """Return where a ledger keeps since when it remembers, and its fence."""
     codec = sealwax.Codec(keys=str(sealwax.Key.generate().to_text()), audience=audience)
+    step: Any
     _, step = Engine(codec, {"ledger": {"label": label}}).message({"method": "tools/call"})
     found: list[str] = step["keys"]
     return found

@@ -34,6 +34,7 @@ from mcp.server.runner import ServerRunner
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import RequestBodyLimitMiddleware
 from mcp.shared._context_streams import ContextSendStream
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import InputResponseRequestParams, RequestParams, ServerCapabilities
@@ -162,8 +163,16 @@ def test_revisions_with_sessions_are_those_with_a_handshake() -> None:
 def test_stdio_reads_and_writes_what_it_is_given() -> None:
     assert list(inspect.signature(stdio_server).parameters) == ["stdin", "stdout"]
     source = inspect.getsource(stdio_server)
-    for used in ("async for line in stdin", "await stdout.write(", "await stdout.flush()"):
+    for used in (
+        *("async for line in stdin", "await stdout.write(", "await stdout.flush()"),
+        "session_message.message.model_dump_json(",
+    ):
         assert used in source, f"stdio_server no longer uses {used}"
+
+
+def test_a_body_that_is_not_too_large_comes_whole() -> None:
+    source = inspect.getsource(RequestBodyLimitMiddleware.__call__)
+    assert '"body": bytes(received_body), "more_body": not body_complete' in source
 
 
 def names_of(name: str, field: FieldInfo) -> set[str]:

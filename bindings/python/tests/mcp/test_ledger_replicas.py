@@ -67,7 +67,7 @@ async def test_to_revoke_is_confirmed_by_a_replica(
     with replicated() as (master, replica):
         codec = shop.codec(guarded.KEYS)
         ledger = Redis(client(module, master.port))
-        guard = Guard(codec=codec, principal="anonymous", ledger=ledger)
+        guard = Guard(codec=codec, principal="anonymous", ledger=ledger, time_limit=20)
         await guard.revoke("anonymous")
         assert "ledger_unconfirmed" not in caplog.text
         with stopped(pid(replica.port)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import anyio
 
@@ -16,17 +16,20 @@ from ._principal import checked, is_signed_in
 from ._refusal import AcceptUnavailable, Refusal, logger, report
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from mcp.server.context import ServerRequestContext
 
-    from .._engine import Document, Exchange
+    from .. import _documents as documents
+    from .._engine import Exchange, Outcome
     from ..ledger import Ledger
     from ._accept import Accept
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
 
-_ANONYMOUS = {"anonymous": True}
+    _Who: TypeAlias = documents.PrincipalParts | documents.Nobody | documents.Failure
+
+_ANONYMOUS: documents.PrincipalParts = {"anonymous": True}
 
 
 class GuardConfig(Protocol):
@@ -52,7 +55,7 @@ class Caller:
         self._ctx = ctx
         #: The caller, once resolved; ``None`` for an anonymous one too.
         self.principal: Principal | None = None
-        self._who: Document | None = _ANONYMOUS if config.principal == "anonymous" else None
+        self._who: _Who | None = _ANONYMOUS if config.principal == "anonymous" else None
         self._finding: anyio.Lock | None = None
         if self._who and ctx is not None and not config.has_warned and is_signed_in(ctx):
             config.has_warned = True
@@ -63,22 +66,25 @@ class Caller:
             )
 
     @property
-    def known(self) -> Document | None:
+    def known(self) -> documents.PrincipalParts | None:
         """The caller as a document, if it was resolved."""
-        return _ANONYMOUS if self._who is _ANONYMOUS else self.principal and self._who
+        if self._who is _ANONYMOUS:
+            return _ANONYMOUS
+        return parts_of(self.principal) if self.principal else None
 
     async def drive(
         self,
         exchange: Exchange,
-        step: Document,
-        begin: Callable[[], Awaitable[tuple[Document, bytes | None]]] | None = None,
-        update: Callable[[str], tuple[Document, bytes | None]] | None = None,
-    ) -> Document:
+        step: documents.Step,
+        begin: Callable[[], Awaitable[Outcome]] | None = None,
+        update: Callable[[str], Outcome] | None = None,
+    ) -> documents.Step:
         """Answer the engine's questions; return the first step that is not a question."""
         while True:
-            for one in step.get("refused", ()):
+            for one in step.get("refused") or ():
                 self._report(one)
-            event, value = None, None
+            event: documents.Event | None = None
+            value = None
             if step["step"] == "identify":
                 event = {"principal": await self._identified()}
             elif step["step"] == "ask":
@@ -93,7 +99,7 @@ class Caller:
                 return step
             step = exchange.on(event, value)
 
-    async def _identified(self) -> Document:
+    async def _identified(self) -> _Who:
         """Resolve the caller once, also for a handler that uses two handles at a time."""
         if self._who is None:
             self._finding = self._finding or anyio.Lock(fast_acquire=True)
@@ -101,7 +107,7 @@ class Caller:
                 self._who = self._who or await self._find()
         return self._who
 
-    async def _find(self) -> Document:
+    async def _find(self) -> _Who:
         principal_of: Any = self._config.principal
         try:
             found = await awaited(principal_of(self._ctx))
@@ -112,16 +118,16 @@ class Caller:
             # Its message is not logged: it may hold the credential.
             expected = "principal: expected a function that gives one"
             return {"failed": f"{expected}, found {type(error).__name__}"}
-        return {"nobody": True} if self.principal is None else self.principal._asdict()
+        return {"nobody": True} if self.principal is None else parts_of(self.principal)
 
-    async def _answer(self, step: Document) -> Any:
-        accept, name = self._config.accept, "ended" if "end" in step else "accept"
+    async def _answer(self, step: documents.AskStep) -> documents.Answer | documents.Failure:
+        accept, end = self._config.accept, step.get("end")
         assert accept is not None
         try:
             with _within(step):
-                if "end" in step:
-                    await awaited(accept.ended(self._presented(step["end"])))
-                for place, one in enumerate(step.get("accept", ())):
+                if end is not None:
+                    await awaited(accept.ended(self._presented(end)))
+                for place, one in enumerate(step.get("accept") or ()):
                     verdict: object = await awaited(accept.accept(self._presented(one)))
                     if verdict is False:
                         return {"no": place}
@@ -133,11 +139,12 @@ class Caller:
         except AcceptUnavailable as error:
             return {"failed": str(error)}
         except Exception as error:
+            name = "accept" if end is None else "ended"
             expected = f"expected {name} to answer in {self._config.time_limit} s"
             return {"failed": f"{expected}, found {type(error).__name__}"}
         return "yes"
 
-    async def _record(self, step: Document) -> Any:
+    async def _record(self, step: documents.LedgerStep) -> Sequence[str] | documents.Failure:
         assert self._config.ledger is not None
         command = {name: step[name] for name in ("script", "keys", "args", "withinMs")}
         try:
@@ -151,11 +158,11 @@ class Caller:
             why = f"{expected}, found {type(error).__name__}"
         return {"failed": f"ledger: {why}"}
 
-    def _presented(self, one: Document) -> Presented:
+    def _presented(self, one: documents.Presented) -> Presented:
         whose = None if one.get("public") else self.principal
         return Presented(one["kind"], one["id"], whose, one["until"])
 
-    def _report(self, one: Document) -> None:
+    def _report(self, one: documents.Refused) -> None:
         method = (self._ctx and self._ctx.method) or None
         whose, which = self.principal, one.get("tokenId")
         refusal = Refusal(
@@ -169,8 +176,14 @@ class Caller:
         self._ctx = None
 
 
+def parts_of(principal: Principal) -> documents.PrincipalParts:
+    """Return a principal as a document."""
+    issuer, client, subject = principal
+    return {"issuer": issuer, "client": client, "subject": subject}
+
+
 @contextmanager
-def _within(step: Document) -> Iterator[None]:
+def _within(step: documents.AskStep | documents.LedgerStep) -> Iterator[None]:
     """Raise unless the time of a step suffices, also for what cannot be interrupted."""
     seconds = step["withinMs"] / 1000
     until = time.monotonic() + seconds

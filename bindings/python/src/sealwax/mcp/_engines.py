@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from .. import Codec
-    from .._engine import Document
+    from .._documents import Settings
+    from .._engine import Outcome
 
 _SECONDS = {"request_state_ttl", "ttl", "idle", "max_age"}
 
@@ -22,16 +23,18 @@ _SECONDS = {"request_state_ttl", "ttl", "idle", "max_age"}
 class EngineFactory:
     """A codec and settings, from which each part of a guard makes its engine."""
 
-    def __init__(self, codec: Codec, settings: Document) -> None:
-        self._codec, self._settings = codec, settings
+    def __init__(self, codec: Codec, settings: Settings) -> None:
+        self._codec = codec
+        self._settings: Any = settings
         #: Gives the first value of a session as an event, if there are data-layer sessions.
-        self.first: Callable[[Any], Awaitable[tuple[Document, bytes | None]]] | None = None
+        self.first: Callable[[Any], Awaitable[Outcome]] | None = None
         # Raises now for wrong settings.
         self.engine()
 
-    def engine(self, **more: Document) -> Engine:
+    def engine(self, **more: Any) -> Engine:
         """Return an engine; `transport` has the settings of a wrapper around HTTP or stdio."""
-        return Engine(self._codec, {**self._settings, **more})
+        settings: Any = {**self._settings, **more}
+        return Engine(self._codec, settings)
 
     def take(self, sessions: Any) -> None:
         """Add data-layer sessions."""
@@ -41,7 +44,7 @@ class EngineFactory:
         self.engine()
 
 
-def document(**given: Any) -> Document:
+def document(**given: Any) -> Any:
     """Return settings, or an operation, by the engine's names; raise for times that are none."""
     return {
         to_camel(name): seconds(name, value) if name in _SECONDS else value

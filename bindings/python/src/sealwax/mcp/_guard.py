@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from .. import Codec, InvalidArgument, _json
 from .._lifetime import check_ttl
 from .._view import check_handle_type
-from ._caller import Caller
+from ._caller import Caller, parts_of
 from ._engines import EngineFactory, document, names
 from ._handler.exchange import exchange_of
 from ._handler.handles import ReferenceHandles, SelfContainedHandles
 from ._handler.servers import install, low_level
 from ._handler.sessions import Sessions, needed
 from ._principal import checked
-from ._refusal import AcceptUnavailable
+from ._refusal import AcceptUnavailable, why
 from ._transport import http, stdio
 from ._transport.message import Transport
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .. import Principal
-    from .._engine import Document
+    from .._documents import PrincipalParts
     from ..ledger import Ledger
     from ._accept import Accept
     from ._handler.sessions import Initial, Required
@@ -135,13 +135,13 @@ class Guard:
         """
         caller = Caller(self, None)
         if principal == "anonymous":
-            whom: Document = {"anonymous": True}
+            whom: PrincipalParts = {"anonymous": True}
         else:
             caller.principal = checked(principal)
-            whom = caller.principal._asdict()
+            whom = parts_of(caller.principal)
         step = await caller.drive(*self._engines.engine().revoke(whom, retain_for))
         if step["step"] != "done":
-            raise AcceptUnavailable(step["refused"][-1]["message"])
+            raise AcceptUnavailable(str(why(step)))
 
     def read_state(self, ctx: Any) -> Any:
         """Return the value of :meth:`write_state` from the round before; ``None`` in the first.
@@ -296,7 +296,7 @@ class Guard:
         ``None`` if the request has no such session, and on stdio, where the SDK knows it.
         """
         outer = exchange_of(self, ctx).outer
-        return None if outer is None else outer.negotiated
+        return outer.negotiated if outer is not None and outer.over_http else None
 
     def __repr__(self) -> str:
         return f"<Guard of {self.codec!r}>"

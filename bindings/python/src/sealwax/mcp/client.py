@@ -175,17 +175,16 @@ class ClientSession:
 
     async def request(self, request: Any, result_type: type[ResultT]) -> ResultT:
         """Send a request in the session, as ``client.session.send_request`` does."""
+        sent = request.model_dump(by_alias=True, mode="json", exclude_none=True)
+        params = sent.setdefault("params", {})
+        before = params.get("_meta", {})
+
+        def send(meta: dict[str, Any]) -> Awaitable[ResultT]:
+            params["_meta"] = {**before, **meta}
+            again = type(request).model_validate(sent)
+            return self._client.session.send_request(again, result_type)
+
         async with self._held.lock:
-            sent = request.model_dump(by_alias=True, mode="json", exclude_none=True)
-            params = sent.setdefault("params", {})
-            before = params.get("_meta", {})
-
-            def send() -> Awaitable[ResultT]:
-                params["_meta"] = {**before, **self._meta()}
-                return self._client.session.send_request(
-                    type(request).model_validate(sent), result_type
-                )
-
             return await self._sent(send)
 
     async def call_tool(
@@ -197,12 +196,12 @@ class ClientSession:
         async def round_trip(responses: Any, state: Any) -> Any:
             session: Any = self._client.session
             return await self._sent(
-                lambda: session.call_tool(
+                lambda own: session.call_tool(
                     name,
                     arguments,
                     input_responses=responses,
                     request_state=state,
-                    meta={**meta, **self._meta()},
+                    meta={**meta, **own},
                     allow_input_required=True,
                     **options,
                 )
@@ -239,28 +238,26 @@ class ClientSession:
         kept = {name: self._held.metadata.get(name) for name in ("sessionId", "state")}
         return {SESSION_META_KEY: {name: value for name, value in kept.items() if value}}
 
-    async def _sent(self, send: Callable[[], Awaitable[ResultT]]) -> ResultT:
+    async def _sent(self, send: Callable[[dict[str, Any]], Awaitable[ResultT]]) -> ResultT:
         """Send a request; repeat it if no handler ran because the state was not the latest."""
-        for _ in range(_STALE_TRIES):
-            late: MCPError | None = None
+        left = _STALE_TRIES
+        while True:
+            left -= 1
             try:
-                result = await send()
+                result = await send(self._meta())
             except MCPError as error:
-                if error.error.code == SESSION_NOT_FOUND:
+                code = error.error.code
+                if code == SESSION_NOT_FOUND:
                     await self._held.remove()
-                if error.error.code in (_STALE, _STALE_AND_RAN):
+                if code in (_STALE, _STALE_AND_RAN):
                     await self._keep((error.error.data or {}).get("session"))
-                if error.error.code != _STALE:
+                if code != _STALE or not left:
                     raise
-                late = error
             else:
                 meta = getattr(result, "meta", None) or {}
                 await self._keep(meta.get(SESSION_META_KEY))
-                if (meta.get(_STALE_META_KEY) or {}).get("ran") is not False:
+                if not left or (meta.get(_STALE_META_KEY) or {}).get("ran") is not False:
                     return result
-        if late is not None:
-            raise late
-        return result
 
     async def _keep(self, metadata: Any) -> None:
         """Save the server's metadata of the session."""

@@ -25,7 +25,7 @@ from .sessions import CREATE, DELETE, SESSION_META_KEY
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-    from ..._engine import Document
+    from ..._documents import ClientSession, DeliverStep, Message, ReplyStep
     from .._caller import GuardConfig
     from .._engines import EngineFactory
 
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 #: Methods whose params the SDK's models read; the author's own methods may have a ``meta``.
 _OF_SDK_MODELS = SPEC_CLIENT_METHODS | SPEC_CLIENT_NOTIFICATION_METHODS | {CREATE, DELETE}
 #: The patches for the outermost middleware, if the SDK's models drop what they do not know.
-_outermost: ContextVar[list[Document] | None] = ContextVar("sealwax_outermost", default=None)
+_outermost: ContextVar[list[Mapping[str, Any]] | None] = ContextVar(
+    "sealwax_outermost", default=None
+)
 _alias = cache(to_snake)
 
 
@@ -57,7 +59,8 @@ class Boundary:
         caller, outer = exchange.caller, exchange.outer
         fields = None if ctx.request_id is None else token_fields(ctx.method)
         facts = self._message(ctx, fields)
-        facts |= {"principal": caller.known, "withinMs": outer and outer.within_ms}
+        facts["principal"] = caller.known
+        facts["withinMs"] = None if outer is None else outer.within_ms
         has_state = fields is not None and fields.kind == "request-state"
         arguments = (ctx.params or {}).get("arguments") if has_state else None
         engine, step = self._engine.message(
@@ -72,21 +75,18 @@ class Boundary:
                 found = _reported(result, step)
                 if found is None:
                     return result
-                leaving = Leaving(found, step["members"], exchange.session)
+                leaving = Leaving(found, step.get("members") or (), exchange.session)
                 step = engine.on({"result": leaving.facts()})
                 step = await caller.drive(engine, step, update=leaving.again)
                 if step["step"] == "respond":
-                    return _changed(leaving.result, step.get("result", {}))
-            if "error" in step:
-                raise protocol_error(step["error"])
-            tool: dict[str, Any] | None = step.get("tool")
-            return tool
+                    return _changed(leaving.result, step.get("result") or {})
+            return _replied(step) if step["step"] == "reply" else None
         finally:
             exchange.close()
 
-    def _message(self, ctx: Context, fields: TokenFields | None) -> Document:
+    def _message(self, ctx: Context, fields: TokenFields | None) -> Message:
         params = ctx.params or {}
-        facts: Document = {
+        facts: Message = {
             "method": ctx.method if client_value(ctx.method) is ctx.method else "",
             "notification": ctx.request_id is None,
             "modern": ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS,
@@ -95,7 +95,7 @@ class Boundary:
             # A model would also take it, unopened, by the field's name in Python.
             alias = _alias(fields.param)
             aliased = alias != fields.param and params.get(alias) is not None
-            facts["token"] = aliased or client_value(params.get(fields.param))
+            facts["token"] = True if aliased else client_value(params.get(fields.param))
         target = params.get((fields and fields.target) or "name")
         if isinstance(target, str) and client_value(target) is target:
             facts["target"] = target
@@ -107,7 +107,15 @@ class Boundary:
         return facts
 
 
-def _session(ctx: Context, params: Mapping[str, Any]) -> Document | None:
+def _replied(step: ReplyStep) -> HandlerResult:
+    """Return the result of a reply, or raise its error."""
+    if error := step.get("error"):
+        raise protocol_error(error)
+    tool: Any = step.get("tool")
+    return tool  # type: ignore[no-any-return]
+
+
+def _session(ctx: Context, params: Mapping[str, Any]) -> ClientSession | None:
     """Return the session metadata of a message."""
     if ctx.method in _OF_SDK_MODELS and params.get("meta") is not None:
         # A model would also take it, unopened, by the field's name in Python.
@@ -127,7 +135,7 @@ def _header(ctx: Context) -> str | None:
     return ",".join(ctx.request.headers.getlist(MCP_SESSION_ID_HEADER)) or None
 
 
-def _opened(ctx: Context, fields: TokenFields | None, step: Document) -> Context:
+def _opened(ctx: Context, fields: TokenFields | None, step: DeliverStep) -> Context:
     """Return the context with the opened value in place of the token; null is absent."""
     names = set[str]() if fields is None else {fields.param, _alias(fields.param)}
     if fields is None or not ctx.params or ctx.params.keys().isdisjoint(names):
@@ -138,16 +146,16 @@ def _opened(ctx: Context, fields: TokenFields | None, step: Document) -> Context
     return replace(ctx, params=params)
 
 
-def _reported(result: HandlerResult, step: Document) -> dict[str, Any] | None:
+def _reported(result: HandlerResult, step: DeliverStep) -> dict[str, Any] | None:
     """Return a result as JSON, if the engine wants to know of it."""
     if "report" not in step or isinstance(result, ErrorData):
         return None
     # A middleware inside this one may return a model; the SDK's own chain returns JSON.
-    found = members_of(result)
-    return found if step["report"] is True or found.get(step["report"]) is not None else None
+    found, report = members_of(result), step["report"]
+    return found if report is True or found.get(str(report)) is not None else None
 
 
-def _changed(result: Mapping[str, Any], patch: Document) -> dict[str, Any]:
+def _changed(result: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     if (patches := _outermost.get()) is not None:
         patches.append(patch)
     changed: dict[str, Any] = merged(result, patch)
@@ -156,7 +164,7 @@ def _changed(result: Mapping[str, Any], patch: Document) -> dict[str, Any]:
 
 async def outermost(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Change a result again outside of a middleware that drops what its models do not know."""
-    patches: list[Document] = []
+    patches: list[Mapping[str, Any]] = []
     before = _outermost.set(patches)
     try:
         result = await call_next(ctx)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-    from ..._engine import Document
+    from ..._documents import DeliverStep, DoneStep, HandleOp
     from ..._engine import Exchange as Engine
     from .._caller import GuardConfig
     from .._transport.message import TransportExchange
@@ -48,12 +48,13 @@ class Exchange:
         self._ctx: ServerRequestContext[Any, Any] | None = ctx
         self._handle_refused = handle_refused
 
-    def delivered(self, step: Document, *, has_state: bool) -> None:
+    def delivered(self, step: DeliverStep, *, has_state: bool) -> None:
         """Store what was opened; `has_state` tells whether the method carries a requestState."""
         assert self.engine is not None
         self._has_state, self._state = has_state, step.get("opened")
         self.builtin_result = step.get("builtinResult")
-        self.session = Session(self.engine, step["session"]) if "session" in step else None
+        opened = step.get("session")
+        self.session = None if opened is None else Session(self.engine, opened)
 
     def state(self) -> str | None:
         """Return the ``requestState`` that this guard opened, never the SDK's copy of it."""
@@ -70,7 +71,7 @@ class Exchange:
         assert self.engine is not None
         return self.engine.seal_state(value)
 
-    async def handle(self, operation: Document, value: bytes | None = None) -> Document:
+    async def handle(self, operation: HandleOp, value: bytes | None = None) -> DoneStep:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""
         assert self.engine is not None
         engine, step = self.engine.handle(operation, value)
@@ -81,6 +82,7 @@ class Exchange:
         self._expect_served()
         if step["step"] == "reply":
             raise self._handle_refused(step) from why(step)
+        assert step["step"] == "done"
         return step
 
     async def serve(self, handler: Awaitable[ResultT]) -> ResultT:

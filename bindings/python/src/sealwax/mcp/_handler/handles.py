@@ -10,7 +10,7 @@ from ..._engine import client_value
 from .exchange import exchange_of
 
 if TYPE_CHECKING:
-    from ..._engine import Document
+    from ..._documents import Predecessor
     from .._caller import GuardConfig
 
 
@@ -62,20 +62,20 @@ class OpenedHandle:
     expires_at: str | None
     #: Its origin, such as the time at which its chain began.
     opened: Origin
-    _predecessor: Document = field(repr=False, compare=False)
+    _predecessor: Predecessor = field(repr=False, compare=False)
 
 
 class _Handles:
     """Handles of one type."""
 
-    def __init__(self, config: GuardConfig, settings: Document) -> None:
+    def __init__(self, config: GuardConfig, settings: dict[str, Any]) -> None:
         """Set what all operations have; a guard makes these."""
         self._config, self._settings = config, settings
 
     async def _run(
         self, ctx: Any, op: str, handle: Any = None, value: bytes | None = None, **more: Any
-    ) -> Document:
-        operation = {"op": op, "handle": client_value(handle), **self._settings, **more}
+    ) -> Any:
+        operation: Any = {"op": op, "handle": client_value(handle), **self._settings, **more}
         return await exchange_of(self._config, ctx).handle(operation, value)
 
 
@@ -113,7 +113,7 @@ class ReferenceHandles(_Handles):
         await self._run(ctx, "end", handle)
 
 
-def _reference(done: Document) -> ReferenceHandle:
+def _reference(done: Any) -> ReferenceHandle:
     return ReferenceHandle(done["handle"], done["id"], done.get("expiresAt"))
 
 

@@ -14,7 +14,8 @@ from .._sdk_json import merged
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..._engine import Document
+    from ..._documents import ResultFacts
+    from ..._engine import Outcome
     from .session import Session
 
 
@@ -35,12 +36,12 @@ class Leaving:
                     "CallToolResult, and the handler to return it, found another"
                 )
 
-    def facts(self) -> Document:
+    def facts(self) -> ResultFacts:
         """Return what the engine asked for."""
-        found = {name: client_value(self.result.get(name)) for name in self._reported}
+        found: Any = {name: client_value(self.result.get(name)) for name in self._reported}
         return {"members": found}
 
-    def again(self, text: str) -> tuple[Document, bytes | None]:
+    def again(self, text: str) -> Outcome:
         """Apply the session's functions to the value of another request; return an event."""
         assert self._session is not None
         event, value = self._session.again(text)

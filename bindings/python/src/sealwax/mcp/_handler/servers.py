@@ -89,9 +89,9 @@ def _expect_default(security: RequestStateSecurity) -> None:
     Of the SDK's default policy, only the key is not known.
     """
     codec = security.codec
-    told = (security.ttl, security.audience, security.bind_principal, type(codec))
+    found = (security.ttl, security.audience, security.bind_principal, type(codec))
     default = (600.0, None, authenticated_principal, AESGCMRequestStateCodec)
-    if told != default or len(getattr(codec, "_ring", ())) != 1:
+    if found != default or len(getattr(codec, "_ring", ())) != 1:
         raise _not_beside()
 
 

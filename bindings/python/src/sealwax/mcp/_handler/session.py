@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ... import SessionMetadata
-    from ..._engine import Document, Exchange
+    from ..._documents import OpenedSession
+    from ..._engine import Exchange, Outcome
 
 ResultT = TypeVar("ResultT")
 
@@ -25,33 +26,20 @@ class Session:
     discarded. Concurrent calls of :meth:`update` all take effect.
     """
 
-    def __init__(self, exchange: Exchange, opened: Document) -> None:
+    def __init__(self, exchange: Exchange, opened: OpenedSession) -> None:
         self._exchange = exchange
-        self._opened = opened
+        #: The session id. Log the ulid instead: with the id, its user can delete the session.
+        self.id = opened["id"]
+        #: The session's ulid, stable for its lifetime: for logs, and as a key in a store.
+        self.ulid = opened["ulid"]
+        #: The number of writes before this request; 0 if the server holds the value.
+        self.generation = opened["generation"]
         text = opened["value"]
         self._value = None if text is None else _json.loads(text.encode())
         self._updates: list[Callable[[Any], Any]] = []
         self._make: Callable[[Any], Any] | None = None
         #: What the function of :meth:`result` made, at first and last.
         self.made: tuple[Any, Any] | None = None
-
-    @property
-    def id(self) -> str:
-        """The session id. Log the ulid instead: with the id, its user can delete the session."""
-        identity: str = self._opened["id"]
-        return identity
-
-    @property
-    def ulid(self) -> str:
-        """The session's ulid, stable for its lifetime: for logs, and as a key in a store."""
-        ulid: str = self._opened["ulid"]
-        return ulid
-
-    @property
-    def generation(self) -> int:
-        """The number of writes before this request; 0 if the server holds the value."""
-        generation: int = self._opened["generation"]
-        return generation
 
     @property
     def value(self) -> Any:
@@ -91,7 +79,7 @@ class Session:
         self._make, self.made = make, (made, made)
         return made
 
-    def again(self, text: str) -> tuple[Document, bytes | None]:
+    def again(self, text: str) -> Outcome:
         """Apply the functions to the value of another request; return an event."""
         name, expected = "update", "a value"
         try:

@@ -16,7 +16,8 @@ from .exchange import exchange_of
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from ..._engine import Document
+    from ..._documents import SessionSettings
+    from ..._engine import Outcome
     from .._caller import GuardConfig
     from .session import Session
 
@@ -61,9 +62,11 @@ class Sessions:
     ...     return session.value
     """
 
-    def __init__(self, config: GuardConfig, initial: Initial | None, settings: Document) -> None:
+    def __init__(
+        self, config: GuardConfig, initial: Initial | None, settings: SessionSettings
+    ) -> None:
         """Set the first value and the settings in the engine's form; a guard makes these."""
-        if settings["heldByServer"] is (initial is not None):
+        if settings.get("heldByServer") is (initial is not None):
             raise InvalidArgument(
                 "initial: expected a function that gives the first value of a session, or none "
                 "with held_by_server=True, for nothing would hold it"
@@ -86,7 +89,7 @@ class Sessions:
         result: dict[str, Any] = json.loads(exchange_of(self._config, ctx).builtin_result or "{}")
         return result
 
-    async def first(self, ctx: Any) -> tuple[Document, bytes | None]:
+    async def first(self, ctx: Any) -> Outcome:
         """Return the first value of a session, or the failure, as an event."""
         assert self._initial is not None
         try:

@@ -11,53 +11,30 @@ from .._sdk_json import read_message
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_END_OF_EVENT = re.compile(rb"\r\n\r\n|\n\n|\r\r")
-_LINE = re.compile(rb"\r\n|\n|\r")
+#: The line of an event that has its message; the SDK writes each message as one line.
+_DATA = re.compile(rb"^(data: ?)([^\r\n]+)", re.MULTILINE)
 
 
 class Events:
     """Reads and rewrites the messages of a body as it comes."""
 
-    def __init__(self, *, streams: bool) -> None:
-        #: Whether the body is server-sent events.
-        self.streams = streams
-        self._rest = b""
-
-    @classmethod
-    def of(cls, start: Any) -> Events:
-        """Return the reader for a response, by its ``http.response.start``."""
+    def __init__(self, start: Any) -> None:
+        """Take the ``http.response.start`` of the response."""
         headers = {name.lower(): value for name, value in (start or {}).get("headers", ())}
-        return cls(streams=headers.get(b"content-type", b"").startswith(b"text/event-stream"))
+        #: Whether the body is server-sent events.
+        self.streams = headers.get(b"content-type", b"").startswith(b"text/event-stream")
+        self._rest = b""
 
     def feed(
         self, part: bytes, change: Callable[[dict[str, Any]], None], *, last: bool = False
     ) -> bytes:
-        """Return the complete events of the body so far, changed; keep the rest."""
+        """Return the complete lines of the body so far, changed; keep the rest."""
         self._rest += part
-        if not self.streams:
-            return _changed(self._rest, change) if last else b""
-        done = []
-        while end := _END_OF_EVENT.search(self._rest):
-            done.append(_event(self._rest[: end.start()], change) + end.group())
-            self._rest = self._rest[end.end() :]
-        if last:
-            done.append(self._rest)
-            self._rest = b""
-        return b"".join(done)
-
-
-def _event(event: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
-    data = _data(event)
-    changed = _changed(data, change)
-    if changed == data:
-        return event
-    others = [line for line in _LINE.split(event) if not line.startswith(b"data:")]
-    return b"\r\n".join([*others, b"data: " + changed])
-
-
-def _data(event: bytes) -> bytes:
-    lines = (line for line in _LINE.split(event) if line.startswith(b"data:"))
-    return b"\n".join(line[5:].removeprefix(b" ") for line in lines)
+        end = len(self._rest) if last else self._rest.rfind(b"\n") + 1 if self.streams else 0
+        done, self._rest = self._rest[:end], self._rest[end:]
+        if self.streams:
+            return _DATA.sub(lambda line: line[1] + _changed(line[2], change), done)
+        return _changed(done, change)
 
 
 def _changed(text: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:

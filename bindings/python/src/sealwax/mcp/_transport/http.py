@@ -17,17 +17,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ... import InvalidArgument
-from ..._engine import client_value
 from .._refusal import Refusal, report
 from .._sdk_json import read_message
 from .events import Events
 from .message import SCOPE_KEY, TransportExchange, patch, put_session, take_session
-from .negotiated import negotiated
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from ..._engine import Document
+    from ..._documents import Step, TransportMessage
     from .message import Transport
 
 _HEADER = MCP_SESSION_ID_HEADER
@@ -95,41 +93,31 @@ class SessionsOverHttp:
     ) -> None:
         headers = Headers(scope=scope)
         sessions = headers.getlist(_HEADER)
-        document = {
+        facts: TransportMessage = {
             "http": scope["method"],
             "modern": _is_modern(scope),
-            "version": client_value(headers.get(MCP_PROTOCOL_VERSION_HEADER)),
-            "header": sessions[0] if len(sessions) == 1 else bool(sessions),
+            "version": headers.get(MCP_PROTOCOL_VERSION_HEADER),
+            "header": sessions[0] if len(sessions) == 1 else True if sessions else None,
             "messageSessionId": session_id,
         }
-        exchange = TransportExchange(self._transport, message, document, Request(scope))
+        exchange = TransportExchange(self._transport, message, facts, Request(scope))
         try:
             step = await exchange.entered()
-            if step["step"] == "deliver":
-                await self._deliver(exchange, step, scope, receive, send)
-            else:
+            if step["step"] != "deliver":
                 await _replied(exchange, step)(scope, receive, send)
+                return
+            if version := step.get("version"):
+                scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: version})
+            if exchange.negotiated is not None or exchange.begins:
+                scope = {**scope, SCOPE_KEY: exchange}
+            if exchange.begins:
+                await self._initialize(exchange, scope, receive, send)
+            elif added := step.get("addSessionId"):
+                await self._app(scope, receive, _adding(added, send))
+            else:
+                await self._app(scope, receive, send)
         finally:
             exchange.close()
-
-    async def _deliver(
-        self,
-        exchange: TransportExchange,
-        step: Document,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-    ) -> None:
-        if "version" in step:
-            scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: step["version"]})
-        exchange.negotiated = negotiated(step)
-        if exchange.negotiated is not None or step.get("report"):
-            scope = {**scope, SCOPE_KEY: exchange}
-        if step.get("report"):
-            await self._initialize(exchange, scope, receive, send)
-        else:
-            adding = _adding(step["addSessionId"], send) if "addSessionId" in step else send
-            await self._app(scope, receive, adding)
 
     async def _initialize(
         self, exchange: TransportExchange, scope: Scope, receive: Receive, send: Send
@@ -149,7 +137,7 @@ class SessionsOverHttp:
             if message.get("id") == exchange.identity and isinstance(message.get("result"), dict):
                 results.append(message["result"])
 
-        Events.of(start).feed(body, report_result, last=True)
+        Events(start).feed(body, report_result, last=True)
         if start is None or start["status"] != HTTPStatus.OK or not results:
             for part in parts:
                 await send(part)
@@ -162,12 +150,12 @@ class SessionsOverHttp:
             await Response(status_code=HTTPStatus.INTERNAL_SERVER_ERROR)(scope, receive, send)
             return
         step = await exchange.initialized(results[-1])
-        if step["step"] == "reply":
+        if step["step"] != "respond":
             await _replied(exchange, step)(scope, receive, send)
             return
-        headers.update(step.get("headers", {}))
-        if "result" in step:
-            body = Events.of(start).feed(body, lambda one: patch(one, step["result"]), last=True)
+        headers.update(step.get("headers") or {})
+        if change := step.get("result"):
+            body = Events(start).feed(body, lambda one: patch(one, change), last=True)
             if "content-length" in headers:
                 headers["content-length"] = str(len(body))
         await send({**start, "headers": headers.raw})
@@ -191,7 +179,7 @@ def _adding(session_id: str, send: Send) -> Send:
     async def sending(part: Message) -> None:
         nonlocal events, start
         if part["type"] == "http.response.start":
-            start, events = part, Events.of(part)
+            start, events = part, Events(part)
             if events.streams:
                 await send(part)
             return
@@ -217,11 +205,12 @@ def _with_headers(scope: Scope, more: dict[str, str]) -> Scope:
     return {**scope, "headers": headers.raw}
 
 
-def _replied(exchange: TransportExchange, step: Document) -> Response:
+def _replied(exchange: TransportExchange, step: Step) -> Response:
     """Return the response to a message that is answered here, or dropped."""
-    if step["step"] == "drop":
+    if step["step"] != "reply":
         return Response(status_code=HTTPStatus.ACCEPTED)
-    headers = {"Allow": step["allow"]} if "allow" in step else {}
-    message, status = exchange.replied(step), step.get("status", HTTPStatus.OK)
+    allow, status = step.get("allow"), step.get("status") or HTTPStatus.OK
+    headers = {"Allow": allow} if allow else {}
+    message = exchange.replied(step)
     body = None if message is None else json.dumps(message)
     return Response(body, status, headers, None if body is None else "application/json")

@@ -12,12 +12,12 @@ from ..._engine import client_value
 from .._caller import Caller
 from .._engines import document
 from .._sdk_json import json_text, merged
+from .negotiated import Negotiated, negotiated
 
 if TYPE_CHECKING:
-    from ..._engine import Document
+    from ..._documents import ClientValue, ReplyStep, Step, TransportMessage
     from .._caller import GuardConfig
     from .._engines import EngineFactory
-    from .negotiated import Negotiated
 
 
 #: The key in the scope of an HTTP request under which its :class:`TransportExchange` is.
@@ -42,7 +42,7 @@ class TransportExchange:
     """One message on its way to the SDK, and its answer."""
 
     def __init__(
-        self, transport: Transport, message: Any, facts: Document, request: Any = None
+        self, transport: Transport, message: Any, facts: TransportMessage, request: Any = None
     ) -> None:
         said = message if isinstance(message, dict) else {}
         method, params = said.get("method"), said.get("params")
@@ -65,33 +65,38 @@ class TransportExchange:
         self.config = transport.config
         #: The time that is left for the engine's questions at the handlers.
         self.within_ms: int | None = None
-        #: What was negotiated when the session of the message began, if the SDK does not know it.
+        #: What was negotiated when the session of the message began.
         self.negotiated: Negotiated | None = None
+        #: Whether it is an ``initialize`` that begins a session.
+        self.begins = False
+        self.over_http = request is not None
         self.caller = Caller(transport.config, ctx)
         initialize = json_text(params) if method == "initialize" else None
         self._engine, self._step = transport.engine.transport(facts, initialize)
 
-    async def entered(self) -> Document:
+    async def entered(self) -> Step:
         """Return the engine's decision on the message."""
         step = await self.caller.drive(self._engine, self._step)
-        self.within_ms = step.get("withinMs")
+        if step["step"] == "deliver":
+            self.within_ms, self.negotiated = step["withinMs"], negotiated(step)
+            self.begins = bool(step.get("report"))
         return step
 
-    async def initialized(self, result: Any) -> Document:
+    async def initialized(self, result: Any) -> Step:
         """Return the engine's decision on the result of an ``initialize``."""
         step = self._engine.on({"result": {}}, json_text(result))
         return await self.caller.drive(self._engine, step)
 
-    async def not_resumed(self) -> Document:
+    async def not_resumed(self) -> Step:
         """Return the answer to a session that the SDK failed to begin again."""
         step = self._engine.on({"notResumed": "initialize: refused"})
         return await self.caller.drive(self._engine, step)
 
-    def replied(self, step: Document) -> dict[str, Any] | None:
+    def replied(self, step: ReplyStep) -> dict[str, Any] | None:
         """Return the message of a reply, if it has one."""
         answer = {"jsonrpc": "2.0", "id": self.identity}
-        if "error" in step:
-            return {**answer, "error": step["error"]}
+        if error := step.get("error"):
+            return {**answer, "error": error}
         return {**answer, "result": {}} if step.get("done") else None
 
     def close(self) -> None:
@@ -106,7 +111,7 @@ def patch(message: dict[str, Any], change: Any) -> None:
         message["result"] = merged(message["result"], change)
 
 
-def take_session(message: dict[str, Any]) -> str | bool | None:
+def take_session(message: dict[str, Any]) -> ClientValue | None:
     """Remove and return the session id of a message, which the SDK's models do not have."""
     result = message.get("result")
     holder = message if "sessionId" in message or not isinstance(result, dict) else result

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..._engine import Document
+    from ..._documents import DeliverStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +25,17 @@ class Negotiated:
     expires_at: int | None
 
 
-def negotiated(step: Document) -> Negotiated | None:
+def negotiated(step: DeliverStep) -> Negotiated | None:
     """Return the negotiation of a message's session, if it has one."""
-    if "negotiated" not in step:
+    text, token_id = step.get("negotiated"), step.get("tokenId")
+    if text is None or token_id is None:
         return None
-    settled = json.loads(step["negotiated"])
+    settled = json.loads(text)
     return Negotiated(
         settled["protocolVersion"],
         settled.get("clientCapabilities"),
         settled.get("clientInfo"),
         settled.get("serverCapabilities"),
-        step["tokenId"],
+        token_id,
         step.get("expiresAt"),
     )

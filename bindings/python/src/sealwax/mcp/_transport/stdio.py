@@ -15,14 +15,10 @@ import pydantic_core
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import PROTOCOL_VERSION_META_KEY
-from mcp_types.jsonrpc import (
-    JSONRPCError,
-    JSONRPCResponse,
-)
+from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 
 from .._sdk_json import read_message
 from .message import TransportExchange, outer_request, patch, put_session, take_session
-from .negotiated import negotiated
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
@@ -91,11 +87,11 @@ class _Conversation:
             if message is None or _of_today(message):
                 yield line
                 continue
-            document = {"messageSessionId": take_session(message)}
-            exchange = TransportExchange(self._transport, message, document)
+            session_id = take_session(message)
+            exchange = TransportExchange(self._transport, message, {"messageSessionId": session_id})
             step = await exchange.entered()
-            settled = negotiated(step)
-            if settled is not None or step.get("report"):
+            settled = exchange.negotiated
+            if settled is not None or exchange.begins:
                 outer_request.set(exchange)
             if settled is not None and not self._initialized:
                 _origin.set(_Origin(replayed=True))
@@ -106,14 +102,14 @@ class _Conversation:
                 else:
                     step = await exchange.not_resumed()
             if step["step"] != "deliver":
-                answer = exchange.replied(step)
+                answer = exchange.replied(step) if step["step"] == "reply" else None
                 if answer is not None:
                     await self._answer(answer)
                 continue
-            if step.get("report"):
+            if exchange.begins:
                 _origin.set(_Origin(initialize=exchange))
             else:
-                self._last = step.get("addSessionId", self._last)
+                self._last = step.get("addSessionId") or self._last
                 _origin.set(_Origin(step.get("addSessionId")))
             # Not the line, so that the SDK reads the message that was checked.
             yield json.dumps(message)
@@ -170,7 +166,8 @@ async def _begun(exchange: TransportExchange, message: dict[str, Any]) -> dict[s
     step = await exchange.initialized(message["result"])
     if step["step"] == "reply":
         return exchange.replied(step) or {}
-    patch(message, step.get("result", {}))
+    if step["step"] == "respond":
+        patch(message, step.get("result") or {})
     return message
 
 
