@@ -110,6 +110,7 @@ mod handle;
 mod input;
 pub mod ledger;
 mod members;
+mod patch;
 mod pending;
 mod reason;
 mod request;
@@ -131,6 +132,7 @@ pub use input::{
     ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
     Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
 };
+pub use patch::Patch;
 pub use session::Session;
 pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
 pub use step::{

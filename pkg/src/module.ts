@@ -28,7 +28,7 @@ function checkNode(): void {
 }
 
 /**
- * Room on the stack, in calls of the module's `room`: for most calls, and for one that reads JSON. Each is at
+ * Room on the stack, in calls of the module's `checkStack`: for most calls, and for one that reads JSON. Each is at
  * least three times what such calls take in Node 20 to 24.
  */
 const SOME = 48;

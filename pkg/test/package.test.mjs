@@ -6,26 +6,10 @@ import { gzipSync } from 'node:zlib';
 
 import { CONSUMER, INSTALLED, MCP, manifest } from './consumer.mjs';
 
-const MODULES = [
-  ...['answer', 'codec', 'context', 'error', 'facts', 'index', 'input', 'inspect', 'key'],
-  ...['lifetime', 'main', 'module', 'nonce', 'opened', 'owned', 'principal', 'sealer', 'sessions'],
-  ...['documents', 'shared', 'slim', 'view', 'views'],
-  ...['mcp/accept', 'mcp/acts', 'mcp/call', 'mcp/caller', 'mcp/client'],
-  ...['mcp/data-layer-sessions', 'mcp/engine', 'mcp/guard', 'mcp/handle-refused', 'mcp/handles'],
-  ...['mcp/held-handles', 'mcp/http-sessions', 'mcp/ids', 'mcp/index', 'mcp/later', 'mcp/ledger'],
-  ...['mcp/messages', 'mcp/metadata', 'mcp/negotiated', 'mcp/pending', 'mcp/policy'],
-  ...[
-    'mcp/principal',
-    'mcp/quoted',
-    'mcp/ledger-client',
-    'mcp/redis-connections',
-    'mcp/redis-ledger',
-    'mcp/refused',
-    'mcp/request-context',
-    'mcp/rewrite',
-  ],
-  ...['mcp/sdk', 'mcp/session', 'mcp/sqlite-ledger', 'mcp/stdio', 'mcp/transport'],
-];
+// Each source file, compiled in both systems; the command and the entry for Workers as ESM only.
+const MODULES = readdirSync(new URL('../src', import.meta.url), { recursive: true })
+  .filter((path) => /(?<!\.d)\.ts$/.test(path) && !['cli.ts', 'workerd.ts'].includes(path))
+  .map((path) => path.slice(0, -'.ts'.length));
 const GENERATED = ['embedded.js', 'raw.js'];
 
 test('the tarball holds what it should and nothing else', () => {

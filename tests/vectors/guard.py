@@ -28,13 +28,14 @@ event      via       request: at the SDK's handlers; http, stdio: through the wr
            after     seconds that pass before it
            forgets   true: the ledger loses everything before it, and begins anew
            lost      {command: n}: the ledger runs the next n such commands, and their answers are lost
-           handler   [["write", value], ["update", n, {"fails": true}], ["fork"], ["state"], ["session"], ["mint", type, options], ["check", type, handle, options],
-                     ["seal", type, value, options], ["open", type, handle, options], ["renew", type, handle, value], ["end", type, handle, options],
-                     ["return", result], ["result"], ["throw"]]
+           handler   operations in order:
+                     ["state"], ["session"], ["write", value], ["update", n, options], ["fork"]; then ["return", result], ["result"] or
+                     ["throw"]; ["mint", type, options], ["check", type, handle, options], ["seal", type, value, options],
+                     ["open", type, handle, options], ["renew", type, handle, value, options], ["end", type, handle, options]
                      in a result, {"$state": value} is what an author gets for a state: `state`, `write_state`, `State::write`
-                     `update` adds n to the session's number; with `fails`, its function fails at a newer value. `result` returns a
-                     tool's result that is made from the session's value: a text, the value as JSON. `once` in the options of `seal`,
-                     `open` and `renew`: the handle is for a single use
+                     `update` adds n to the session's number; its option `fails`: its function fails at a newer value. `result` returns
+                     a tool's result that is made from the session's value: a text, the value as JSON. Options of handles: `as`, a name
+                     for what was made; maxAge; `once`, for a single use; selfContained, of `end`
            during    events that happen while the handler runs: after its operations, before it returns
            again     false: the SDK cannot begin the session that was negotiated again
 expected   asked     principal, begin, accept KIND, end KIND, in order
@@ -44,15 +45,17 @@ expected   asked     principal, begin, accept KIND, end KIND, in order
                      moment is the SDK's
            did       the outcome of each operation: a value, {"error": code} for the author's mistake, or {"refused": true} or
                      {"failed": true} for a handle
-           answered  of an operator {"done"}, whether the ledger recorded it; of others {"result"} or {"error"}, or over HTTP {"status", "headers", "message"}; null: nothing. A result may have more members;
-                     `$absent` names those that it lacks; an error is compared exactly
+           answered  {"result"} or {"error"}, or over HTTP {"status", "headers", "message"}; null: nothing; of an operator {"done"}, whether
+                     the ledger recorded it. A result may have more members; `$absent` names those that it lacks; an error is compared
+                     exactly
            reported  code and kind of each refusal, in order
 values     {"$token": {…}}    on the way in: such a token; on the way out: one that opens so and holds `payload`
            {"$session": name} the metadata of a session, remembered from the answer that it stood in; with `payload` and `generation` on the way
                               out: with a state that holds them; `version` is that one, an earlier one on the way in; `without`
                               leaves members out
            {"$session": {…}}  on the way in: such a session, made
-           {"$handle": name}  what an operation `as` that name made; {"$handle": {…}} such a handle, made
+           {"$handle": name}  what an operation `as` that name made; {"$handle": {…}} such a handle, made;
+                              with `payload`, a self-contained one
 of a token kind, label, context ([method, target, arguments]), as, payload, key (new, old, unknown), audience, age and ttl in seconds,
            change: flip a character, pad with `=`, cut the last, double it
 Times are ages: a token of age 60 was made 60 seconds before the event.
@@ -71,6 +74,7 @@ from transcripts import (
     ledger_ends,
     ledger_sessions,
     ledger_tokens,
+    ledger_transport,
     own_methods,
     principal,
     request_state,
@@ -99,6 +103,7 @@ SUBJECTS = (
     ledger_tokens,
     ledger_sessions,
     ledger_ends,
+    ledger_transport,
 )
 
 

@@ -99,7 +99,7 @@ impl Caller {
         mut step: Step,
         context: &Context,
     ) -> Step {
-        let asked = self.guard.asked();
+        let asked = &self.guard.0.options.asked;
         loop {
             step = match self.identified(exchange, step, context) {
                 Step::Ask { question, within } => {

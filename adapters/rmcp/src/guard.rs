@@ -36,28 +36,29 @@ use crate::sessions::{Initial, Sessions};
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Guard(Arc<Inner>);
+pub struct Guard(pub(crate) Arc<Inner>);
 
 type PrincipalOf = dyn Fn(&Context) -> Result<Option<Principal>, Error> + Send + Sync;
 
 type Hook = dyn Fn(&Refusal) + Send + Sync;
 
-struct Inner {
-    settings: sealwax_mcp::GuardBuilder,
-    engine: sealwax_mcp::Guard,
-    options: Options,
+pub(crate) struct Inner {
+    /// The engine's settings, to adapt them to a transport.
+    pub settings: sealwax_mcp::GuardBuilder,
+    pub engine: sealwax_mcp::Guard,
+    pub options: Options,
     peer: OnceLock<Peer<RoleServer>>,
     /// Whether the log has the warning about an anonymous principal.
     warned: Once,
 }
 
-struct Options {
+pub(crate) struct Options {
     principal: Box<PrincipalOf>,
     on_refused: Option<Box<Hook>>,
-    asked: Asked,
-    has_sessions: bool,
+    pub asked: Asked,
+    pub has_sessions: bool,
     /// `None`: the server holds the state.
-    initial: Option<Box<Initial>>,
+    pub initial: Option<Box<Initial>>,
 }
 
 impl Guard {
@@ -78,7 +79,6 @@ impl Guard {
                 has_sessions: false,
                 initial: None,
             },
-            ledger_settings: None,
         }
     }
 
@@ -108,9 +108,9 @@ impl Guard {
         principal: &Principal,
         retain_for: Option<Duration>,
     ) -> Result<(), LedgerError> {
-        let (mut exchange, mut step) = self.engine().revoke(principal, retain_for)?;
+        let (mut exchange, mut step) = self.0.engine.revoke(principal, retain_for)?;
         while let Step::Ledger(command) = step {
-            let reply = self.asked().record(&command).await;
+            let reply = self.0.options.asked.record(&command).await;
             step = exchange.on(Event::Ledger(reply))?;
         }
         let refused = exchange.refused();
@@ -125,30 +125,6 @@ impl Guard {
             Step::Done(_) => Ok(()),
             _ => Err(LedgerError::Unavailable(why.unwrap_or_default())),
         }
-    }
-
-    /// Returns the engine.
-    pub(crate) fn engine(&self) -> &sealwax_mcp::Guard {
-        &self.0.engine
-    }
-
-    /// Returns the engine's settings, to adapt them to another part of the server.
-    pub(crate) fn settings(&self) -> sealwax_mcp::GuardBuilder {
-        self.0.settings.clone()
-    }
-
-    pub(crate) fn has_sessions(&self) -> bool {
-        self.0.options.has_sessions
-    }
-
-    /// Returns what gives the first value of a session.
-    pub(crate) fn initial(&self) -> Option<&Initial> {
-        self.0.options.initial.as_deref()
-    }
-
-    /// Returns whom the engine asks.
-    pub(crate) fn asked(&self) -> &Asked {
-        &self.0.options.asked
     }
 
     pub(crate) fn is(&self, other: &Self) -> bool {
@@ -226,7 +202,6 @@ fn nobodys_peer() -> Peer<RoleServer> {
 pub struct GuardBuilder {
     settings: sealwax_mcp::GuardBuilder,
     options: Options,
-    ledger_settings: Option<LedgerSettings>,
 }
 
 impl GuardBuilder {
@@ -272,12 +247,11 @@ impl GuardBuilder {
     /// # Ok::<(), sealwax::Error>(())
     /// ```
     #[must_use]
-    pub fn ledger(mut self, ledger: impl Ledger) -> Self {
-        self.options.asked.ledger = Some(Box::new(ledger));
-        self
+    pub fn ledger(self, ledger: impl Ledger) -> Self {
+        self.ledger_with(ledger, LedgerSettings::default())
     }
 
-    /// Sets the options of the ledger. Its `local` is what [`Ledger::is_local`] says.
+    /// Sets a ledger with options. Whether it is `local` is what [`Ledger::is_local`] says.
     ///
     /// ```
     /// # use sealwax::{Codec, Key, KeyRing};
@@ -285,18 +259,22 @@ impl GuardBuilder {
     /// use sealwax_rmcp::ledger::{LedgerSettings, Memory};
     ///
     /// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+    /// let introduced = LedgerSettings {
+    ///     accept_issued_since: Some(1_800_000_000),
+    ///     ..LedgerSettings::default()
+    /// };
     /// let guard = Guard::builder(codec, anonymous)
-    ///     .ledger(Memory::default())
-    ///     .ledger_settings(LedgerSettings {
-    ///         accept_issued_since: Some(1_800_000_000), // introduced in a running service
-    ///         ..LedgerSettings::default()
-    ///     })
+    ///     .ledger_with(Memory::default(), introduced)
     ///     .build()?;
     /// # Ok::<(), sealwax::Error>(())
     /// ```
     #[must_use]
-    pub fn ledger_settings(mut self, settings: LedgerSettings) -> Self {
-        self.ledger_settings = Some(settings);
+    pub fn ledger_with(mut self, ledger: impl Ledger, settings: LedgerSettings) -> Self {
+        self.settings = self.settings.ledger(LedgerSettings {
+            local: ledger.is_local(),
+            ..settings
+        });
+        self.options.asked.ledger = Some(Box::new(ledger));
         self
     }
 
@@ -332,24 +310,9 @@ impl GuardBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a time out of its range, for an empty list of arguments, for settings of a ledger
-    /// without a ledger, and for sessions with two lifetimes, with one where the server holds the state, or required by a
-    /// method that never depends on one.
-    pub fn build(mut self) -> Result<Guard, Error> {
-        match (&self.options.asked.ledger, self.ledger_settings) {
-            (Some(ledger), settings) => {
-                self.settings = self.settings.ledger(LedgerSettings {
-                    local: ledger.is_local(),
-                    ..settings.unwrap_or_default()
-                });
-            }
-            (None, None) => {}
-            (None, Some(_)) => {
-                return Err(Error::InvalidArgument(
-                    "ledger: expected one, found only settings of a ledger".into(),
-                ));
-            }
-        }
+    /// [`Error::InvalidArgument`] for a time out of its range, for an empty list of arguments, and for sessions with two
+    /// lifetimes, with one where the server holds the state, or required by a method that never depends on one.
+    pub fn build(self) -> Result<Guard, Error> {
         Ok(Guard(Arc::new(Inner {
             engine: self.settings.clone().build()?,
             settings: self.settings,

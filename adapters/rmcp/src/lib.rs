@@ -12,6 +12,7 @@ mod refusal;
 mod running;
 mod sessions;
 mod transport;
+mod value;
 
 pub use accept::{Accept, BoxError, Presented};
 pub use guard::{Guard, GuardBuilder};
@@ -30,7 +31,7 @@ pub use refusal::Refusal;
 pub use sealwax_mcp::Item as Kind;
 pub use sessions::Sessions;
 pub use transport::layer::{SessionLayer, SessionService};
-pub use transport::negotiated::{ClientInfo, Negotiated};
+pub use transport::negotiated::Negotiated;
 pub use transport::streams::Streams;
 
 /// A request, as handlers receive it.

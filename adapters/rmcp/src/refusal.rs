@@ -4,6 +4,7 @@ use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use sealwax::{Error, Inspected, Principal};
 use sealwax_mcp::{Profile, Refused, Reply};
+use serde_json::Value;
 use tracing::field::display;
 
 use crate::Kind;
@@ -122,11 +123,16 @@ pub(crate) fn internal() -> ErrorData {
     error_data(Profile::DataLayer.internal_error().into())
 }
 
-/// Quotes at most 64 characters of foreign text for a message, in ASCII. The text may repeat what a client sent, which must
-/// neither break a line of the log nor fill it.
+/// Quotes foreign text for a message: a JSON string of at most 64 characters, in ASCII. The text may repeat what
+/// a client sent, which must neither break a line of the log nor fill it.
 pub(crate) fn said(text: impl ToString) -> String {
     let text: String = text.to_string().chars().take(64).collect();
-    format!("\"{}\"", text.escape_default())
+    let units = Value::from(text).to_string();
+    let ascii = units.encode_utf16().map(|unit| match u8::try_from(unit) {
+        Ok(byte @ b' '..=b'~') => char::from(byte).to_string(),
+        _ => format!("\\u{unit:04x}"),
+    });
+    ascii.collect()
 }
 
 /// Returns the id that a text claims, if it is a sealed token at all.

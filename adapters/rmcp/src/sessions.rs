@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Context;
-use crate::handler::session::json;
+use crate::value::json;
 
 /// Returns the first value of a session as JSON, or the reason why there is none. An error is the author's own answer.
 pub(crate) type Initial = dyn Fn(Context, Option<Value>) -> BoxFuture<'static, Result<Result<String, Failed>, ErrorData>>

@@ -4,13 +4,11 @@ use serde::Serialize;
 
 use super::write;
 use crate::exchange::Exchange;
-use crate::input::Scope;
 use crate::ledger::Command;
 use crate::members::Millis;
+use crate::patch::Patch;
 use crate::session::Session;
-use crate::step::{
-    Deliver, HandleResult, Presented, Question, Refused, Reply, Report, Respond, Step,
-};
+use crate::step::{Deliver, HandleResult, Presented, Question, Refused, Reply, Report, Step};
 use crate::token_fields::TokenFields;
 use sealwax::Kind;
 use std::time::Duration;
@@ -58,12 +56,12 @@ enum Next<'a> {
     Deliver(&'a Deliver),
     /// `result` is a JSON Merge Patch of the result (RFC 7396).
     Respond {
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Patch::is_empty")]
         #[cfg_attr(
             test,
             schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
         )]
-        result: Option<Patch<'a>>,
+        result: Patch<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(
             test,
@@ -130,7 +128,7 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
             Next::Deliver(delivered)
         }
         Step::Respond(respond) => Next::Respond {
-            result: Patch::new(respond, fields),
+            result: respond.patch(fields),
             headers: respond
                 .header
                 .as_deref()
@@ -163,85 +161,4 @@ fn members(deliver: &Deliver, fields: Option<TokenFields>) -> &'static [&'static
 struct Headers<'a> {
     #[serde(rename = "Mcp-Session-Id")]
     session_id: &'a str,
-}
-
-/// The changes to a result.
-#[derive(Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Patch<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request_state: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<&'a str>,
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<Meta<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_scope: Option<Scope>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ttl_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    capabilities: Option<Capabilities>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_timeout: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct Meta<'a> {
-    #[serde(rename = "io.modelcontextprotocol/session")]
-    session: MetaSession<'a>,
-}
-
-/// It replaces what the handler put there: what is absent is null.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct MetaSession<'a> {
-    session_id: &'a str,
-    expires_at: Option<&'a str>,
-    state: Option<&'a str>,
-}
-
-#[derive(Default, Serialize)]
-struct Capabilities {
-    sessions: Nothing,
-    experimental: Experimental,
-}
-
-#[derive(Default, Serialize)]
-struct Experimental {
-    sessions: Nothing,
-}
-
-#[derive(Default, Serialize)]
-struct Nothing {}
-
-impl<'a> Patch<'a> {
-    fn new(respond: &'a Respond, fields: Option<TokenFields>) -> Option<Self> {
-        let token = respond.token.as_deref();
-        let changes = token.is_some()
-            || respond.metadata.is_some()
-            || respond.cache_scope.is_some()
-            || respond.ttl_ms.is_some()
-            || respond.declare
-            || respond.timeout.is_some();
-        let kind = fields.map(|fields| fields.kind);
-        let id = respond.header.as_deref();
-        changes.then(|| Self {
-            request_state: token.filter(|_| kind == Some(Kind::RequestState)),
-            next_cursor: token.filter(|_| kind == Some(Kind::Cursor)),
-            meta: respond.metadata.as_ref().map(|metadata| Meta {
-                session: MetaSession {
-                    session_id: &metadata.session_id,
-                    expires_at: metadata.expires_at.as_deref(),
-                    state: metadata.state.as_deref(),
-                },
-            }),
-            cache_scope: respond.cache_scope,
-            ttl_ms: respond.ttl_ms,
-            capabilities: respond.declare.then(Capabilities::default),
-            session_id: id.filter(|_| respond.timeout.is_some()),
-            session_timeout: respond.timeout,
-        })
-    }
 }

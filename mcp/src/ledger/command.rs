@@ -72,13 +72,14 @@ impl Script {
     /// Returns the script for Redis 6.2 and later, and Valkey: `KEYS` and `ARGV` are the command's;
     /// the reply is an array of texts.
     #[must_use]
-    pub fn lua(self) -> &'static str {
-        match self {
-            Self::Open => concat!(include_str!("prelude.lua"), include_str!("open.lua")),
-            Self::Admit => concat!(include_str!("prelude.lua"), include_str!("admit.lua")),
-            Self::Commit => concat!(include_str!("prelude.lua"), include_str!("commit.lua")),
-            Self::Revoke => concat!(include_str!("prelude.lua"), include_str!("revoke.lua")),
-        }
+    pub fn lua(self) -> String {
+        let own = match self {
+            Self::Open => include_str!("open.lua"),
+            Self::Admit => include_str!("admit.lua"),
+            Self::Commit => include_str!("commit.lua"),
+            Self::Revoke => include_str!("revoke.lua"),
+        };
+        [include_str!("prelude.lua"), own].concat()
     }
 
     /// Returns the SHA-1 of [`lua`](Self::lua), by which a server knows the script.

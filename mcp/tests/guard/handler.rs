@@ -187,7 +187,7 @@ fn act(
         "end" => HandleOpKind::End {
             handle,
             max_age,
-            self_contained: options["held"] == true,
+            self_contained: options["selfContained"] == true,
         },
         other => panic!("no operation is named {other}"),
     };

@@ -235,7 +235,7 @@ impl World {
         }
         let view = self.view(named, "age");
         let handle_type = named["type"].as_str().unwrap();
-        let text = match named["held"].as_str() {
+        let text = match named["payload"].as_str() {
             Some(payload) => {
                 let sealer = view.handle_state(handle_type);
                 sealer.seal(payload.as_bytes()).unwrap().into_string()

@@ -2,9 +2,9 @@ import type { Principal } from '../principal.js';
 
 /** A token that an {@link Accept} decides on. */
 export interface Accepted {
-  /** The kind: `handle` is a server-held handle, `handle-state` one that holds its state. */
+  /** The kind: `handle` is a reference handle, `handle-state` a self-contained one. */
   readonly kind: 'request-state' | 'cursor' | 'handle-state' | 'handle' | 'session';
-  /** The token id, or the ulid of a server-held handle or a data-layer session: 32 hex digits. */
+  /** The token id, or the ulid of a reference handle or a data-layer session: 32 hex digits. */
   readonly id: string;
   /** The principal that it belongs to. */
   readonly principal: Principal;

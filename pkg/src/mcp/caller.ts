@@ -72,8 +72,7 @@ export class Caller {
    */
   drive(exchange: Exchange, step = exchange.first, cause?: unknown): Step | Promise<Step> {
     for (const refusal of step.refused ?? []) {
-      const { method } = this.#message;
-      report(this.policy, refusal, { method, principal: this.#principal, cause });
+      report(this.policy, refusal, this.#message.method, this.#principal, cause);
     }
     const outcome = this.#outcome(step);
     if (outcome === undefined) return step;

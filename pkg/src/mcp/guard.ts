@@ -182,7 +182,7 @@ export class Guard {
   }
 
   /**
-   * Revokes every token that a principal has until now. A user who signs in within the ledger's allowance
+   * Revokes every token that a principal has until now. A user who signs in within the ledger's clock tolerance
    * after it (5 seconds by default) has to sign in again. `ledger_unconfirmed` is logged if no replica of the
    * store confirmed it.
    *
@@ -261,8 +261,8 @@ export class Guard {
   }
 
   /**
-   * Returns the server-held handles of a type, which is a lowercase letter, then up to 31 lowercase letters or
-   * digits.
+   * Returns the reference handles of a type, each the key of a row. The type is a lowercase letter, then up to 31
+   * lowercase letters or digits.
    *
    * @param given `maxAge`: the lifetime of a handle in seconds; by default that of its key
    */
@@ -275,7 +275,7 @@ export class Guard {
   }
 
   /**
-   * Returns the handles of a type that hold their state.
+   * Returns the self-contained handles of a type, which hold their state.
    *
    * @param given `ttl`: the lifetime of each handle in seconds, 24 hours by default; `maxAge`: the maximum age
    * of the first and all its successors; `singleUse`: a handle can be renewed once, which needs a `ledger`

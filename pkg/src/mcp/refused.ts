@@ -44,16 +44,15 @@ export interface Listener {
   readonly logger: { warn(message: string): void };
 }
 
-/** The facts of a refusal that the engine does not know. */
-export interface Circumstances {
-  readonly method: unknown;
-  readonly principal: Principal | undefined;
-  readonly cause: unknown;
-}
-
-export function report(listener: Listener, refusal: Refusal, known: Circumstances): void {
+/** Reports a refusal, with what the engine does not know of it. */
+export function report(
+  listener: Listener,
+  refusal: Refusal,
+  method?: unknown,
+  principal?: Principal,
+  cause?: unknown,
+): void {
   const { kind, tokenId, target } = refusal;
-  const { method, principal, cause } = known;
   const code = refusal.code as Refused['code'];
   const names = [method, target].filter((name) => typeof name === 'string');
   // A mistake of the application belongs to no method.
@@ -78,7 +77,7 @@ export function report(listener: Listener, refusal: Refusal, known: Circumstance
 /** Reports an error of the application, or of this side, in a transport. */
 export function reportError(listener: Listener, message: string, cause: unknown): void {
   const refusal = { code: 'invalid_argument', kind: 'session', message } as const;
-  report(listener, refusal, { method: undefined, principal: undefined, cause });
+  report(listener, refusal, undefined, undefined, cause);
 }
 
 /** Runs a function and ignores its errors, which must not change the answer. */

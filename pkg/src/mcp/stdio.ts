@@ -6,7 +6,7 @@ import { Buffer } from 'node:buffer';
 import process from 'node:process';
 import { Duplex, Readable, type Writable } from 'node:stream';
 
-import { optional } from '../input.js';
+import { checked } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { type Guard, policyOf } from './guard.js';
 import { isMessage, type Message } from './transport/messages.js';
@@ -49,13 +49,10 @@ export function sessionStreams(
     readonly idle?: number | undefined;
   } = {},
 ): [Readable, Writable] {
-  const { stdin = process.stdin, stdout = process.stdout, ttl, idle } = given;
+  const { stdin = process.stdin, stdout = process.stdout, ...times } = given;
   const policy = policyOf(guard);
-  const engine = policy.transportOf({
-    ttl: optional(checkTtl, 'ttl', ttl),
-    idle: optional(checkTtl, 'idle', idle),
-    sep1359: true,
-  });
+  const settings = checked(times, { ttl: checkTtl, idle: checkTtl });
+  const engine = policy.transportOf({ ...settings, sep1359: true });
   const send = (message: Message) => void stdout.write(written(message));
   const connection = new StdioConnection(policy, engine, send);
   const inward = async function* () {

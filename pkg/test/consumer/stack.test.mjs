@@ -7,7 +7,7 @@ import { answer, Codec, Key, requestContextFromJson } from 'sealwax';
 
 const { Engine } = await import(new URL('mcp/engine.js', import.meta.resolve('sealwax')).href);
 const { MemoryLedger } = await import(
-  new URL('mcp/ledger.js', import.meta.resolve('sealwax')).href
+  new URL('mcp/ledger/ledger.js', import.meta.resolve('sealwax')).href
 );
 
 const keys = Key.generate().toText();
@@ -18,7 +18,7 @@ const sessions = view.sessions();
 const token = cursor.sealJson({ page: 2 });
 const sent = sessions.create(new Uint8Array(64));
 const handle = view.mintHandle('row');
-const engine = new Engine(codec, { asks: false, sessions: {} });
+const engine = new Engine(codec, { sessions: {} });
 const deep = `${'{"a":'.repeat(99)}1${'}'.repeat(99)}`;
 const message = { method: 'tools/call', target: 'x', modern: true, principal: { anonymous: true } };
 let users = 0;
@@ -36,7 +36,7 @@ const calls = {
   'an exchange': () => {
     const exchange = engine.message(message, deep);
     try {
-      exchange.on({ left: { token: deep, outcome: 'input_required' } });
+      exchange.on({ result: { members: { requestState: deep, resultType: 'input_required' } } });
     } finally {
       exchange.free();
     }

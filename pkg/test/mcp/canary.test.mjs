@@ -1,5 +1,5 @@
 // The SDK that this passed with, and each of its insides that the guard is held by. When an update
-// fails here, look at src/mcp/sdk.ts and transport.ts: nothing else knows of them.
+// fails here, look at src/mcp/handler/sdk.ts and transport/intercept.ts: nothing else knows of them.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

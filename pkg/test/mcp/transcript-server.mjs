@@ -285,9 +285,9 @@ export class Stage {
 
   async #acted(name, [type, third, ...rest], ctx) {
     const options = [third, ...rest].filter(
-      (one) => one?.as || one?.maxAge || one?.held || one?.once,
+      (one) => one?.as || one?.maxAge || one?.selfContained || one?.once,
     );
-    const { as, maxAge, held, once: singleUse } = Object.assign({}, ...options);
+    const { as, maxAge, selfContained, once: singleUse } = Object.assign({}, ...options);
     const [rows, baskets] = [
       this.#guard.referenceHandles(type, { maxAge }),
       this.#guard.selfContainedHandles(type, { maxAge, singleUse }),
@@ -310,7 +310,7 @@ export class Stage {
       case 'renew':
         return made(await baskets.renew(ctx, await baskets.open(ctx, value), rest[0]));
       case 'end':
-        await (held ? baskets : rows).end(ctx, value);
+        await (selfContained ? baskets : rows).end(ctx, value);
         return 'ok';
       default:
         throw new Error(`no operation is named ${name}`);

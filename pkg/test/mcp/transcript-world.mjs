@@ -113,10 +113,10 @@ export class World {
 
   #handle(named) {
     if (typeof named === 'string') return this.handles.get(named);
-    const { type, held, age = 0, change } = named;
+    const { type, payload, age = 0, change } = named;
     const view = this.view(named);
     const make = () =>
-      held === undefined ? view.mintHandle(type) : view.handleState(type).seal(bytes(held));
+      payload === undefined ? view.mintHandle(type) : view.handleState(type).seal(bytes(payload));
     return changed(at(age, make), change);
   }
 }

@@ -135,6 +135,12 @@ def report(code: str, kind: str) -> list:
     return [{"code": code, "kind": kind}]
 
 
+def at_a_tool(*operations: list, did: list, **more: object) -> dict:
+    """A tool that does these operations, whose result is sent."""
+    usual = {"asked": ["principal"], "delivered": {}, "answered": {"result": {}}}
+    return event("tools/call", handler=[*operations, done()], did=did, **{**usual, **more})
+
+
 # ---- data-layer sessions ----
 
 SESSIONS = {"sessions": {"initial": {"n": 0}}}

@@ -1,25 +1,18 @@
 """Handles and other tokens that a handler makes."""
 
-from .builders import Transcripts, done, event, report
+from .builders import Transcripts, at_a_tool, event, report
 
 transcripts = Transcripts()
 case = transcripts.case
 
-HANDLER = {"asked": ["principal"], "delivered": {}, "answered": {"result": {}}}
-
-
-def act(*operations: list, did: list, **more: object) -> dict:
-    return event("tools/call", handler=[*operations, done()], did=did, **{**HANDLER, **more})
-
-
 case(
-    "handle: one that was minted is good",
-    act(
+    "reference handle: one that was minted is good",
+    at_a_tool(
         ["mint", "basket", {"as": "h"}],
         ["check", "basket", {"$handle": "h"}],
         did=[{"$handle": "h"}, {"$handle": "h"}],
     ),
-    act(["check", "basket", {"$handle": "h"}], did=[{"$handle": "h"}]),
+    at_a_tool(["check", "basket", {"$handle": "h"}], did=[{"$handle": "h"}]),
     fault="no handle is good",
 )
 for name, code, made in [
@@ -31,8 +24,8 @@ for name, code, made in [
     ("of another service", "unauthentic", {"audience": "https://other.example.com"}),
 ]:
     case(
-        f"handle: {name} is refused",
-        act(
+        f"reference handle: {name} is refused",
+        at_a_tool(
             ["check", "basket", {"$handle": {"type": "basket", "as": "alice", **made}}],
             did=[{"refused": True}],
             reported=report(code, "handle"),
@@ -46,8 +39,8 @@ for name, value in [
     ("the word of a prompt", "production"),
 ]:
     case(
-        f"handle: {name} is refused",
-        act(
+        f"reference handle: {name} is refused",
+        at_a_tool(
             ["check", "basket", value],
             did=[{"refused": True}],
             reported=report("malformed", "handle"),
@@ -56,8 +49,8 @@ for name, value in [
         **({"not_": {"rust": "the argument is a text by its type"}} if not isinstance(value, str) else {}),
     )
 case(
-    "handle: too old is refused",
-    act(
+    "reference handle: too old is refused",
+    at_a_tool(
         ["check", "basket", {"$handle": {"type": "basket", "as": "alice", "age": 61}}, {"maxAge": 60}],
         ["check", "basket", {"$handle": {"type": "basket", "as": "alice", "age": 59}}, {"maxAge": 600}],
         did=[{"refused": True}, {"$handle": "_"}],
@@ -66,7 +59,7 @@ case(
     fault="the age is not compared",
 )
 case(
-    "handle: where nobody asks, none is made",
+    "reference handle: where nobody asks, none is made",
     event(
         "demo/play",
         params={},
@@ -81,8 +74,8 @@ case(
     fault="whoever is nobody has handles",
 )
 case(
-    "handle: accept is asked, and refuses",
-    act(
+    "reference handle: accept is asked, and refuses",
+    at_a_tool(
         ["check", "basket", {"$handle": {"type": "basket", "as": "alice"}}],
         did=[{"refused": True}],
         asked=["principal", "accept handle"],
@@ -92,8 +85,8 @@ case(
     fault="accept is not asked",
 )
 case(
-    "handle: one that ended is refused",
-    act(
+    "reference handle: one that ended is refused",
+    at_a_tool(
         ["mint", "basket", {"as": "h"}],
         ["end", "basket", {"$handle": "h"}],
         ["check", "basket", {"$handle": "h"}],
@@ -105,8 +98,8 @@ case(
     fault="the end is forgotten",
 )
 case(
-    "handle: ending without a memory is the author's mistake",
-    act(
+    "reference handle: ending without a memory is the author's mistake",
+    at_a_tool(
         ["end", "basket", {"$handle": {"type": "basket", "as": "alice"}}],
         did=[{"failed": True}],
         reported=report("invalid_argument", "handle"),
@@ -114,8 +107,8 @@ case(
     fault="an end that nothing remembers",
 )
 case(
-    "handle: another's cannot be ended",
-    act(
+    "reference handle: another's cannot be ended",
+    at_a_tool(
         ["end", "basket", {"$handle": {"type": "basket", "as": "bob"}}],
         did=[{"refused": True}],
         reported=report("unauthentic", "handle"),
@@ -124,8 +117,8 @@ case(
     fault="anybody can end a handle",
 )
 case(
-    "handle: accept that fails is the server's trouble",
-    act(
+    "reference handle: accept that fails is the server's trouble",
+    at_a_tool(
         ["check", "basket", {"$handle": {"type": "basket", "as": "alice"}}],
         did=[{"failed": True}],
         asked=["principal", "accept handle"],
@@ -135,8 +128,8 @@ case(
     fault="it fails open",
 )
 case(
-    "held handle: holds its value",
-    act(
+    "self-contained handle: holds its value",
+    at_a_tool(
         ["seal", "basket", ["apple"], {"as": "h"}],
         ["open", "basket", {"$handle": "h"}],
         did=[{"$handle": "h"}, {"value": ["apple"]}],
@@ -144,8 +137,8 @@ case(
     fault="a value is lost",
 )
 case(
-    "held handle: the next one of a chain, and the one before",
-    act(
+    "self-contained handle: the next one of a chain, and the one before",
+    at_a_tool(
         ["seal", "basket", ["apple"], {"as": "h"}],
         ["renew", "basket", {"$handle": "h"}, ["apple", "pear"], {"as": "i"}],
         ["open", "basket", {"$handle": "i"}],
@@ -167,18 +160,18 @@ for name, code, made in [
     ("of a key that nobody has", "unknown_key", {"key": "unknown"}),
 ]:
     case(
-        f"held handle: {name} is refused",
-        act(
-            ["open", "basket", {"$handle": {"type": "basket", "as": "alice", "held": "1", **made}}],
+        f"self-contained handle: {name} is refused",
+        at_a_tool(
+            ["open", "basket", {"$handle": {"type": "basket", "as": "alice", "payload": "1", **made}}],
             did=[{"refused": True}],
             reported=report(code, "handle-state"),
         ),
         fault="a check of the seal is left out",
     )
 case(
-    "held handle: what holds no JSON is refused before accept is asked",
-    act(
-        ["open", "basket", {"$handle": {"type": "basket", "as": "alice", "held": "not json"}}],
+    "self-contained handle: what holds no JSON is refused before accept is asked",
+    at_a_tool(
+        ["open", "basket", {"$handle": {"type": "basket", "as": "alice", "payload": "not json"}}],
         did=[{"refused": True}],
         reported=report("malformed", "handle-state"),
     ),
@@ -186,8 +179,8 @@ case(
     fault="the payload is read after accept was asked",
 )
 case(
-    "held handle: too large is the author's mistake",
-    act(
+    "self-contained handle: too large is the author's mistake",
+    at_a_tool(
         ["seal", "basket", "x" * 4095, {"as": "h"}],
         did=[{"failed": True}],
         reported=report("too_large", "handle-state"),
@@ -195,10 +188,10 @@ case(
     fault="it is a refusal",
 )
 case(
-    "held handle: one that ended is refused",
-    act(
+    "self-contained handle: one that ended is refused",
+    at_a_tool(
         ["seal", "basket", 1, {"as": "h"}],
-        ["end", "basket", {"$handle": "h"}, {"held": True}],
+        ["end", "basket", {"$handle": "h"}, {"selfContained": True}],
         ["open", "basket", {"$handle": "h"}],
         did=[{"$handle": "h"}, "ok", {"refused": True}],
         asked=["principal", "end handle-state", "accept handle-state"],

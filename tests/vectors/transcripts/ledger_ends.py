@@ -1,24 +1,19 @@
-"""A guard with a ledger: what ended, who was revoked, and sessions of the transport."""
+"""A guard with a ledger: what ended, and who was revoked."""
 
 from .builders import (
-    CALL,
     CURSOR_ERROR,
     INTERNAL,
     LEDGER,
     MEMBER,
-    PASSED,
-    SEP,
-    SEP_ERROR,
     STATE_ERROR,
     WITH_SESSIONS,
     Transcripts,
-    begin,
+    at_a_tool,
     call,
     create,
     cursor_token,
     done,
     event,
-    http,
     meta,
     params_of,
     passed,
@@ -26,11 +21,9 @@ from .builders import (
     report,
     revoke,
     session_out,
-    session_token,
     state_token,
     written,
 )
-from .stdio import BEGUN, ON_STDIO, line
 
 transcripts = Transcripts()
 case = transcripts.case
@@ -47,11 +40,6 @@ def refused_delete(session: object, code: str) -> dict:
     refused = refused_session(session, code, method="sessions/delete")
     del refused["message"]["params"]["_meta"]
     return delete(session, **{name: refused[name] for name in ("answered", "reported", "delivered")})
-
-
-def at_a_tool(*operations: list, did: list, **more: object) -> dict:
-    usual = {"asked": ["principal"], "delivered": {}, "answered": {"result": {}}}
-    return event("tools/call", handler=[*operations, done()], did=did, **{**usual, **more})
 
 
 def page(token: object, *, who: str = "alice", **more: object) -> dict:
@@ -186,7 +174,7 @@ case(
         ["seal", "basket", 1, {"as": "i"}],
         ["check", "basket", {"$handle": "h"}],
         ["end", "basket", {"$handle": "h"}],
-        ["end", "basket", {"$handle": "i"}, {"held": True}],
+        ["end", "basket", {"$handle": "i"}, {"selfContained": True}],
         did=[{"$handle": "h"}, {"$handle": "i"}, {"$handle": "h"}, "ok", "ok"],
     ),
     at_a_tool(
@@ -331,107 +319,4 @@ case(
     ),
     settings=LEDGER,
     fault="it is said that somebody was signed out",
-)
-
-# ---- sessions of the transport ----
-
-T = {"$token": "t"}
-NOT_FOUND = {"asked": ["principal"], "answered": {"status": 404}}
-case(
-    "ledger: a session of the transport that was ended by DELETE is not found",
-    begin(),
-    http(CALL, token=T, **PASSED),
-    http(None, verb="DELETE", token=T, asked=["principal"], answered={"status": 204}),
-    http(CALL, token=T, **NOT_FOUND, reported=report("ended", "session")),
-    http(None, verb="DELETE", token=T, **NOT_FOUND, reported=report("ended", "session")),
-    settings=LEDGER,
-    fault="the end is forgotten",
-)
-case(
-    "ledger: a session of the transport ends when it is idle",
-    begin(),
-    http(CALL, token=T, **PASSED, after=600),
-    http(CALL, token=T, **PASSED, after=600),
-    http(CALL, token=T, **NOT_FOUND, after=601, reported=report("ended", "session")),
-    http(CALL, token=T, **NOT_FOUND, after=1, reported=report("ended", "session")),
-    settings={**LEDGER, "transport": {"idle": 600}},
-    fault="it lives as long as its token, or ends though it is used",
-)
-case(
-    "ledger: a session of the transport of who was revoked is not found",
-    http(CALL, token=session_token(age=60), **PASSED),
-    revoke(),
-    http(CALL, token=session_token(age=60), **NOT_FOUND, reported=report("revoked", "session")),
-    begin(after=1),
-    http(CALL, token=T, **PASSED),
-    settings=LEDGER,
-    fault="who was signed out goes on",
-)
-case(
-    "ledger: a session of the transport that is older than its records is not found",
-    http(CALL, token=session_token(age=60), **NOT_FOUND, reported=report("unknown", "session")),
-    http(CALL, token=session_token(), **PASSED),
-    settings={**LEDGER, "ledgerOptions": {"since": 0}},
-    fault="what may have ended is accepted",
-)
-case(
-    "ledger: one that fails accepts no session of the transport",
-    http(
-        CALL,
-        token=session_token(),
-        asked=["principal"],
-        answered={"status": 500},
-        reported=report("ledger_unavailable", "session"),
-    ),
-    settings={"ledger": "failing"},
-    fault="it fails open",
-)
-case(
-    "ledger: SEP-1359: a session that another principal presents has ended",
-    begin(),
-    http(
-        CALL,
-        token=T,
-        who="bob",
-        asked=["principal"],
-        answered={"status": 404},
-        reported=report("principal_mismatch", "session"),
-    ),
-    http(CALL, token=T, **NOT_FOUND, reported=report("ended", "session")),
-    settings={**LEDGER, **SEP},
-    fault="a thief has it still",
-)
-case(
-    "ledger: stdio: session/terminate ends it",
-    BEGUN,
-    line(
-        {"method": "session/terminate"},
-        inside=T,
-        asked=["principal"],
-        answered={"result": {}},
-    ),
-    line(
-        CALL,
-        inside=T,
-        asked=["principal"],
-        answered={"error": SEP_ERROR},
-        reported=report("ended", "session"),
-    ),
-    settings={**LEDGER, **SEP},
-    fault="the end is forgotten",
-)
-case(
-    "ledger: stdio: a session ends when it is idle",
-    BEGUN,
-    {**line(CALL, inside=T, **ON_STDIO), "after": 600},
-    line(
-        CALL,
-        inside=T,
-        after=601,
-        asked=["principal"],
-        answered={"error": SEP_ERROR},
-        reported=report("ended", "session"),
-    ),
-    settings={**LEDGER, "transport": {"sep1359": True, "idle": 600}},
-    fault="it lives as long as its token",
 )

@@ -7,6 +7,7 @@ from .builders import (
     STATE_ERROR,
     WITH_SESSIONS,
     Transcripts,
+    at_a_tool,
     call,
     create,
     cursor_token,
@@ -245,11 +246,6 @@ case(
 )
 
 
-def at_a_tool(*operations: list, did: list, **more: object) -> dict:
-    usual = {"asked": ["principal"], "delivered": {}, "answered": {"result": {}}}
-    return event("tools/call", handler=[*operations, done()], did=did, **{**usual, **more})
-
-
 ONCE = {"once": True}
 case(
     "ledger: a self-contained handle for single use is used up by its renewal",
@@ -297,7 +293,7 @@ case(
     "ledger: a handle that is older than its records is unknown",
     at_a_tool(
         ["check", "basket", {"$handle": {"type": "basket", "as": "alice", "age": 60}}],
-        ["open", "basket", {"$handle": {"type": "basket", "as": "alice", "age": 60, "held": "1"}}],
+        ["open", "basket", {"$handle": {"type": "basket", "as": "alice", "age": 60, "payload": "1"}}],
         did=[{"refused": True}, {"refused": True}],
         reported=[*report("unknown", "handle"), *report("unknown", "handle-state")],
     ),

@@ -59,7 +59,7 @@ impl HandleType {
     }
 
     /// Opens a handle. Returns the value that it held, and the outcome.
-    pub(crate) async fn open<T: DeserializeOwned>(
+    pub(crate) async fn value<T: DeserializeOwned>(
         &self,
         context: &Context,
         handle: &str,

@@ -30,7 +30,7 @@ impl Guard {
 ///
 /// ```no_run
 /// # use std::time::Duration;
-/// # use rmcp::{service::RequestContext};
+/// # use rmcp::{RoleServer, service::RequestContext};
 /// # use sealwax_rmcp::{Guard, Refused};
 /// # async fn tool(guard: Guard, context: RequestContext<RoleServer>, sent: String) -> Result<(), Refused> {
 /// let baskets = guard.reference_handles("basket").max_age(Duration::from_secs(3600));

@@ -1,11 +1,11 @@
 //! The parts of rmcp's result types that the engine reads and changes.
 
 use rmcp::model::*;
-use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope, ToolResult};
+use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope, TokenFields, ToolResult};
 use serde::Deserialize as _;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::transport::message::SESSION;
+use crate::transport::message::{SESSION, merge};
 
 /// A result that [`Session::result`](crate::Session::result) can make again: rmcp's result of a tool, a prompt, a resource or
 /// a custom request.
@@ -65,7 +65,7 @@ pub(crate) trait Outgoing: Sized + 'static {
 /// The parts of a result that the engine reads and changes.
 pub(crate) enum Places<'a> {
     Typed(Typed<'a>),
-    Json(&'a mut Map<String, Value>, &'static str),
+    Json(&'a mut Value, &'static str),
     /// The result has none.
     None,
 }
@@ -108,7 +108,7 @@ impl<'a> Places<'a> {
                 reported.has_ttl = places.ttl_ms.is_some();
             }
             Self::Json(result, member) => {
-                if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
+                if result["resultType"] == "input_required" {
                     reported.outcome = Outcome::InputRequired;
                 }
                 reported.token = result.get(member).map(Into::into).unwrap_or_default();
@@ -116,7 +116,7 @@ impl<'a> Places<'a> {
                     Some("public") => Scope::Public,
                     _ => Scope::Private,
                 });
-                reported.has_ttl = result.contains_key("ttlMs");
+                reported.has_ttl = result.get("ttlMs").is_some();
             }
             Self::None => reported.no_meta = true,
         }
@@ -124,7 +124,7 @@ impl<'a> Places<'a> {
     }
 
     /// Applies the engine's changes.
-    pub(crate) fn respond(self, changes: Respond) {
+    pub(crate) fn respond(self, changes: Respond, fields: Option<TokenFields>) {
         match self {
             Self::Typed(places) => {
                 if let (Some(place), Some(token)) = (places.token, changes.token) {
@@ -146,25 +146,7 @@ impl<'a> Places<'a> {
                     meta.0.insert(SESSION.into(), json!(metadata));
                 }
             }
-            Self::Json(result, member) => {
-                if let Some(token) = changes.token {
-                    result.insert(member.into(), token.into());
-                }
-                if changes.cache_scope.is_some() {
-                    result.insert("cacheScope".into(), "private".into());
-                }
-                if let Some(ttl_ms) = changes.ttl_ms {
-                    result.insert("ttlMs".into(), ttl_ms.into());
-                }
-                if let Some(metadata) = changes.metadata {
-                    match result.entry("_meta").or_insert_with(|| json!({})) {
-                        Value::Object(meta) => {
-                            meta.insert(SESSION.into(), json!(metadata));
-                        }
-                        other => *other = json!({ SESSION: metadata }),
-                    }
-                }
-            }
+            Self::Json(result, _) => merge(result, json!(changes.patch(fields))),
             Self::None => {}
         }
     }
@@ -262,9 +244,9 @@ impl Outgoing for () {
 
 impl Outgoing for CustomResult {
     fn places(&mut self, member: &'static str) -> Places<'_> {
-        match &mut self.0 {
-            Value::Object(result) => Places::Json(result, member),
-            _ => Places::None,
+        match self.0.is_object() {
+            true => Places::Json(&mut self.0, member),
+            false => Places::None,
         }
     }
 

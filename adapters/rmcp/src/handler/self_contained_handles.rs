@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 
 use super::operation::{HandleType, Operation};
 use super::refused::Refused;
-use super::session::json;
 use crate::guard::Guard;
+use crate::value::json;
 use crate::{Context, Kind};
 
 impl Guard {
@@ -36,7 +36,7 @@ impl Guard {
 /// ledger can prevent that, see [`single_use`](Self::single_use).
 ///
 /// ```no_run
-/// # use rmcp::{service::RequestContext};
+/// # use rmcp::{RoleServer, service::RequestContext};
 /// # use sealwax_rmcp::{Guard, Refused};
 /// # async fn tool(guard: Guard, context: RequestContext<RoleServer>, sent: String) -> Result<(), Refused> {
 /// let baskets = guard.self_contained_handles("basket");
@@ -128,7 +128,7 @@ impl SelfContainedHandles {
         context: &Context,
         handle: &str,
     ) -> Result<SelfContainedHandle<T>, Refused> {
-        let opened = self.handles.open(context, handle, self.single_use);
+        let opened = self.handles.value(context, handle, self.single_use);
         let (value, opened) = opened.await?;
         let predecessor = opened.predecessor;
         Ok(SelfContainedHandle {

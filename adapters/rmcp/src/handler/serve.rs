@@ -44,7 +44,7 @@ impl Guard {
         let modern = is_modern(&context);
         let token = fields.and_then(|fields| Some(request.token(&fields)?.value()));
         let session = context.meta.get(SESSION);
-        let (mut exchange, step) = self.engine().message(Message {
+        let (mut exchange, step) = self.0.engine.message(Message {
             method,
             target: caller.request.target.as_deref(),
             arguments: arguments.as_deref(),
@@ -58,7 +58,7 @@ impl Guard {
         });
         let mut step = caller.drive(&mut exchange, step, &context).await;
         if let Step::Begin = step {
-            let initial = self.initial().ok_or_else(internal)?;
+            let initial = self.0.options.initial.as_ref().ok_or_else(internal)?;
             let begun = initial(context.clone(), request.all()).await?;
             let begun = begun.as_deref().map_err(Clone::clone);
             step = caller.on(&mut exchange, Event::Begun(begun));
@@ -102,7 +102,7 @@ impl Guard {
                     caller.on(&mut running.exchange, Event::Updated(made))
                 }
                 Step::Respond(changes) => {
-                    answer.places(member).respond(*changes);
+                    answer.places(member).respond(*changes, fields);
                     return Ok(answer);
                 }
                 step => return reply(step),
@@ -129,7 +129,7 @@ impl Guard {
             target: None,
         };
         let caller = Arc::new(Caller::new(self, request, &asking.extensions));
-        let (mut exchange, step) = self.engine().message(Message {
+        let (mut exchange, step) = self.0.engine.message(Message {
             method,
             notification: true,
             modern: is_modern(&asking),

@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 
 use super::results::HandlerResult;
 use crate::caller::Caller;
-use crate::refusal::{About, error_data, internal, said, unprotected};
+use crate::refusal::{About, error_data, internal, unprotected};
+use crate::value::{json, read};
 use crate::{Context, Kind};
 
 /// The session of a request, opened and checked: an argument of a tool or prompt. A request without a session is
@@ -242,21 +243,6 @@ fn changed<T: Serialize + DeserializeOwned>(
     function(&mut value);
     let after = json(&value)?;
     Ok((value, after))
-}
-
-fn read<T: DeserializeOwned>(value: &str) -> Result<T, Error> {
-    let malformed = Error::Malformed("a state that is JSON of the sessions' type");
-    serde_json::from_str(value).map_err(|_| malformed)
-}
-
-/// Returns the JSON of an author's value.
-pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, Error> {
-    serde_json::to_string(value).map_err(|error| {
-        let error = said(error);
-        Error::InvalidArgument(
-            format!("payload: expected a value that JSON can hold: {error}").into(),
-        )
-    })
 }
 
 impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for Session<T> {

@@ -10,9 +10,9 @@ use sealwax_mcp::Profile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::session::json;
 use crate::caller::Caller;
 use crate::refusal::{About, error_data, internal, token_id, unprotected};
+use crate::value::json;
 use crate::{Context, Kind};
 
 /// The `requestState` of a request as a `T`, opened and checked: an argument of a tool or prompt.

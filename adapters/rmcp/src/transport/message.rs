@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::request::Parts;
 use sealwax::SessionMetadata;
-use sealwax_mcp::{ClientValue, Reply, Respond};
+use sealwax_mcp::{ClientValue, Reply};
 use serde_json::{Value, json};
 
 /// The session's member of `_meta`.
@@ -79,21 +79,20 @@ pub(crate) fn add_session_id(message: &mut Value, token: &str) {
     }
 }
 
-/// Applies the engine's changes to the answer to `initialize` or `server/discover`.
-pub(crate) fn respond(message: &mut Value, changes: &Respond) {
-    let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) else {
+/// Applies a JSON Merge Patch (RFC 7396).
+pub(crate) fn merge(target: &mut Value, patch: Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch;
         return;
     };
-    if let (Some(token), Some(timeout)) = (&changes.header, changes.timeout) {
-        result.insert("sessionId".into(), token.as_str().into());
-        result.insert("sessionTimeout".into(), timeout.into());
+    if !target.is_object() {
+        *target = json!({});
     }
-    if let (Some(Value::Object(capabilities)), true) =
-        (result.get_mut("capabilities"), changes.declare)
-    {
-        capabilities.insert("sessions".into(), json!({}));
-        let experimental = capabilities.entry("experimental");
-        experimental.or_insert_with(|| json!({}))["sessions"] = json!({});
+    for (name, patch) in patch {
+        match patch {
+            Value::Null => drop(target.as_object_mut().and_then(|it| it.remove(&name))),
+            patch => merge(&mut target[name], patch),
+        }
     }
 }
 

@@ -16,11 +16,11 @@ use sealwax_mcp::{
     self, ClientValue, Deliver, Event, Exchange, HandlerResult, Profile, Reply, Report, Step,
     TransportMessage, TransportSettings,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::message::{
-    VERSION, add_session_id, echo, header, is_modern, is_notification, put_echo, replied,
-    request_id, respond, take_session_id,
+    VERSION, add_session_id, echo, header, is_modern, is_notification, merge, put_echo, replied,
+    request_id, take_session_id,
 };
 use crate::caller::{Caller, Known, Request};
 use crate::guard::Guard;
@@ -58,7 +58,7 @@ impl Transport {
         Self {
             guard: guard.clone(),
             sep1359: settings.sep1359,
-            engine: guard.settings().transport(settings).build(),
+            engine: guard.0.settings.clone().transport(settings).build(),
         }
     }
 
@@ -128,7 +128,7 @@ impl Passing {
     /// Returns the changes to make when rmcp answers `message`.
     pub(crate) fn leaving(self, deliver: Deliver, message: &Value) -> Leaving {
         Leaving {
-            echo: echo(message).filter(|_| self.caller.guard.has_sessions()),
+            echo: echo(message).filter(|_| self.caller.guard.0.options.has_sessions),
             session_id: deliver.add_session_id,
             reported: (deliver.report != Report::Never).then_some(self),
         }
@@ -156,7 +156,7 @@ impl Leaving {
             ..HandlerResult::default()
         })) {
             Step::Respond(changes) => {
-                respond(message, &changes);
+                merge(&mut message["result"], json!(changes.patch(None)));
                 Ok(changes.header)
             }
             Step::Reply(reply) => {

@@ -1,5 +1,6 @@
 //! The outcome of `initialize`, in a token that a replica in any language opens.
 
+use rmcp::model::Implementation;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,19 +18,9 @@ pub struct Negotiated {
     /// The client's capabilities. A stateless server still cannot send requests to the client.
     pub client_capabilities: Value,
     /// The name and version of the client.
-    pub client_info: ClientInfo,
+    pub client_info: Implementation,
     /// The server's capabilities.
     pub server_capabilities: Value,
-}
-
-/// The client's name and version, as it stated them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ClientInfo {
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: String,
 }
 
 impl Guard {

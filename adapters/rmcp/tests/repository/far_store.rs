@@ -60,11 +60,13 @@ async fn it_is_served_though_no_command_has_the_time_to_connect() {
     let refusals = Refusals::default();
     let guard = Guard::builder(fresh(), from_claims)
         .on_refused(refusals.hook())
-        .ledger(Redis::open(&url).unwrap())
-        .ledger_settings(LedgerSettings {
-            clock_tolerance: Some(Duration::ZERO),
-            ..LedgerSettings::default()
-        });
+        .ledger_with(
+            Redis::open(&url).unwrap(),
+            LedgerSettings {
+                clock_tolerance: Some(Duration::ZERO),
+                ..LedgerSettings::default()
+            },
+        );
     let served = replica(guard).await;
     let alice = client(&served.uri, "alice").await;
     let mut tries = 0;

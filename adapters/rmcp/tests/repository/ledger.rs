@@ -8,7 +8,7 @@ use rmcp::model::*;
 use rmcp::service::PeerRequestOptions;
 use sealwax::Principal;
 use sealwax_mcp::Profile;
-use sealwax_rmcp::ledger::{LedgerSettings, Memory};
+use sealwax_rmcp::ledger::Memory;
 use sealwax_rmcp::{Guard, anonymous, from_claims};
 use serde_json::{Value, json};
 
@@ -234,19 +234,9 @@ async fn of_concurrent_renewals_of_a_handle_one_succeeds() {
     }
 }
 
-fn reusable() -> LedgerSettings {
-    LedgerSettings {
-        reusable_request_state: true,
-        ..LedgerSettings::default()
-    }
-}
-
 #[tokio::test]
 async fn what_takes_a_ledger_says_so_without_one() {
-    let build = || Guard::builder(fresh(), anonymous);
-    let error = build().ledger_settings(reusable()).build().unwrap_err();
-    assert!(error.to_string().contains("ledger"), "{error}");
-    let guard = build().build().unwrap();
+    let guard = Guard::builder(fresh(), anonymous).build().unwrap();
     let error = guard
         .revoke(&Principal::subject("alice"), None)
         .await

@@ -163,7 +163,7 @@ impl Server {
                 }
                 Err(refused) => Err(refused),
             },
-            "end" if options["held"] == true => held.end(context, sent).await.map(ended),
+            "end" if options["selfContained"] == true => held.end(context, sent).await.map(ended),
             "end" => handles.end(context, sent).await.map(ended),
             other => panic!("no operation is named {other}"),
         };

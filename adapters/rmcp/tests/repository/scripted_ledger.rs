@@ -16,14 +16,13 @@ pub fn with_ledger(builder: GuardBuilder, stage: &Stage, options: &Value) -> Gua
     let now = stage.lock().world.clock.now();
     let local = options["local"] != false;
     let tolerance = options["clockTolerance"].as_u64();
-    builder
-        .ledger(Scripted { stage, local })
-        .ledger_settings(LedgerSettings {
-            clock_tolerance: tolerance.map(Duration::from_secs),
-            accept_issued_since: options["acceptIssuedSince"].as_u64().map(|age| now - age),
-            reusable_request_state: options["reusableRequestState"] == true,
-            ..LedgerSettings::default()
-        })
+    let settings = LedgerSettings {
+        clock_tolerance: tolerance.map(Duration::from_secs),
+        accept_issued_since: options["acceptIssuedSince"].as_u64().map(|age| now - age),
+        reusable_request_state: options["reusableRequestState"] == true,
+        ..LedgerSettings::default()
+    };
+    builder.ledger_with(Scripted { stage, local }, settings)
 }
 
 struct Scripted {

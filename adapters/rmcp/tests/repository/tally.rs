@@ -208,12 +208,13 @@ impl Store {
             Self::Memory(memory) => guard.ledger(Arc::clone(memory)),
             Self::Sqlite(folder) => guard.ledger(Sqlite::open(folder.join("ledger.db")).unwrap()),
             // Everything is on this machine, so there is one clock.
-            Self::Valkey(valkey) => guard
-                .ledger(Redis::open(&valkey.url()).unwrap())
-                .ledger_settings(LedgerSettings {
+            Self::Valkey(valkey) => guard.ledger_with(
+                Redis::open(&valkey.url()).unwrap(),
+                LedgerSettings {
                     clock_tolerance: Some(Duration::ZERO),
                     ..LedgerSettings::default()
-                }),
+                },
+            ),
         }
     }
 }

@@ -141,12 +141,14 @@ async fn a_cluster_is_one_ledger() {
         let urls: Vec<_> = nodes.iter().map(Valkey::url).collect();
         let client_of = redis::cluster::ClusterClient::new(urls).unwrap();
         let guard = Guard::builder(codec.clone(), from_claims)
-            .ledger(Redis::cluster(client_of))
-            .ledger_settings(LedgerSettings {
-                label: label.into(),
-                clock_tolerance: Some(Duration::ZERO),
-                ..LedgerSettings::default()
-            })
+            .ledger_with(
+                Redis::cluster(client_of),
+                LedgerSettings {
+                    label: label.into(),
+                    clock_tolerance: Some(Duration::ZERO),
+                    ..LedgerSettings::default()
+                },
+            )
             .on_refused(refusals.hook());
         let served = replica(guard).await;
         served

@@ -137,7 +137,7 @@ class Script(ABC):
             return {"value": opened.value, "generation": opened.opened.generation}
         else:
             assert name == "end"
-            await (held if options.get("held") else rows(given[0])).end(ctx, handle)
+            await (held if options.get("selfContained") else rows(given[0])).end(ctx, handle)
             return "ok"
         if "as" in options:
             self.world.handles[options["as"]] = made.handle

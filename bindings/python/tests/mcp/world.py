@@ -132,8 +132,8 @@ class World:
             return self.handles[named]
         with self.ago(named.get("age", 0)):
             of = view(named)
-            if "held" in named:
-                made = of.handle_state(named["type"]).seal(named["held"].encode())
+            if "payload" in named:
+                made = of.handle_state(named["type"]).seal(named["payload"].encode())
             else:
                 made = of.mint_handle(named["type"])
         return changed(made, named.get("change"))

@@ -53,7 +53,7 @@ export class SelfContainedHandles<T = unknown> {
    */
   async open(context: HandlerContext, handle: unknown): Promise<SelfContainedHandle<T>> {
     const done = await this.#handle(context, { op: 'open', handle: clientValue(handle) });
-    return heldOf(done, handle as string, done.value ?? 'null');
+    return handleOf(done, handle as string, done.value ?? 'null');
   }
 
   /**
@@ -64,11 +64,11 @@ export class SelfContainedHandles<T = unknown> {
    */
   async renew(
     context: HandlerContext,
-    held: SelfContainedHandle<T>,
+    handle: SelfContainedHandle<T>,
     value: T,
   ): Promise<SelfContainedHandle<T>> {
-    const predecessor = predecessors.get(held.opened);
-    if (predecessor === undefined) throw wrongType('held', 'what open, seal or renew gave', held);
+    const predecessor = predecessors.get(handle.opened);
+    if (predecessor === undefined) throw wrongType('handle', 'what open, seal or renew gave', handle);
     return this.#sealed(context, value, predecessor);
   }
 
@@ -84,7 +84,7 @@ export class SelfContainedHandles<T = unknown> {
   ): Promise<SelfContainedHandle<T>> {
     const text = written(value);
     const done = await this.#handle(context, { op: 'seal', predecessor }, text);
-    return heldOf(done, done.handle ?? '', text);
+    return handleOf(done, done.handle ?? '', text);
   }
 
   #handle(context: HandlerContext, op: Partial<HandleOp>, value?: string): Promise<HandleResult> {
@@ -104,7 +104,7 @@ function written(value: unknown): string {
   }
 }
 
-function heldOf<T>(done: HandleResult, handle: string, value: string): SelfContainedHandle<T> {
+function handleOf<T>(done: HandleResult, handle: string, value: string): SelfContainedHandle<T> {
   const { id, expiresAt, predecessor, times } = done;
   if (!predecessor || !times) throw new TypeError('engine: expected the times of a handle');
   const { startedAt, generation } = predecessor;

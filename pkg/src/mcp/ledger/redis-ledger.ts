@@ -1,3 +1,4 @@
+import type { DialogueStep, RedisAnswer } from '../../documents.js';
 import { invalidArgument } from '../../error.js';
 import type { DialogueBegun } from '../../facts.js';
 import { wrongType } from '../../input.js';
@@ -25,16 +26,6 @@ export type RedisClient =
       sendCommand(key: string, isReadonly: boolean, args: string[]): PromiseLike<unknown>;
     }
   | { exec(args: [string, ...string[]]): PromiseLike<unknown> };
-
-/** What the core's dialogue says is next, as docs/engine.md defines it. */
-interface Next {
-  readonly send?: [string, ...string[]];
-  readonly own?: boolean;
-  readonly done?: readonly string[];
-  readonly unfit?: string;
-  readonly failed?: string;
-  readonly warned?: readonly string[];
-}
 
 /** A store, through any of the clients. */
 interface Store {
@@ -135,7 +126,7 @@ export class RedisLedger implements Ledger {
     for (const send of servers) {
       const info = { text: String(await send('INFO')) };
       const { dialogue } = this.#begin({ script: 'open', keys: [], args: [] }, false);
-      const next: Next = JSON.parse(entered(dialogue, WIDE).on(JSON.stringify(info)));
+      const next: DialogueStep = JSON.parse(entered(dialogue, WIDE).on(JSON.stringify(info)));
       entered(dialogue).free();
       if (next.unfit) unfit.push(next.unfit);
       for (const one of next.warned ?? []) warned.add(one);
@@ -152,18 +143,20 @@ export class RedisLedger implements Ledger {
   /** Has the core's dialogue about a command: sends what it says, and reports the answers to it. */
   async #dialogue(command: Command): Promise<readonly string[]> {
     const { dialogue, next: first } = this.#begin(command, true);
+    const [key = ''] = command.keys;
     const connections = this.#connections;
     let own: Connection | undefined;
     try {
-      for (let next: Next = JSON.parse(first); ; ) {
+      for (let next: DialogueStep = JSON.parse(first); ; ) {
         if (next.done !== undefined) return next.done;
         if (next.unfit !== undefined) throw new LedgerUnfit(next.unfit);
         if (next.send === undefined) throw new LedgerFailure(next.failed);
         if (next.own) own ??= connections?.take();
+        const sent = next.send as Parameters<Send>;
         const answer = await answered(
           own && connections
-            ? connections.answered(own, next.send)
-            : this.#send(command.keys[0] ?? '', next.send),
+            ? connections.answered(own, sent, command.withinMs)
+            : this.#send(key, sent),
         );
         next = JSON.parse(entered(dialogue, WIDE).on(JSON.stringify(answer)));
       }
@@ -173,61 +166,49 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  #send(key: string, command: [string, ...string[]]): PromiseLike<unknown> {
+  #send(key: string, command: Parameters<Send>): PromiseLike<unknown> {
     return this.#connections?.send(...command) ?? this.#store.send(key, ...command);
   }
 }
 
-function storeOf(client: unknown): Store {
-  const given = Object(client);
-  if (typeof given.call === 'function') {
-    const send = (of: typeof given, command: string[]) => of.call(...lowered(command));
-    const isOne = given.isCluster !== true && typeof given.duplicate === 'function';
-    return {
-      ...(isOne && { open: () => ofIoredis(given) }),
-      send: (_, ...command) => send(given, command),
-      servers() {
-        const nodes = given.isCluster === true ? given.nodes('master') : [given];
-        return nodes.map(
-          (node: unknown) =>
-            (...command: string[]) =>
-              send(node, command),
-        );
-      },
-    };
+// biome-ignore lint/suspicious/noExplicitAny: it may be anything
+function storeOf(given: any): Store {
+  const send = senderOf(given);
+  if (send === undefined) {
+    throw wrongType('client', 'a client of ioredis, redis or @upstash/redis', given);
   }
-  if (typeof given.sendCommand === 'function') {
-    const sending =
-      (of: typeof given): Send =>
-      (...command) =>
-        of.sendCommand(command);
-    if (given.masters === undefined) {
-      const send = sending(given);
-      // A pool has more than one connection.
-      const isOne = given.totalClients === undefined && typeof given.duplicate === 'function';
-      return {
-        ...(isOne && { open: () => ofRedis(given) }),
-        send: (_, ...command) => send(...command),
-        servers: () => [send],
-      };
-    }
+  // A Cluster of `redis`, and one of `ioredis`.
+  if (given.masters !== undefined) {
+    const nodes = () => given.masters.map((master: unknown) => given.nodeClient(master));
     return {
       send: (key, ...command) => given.sendCommand(key, false, command),
-      servers: async () => {
-        const masters = given.masters.map((master: unknown) => given.nodeClient(master));
-        return (await Promise.all(masters)).map(sending);
-      },
+      servers: async () => (await Promise.all(nodes())).map(senderOf) as Send[],
     };
   }
-  if (typeof given.exec === 'function') {
-    const send: Send = (...command) => given.exec(command);
-    return { send: (_, ...command) => send(...command), servers: () => [send] };
+  if (given.isCluster === true) {
+    const servers = () => given.nodes('master').map(senderOf);
+    return { send: (_, ...command) => send(...command), servers };
   }
-  throw wrongType('client', 'a client of ioredis, redis or @upstash/redis', client);
+  // A pool has more than one connection.
+  const isOne = given.totalClients === undefined && typeof given.duplicate === 'function';
+  const open = typeof given.call === 'function' ? ofIoredis : ofRedis;
+  return {
+    ...(isOne && { open: () => open(given) }),
+    send: (_, ...command) => send(...command),
+    servers: () => [send],
+  };
+}
+
+/** Returns what sends a command through a client, if it is one. */
+function senderOf(client: unknown): Send | undefined {
+  const given = Object(client);
+  if (typeof given.call === 'function') return (...command) => given.call(...lowered(command));
+  if (typeof given.sendCommand === 'function') return (...command) => given.sendCommand(command);
+  return typeof given.exec === 'function' ? (...command) => given.exec(command) : undefined;
 }
 
 /** Converts a client's answer for the dialogue. An error of the server begins with its code; any other is the client's. */
-async function answered(answer: PromiseLike<unknown>): Promise<object> {
+async function answered(answer: PromiseLike<unknown>): Promise<RedisAnswer> {
   try {
     const found = await answer;
     if (typeof found === 'number') return { number: found };

@@ -1,3 +1,4 @@
+import type { Judgement } from '../../documents.js';
 import { checked, flag } from '../../input.js';
 import { core, WIDE } from '../../module.js';
 import { type Command, type Ledger, storeText } from './ledger.js';
@@ -20,6 +21,8 @@ export interface SqliteStatement {
   get(...values: SqliteValue[]): unknown;
   run(...values: SqliteValue[]): unknown;
 }
+
+const STATEMENTS = ['now', 'read', 'write', 'delete', 'sweep'] as const;
 
 /** How long to retry while other processes open the file too, in milliseconds. */
 const OPENING = 5_000;
@@ -46,11 +49,7 @@ export class SqliteLedger implements Ledger {
   readonly local = true;
   readonly #database: SqliteDatabase;
   readonly #begin = storeText('sqlite-begin');
-  readonly #now: SqliteStatement;
-  readonly #read: SqliteStatement;
-  readonly #write: SqliteStatement;
-  readonly #delete: SqliteStatement;
-  readonly #sweep: SqliteStatement;
+  readonly #statements: Readonly<Record<(typeof STATEMENTS)[number], SqliteStatement>>;
 
   /**
    * @param given `durable`: true by default. With false, records survive `kill -9` but not a power failure,
@@ -61,13 +60,12 @@ export class SqliteLedger implements Ledger {
     const { durable } = checked(given, { durable: flag });
     setUp(database);
     if (durable === false) database.exec(storeText('sqlite-normal'));
-    const statement = (name: string) => database.prepare(storeText(`sqlite-${name}`));
     this.#database = database;
-    this.#now = statement('now');
-    this.#read = statement('read');
-    this.#write = statement('write');
-    this.#delete = statement('delete');
-    this.#sweep = statement('sweep');
+    const prepared = STATEMENTS.map((name) => [
+      name,
+      database.prepare(storeText(`sqlite-${name}`)),
+    ]);
+    this.#statements = Object.fromEntries(prepared);
   }
 
   run(command: Command): readonly string[] {
@@ -83,15 +81,16 @@ export class SqliteLedger implements Ledger {
   }
 
   #judged(command: Command): readonly string[] {
-    const now = Number(first(this.#now.get()));
-    const values = command.keys.map((key) => first(this.#read.get(key, now)) ?? null);
+    const statements = this.#statements;
+    const now = Number(first(statements.now.get()));
+    const values = command.keys.map((key) => first(statements.read.get(key, now)) ?? null);
     const judged = core(WIDE).ledgerJudge(JSON.stringify(command), now, JSON.stringify(values));
-    const { reply, writes } = JSON.parse(judged);
+    const { reply, writes }: Judgement = JSON.parse(judged);
     for (const { key, value, until } of writes) {
-      if (value === null) this.#delete.run(key);
-      else this.#write.run(key, value, until);
+      if (value === null) statements.delete.run(key);
+      else statements.write.run(key, value, until);
     }
-    if (writes.length > 0) this.#sweep.run(now);
+    if (writes.length > 0) statements.sweep.run(now);
     return reply;
   }
 

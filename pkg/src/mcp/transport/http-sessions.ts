@@ -9,10 +9,9 @@ import type { Policy } from '../policy.js';
 import { reportError } from '../refused.js';
 import {
   addSessionId,
-  claimsModern,
-  facts,
+  begun,
   isMessage,
-  isTooDeep,
+  isModern,
   mergedResult,
   stripSessionId,
 } from './messages.js';
@@ -52,7 +51,6 @@ export interface HttpSessionsOptions {
 
 const HEADER = 'mcp-session-id';
 const VERSION = 'mcp-protocol-version';
-const MODERN = '2026-07-28';
 
 /** Wraps a stateless handler into one with sessions. */
 export function withSessions(
@@ -68,17 +66,12 @@ export function withSessions(
     const { authInfo } = options;
     const http = { req: request, ...(authInfo && { authInfo }) };
     const caller = new Caller(policy, { http }, Object(message));
-    const begun = () => {
-      if (isTooDeep(came)) return engine.unreadable();
-      const { initialize, ...known } = facts(message);
-      const header = (name: string) => request.headers.get(name) ?? undefined;
-      const document = {
-        ...{ ...known, http: request.method, modern: isModern(request, message) },
-        ...{ version: header(VERSION), header: header(HEADER), messageSessionId },
-      };
-      return engine.transport(document, initialize);
-    };
-    const exchange = begun();
+    const header = (name: string) => request.headers.get(name) ?? undefined;
+    const exchange = begun(engine, came, message, {
+      http: request.method,
+      modern: request.method === 'POST' && isModern(message, request.headers.get(VERSION)),
+      ...{ version: header(VERSION), header: header(HEADER), messageSessionId },
+    });
     try {
       const step = await caller.drive(exchange);
       if (step.step === 'reply') return replied(step, message);
@@ -149,19 +142,6 @@ function replied(
   if (!error && !done) return new Response(null, init);
   const { id = null } = Object(message);
   return Response.json({ jsonrpc: '2.0', id, ...(error ? { error } : { result: {} }) }, init);
-}
-
-/**
- * Whether a request is of revision 2026-07-28 or later, by the SDK's rule: by its message, or by its
- * header. Any other request needs a session.
- */
-function isModern(request: Request, message: unknown): boolean {
-  if (request.method !== 'POST' || !isMessage(message)) return false;
-  if (claimsModern(message)) return true;
-  const { method } = message;
-  if (typeof method !== 'string' || method === 'initialize') return false;
-  const version = request.headers.get(VERSION);
-  return version !== null && version >= MODERN;
 }
 
 /** The largest body that the SDK reads, in bytes. */

@@ -1,10 +1,13 @@
 /** Messages around HTTP and stdio, before the SDK reads them. */
 
 import type { RequestId } from '@modelcontextprotocol/server';
-import { type ClientValue, clientValue } from '../engine.js';
+import type { TransportMessage } from '../../documents.js';
+import { type ClientValue, clientValue, type Engine, type Exchange } from '../engine.js';
 import { PROTOCOL_VERSION } from '../metadata.js';
 
 export type Message = Readonly<Record<string, unknown>>;
+
+const MODERN = '2026-07-28';
 
 /** The most levels of a message, which are those that the engine reads. */
 const LEVELS = 128;
@@ -25,21 +28,33 @@ export function isRequest(message: Message): message is Message & { readonly id:
   return method !== undefined && (typeof id === 'string' || Number.isInteger(id));
 }
 
-/** Whether a message claims revision 2026-07-28 or later, by the SDK's rule. */
-export function claimsModern({ method, params }: Message): boolean {
+/**
+ * Whether a message is of revision 2026-07-28 or later, by the SDK's rule: by its `_meta`, or by the header that says a
+ * version.
+ */
+export function isModern(message: unknown, version: string | null = null): boolean {
+  const { method, params } = Object(message);
   if (typeof method !== 'string' || method === 'initialize') return false;
   const { _meta } = Object(params);
-  return isMessage(_meta) && PROTOCOL_VERSION in _meta;
+  return (isMessage(_meta) && PROTOCOL_VERSION in _meta) || (version !== null && version >= MODERN);
 }
 
-/** Returns the facts of a message that the engine needs. */
-export function facts(message: unknown) {
+/** Begins the exchange of a message around HTTP or stdio; `came` is the message as it came. */
+export function begun(
+  engine: Engine,
+  came: unknown,
+  message: unknown,
+  more: TransportMessage,
+): Exchange {
+  if (isTooDeep(came)) return engine.unreadable();
   const { method, params } = Object(message);
-  return {
+  const document = {
     method: typeof method === 'string' ? method : undefined,
     notification: isMessage(message) && method !== undefined && !isRequest(message),
-    initialize: method === 'initialize' ? JSON.stringify(params ?? null) : undefined,
+    ...more,
   };
+  const initialize = method === 'initialize' ? JSON.stringify(params ?? null) : undefined;
+  return engine.transport(document, initialize);
 }
 
 /**

@@ -8,11 +8,10 @@ import { reportError } from '../refused.js';
 import { clientId, isOwn, ownId } from './ids.js';
 import {
   addSessionId,
-  claimsModern,
-  facts,
+  begun,
   isMessage,
+  isModern,
   isRequest,
-  isTooDeep,
   type Message,
   mergedResult,
   stripSessionId,
@@ -60,13 +59,8 @@ export class StdioConnection {
   async *#entered(came: Message): AsyncGenerator<Message> {
     const { message, messageSessionId } = stripSessionId(came);
     const caller = new Caller(this.#policy, {}, message);
-    const begun = () => {
-      if (isTooDeep(came)) return this.#engine.unreadable();
-      const { initialize, ...known } = facts(message);
-      const modern = claimsModern(message);
-      return this.#engine.transport({ ...known, modern, messageSessionId }, initialize);
-    };
-    const exchange = begun();
+    const modern = isModern(message);
+    const exchange = begun(this.#engine, came, message, { modern, messageSessionId });
     let step = await caller.drive(exchange);
     if (step.step === 'deliver') {
       this.#isInitialized ||= message.method === 'initialize';
