@@ -17,7 +17,7 @@ import { samplesByTurn } from './measure.mjs';
 import { asked, call, connected, factoryOf, guard, SESSION } from './servers.mjs';
 
 const [, , store, folder, quick] = process.argv;
-const ALLOWANCE = 1;
+const CLOCK_TOLERANCE = 1;
 const LIFE = 900;
 /** As long as what seals 1 kB. */
 const STATE = 'x'.repeat(1_400);
@@ -39,14 +39,14 @@ async function begin() {
   const ledger = new RedisLedger(client);
   assert.equal((await ledger.run({ script: 'open', keys: began, args: [] }))[0], 'ok');
   await client.quit();
-  await sleep((ALLOWANCE + 1) * 1_000);
+  await sleep((CLOCK_TOLERANCE + 1) * 1_000);
 }
 
 function admit(kind, id, mode, ...details) {
   const letter = mode === 'head' ? 'h' : 'u';
   const keys = [...began, key('p', hex(16)), key(letter, kind, id), key('e', kind, id)];
   const times = [now(), now(), now() + LIFE].map(String);
-  const args = [hex(8), String(ALLOWANCE), '0', mode, ...times, ...details];
+  const args = [hex(8), String(CLOCK_TOLERANCE), '0', mode, ...times, ...details];
   return { script: 'admit', keys, args };
 }
 
@@ -116,7 +116,7 @@ const engines = {
 /** Calls of a server, each with what the answer to the one before has given; as many chains as that. */
 async function chained(request, engine, count = 1) {
   const ledger = engines[engine]();
-  const allowed = ledger?.local ? {} : { clockTolerance: ALLOWANCE };
+  const allowed = ledger?.local ? {} : { clockTolerance: CLOCK_TOLERANCE };
   const remembers = ledger && { ledger, ledgerOptions: allowed };
   const ask = await connected(factoryOf(guard({ sessions: request === 'session', ...remembers })));
   const begin = () => chains[request](ask);

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Call = Callable[[], Awaitable[None]]
     Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
-ALLOWANCE = 1
+CLOCK_TOLERANCE = 1
 LIFE = 900
 #: As long as what seals 1 kB.
 STATE = "x" * 1400
@@ -68,7 +68,7 @@ async def begin(store: str) -> None:
     async with redis.asyncio.Redis.from_url(store) as client:
         ledger = sealwax.ledger.Redis(client)
         assert (await ledger.run({"script": "open", "keys": BEGAN, "args": []}))[0] == "ok"
-    await anyio.sleep(ALLOWANCE + 1)
+    await anyio.sleep(CLOCK_TOLERANCE + 1)
 
 
 def admit(kind: str, identity: str, mode: str, *details: str) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def admit(kind: str, identity: str, mode: str, *details: str) -> dict[str, Any]:
     return {
         "script": "admit",
         "keys": keys,
-        "args": [secrets.token_hex(8), str(ALLOWANCE), "0", mode, *times, *details],
+        "args": [secrets.token_hex(8), str(CLOCK_TOLERANCE), "0", mode, *times, *details],
     }
 
 
@@ -185,7 +185,7 @@ def engine(name: str, store: str, folder: str) -> dict[str, Any]:
     if name == "sqlite":
         return {"ledger": sealwax.ledger.SQLite(pathlib.Path(folder, "python.db"))}
     ledger = sealwax.ledger.Redis(redis.asyncio.Redis.from_url(store))
-    return {"ledger": ledger, "ledger_options": {"clock_tolerance": ALLOWANCE}}
+    return {"ledger": ledger, "ledger_options": {"clock_tolerance": CLOCK_TOLERANCE}}
 
 
 async def connected(stack: AsyncExitStack, request: str, given: dict[str, Any]) -> Ask:

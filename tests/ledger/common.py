@@ -10,8 +10,8 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-#: The drivers' allowance, in seconds: they share a clock with their stores, and wait it out after each fault.
-ALLOWANCE = 1
+#: The drivers' clock tolerance, in seconds: they share a clock with their stores, and wait it out after each fault.
+CLOCK_TOLERANCE = 1
 #: Longer than any command takes, its deadline and the machine's load included.
 TIMEOUT = 20
 
@@ -116,10 +116,10 @@ class Ledger:
         return {"script": "open", "keys": [self.key("began"), self.key("fence")], "args": []}
 
     def admit(
-        self, *tokens: Token, attempt: str | None = None, who: str = "alice", allowance: int = ALLOWANCE, adopt: int = 0
+        self, *tokens: Token, attempt: str | None = None, who: str = "alice", clock_tolerance: int = CLOCK_TOLERANCE, accept_since: int = 0
     ) -> dict:
         keys = [self.key("began"), self.key("fence"), self.key("p", who)]
-        args = [attempt or new_attempt(), str(allowance), str(adopt)]
+        args = [attempt or new_attempt(), str(clock_tolerance), str(accept_since)]
         for token in tokens:
             ended = self.key("e", token.kind, token.id)
             letter = {"once": "u", "unused": "u", "idle": "i", "head": "h"}.get(token.mode, "e")
@@ -134,8 +134,8 @@ class Ledger:
         keys = [self.key("h", "s", session), self.key("e", "s", session)]
         return {"script": "commit", "keys": keys, "args": [seen[0], str(seen[1]), token, str(until), state]}
 
-    def revoke(self, who: str = "alice", lives: int = 0) -> dict:
-        return {"script": "revoke", "keys": [self.key("p", who)], "args": [str(lives)]}
+    def revoke(self, who: str = "alice", retain_for: int = 0) -> dict:
+        return {"script": "revoke", "keys": [self.key("p", who)], "args": [str(retain_for)]}
 
 
 def open_for_good(ledger: Ledger, agent: Agent) -> None:
@@ -146,5 +146,5 @@ def open_for_good(ledger: Ledger, agent: Agent) -> None:
             break
     assert reply[0] == "ok", reply
     began = int(reply[1])
-    while time.time() < began + ALLOWANCE + 1.01:
+    while time.time() < began + CLOCK_TOLERANCE + 1.01:
         time.sleep(0.05)

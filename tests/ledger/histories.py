@@ -4,7 +4,7 @@ Usage: histories.py SECONDS SEED [SCENARIO ...] LANGUAGE=AGENT [LANGUAGE=AGENT .
 
 Each scenario has a store and its faults: killed with `kill -9`, stopped and continued, emptied, full, its clock moved, a fail-over
 to a replica that lags, one back to a master that never heard of it, a node of a Cluster killed, the writers of a SQLite file killed.
-After each fault every client must go on: those whose state is not the latest adopt it, those whose session is unknown begin another.
+After each fault every client must go on: those whose state is not the latest accept_since it, those whose session is unknown begin another.
 Then all that was used, ended or revoked before is presented again, and must be refused.
 """
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::runtime::Builder;
 
 const CALLS: u32 = 50;
-const ALLOWANCE: u64 = 1;
+const CLOCK_TOLERANCE: u64 = 1;
 const LIFE: u64 = 900;
 
 /// With the ledger at `store`, which nobody else writes to.
@@ -32,7 +32,7 @@ async fn admission(store: &str, turns: usize) {
     );
     assert_eq!(ledger.run(&open).await.unwrap()[0], "ok");
     // What is made from then on is known.
-    tokio::time::sleep(Duration::from_secs(ALLOWANCE + 1)).await;
+    tokio::time::sleep(Duration::from_secs(CLOCK_TOLERANCE + 1)).await;
 
     let (mut admit, mut set) = (vec![], vec![]);
     // The first is not counted: it is warming up.
@@ -91,7 +91,7 @@ async fn admissions(ledger: &Redis, keys: &mut Keys) -> Vec<u64> {
         ];
         let args = [
             id[16..].to_owned(),
-            ALLOWANCE.to_string(),
+            CLOCK_TOLERANCE.to_string(),
             "0".to_owned(),
             "once".to_owned(),
             now.to_string(),

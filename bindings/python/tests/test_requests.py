@@ -13,10 +13,10 @@ import sealwax
 CASES = json.loads((Path(__file__).parents[3] / "tests/requests.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("case", CASES["carried"])
+@pytest.mark.parametrize("case", CASES["tokenFields"])
 def test_methods_carry_what_they_carry(case: dict[str, Any]) -> None:
     found = sealwax.token_fields(case["method"])
-    assert (None if found is None else found._asdict()) == case["carried"]
+    assert (None if found is None else found._asdict()) == case["tokenFields"]
 
 
 @pytest.mark.parametrize("case", CASES["claims"])

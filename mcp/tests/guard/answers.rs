@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 #[test]
 fn methods_carry_what_they_carry() {
     let all: Value = serde_json::from_str(include_str!("../../../tests/requests.json")).unwrap();
-    for case in all["carried"].as_array().unwrap() {
+    for case in all["tokenFields"].as_array().unwrap() {
         let fields = TokenFields::for_method(case["method"].as_str().unwrap());
         let found = fields.map(|found| {
             serde_json::json!({
@@ -19,7 +19,7 @@ fn methods_carry_what_they_carry() {
         });
         assert_eq!(
             found,
-            serde_json::from_value(case["carried"].clone()).unwrap()
+            serde_json::from_value(case["tokenFields"].clone()).unwrap()
         );
     }
 }

@@ -8,7 +8,7 @@ import { principalFromClaims, requestContext, requestContextFromJson, tokenField
 const cases = JSON.parse(readFileSync(new URL('requests.json', import.meta.url)));
 
 test('methods carry what they carry', () => {
-  for (const { method, carried: expected } of cases.carried) {
+  for (const { method, tokenFields: expected } of cases.tokenFields) {
     const found = tokenFields(method);
     assert.deepEqual(found ? { ...found, target: found.target ?? null } : null, expected);
   }
