@@ -31,9 +31,9 @@ def test_it_holds_what_it_should_and_nothing_else() -> None:
         assert more == []
         assert files == {
             *(str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.py")),
+            *(str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.pyi")),
             "sealwax/py.typed",
             "sealwax/_ffi.py",
-            "sealwax/_ffi.pyi",
             library,
             *(f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD")),
             *(f"{info}/licenses/LICENSE-{name}" for name in ("APACHE", "MIT")),
