@@ -1,6 +1,6 @@
 //! A ledger in the memory of one process.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 use super::{Command, Judgement, Script, Write};
@@ -24,7 +24,7 @@ use super::{Command, Judgement, Script, Write};
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 pub struct Memory {
-    records: BTreeMap<String, Record>,
+    records: HashMap<String, Record>,
     /// The keys to remove, by their time.
     ends: BTreeSet<(u64, String)>,
     /// By [`Space`].
@@ -44,7 +44,7 @@ struct Record {
 struct Usage {
     capacity: usize,
     taken: usize,
-    by_owner: BTreeMap<String, usize>,
+    by_owner: HashMap<String, usize>,
 }
 
 /// The approximate size of a record besides its key and value.
@@ -64,10 +64,10 @@ impl Memory {
         let usage = |part| Usage {
             capacity: capacity / part,
             taken: 0,
-            by_owner: BTreeMap::new(),
+            by_owner: HashMap::new(),
         };
         Self {
-            records: BTreeMap::new(),
+            records: HashMap::new(),
             ends: BTreeSet::new(),
             spaces: [usage(2), usage(2), usage(4)],
             began: now.to_string(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import time
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -95,7 +96,8 @@ async def test_where_scripts_cannot_see_the_server_a_replica_must_confirm(
         ledger = Redis(client(module, master.port))
         age(ledger, keys(shop.AUDIENCE), port=master.port)
         # As services have it that forbid INFO there.
-        change(monkeypatch, lambda script: script.replace("redis.pcall('INFO', section)", "nil"))
+        asked = re.compile(r"redis\.pcall\('INFO'[^)]*\)")
+        change(monkeypatch, lambda script: asked.sub("nil", script))
         since = f"{int(time.time()) - 3600}"
         server(master.port).set(keys(shop.AUDIENCE)[1], f"{since} - {since}")
         async with served(ledger=ledger) as of:

@@ -80,6 +80,9 @@ async def test_slow_and_what_comes_late_is_nobody_elses(module: str) -> None:
         age(ledger, keys(shop.AUDIENCE), port=made.port)
         async with served(ledger=ledger) as of, served(ledger=ledger, time_limit=1) as hurried:
             await works(of)
+            with anyio.fail_after(60):
+                while "error" in await STATE.present(hurried.client, await STATE.good(of.client)):
+                    pass
             states = [await STATE.good(of.client) for _ in range(3)]
             with stopped(pid(made.port)):
                 for state in states:

@@ -33,10 +33,7 @@ type Result = Readonly<Record<string, unknown>>;
 export type Arrived = JSONRPCRequest | JSONRPCNotification;
 
 /** The message to deliver, or a response in its place; `undefined` if it was dropped. */
-export type Entered =
-  | { readonly deliver: Arrived }
-  | { readonly answer: JSONRPCResponse }
-  | undefined;
+export type Entered = Arrived | JSONRPCResponse | undefined;
 
 /** Returns the protected request that a handler's context belongs to. */
 export type CallOf = (context: HandlerContext) => Call;
@@ -56,7 +53,6 @@ export class Call {
   readonly #states = new Map<string, string>();
   /** The handler's result, made again for the value that was written in the end. */
   #remade: Remade | undefined;
-  #isOver = false;
 
   constructor(policy: Policy, message: Arrived, context: RequestContext) {
     this.policy = policy;
@@ -68,17 +64,17 @@ export class Call {
 
   /** Whether it was answered or dropped. */
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#exchange?.isOver ?? true;
   }
 
   /** Runs before the handler. Without a promise the message is delivered synchronously, as the SDK's transports do. */
   enter(): Entered | Promise<Entered> {
     this.#exchange = isTooDeep(this.#message) ? this.policy.engine.unreadable() : this.#begun();
     return after(this.#caller.drive(this.#exchange), (step): Entered => {
-      if (step.step === 'reply') return { answer: replied(step) };
+      if (step.step === 'reply') return replied(step);
       if (step.step !== 'deliver') return undefined;
       this.#delivered = step;
-      return { deliver: this.#opened(step.opened) };
+      return this.#opened(step.opened);
     });
   }
 
@@ -168,7 +164,6 @@ export class Call {
   }
 
   end(): void {
-    this.#isOver = true;
     this.#exchange?.free();
   }
 

@@ -68,7 +68,8 @@ export class SelfContainedHandles<T = unknown> {
     value: T,
   ): Promise<SelfContainedHandle<T>> {
     const predecessor = predecessors.get(handle.opened);
-    if (predecessor === undefined) throw wrongType('handle', 'what open, seal or renew gave', handle);
+    if (predecessor === undefined)
+      throw wrongType('handle', 'what open, seal or renew gave', handle);
     return this.#sealed(context, value, predecessor);
   }
 

@@ -1,10 +1,15 @@
-import type * as documents from '../../documents.js';
 import { checked, count } from '../../input.js';
 import { core, entered, WIDE } from '../../module.js';
 import type * as raw from '../../raw.js';
 
-/** A command to a ledger: one atomic step, for which `withinMs` says how long it may take. LEDGER.md defines its reply. */
-export type Command = Omit<documents.Command, 'withinMs'> & { readonly withinMs?: number };
+/** A command to a ledger: one atomic step. LEDGER.md defines its reply. */
+export interface Command {
+  readonly script: 'open' | 'admit' | 'commit' | 'revoke';
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+  /** How long it may take, in milliseconds: 300 by default. */
+  readonly withinMs?: number | undefined;
+}
 
 /** Settings of a guard's ledger. */
 export interface LedgerOptions {

@@ -48,7 +48,7 @@ export function intercept(
   const send = transport.send.bind(transport);
   const pending = new Pending<Delivery>();
   const end = (one: Delivery) => {
-    pending.delete(one);
+    pending.remove(one);
     one.call.end();
   };
   const failed = (error: unknown) => {
@@ -81,13 +81,13 @@ export function intercept(
       });
       const pass = (entered: Entered) => {
         // The request was dropped while it waited.
-        if (!pending.has(one)) return call.end();
+        if (!pending.has(one.ownId)) return call.end();
         if (entered === undefined) return end(one);
-        if ('answer' in entered) return answer(one, entered.answer);
+        if (!('method' in entered)) return answer(one, entered);
         const linked = { ...extra };
         deliveries.set(linked, one);
         try {
-          deliver?.({ ...(entered.deliver as JSONRPCRequest), id: one.ownId }, linked);
+          deliver?.({ ...entered, id: one.ownId }, linked);
         } finally {
           if (!one.isDelivered) end(one);
         }
@@ -95,14 +95,14 @@ export function intercept(
       // The SDK refuses an unknown method; for its HTTP status that must be synchronous.
       if (!serves(message.method)) {
         const { jsonrpc, method } = message;
-        return pass({ deliver: { jsonrpc, id, method } });
+        return pass({ jsonrpc, id, method });
       }
       attempt(
         () => call.enter(),
         pass,
         (error) => {
           failed(error);
-          if (pending.has(one)) answer(one, internalError());
+          if (pending.has(one.ownId)) answer(one, internalError());
         },
       );
     };
@@ -120,7 +120,7 @@ export function intercept(
       if ('id' in message) return request(message, call, extra);
       const pass = (entered: Entered) => {
         call.end();
-        if (entered !== undefined && 'deliver' in entered) notification(message, extra);
+        if (entered !== undefined && 'method' in entered) notification(message, extra);
       };
       attempt(() => call.enter(), pass, failed);
     };
@@ -137,7 +137,7 @@ export function intercept(
       try {
         closed?.();
       } finally {
-        for (const one of pending.all()) end(one);
+        for (const one of pending.values()) end(one);
       }
     };
     return start();
@@ -151,7 +151,7 @@ export function intercept(
     let isSent = false;
     try {
       return await after(one.call.leave(message), async (left) => {
-        if (left === undefined || !pending.has(one)) return;
+        if (left === undefined || !pending.has(one.ownId)) return;
         isSent = true;
         end(one);
         return send({ ...left, id: one.id }, options);
@@ -159,7 +159,7 @@ export function intercept(
     } catch (error) {
       failed(error);
       // Its result has a getter that throws, or more levels than JSON can be written of; or nothing can be sent.
-      if (isSent || pending.has(one)) answer(one, internalError());
+      if (isSent || pending.has(one.ownId)) answer(one, internalError());
     }
   };
 }

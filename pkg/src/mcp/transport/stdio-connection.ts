@@ -122,7 +122,7 @@ export class StdioConnection {
   }
 
   #end(waiting: Waiting): void {
-    this.#pending.delete(waiting);
+    this.#pending.remove(waiting);
     this.#policy.knownById.delete(waiting.ownId);
     waiting.exchange.free();
   }

@@ -55,10 +55,11 @@ class Guard:
     request; a server without authentication passes ``"anonymous"``. There is no default. A request
     of an authenticated user at a guard with ``"anonymous"`` is served, and warned of once.
     `on_refused` is called with each refusal and its reason, which the logger ``sealwax.mcp`` gets
-    too, and the client never. `accept` decides whether to accept a verified token, within
-    `time_limit` seconds, 60 at most. `ledger` records used and ended tokens and the latest
-    state of each session (:mod:`sealwax.ledger`), and has three tenths of that time for one
-    command; without it a token can be used any number of times until it expires.
+    too, and the client never. `accept` decides whether to accept a verified token. `ledger` records
+    used and ended tokens and the latest state of each session (:mod:`sealwax.ledger`); without it a
+    token can be used any number of times until it expires. `time_limit` is for all that is asked
+    of them for one request together, in seconds, 60 at most; one command of the ledger has three
+    tenths of it.
     `request_state_ttl` is the lifetime of a ``requestState`` in seconds, 600 by default. `only`
     maps a tool or a prompt to the arguments that its ``requestState`` is bound to; the others may
     differ when the client comes back.
