@@ -111,17 +111,11 @@ impl IntoPrincipal for Option<Principal> {
     }
 }
 
-impl<E: Any> IntoPrincipal for Result<Principal, E> {
-    fn into_principal(self) -> Result<Option<Principal>, Error> {
-        self.map(Some).into_principal()
-    }
-}
-
 /// The error's text may contain the rejected credential. It goes neither to the log nor to
 /// [`on_refused`](crate::GuardBuilder::on_refused), unless it is a constant such as those of [`from_claims`].
-impl<E: Any> IntoPrincipal for Result<Option<Principal>, E> {
+impl<P: Into<Option<Principal>>, E: Any> IntoPrincipal for Result<P, E> {
     fn into_principal(self) -> Result<Option<Principal>, Error> {
-        self.map_err(|error| {
+        self.map(Into::into).map_err(|error| {
             let constant = match (&error as &dyn Any).downcast_ref() {
                 Some(Error::InvalidArgument(Cow::Borrowed(text))) => Some(text),
                 _ => None,

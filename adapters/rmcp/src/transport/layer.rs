@@ -52,10 +52,7 @@ impl Guard {
     pub fn layer(&self) -> SessionLayer {
         SessionLayer {
             guard: self.clone(),
-            settings: TransportSettings {
-                declares: true,
-                ..TransportSettings::default()
-            },
+            settings: Transport::settings(),
             body_limit: BODY_LIMIT,
         }
     }

@@ -54,6 +54,14 @@ pub(crate) struct Leaving {
 }
 
 impl Transport {
+    /// Returns the settings to begin with: rmcp's handlers have no place for the capability.
+    pub(crate) fn settings() -> TransportSettings {
+        TransportSettings {
+            declares: true,
+            ..TransportSettings::default()
+        }
+    }
+
     pub(crate) fn new(guard: &Guard, settings: TransportSettings) -> Self {
         Self {
             guard: guard.clone(),

@@ -28,10 +28,7 @@ impl Guard {
     pub fn streams(&self) -> Streams {
         Streams {
             guard: self.clone(),
-            settings: TransportSettings {
-                declares: true,
-                ..TransportSettings::default()
-            },
+            settings: Transport::settings(),
         }
     }
 }

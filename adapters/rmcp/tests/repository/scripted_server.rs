@@ -257,11 +257,7 @@ impl Running {
 
 fn principal(stage: &Stage) -> Option<Principal> {
     let mut scene = stage.lock();
-    let asked = "principal".to_owned();
-    // The streams resolve the caller separately, and cannot pass it on to handlers.
-    if scene.event["via"] != "stdio" || !scene.found.asked.contains(&asked) {
-        scene.found.asked.push(asked);
-    }
+    scene.found.asked.push("principal".to_owned());
     let who = scene.event["as"].as_str().unwrap().to_owned();
     let found = scene.world.principal(&who);
     drop(scene);
