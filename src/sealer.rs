@@ -79,7 +79,7 @@ impl View {
         Sealer::of(self).labelled(method)
     }
 
-    /// Returns the sealer for held handles of type `handle_type`: the token is the handle and holds
+    /// Returns the sealer for self-contained handles of type `handle_type`: the token is the handle and holds
     /// its state.
     #[must_use]
     pub fn handle_state<'v>(&'v self, handle_type: &'v str) -> Sealer<'v, kind::HandleState> {

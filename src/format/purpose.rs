@@ -18,7 +18,7 @@ pub enum Kind {
     Session = 0x03,
     /// A pagination cursor.
     Cursor = 0x04,
-    /// State in a held handle: the token is the handle.
+    /// State in a self-contained handle: the token is the handle.
     HandleState = 0x05,
     /// A custom token of the application.
     Custom = 0x7f,
@@ -97,7 +97,7 @@ impl fmt::Display for Kind {
 pub struct Purpose<'a> {
     /// The kind.
     pub kind: Kind,
-    /// The list method of a cursor, the type of a held handle, the name of a custom token.
+    /// The list method of a cursor, the type of a self-contained handle, the name of a custom token.
     pub label: &'a str,
     /// The text of the session id that a state or a custom token belongs to.
     pub session_id: &'a str,

@@ -125,7 +125,7 @@
 // A cursor; needs the list method as its label, such as "tools/list".
 #define SEALWAX_KIND_CURSOR 4
 
-// State in a held handle; needs the handle's type as its label.
+// State in a self-contained handle; needs the handle's type as its label.
 #define SEALWAX_KIND_HANDLE_STATE 5
 
 // A custom token of the application; needs a label, and may have a session id and a context.
@@ -211,7 +211,7 @@ typedef struct sealwax_limits {
 typedef struct sealwax_purpose {
   // SEALWAX_KIND_STATE to SEALWAX_KIND_CUSTOM.
   int32_t kind;
-  // The list method, the type of the held handle, the name of a custom token; else NULL.
+  // The list method, the type of the self-contained handle, the name of a custom token; else NULL.
   const char *label;
   // The size of the label.
   size_t label_len;

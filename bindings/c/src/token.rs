@@ -20,7 +20,7 @@ pub const SEALWAX_KIND_REQUEST_STATE: i32 = 0x02;
 pub const SEALWAX_KIND_SESSION: i32 = 0x03;
 /// A cursor; needs the list method as its label, such as "tools/list".
 pub const SEALWAX_KIND_CURSOR: i32 = 0x04;
-/// State in a held handle; needs the handle's type as its label.
+/// State in a self-contained handle; needs the handle's type as its label.
 pub const SEALWAX_KIND_HANDLE_STATE: i32 = 0x05;
 /// A custom token of the application; needs a label, and may have a session id and a context.
 pub const SEALWAX_KIND_CUSTOM: i32 = 0x7f;
@@ -47,7 +47,7 @@ pub extern "C" fn sealwax_kind_name(kind: i32) -> *const c_char {
 pub struct Purpose {
     /// SEALWAX_KIND_STATE to SEALWAX_KIND_CUSTOM.
     kind: i32,
-    /// The list method, the type of the held handle, the name of a custom token; else NULL.
+    /// The list method, the type of the self-contained handle, the name of a custom token; else NULL.
     label: *const c_char,
     /// The size of the label.
     label_len: usize,

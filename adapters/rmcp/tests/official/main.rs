@@ -9,13 +9,13 @@ mod clients;
 mod cursor;
 mod guard;
 mod handle;
-mod held_handle;
 mod layer;
 mod layer_fleet;
 mod layer_sep_1359;
 mod pipe;
 mod principal;
 mod request_state;
+mod self_contained_handle;
 mod server;
 #[path = "../common/serving.rs"]
 mod serving;

@@ -353,7 +353,7 @@ async def test_an_input_that_nothing_can_be_bound_to_is_the_clients(
     assert "(method 'tools/call', target 'ask', principal 'alice')" in caplog.text
 
 
-async def test_a_chain_of_held_handles_has_a_maximum_age() -> None:
+async def test_a_chain_of_self_contained_handles_has_a_maximum_age() -> None:
     """However often they were renewed, and each with a lifetime of its own."""
     guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
     held = guard.self_contained_handles("order", ttl=3600, max_age=60)

@@ -60,7 +60,7 @@ async def test_of_what_a_ledger_raises_the_type_is_told(caplog: pytest.LogCaptur
 
 
 class Once(shop.Shop):
-    """Its held handles are used up by their renewal."""
+    """Its self-contained handles are used up by their renewal."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
