@@ -218,7 +218,7 @@ test('what is not opened shows nothing, even where a server does not know its ow
   };
   const factory = () => {
     const server = factoryOf(handlers, guardOf())();
-    server.assertCanSetRequestHandler = () => {};
+    server._getRequestHandler = () => undefined;
     return server;
   };
   const line = await overStdio(factory, { era: LEGACY });

@@ -42,7 +42,7 @@ interface Inside {
   _requestStateVerify: ((state: string, context: HandlerContext) => unknown) | undefined;
   buildContext(context: Base, extra?: MessageExtraInfo): HandlerContext;
   connect(transport: Transport): Promise<void>;
-  assertCanSetRequestHandler(method: string): void;
+  _getRequestHandler(method: string): unknown;
   setRequestHandler(
     method: string,
     schemas: { readonly params: StandardSchemaV1 },
@@ -75,7 +75,7 @@ export function hook(server: AnyServer, policy: Policy, methods: readonly string
   const { buildContext, connect } = inside;
   const deliveries = new WeakMap<MessageExtraInfo, Delivery>();
   const serves = (method: string) =>
-    inside.fallbackRequestHandler !== undefined || hasHandler(inside, method);
+    (inside.fallbackRequestHandler ?? inside._getRequestHandler(method)) !== undefined;
 
   // The text comes from `requestState` below. If the SDK asks for input by itself, it is the one that the
   // handler has just returned, which never left the server.
@@ -122,15 +122,6 @@ function showClientsId(inside: Inside): void {
   });
 }
 
-function hasHandler(inside: Inside, method: string): boolean {
-  try {
-    inside.assertCanSetRequestHandler(method);
-    return false;
-  } catch {
-    return true;
-  }
-}
-
 /** Parses a state that the handler returned; `undefined` for a text of its own. */
 function parsed(state: string): unknown {
   try {
@@ -149,7 +140,9 @@ function insideOf(server: unknown): Inside {
         'sealwax names as its peer dependency which of them it knows',
     );
   if (typeof inside.connect !== 'function') throw expected('2.x');
-  if (typeof inside.buildContext !== 'function') throw expected('with a method buildContext');
+  for (const method of ['buildContext', '_getRequestHandler']) {
+    if (typeof inside[method] !== 'function') throw expected(`with a method ${method}`);
+  }
   if (!('_requestStateVerify' in inside)) throw expected('with a member _requestStateVerify');
   if (inside._requestStateVerify !== undefined) {
     throw invalidArgument(
