@@ -42,6 +42,11 @@ export function drawNonce(memory: Uint8Array, at: number): number {
   return NONCE;
 }
 
+/** Fills an array of the module's memory with a nonce: for a token that the module seals by itself. */
+export function fillNonce(bytes: Uint8Array): void {
+  if (drawNonce(bytes, 0) === 0) crypto.getRandomValues(bytes);
+}
+
 /** Whether this is Node: other runtimes also report themselves as Node. */
 export function isNode(): boolean {
   const { process, navigator } = globalThis as {
