@@ -17,10 +17,8 @@ pub struct Command {
     /// The script to run.
     pub script: Script,
     /// The keys that it reads and writes, all with one hash tag.
-    #[serde(default)]
     pub keys: Vec<String>,
     /// The arguments.
-    #[serde(default)]
     pub args: Vec<String>,
     /// How long it may take.
     #[serde(rename = "withinMs", with = "Millis", default = "within")]
