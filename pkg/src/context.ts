@@ -63,5 +63,14 @@ export function requestContextFromJson(
  * ```
  */
 export function tokenFields(method: string): TokenFields | undefined {
-  return core().tokenFields(wireText('method', method));
+  const known = fieldsOf.get(method);
+  if (known !== undefined) return known;
+  const found = core().tokenFields(wireText('method', method));
+  // Clients choose the methods, so only some are kept.
+  if (found !== undefined && fieldsOf.size < 64 && method.length < 64) {
+    fieldsOf.set(method, Object.freeze(found));
+  }
+  return found;
 }
+
+const fieldsOf = new Map<string, TokenFields>();
