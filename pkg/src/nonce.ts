@@ -43,7 +43,7 @@ export function drawNonce(memory: Uint8Array, at: number): number {
 }
 
 /** Fills an array of the module's memory with a nonce: for a token that the module seals by itself. */
-export function fillNonce(bytes: Uint8Array): void {
+export function fillNonce(bytes: Uint8Array<ArrayBuffer>): void {
   if (drawNonce(bytes, 0) === 0) crypto.getRandomValues(bytes);
 }
 
