@@ -31,7 +31,7 @@ pub unsafe extern "C" fn sealwax_ledger_text(
     unsafe {
         call(error, || {
             let name = input::text("name", name, name_len)?;
-            Text::new(text, text_len)?.write(&ledger::text(name)?);
+            Text::new(text, text_len)?.write(ledger::text(name)?);
             Ok(())
         })
     }

@@ -103,7 +103,13 @@ impl Text {
         Ok(Self { text, len })
     }
 
-    pub fn write(self, text: &str) {
+    /// Writes a text that is never freed.
+    pub fn write(self, text: &'static str) {
+        self.lend(text);
+    }
+
+    /// Writes a text of an object, which the caller may read until the object's next call.
+    fn lend(self, text: &str) {
         self.text.write(text.as_ptr().cast());
         self.len.write(text.len());
     }
@@ -139,7 +145,7 @@ impl<T> Owner<T> {
         let output = unsafe { Text::new(text, len) }?;
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.1 = body(&mut held.0)?;
-        output.write(&held.1);
+        output.lend(&held.1);
         Ok(())
     }
 
@@ -159,7 +165,7 @@ impl<T> Owner<T> {
         let (slot, output) = unsafe { (Slot::new("object", place)?, Text::new(text, len)?) };
         let (object, first) = body()?;
         // Moving the text's owner does not move the text.
-        output.write(&first);
+        output.lend(&first);
         slot.give(wrap(Self(Mutex::new((object, first)))));
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The commands to a store.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -70,14 +71,18 @@ impl Script {
     /// Returns the script for Redis 6.2 and later, and Valkey: `KEYS` and `ARGV` are the command's;
     /// the reply is an array of texts.
     #[must_use]
-    pub fn lua(self) -> String {
-        let own = match self {
-            Self::Open => include_str!("open.lua"),
-            Self::Admit => include_str!("admit.lua"),
-            Self::Commit => include_str!("commit.lua"),
-            Self::Revoke => include_str!("revoke.lua"),
-        };
-        [include_str!("prelude.lua"), own].concat()
+    pub fn lua(self) -> &'static str {
+        // Each is made when it is first asked for: the common part stands in the program once.
+        static WHOLE: [OnceLock<String>; 4] = [const { OnceLock::new() }; 4];
+        WHOLE[self as usize].get_or_init(|| {
+            let own = match self {
+                Self::Open => include_str!("open.lua"),
+                Self::Admit => include_str!("admit.lua"),
+                Self::Commit => include_str!("commit.lua"),
+                Self::Revoke => include_str!("revoke.lua"),
+            };
+            [include_str!("prelude.lua"), own].concat()
+        })
     }
 
     /// Returns the SHA-1 of [`lua`](Self::lua), by which a server knows the script.

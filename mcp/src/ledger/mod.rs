@@ -26,7 +26,6 @@ pub use reply::{Confirmation, Done, Failure, Latest, Opened, Refusal, Reply};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteError};
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use sealwax::Error;
@@ -45,10 +44,10 @@ pub(crate) const LARGEST_SKEW: u64 = 300;
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an unknown name.
-pub fn text(name: &str) -> Result<Cow<'static, str>, Error> {
+pub fn text(name: &str) -> Result<&'static str, Error> {
     let script = Script::ALL.into_iter().find(|script| script.name() == name);
-    let text = match (name, script) {
-        (_, Some(script)) => return Ok(script.lua().into()),
+    Ok(match (name, script) {
+        (_, Some(script)) => script.lua(),
         ("sqlite-connect", _) => sqlite::CONNECT,
         ("sqlite-normal", _) => sqlite::NORMAL,
         ("sqlite-create", _) => sqlite::CREATE,
@@ -63,6 +62,5 @@ pub fn text(name: &str) -> Result<Cow<'static, str>, Error> {
                 "ledger: expected the name of a script or of a SQLite statement",
             ));
         }
-    };
-    Ok(text.into())
+    })
 }

@@ -171,10 +171,10 @@ impl Dialogue {
             script, keys, args, ..
         } = &self.command;
         let (name, text) = match whole {
-            true => ("EVAL", Cow::from(script.lua())),
-            false => ("EVALSHA", script.sha1().into()),
+            true => ("EVAL", script.lua()),
+            false => ("EVALSHA", script.sha1()),
         };
-        let mut all = vec![name.into(), text, keys.len().to_string().into()];
+        let mut all = vec![name.into(), text.into(), keys.len().to_string().into()];
         all.extend(keys.iter().chain(args).map(|one| Cow::from(one.clone())));
         self.send(all)
     }

@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn the_cores_digests_are_those_of_its_scripts() {
         for script in Script::ALL {
-            let found = redis::Script::new(&script.lua());
+            let found = redis::Script::new(script.lua());
             assert_eq!(script.sha1(), found.get_hash(), "{}", script.name());
         }
     }
