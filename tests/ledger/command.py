@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from common import CLOCK_TOLERANCE, Agent, Ledger, Token, languages, new_id
+from common import TOLERANCE, Agent, Ledger, Token, languages, new_id
 from servers import Valkey, wait_until
 
 AUDIENCE = "https://mcp.example.com"
@@ -46,14 +46,14 @@ def what_it_writes_is_read(sealwax: str, commands: dict[str, str]) -> None:
         end = ("--kind", "session", "--id")
         operator.expect(0, "never", "check")
         operator.expect(2, "none: check the URL", "end", *end, new_id())
-        operator.expect(0, "begun", "begin", "--clock-tolerance", str(CLOCK_TOLERANCE))
+        operator.expect(0, "begun", "begin", "--clock-tolerance", str(TOLERANCE))
         operator.expect(0, "remembers since: 20", "check")
         over, other, now = new_id(), new_id(), int(time.time())
         operator.expect(0, f"ended: {over}", "end", *end, over)
         for language, command in commands.items():
             agent = Agent(language, command, store.address)
             # What is sealed from now on is known, by a clock that is behind too.
-            reply = agent.ask(ledger.admit(Token("once", "r", new_id(), now - CLOCK_TOLERANCE, now + 600)))
+            reply = agent.ask(ledger.admit(Token("once", "r", new_id(), now - TOLERANCE, now + 600)))
             if reply != ["ok", "0"]:
                 sys.exit(f"{language}: {reply}")
             for kind in "st":

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 
 #: The drivers' clock tolerance, in seconds: they share a clock with their stores, and wait it out after each fault.
-CLOCK_TOLERANCE = 1
+TOLERANCE = 1
 #: Longer than any command takes, its deadline and the machine's load included.
 TIMEOUT = 20
 
@@ -116,10 +116,15 @@ class Ledger:
         return {"script": "open", "keys": [self.key("began"), self.key("fence")], "args": []}
 
     def admit(
-        self, *tokens: Token, attempt: str | None = None, who: str = "alice", clock_tolerance: int = CLOCK_TOLERANCE, accept_since: int = 0
+        self,
+        *tokens: Token,
+        attempt: str | None = None,
+        who: str = "alice",
+        tolerance: int = TOLERANCE,
+        accept_since: int = 0,
     ) -> dict:
         keys = [self.key("began"), self.key("fence"), self.key("p", who)]
-        args = [attempt or new_attempt(), str(clock_tolerance), str(accept_since)]
+        args = [attempt or new_attempt(), str(tolerance), str(accept_since)]
         for token in tokens:
             ended = self.key("e", token.kind, token.id)
             letter = {"once": "u", "unused": "u", "idle": "i", "head": "h"}.get(token.mode, "e")
@@ -146,5 +151,5 @@ def open_for_good(ledger: Ledger, agent: Agent) -> None:
             break
     assert reply[0] == "ok", reply
     began = int(reply[1])
-    while time.time() < began + CLOCK_TOLERANCE + 1.01:
+    while time.time() < began + TOLERANCE + 1.01:
         time.sleep(0.05)

@@ -16,13 +16,13 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from common import CLOCK_TOLERANCE, Agent, Ledger, Token, languages
+from common import TOLERANCE, Agent, Ledger, Token, languages
 from servers import Valkey
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "vectors"))
 import ledger as reference
 
-reference.CLOCK_TOLERANCE = CLOCK_TOLERANCE
+reference.TOLERANCE = TOLERANCE
 
 #: Commands to a service before another takes its place.
 LIFE = 400
@@ -78,7 +78,10 @@ class Service:
             )
         tokens = [self.token(place, now) for place in range(pick([1, 1, 1, 2, 3]))]
         return self.ledger.admit(
-            *tokens, attempt=f"at{self.chance.randrange(4)}", who=pick(["alice", "bob"]), accept_since=pick([0, 0, now - 5])
+            *tokens,
+            attempt=f"at{self.chance.randrange(4)}",
+            who=pick(["alice", "bob"]),
+            accept_since=pick([0, 0, now - 5]),
         )
 
     def token(self, place: int, now: int) -> Token:
@@ -88,7 +91,7 @@ class Service:
         kind = "s" if mode == "head" else pick("rrrts")
         name = f"s{place}" if kind == "s" else f"id{place}{self.chance.randrange(3)}"
         began = int(self.records[self.ledger.key("began")][0])
-        edges = [now - 1, now + CLOCK_TOLERANCE, now + CLOCK_TOLERANCE + 1, began + CLOCK_TOLERANCE, began + CLOCK_TOLERANCE + 1]
+        edges = [now - 1, now + TOLERANCE, now + TOLERANCE + 1, began + TOLERANCE, began + TOLERANCE + 1]
         issued = now if self.chance.random() < 0.7 else pick(edges)
         details = {
             "idle": (str(pick([1, 2, 60])), "", ""),

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from checker import Checker
-from common import CLOCK_TOLERANCE, Agent, Died, Ledger, Token, new_attempt, new_id
+from common import TOLERANCE, Agent, Died, Ledger, Token, new_attempt, new_id
 from servers import wait_until
 
 LIFE = 600
 SKEW = 300
-#: How many seconds clients may take to go on after a fault: the clock_tolerance, and a new connection on a busy machine.
+#: How many seconds clients may take to go on after a fault: the clock tolerance, and a new connection on a busy machine.
 GOES_ON = 120
 #: How many of the tokens that are over are presented again after each fault.
 REPLAYED = 100
@@ -236,7 +236,7 @@ class World:
         """Open every ledger, and wait until tokens that are made now are known to it."""
         for client in self.clients:
             wait_until(lambda client=client: client.ask(client.ledger.open())[0] == "ok", GOES_ON)
-        time.sleep(CLOCK_TOLERANCE + 1.1)
+        time.sleep(TOLERANCE + 1.1)
 
     def play(self, seconds: float, faults: dict[str, Callable[[], "list[Client] | None"]]) -> None:
         """Run the faults, each at least once, until the time is over.

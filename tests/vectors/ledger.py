@@ -17,7 +17,7 @@ NAMESPACE = "swl1:{0123456789abcdef}"
 NEVER = 0
 #: Nothing lives for longer: 400 days.
 CEILING = 400 * 86_400
-CLOCK_TOLERANCE = 5
+TOLERANCE = 5
 # The store's time in the model: the cases' times are relative to it.
 NOW = 1_000_000_000
 
@@ -137,14 +137,14 @@ class Store:
             ended = self.get(end_key)
             if ended is not None and not (mode == "end" and ended == attempt):
                 raise Refused("ended", place)
-            if mark is not None and started <= mark + CLOCK_TOLERANCE:
+            if mark is not None and started <= mark + TOLERANCE:
                 raise Refused("revoked", place)
-            if issued > NOW + CLOCK_TOLERANCE:
+            if issued > NOW + TOLERANCE:
                 raise Refused("ahead", place)
-        forgotten = issued <= began + CLOCK_TOLERANCE and not (accept_since and issued >= accept_since)
+        forgotten = issued <= began + TOLERANCE and not (accept_since and issued >= accept_since)
         if mode == "once":
             user = self.get(key)
-            if user is None and issued <= since + CLOCK_TOLERANCE:
+            if user is None and issued <= since + TOLERANCE:
                 raise Refused("unknown", place, max(NOW - since, 0))
             if user not in (None, attempt):
                 raise Refused("used", place)
@@ -236,7 +236,7 @@ class Cases:
             return script, keys, values, [seen, str(self.random.randrange(4)), token, self.until(), "S3"]
         keys.append(f"{NAMESPACE}:p:x")
         values = [began, fence, mark]
-        args = [self.pick("at1", "at2"), str(CLOCK_TOLERANCE), self.pick("0", "0", at(-8000))]
+        args = [self.pick("at1", "at2"), str(TOLERANCE), self.pick("0", "0", at(-8000))]
         for place in range(self.random.randrange(1, 4)):
             mode = self.pick("once", "once", "unused", "live", "idle", "head", "head", "end", "force")
             end_key = f"{NAMESPACE}:e:s:{place}"
