@@ -249,3 +249,16 @@ fn what_cannot_be_read_is_refused_as_malformed() {
     let (_, step) = document::message(&guard, null, None);
     assert!(step.starts_with(r#"{"step":"deliver""#), "{step}");
 }
+
+#[test]
+fn a_question_never_has_no_time() {
+    let settings = json!({"timeLimitMs": 1, "ledger": {}}).to_string();
+    let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), &settings).unwrap();
+    let message = json!({"method": "tools/call", "target": "x", "modern": true}).to_string();
+    let (_, step) = document::message(&guard, &message, None);
+    let step: Value = serde_json::from_str(&step).unwrap();
+    assert_eq!(
+        (&step["step"], &step["withinMs"]),
+        (&json!("ledger"), &json!(1))
+    );
+}

@@ -95,6 +95,32 @@ test('a burst is drawn for the second token of a millisecond, and ends with it',
   });
 });
 
+test('what the engine of a guard seals has nonces of the bursts too, and none twice', async () => {
+  const { Engine } = await import(new URL('mcp/engine.js', import.meta.resolve('sealwax')).href);
+  const engine = new Engine(new Codec({ keys, audience: 'https://mcp.example.com' }), {});
+  const message = {
+    method: 'tools/call',
+    target: 'x',
+    modern: true,
+    principal: { anonymous: true },
+  };
+  const exchange = engine.message(message, '{}');
+  let draws = 0;
+  const { getRandomValues } = crypto;
+  const host = {
+    getRandomValues: (bytes) => {
+      draws += 1;
+      return getRandomValues.call(crypto, bytes);
+    },
+    now: 1_800_000_400_000,
+  };
+  const sealed = () => inspect(exchange.live.sealState('1')).tokenId;
+  const found = stubbed(host, () => Array.from({ length: 200 }, sealed));
+  exchange.free();
+  assert.equal(new Set(found).size, 200);
+  assert.equal(draws, 3);
+});
+
 test('a generator that gives zeros alone is not believed twice', () => {
   const draws = [];
   const getRandomValues = (bytes) => {
