@@ -8,7 +8,9 @@ two are official clients.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import random
 import shlex
 import socket
 import subprocess
@@ -36,8 +38,7 @@ class Store:
     """A Valkey that writes what it is told to its disk, on a port that stays its own."""
 
     def __init__(self, folder: str) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         settings = {"appendonly": "yes", "appendfsync": "always", "save": ""}
         self._server = ValkeyServer(port=port, data_dir=folder, persist=True, config=settings)
         self.url = f"redis://127.0.0.1:{port}"
@@ -52,6 +53,15 @@ class Store:
     def kill_and_restart(self) -> None:
         self._server.terminate()
         self._server.start()
+
+
+def free_port() -> int:
+    """Find a port below those that the system gives to clients: nobody gets it while its server is down."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with contextlib.suppress(OSError):
+            socket.create_server(("127.0.0.1", port)).close()
+            return port
 
 
 class Wire:

