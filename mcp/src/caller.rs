@@ -52,7 +52,8 @@ mod tests {
 
     #[test]
     fn the_most_recent_are_kept_and_no_failures() {
-        let key = Key::from_secret(&std::array::from_fn::<u8, 32, _>(|at| at as u8)).unwrap();
+        let secret: Vec<u8> = (0..32).collect();
+        let key = Key::from_secret(&secret).unwrap();
         let ring = KeyRing::new([key]).unwrap();
         let codec = Codec::builder(ring, "https://mcp.example.com");
         let codec = codec.build().unwrap();
