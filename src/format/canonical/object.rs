@@ -63,7 +63,7 @@ impl<'t> Reader<'t> {
 
     /// Ends a member behind its value.
     pub(super) fn end_member(&mut self, object: &mut Object<'t>) {
-        if self.skipping && self.around.is_empty() {
+        if self.skipping {
             return;
         }
         let key = std::mem::take(&mut object.key);
@@ -83,7 +83,7 @@ impl<'t> Reader<'t> {
         if has_only && self.members.len() == first {
             return Err(NONE_NAMED);
         }
-        if has_only || (!object.is_sorted && !self.skipping) {
+        if has_only || !object.is_sorted {
             self.sort(first, object.begin)?;
         }
         self.members.truncate(first);
