@@ -21,7 +21,7 @@ pub use event::{Members, on};
 pub use handle::{fork, handle};
 pub use ledger::{judge, run};
 pub use message::{message, revoke, transport};
-pub use plain::{Next, request, result};
+pub use plain::{Next, principal, request, result};
 pub use redis::{answered, dialogue};
 pub use settings::guard;
 

@@ -1,14 +1,14 @@
-//! The two calls that every request has, without documents: writing and reading these takes longer
+//! The calls that most requests have, without documents: writing and reading these takes longer
 //! than what the engine does.
 
 use super::event::Members;
 use super::step::written;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::{Event, Message};
+use crate::input::{Event, Failed, Message};
 use crate::step::{Deliver, Report, Respond, Step};
 use crate::token_fields::TokenFields;
-use sealwax::Error;
+use sealwax::{Error, Principal};
 
 /// What an adapter does next: a step, or the short form of the ones that most requests have.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,15 +31,29 @@ pub fn request(guard: &Guard, message: Message<'_>) -> (Exchange, Next) {
     (exchange, next)
 }
 
+/// Reports the caller, for which `identify` asks.
+///
+/// # Errors
+///
+/// As [`Exchange::on`].
+pub fn principal(exchange: &mut Exchange, found: Result<Principal, Failed>) -> Result<Next, Error> {
+    report(exchange, Event::Principal(found.map(Some)))
+}
+
 /// Reports the result of a delivered message.
 ///
 /// # Errors
 ///
 /// As [`Exchange::on`].
 pub fn result(exchange: &mut Exchange, members: Members<'_>) -> Result<Next, Error> {
+    report(exchange, Event::Result(members.result()))
+}
+
+#[inline(never)]
+fn report(exchange: &mut Exchange, event: Event<'_>) -> Result<Next, Error> {
     // An exchange that ends forgets them.
     let fields = exchange.token_fields();
-    let step = exchange.on(Event::Result(members.result()))?;
+    let step = exchange.on(event)?;
     Ok(next(exchange, fields, step))
 }
 

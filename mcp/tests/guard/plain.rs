@@ -114,6 +114,26 @@ fn a_cursor_is_sealed_and_opened() {
 }
 
 #[test]
+fn the_caller_may_be_reported() {
+    let guard = guard(&json!({}));
+    let unknown = Message {
+        principal: None,
+        ..call(ClientValue::Absent)
+    };
+    let (mut exchange, next) = document::request(&guard, unknown.clone());
+    assert_eq!(step(next)["step"], "identify");
+    let next = document::principal(&mut exchange, Ok(Principal::subject("alice"))).unwrap();
+    assert_eq!(next, Next::Deliver(None));
+    sealed(&mut exchange, ASKS_BACK);
+    let (mut exchange, _) = document::request(&guard, unknown);
+    let failed = Err(Failed("no".into()));
+    let next = document::principal(&mut exchange, failed).unwrap();
+    assert_eq!(step(next)["refused"][0]["code"], "invalid_argument");
+    // Nobody asked.
+    assert!(document::principal(&mut exchange, Ok(Principal::subject("alice"))).is_err());
+}
+
+#[test]
 fn every_other_step_is_a_document() {
     let guard = guard(&json!({}));
     let unknown = Message {
