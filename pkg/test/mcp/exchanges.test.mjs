@@ -11,6 +11,7 @@ import {
 import { anonymous, requestContext } from 'sealwax';
 import { LEGACY, MODERN } from './client.mjs';
 import {
+  ANYTHING,
   codec,
   door,
   factoryOf,
@@ -320,5 +321,48 @@ test("what a handler sends meanwhile goes by its request's stream", async () => 
       [1, 2, 1],
     );
     assert.equal(messages[0].params.progressToken, 1);
+  }
+});
+
+test('a fallback handler that is set while a request waits sees the id of the client too', async () => {
+  const asked = door();
+  const seen = [];
+  let server;
+  const factory = () => {
+    const guard = guardOf({ principal: () => asked.pass().then(() => anonymous) });
+    server = factoryOf({ 'tools/list': () => ({ tools: [] }) }, guard)();
+    server.fallbackRequestHandler = () => assert.fail('another was set');
+    return server;
+  };
+  const line = await overStdio(factory);
+  line.request(7, 'prompts/get', { name: 'x' });
+  await asked.came;
+  server.fallbackRequestHandler = async (request, ctx) => {
+    seen.push(request.id, ctx.mcpReq.id);
+    return { messages: [] };
+  };
+  asked.open();
+  await line.came.first(({ id }) => id === 7);
+  assert.deepEqual(seen, [7, 7]);
+  await line.close();
+});
+
+test("the methods of sessions are the guard's, unless the author sets one afterwards", async () => {
+  for (const when of ['never', 'before', 'after']) {
+    const guard = guardOf();
+    guard.sessions({ initial: () => 0 });
+    const factory = () => {
+      const server = factoryOf({ 'tools/list': () => ({ tools: [] }) }, undefined)();
+      const own = () => ({ mine: true });
+      if (when === 'before') server.setRequestHandler('sessions/create', { params: ANYTHING }, own);
+      guard.protect(server);
+      if (when === 'after') server.setRequestHandler('sessions/create', { params: ANYTHING }, own);
+      return server;
+    };
+    const line = await overStdio(factory);
+    line.request(1, 'sessions/create');
+    const { result } = await line.came.first(({ id }) => id === 1);
+    assert.equal(result.mine === true, when === 'after', when);
+    await line.close();
   }
 });

@@ -40,7 +40,9 @@ export function factoryOf(handlers, guard) {
   };
 }
 
-const ANYTHING = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
+export const ANYTHING = {
+  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
+};
 
 /** What comes by lines or events, and who waits for some of it. */
 class Came {

@@ -15,7 +15,7 @@ import type {
 import { invalidArgument } from '../../error.js';
 import type { Policy } from '../policy.js';
 import { clientId } from '../transport/ids.js';
-import { type Delivery, intercept } from '../transport/intercept.js';
+import { DELIVERY, intercept, type Linked } from '../transport/intercept.js';
 import type { Call } from './call.js';
 
 /** A server of the SDK: `McpServer` or the low-level `Server`. */
@@ -31,7 +31,7 @@ export interface HandlerContext {
 
 /** The members of a context that the guard sets. */
 interface Base {
-  readonly mcpReq: { readonly id: RequestId; readonly requestState: () => unknown };
+  readonly mcpReq: { id: RequestId; requestState: () => unknown };
 }
 
 type Fallback = (request: JSONRPCRequest, context: HandlerContext & Base) => unknown;
@@ -55,17 +55,20 @@ const ANYTHING: StandardSchemaV1 = {
   '~standard': { version: 1, vendor: 'sealwax', validate: (value) => ({ value }) },
 };
 
-/** Calls by their signal, which the SDK passes to the handler's context and to its copies. */
-const callsBySignal = new WeakMap<AbortSignal, Call>();
+/** The call, on its signal, which the SDK passes to the handler's context and to its copies. */
+const CALL = Symbol('sealwax call');
+
+interface Marked {
+  [CALL]?: Call;
+}
 
 /** Returns the call of a handler's context, if its server is protected. */
 export function callOf(context: HandlerContext): Call | undefined {
-  const signal = context?.mcpReq?.signal;
-  return signal && callsBySignal.get(signal);
+  return (context?.mcpReq?.signal as Marked | undefined)?.[CALL];
 }
 
 /**
- * Hooks a guard between a server and its transport, and registers the methods that the engine implements.
+ * Hooks a guard between a server and its transport, with the methods that the engine implements.
  *
  * @throws {@link SealwaxError} `invalid_argument` for a server with a `requestState.verify` of its own, or
  * one of an unsupported SDK
@@ -73,54 +76,74 @@ export function callOf(context: HandlerContext): Call | undefined {
 export function hook(server: AnyServer, policy: Policy, methods: readonly string[]): void {
   const inside = insideOf(server);
   const { buildContext, connect } = inside;
-  const deliveries = new WeakMap<MessageExtraInfo, Delivery>();
-  const serves = (method: string) =>
-    (inside.fallbackRequestHandler ?? inside._getRequestHandler(method)) !== undefined;
-
-  // The text comes from `requestState` below. If the SDK asks for input by itself, it is the one that the
-  // handler has just returned, which never left the server.
-  inside._requestStateVerify = (state, context) => {
-    const call = callOf(context);
-    // Without a protected transport, the guard has not opened it.
-    if (call === undefined) throw invalidArgument('requestState: the guard has not opened it');
-    return parsed(call.unsealed(state));
-  };
+  inside._requestStateVerify = verify;
   inside.buildContext = function (context, extra) {
-    const delivery = extra && deliveries.get(extra);
+    const { [DELIVERY]: delivery } = (extra ?? {}) as Linked;
     if (delivery === undefined) return buildContext.call(this, context, extra);
-    const { call } = delivery;
-    const id = clientId(delivery.id);
-    const mcpReq = { ...context.mcpReq, id, requestState: () => call.state() };
-    const built = buildContext.call(this, { ...context, mcpReq }, extra);
-    callsBySignal.set(built.mcpReq.signal, call);
-    delivery.taken(built.mcpReq.signal);
+    const { call, id } = delivery;
+    // The SDK made this context for this request.
+    context.mcpReq.id = clientId(id);
+    context.mcpReq.requestState = () => call.state();
+    const built = buildContext.call(this, context, extra);
+    delivery.signal = built.mcpReq.signal;
+    (delivery.signal as Marked)[CALL] = call;
     return built;
   };
   inside.connect = async function (transport) {
     // If the server is already connected, the SDK throws.
-    if (this.transport === undefined) intercept(transport, policy, { serves, deliveries });
+    if (this.transport === undefined) {
+      intercept(transport, policy, (method) => serves(inside, methods, method));
+    }
     return connect.call(this, transport);
   };
-  showClientsId(inside);
   for (const method of methods) {
-    const builtin = (_: unknown, context: HandlerContext) => callOf(context)?.builtinResult;
-    inside.setRequestHandler(method, { params: ANYTHING }, builtin);
+    if (inside._getRequestHandler(method) !== undefined) register(inside, method);
   }
 }
 
-/** Restores the client's id for the fallback handler, to which the SDK passes the whole message. */
-function showClientsId(inside: Inside): void {
-  let given = inside.fallbackRequestHandler;
-  const handler: Fallback = (request, context) =>
-    given?.({ ...request, id: context.mcpReq.id }, context);
-  Object.defineProperty(inside, 'fallbackRequestHandler', {
-    ...{ configurable: true, enumerable: true },
-    get: () => given && handler,
-    set(fallback: Fallback | undefined) {
-      given = fallback;
-    },
-  });
+/** Registers a method that the engine implements. */
+function register(inside: Inside, method: string): void {
+  inside.setRequestHandler(method, { params: ANYTHING }, builtin);
 }
+
+/**
+ * The text comes from `requestState` of the context. If the SDK asks for input by itself, it is the one that the handler
+ * has just returned, which never left the server.
+ */
+function verify(state: string, context: HandlerContext): unknown {
+  const call = callOf(context);
+  // Without a protected transport, the guard has not opened it.
+  if (call === undefined) throw invalidArgument('requestState: the guard has not opened it');
+  return parsed(call.unsealed(state));
+}
+
+function builtin(_: unknown, context: HandlerContext): unknown {
+  return callOf(context)?.builtinResult;
+}
+
+/**
+ * Whether a server has a handler for a method. One of `methods` gets its own only now: a server for each request needs
+ * few of them. The fallback handler, of the whole message, then gets the client's id.
+ */
+function serves(inside: Inside, methods: readonly string[], method: string): boolean {
+  const isServed = inside._getRequestHandler(method) !== undefined;
+  if (!isServed && methods.includes(method)) {
+    register(inside, method);
+    return true;
+  }
+  const given = inside.fallbackRequestHandler;
+  if (given === undefined) return isServed;
+  if (!showing.has(given)) {
+    const shown: Fallback = (request, context) =>
+      given({ ...request, id: context.mcpReq.id }, context);
+    showing.add(shown);
+    inside.fallbackRequestHandler = shown;
+  }
+  return true;
+}
+
+/** The fallback handlers that get the client's id. */
+const showing = new WeakSet<Fallback>();
 
 /** Parses a state that the handler returned; `undefined` for a text of its own. */
 function parsed(state: string): unknown {

@@ -15,7 +15,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import { answer as fixed } from '../../answer.js';
 import { Call, type Entered } from '../handler/call.js';
-import { after, attempt } from '../later.js';
+import { attempt, isPromiseLike } from '../later.js';
 import type { Policy } from '../policy.js';
 import { quietly } from '../refused.js';
 import type { RequestContext } from '../request-context.js';
@@ -25,143 +25,179 @@ import { cancelling, cancels, type Numbered, Pending } from './pending.js';
 /** A request in the SDK, until it is answered or dropped. */
 export interface Delivery extends Numbered {
   readonly call: Call;
-  isDelivered: boolean;
-  /** Called when the SDK has accepted it; it answers unless the signal aborts. */
-  taken(signal: AbortSignal): void;
+  /** The SDK's, once it has accepted the request: it answers unless the signal aborts. */
+  signal: AbortSignal | undefined;
+  isWatched: boolean;
 }
 
-/** The server's side. */
-interface Receiver {
-  /** Whether there is a handler for a method. */
-  serves(method: string): boolean;
-  /** Deliveries by the `extra` of their messages, until their contexts are created. */
-  readonly deliveries: WeakMap<MessageExtraInfo, Delivery>;
+/** On our copy of a message's `extra`, until the context is created. */
+export const DELIVERY = Symbol('sealwax delivery');
+
+export interface Linked extends MessageExtraInfo {
+  readonly [DELIVERY]?: Delivery;
 }
 
-/** Intercepts a transport from its start on. */
+/** Intercepts a transport from its start on. `serves` tells whether the server has a handler for a method. */
 export function intercept(
   transport: Transport,
   policy: Policy,
-  { serves, deliveries }: Receiver,
+  serves: (method: string) => boolean,
 ): void {
-  const start = transport.start.bind(transport);
-  const send = transport.send.bind(transport);
-  const pending = new Pending<Delivery>();
-  const end = (one: Delivery) => {
-    pending.remove(one);
-    one.call.end();
-  };
-  const failed = (error: unknown) => {
-    quietly(() => transport.onerror?.(error as Error));
-  };
-  const respond = (id: RequestId, response: JSONRPCResponse) => {
-    attempt(
-      () => send({ ...response, id }),
-      () => {},
-      failed,
-    );
-  };
-  const answer = (one: Delivery, response: JSONRPCResponse) => {
-    end(one);
-    respond(one.id, response);
-  };
-
+  const { start } = transport;
+  const interception = new Interception(transport, policy, serves);
   transport.start = () => {
-    const { onmessage: deliver, onclose: closed } = transport;
+    interception.attach();
+    return start.call(transport);
+  };
+  transport.send = (message, options) => interception.sent(message, options);
+}
 
-    const request = (message: JSONRPCRequest, call: Call, extra?: MessageExtraInfo) => {
-      const { id } = message;
-      const one: Delivery = pending.add({
-        ...{ call, id, ownId: ownId(id), isDelivered: false },
-        taken(signal) {
-          one.isDelivered = true;
-          // The SDK does not report a request that it drops, such as a cancelled one.
-          signal.addEventListener('abort', () => end(one), { once: true });
-        },
-      });
-      const pass = (entered: Entered) => {
-        // The request was dropped while it waited.
-        if (!pending.has(one.ownId)) return call.end();
-        if (entered === undefined) return end(one);
-        if (!('method' in entered)) return answer(one, entered);
-        const linked = { ...extra };
-        deliveries.set(linked, one);
-        try {
-          deliver?.({ ...entered, id: one.ownId }, linked);
-        } finally {
-          if (!one.isDelivered) end(one);
-        }
-      };
-      // The SDK refuses an unknown method; for its HTTP status that must be synchronous.
-      if (!serves(message.method)) {
-        const { jsonrpc, method } = message;
-        return pass({ jsonrpc, id, method });
-      }
-      attempt(
-        () => call.enter(),
-        pass,
-        (error) => {
-          failed(error);
-          if (pending.has(one.ownId)) answer(one, internalError());
-        },
-      );
-    };
+class Interception {
+  readonly #transport: Transport;
+  readonly #policy: Policy;
+  readonly #serves: (method: string) => boolean;
+  readonly #send: Transport['send'];
+  #deliver: Transport['onmessage'];
+  readonly #pending = new Pending<Delivery>();
 
-    const notification = (message: JSONRPCNotification, extra?: MessageExtraInfo) => {
-      const one = pending.cancelled(message);
-      if (one === undefined) return deliver?.(message, extra);
-      if (one.isDelivered) return deliver?.(cancelling(message, one), extra);
-      if (cancels(message)) end(one);
-    };
+  constructor(transport: Transport, policy: Policy, serves: (method: string) => boolean) {
+    this.#transport = transport;
+    this.#policy = policy;
+    this.#serves = serves;
+    this.#send = transport.send;
+  }
 
-    const arrived = (message: JSONRPCMessage, extra?: MessageExtraInfo) => {
-      if (!('method' in message)) return deliver?.(message, extra);
-      const call = new Call(policy, message, contextOf(transport, extra));
-      if ('id' in message) return request(message, call, extra);
-      const pass = (entered: Entered) => {
-        call.end();
-        if (entered !== undefined && 'method' in entered) notification(message, extra);
-      };
-      attempt(() => call.enter(), pass, failed);
-    };
+  attach(): void {
+    const transport = this.#transport;
+    const { onclose, onmessage } = transport;
+    this.#deliver = onmessage;
     // Nothing that a client sends throws into the host.
     transport.onmessage = (message, extra) => {
       try {
-        arrived(message, extra);
+        this.#arrived(message, extra);
       } catch (error) {
-        failed(error);
-        if ('method' in message && 'id' in message) respond(message.id, internalError());
+        this.#failed(error);
+        if ('method' in message && 'id' in message) this.#respond(message.id, internalError());
       }
     };
     transport.onclose = () => {
       try {
-        closed?.();
+        onclose?.();
       } finally {
-        for (const one of pending.values()) end(one);
+        for (const one of this.#pending.values()) this.#end(one);
       }
     };
-    return start();
-  };
+  }
 
-  transport.send = async (message, options) => {
-    if ('method' in message) return send(message, related(options));
-    const one = pending.get(message.id);
+  #arrived(message: JSONRPCMessage, extra?: MessageExtraInfo) {
+    if (!('method' in message)) return this.#deliver?.(message, extra);
+    const call = new Call(this.#policy, message, contextOf(this.#transport, extra));
+    if ('id' in message) return this.#request(message, call, extra);
+    const pass = (entered: Entered) => {
+      call.end();
+      if (entered !== undefined && 'method' in entered) this.#notification(message, extra);
+    };
+    const failed = (error: unknown) => {
+      call.end();
+      this.#failed(error);
+    };
+    attempt(() => call.enter(), pass, failed);
+  }
+
+  #request(message: JSONRPCRequest, call: Call, extra?: MessageExtraInfo) {
+    const { id } = message;
+    const one = this.#pending.add({
+      call,
+      id,
+      ownId: ownId(id),
+      signal: undefined,
+      isWatched: false,
+    });
+    // The SDK refuses an unknown method; for its HTTP status that must be synchronous.
+    if (!this.#serves(message.method)) {
+      const { jsonrpc, method } = message;
+      return this.#pass(one, { jsonrpc, id, method }, extra);
+    }
+    attempt(
+      () => call.enter(),
+      (entered) => this.#pass(one, entered, extra),
+      (error) => {
+        this.#failed(error);
+        if (this.#pending.has(one)) this.#answer(one, internalError());
+      },
+    );
+  }
+
+  #pass(one: Delivery, entered: Entered, extra?: MessageExtraInfo) {
+    // The request was dropped while it waited.
+    if (!this.#pending.has(one)) return one.call.end();
+    if (entered === undefined) return this.#end(one);
+    if (!('method' in entered)) return this.#answer(one, entered);
+    const linked: Linked = { ...extra, [DELIVERY]: one };
+    // The author may have set another fallback handler meanwhile.
+    this.#serves(entered.method);
+    try {
+      this.#deliver?.({ ...entered, id: one.ownId }, linked);
+    } finally {
+      if (one.signal === undefined) this.#end(one);
+    }
+  }
+
+  #notification(message: JSONRPCNotification, extra?: MessageExtraInfo) {
+    const one = this.#pending.cancelled(message);
+    if (one === undefined) return this.#deliver?.(message, extra);
+    if (one.signal === undefined) {
+      if (cancels(message)) this.#end(one);
+      return;
+    }
+    // The SDK does not report a request that it drops; without a cancellation it drops none of an open connection.
+    if (!one.isWatched) one.signal.addEventListener('abort', () => this.#end(one), { once: true });
+    one.isWatched = true;
+    this.#deliver?.(cancelling(message, one), extra);
+  }
+
+  /** Sends a message of the SDK. */
+  async sent(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if ('method' in message) return this.#send.call(this.#transport, message, related(options));
+    const one = this.#pending.get(message.id);
     // The response to a dropped request, which could not be sealed any more.
     if (one === undefined) return;
     let isSent = false;
     try {
-      return await after(one.call.leave(message), async (left) => {
-        if (left === undefined || !pending.has(one.ownId)) return;
-        isSent = true;
-        end(one);
-        return send({ ...left, id: one.id }, options);
-      });
+      const leaving = one.call.leave(message);
+      const left = isPromiseLike(leaving) ? await leaving : leaving;
+      if (left === undefined || !this.#pending.has(one)) return;
+      isSent = true;
+      this.#end(one);
+      await this.#send.call(this.#transport, { ...left, id: one.id }, options);
     } catch (error) {
-      failed(error);
+      this.#failed(error);
       // Its result has a getter that throws, or more levels than JSON can be written of; or nothing can be sent.
-      if (isSent || pending.has(one.ownId)) answer(one, internalError());
+      if (isSent || this.#pending.has(one)) this.#answer(one, internalError());
     }
-  };
+  }
+
+  #answer(one: Delivery, response: JSONRPCResponse): void {
+    this.#end(one);
+    this.#respond(one.id, response);
+  }
+
+  #respond(id: RequestId, response: JSONRPCResponse): void {
+    attempt(
+      () => this.#send.call(this.#transport, { ...response, id }),
+      () => {},
+      (error) => this.#failed(error),
+    );
+  }
+
+  #end(one: Delivery): void {
+    this.#pending.remove(one);
+    one.call.end();
+  }
+
+  #failed(error: unknown): void {
+    quietly(() => this.#transport.onerror?.(error as Error));
+  }
 }
 
 function contextOf(transport: Transport, extra: MessageExtraInfo | undefined): RequestContext {

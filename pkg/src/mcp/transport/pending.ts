@@ -14,18 +14,31 @@ interface Cancelling {
 }
 
 /** The requests that are not answered or dropped yet, by our ids. */
-export class Pending<T extends Numbered> extends Map<unknown, T> {
+export class Pending<T extends Numbered> {
+  readonly #all = new Map<unknown, T>();
   /** The last request of each client's id: the SDK applies a cancellation to that one. */
   readonly #last = new Map<unknown, T>();
 
   add(one: T): T {
-    this.set(one.ownId, one);
+    this.#all.set(one.ownId, one);
     this.#last.set(one.id, one);
     return one;
   }
 
+  get(ownId: unknown): T | undefined {
+    return this.#all.get(ownId);
+  }
+
+  has({ ownId }: T): boolean {
+    return this.#all.has(ownId);
+  }
+
+  values(): Iterable<T> {
+    return this.#all.values();
+  }
+
   remove(one: T): void {
-    this.delete(one.ownId);
+    this.#all.delete(one.ownId);
     if (this.#last.get(one.id) === one) this.#last.delete(one.id);
   }
 
