@@ -61,6 +61,8 @@ export interface TokenFields {
   readonly result: string;
   /** For a `requestState`: the member of `params` that names the request's target. */
   readonly target: string | undefined;
+  /** Whether a request needs its caller even if it brings no token: its handler may make one. */
+  readonly needsCaller: boolean;
 }
 
 export function tokenMembers(
@@ -68,8 +70,9 @@ export function tokenMembers(
   param: string,
   result: string,
   target: string | undefined,
+  needsCaller: boolean,
 ): TokenFields {
-  return { kind, param, result, target };
+  return { kind, param, result, target, needsCaller };
 }
 
 /** A principal read from claims. */
@@ -133,21 +136,6 @@ export function inspectedHandle(type: string, createdAtMs: number): Inspected {
 
 export function inspectedKey(keyId: string): Inspected {
   return { what: 'key', keyId };
-}
-
-/**
- * An exchange of the guard's engine and its first step, as a JSON document.
- *
- * @internal
- */
-export interface Begun {
-  readonly exchange: raw.Exchange;
-  readonly step: string;
-}
-
-/** @internal */
-export function begun(exchange: raw.Exchange, step: string): Begun {
-  return { exchange, step };
 }
 
 /**

@@ -28,10 +28,10 @@ function checkNode(): void {
 }
 
 /**
- * Room on the stack, in calls of the module's `checkStack`: for most calls, and for one that reads JSON. Each is at
- * least twice what such calls take in Node 20 to 24: JSON may have 100 levels.
+ * Room on the stack, in calls of the module's `checkStack`: for most calls, and for one that reads a document. Each is at
+ * least twice what such calls take in Node 20 to 24: a document may have 128 levels.
  */
-const SOME = 48;
+const SOME = 64;
 export const WIDE = 512;
 
 /**

@@ -28,24 +28,28 @@ export type Principal =
 /** The {@link Principal} of a server without authentication. */
 export const anonymous: { readonly anonymous: true } = Object.freeze({ anonymous: true });
 
+/** Issuer, client and subject, or `anonymous`. */
+export type Parts = typeof anonymous | readonly (string | undefined)[];
+
 /**
- * Returns issuer, client and subject, or `anonymous`. The core checks the parts.
+ * Returns the parts of a principal. The core checks their contents.
  *
  * @throws `TypeError` for a value that is not a principal; {@link SealwaxError} `invalid_argument`
  */
-export function partsOf(principal: unknown): typeof anonymous | readonly (string | undefined)[] {
+export function partsOf(principal: unknown): Parts {
   if (typeof principal !== 'object' || principal === null) {
     const expected = "an object such as { subject: 'alice' }, or the constant anonymous";
     throw wrongType('principal', expected, principal);
   }
-  const { anonymous: nobody, ...parts } = options(principal, 'anonymous', ...PARTS);
-  const named = PARTS.map((name) => optional(text, name, parts[name]));
-  if (nobody === undefined) return named;
-  if (nobody === true && named.every((part) => part === undefined)) return anonymous;
+  const given = options(principal, 'anonymous', 'issuer', 'client', 'subject');
+  const issuer = optional(text, 'issuer', given.issuer);
+  const client = optional(text, 'client', given.client);
+  const subject = optional(text, 'subject', given.subject);
+  const { anonymous: nobody } = given;
+  if (nobody === undefined) return [issuer, client, subject];
+  if (nobody === true && (issuer ?? client ?? subject) === undefined) return anonymous;
   throw invalidArgument('principal: expected { anonymous: true } without other members');
 }
-
-const PARTS = ['issuer', 'client', 'subject'] as const;
 
 /**
  * Returns the principal of a verified JWT or introspection response: the required claims `iss` and

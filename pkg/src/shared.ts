@@ -4,7 +4,7 @@
  */
 
 import type { OpenedFacts } from './facts.js';
-import { core, inside, WIDE, memory as wholeMemory } from './module.js';
+import { core, inside, memory as wholeMemory } from './module.js';
 import { drawNonce, NONCE } from './nonce.js';
 import type * as raw from './raw.js';
 
@@ -18,10 +18,12 @@ export interface Fields {
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+// A client's cursor may begin with a byte order mark.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** The functions behind `toString` and `write` of a `Buffer`. */
 interface Fast {
+  utf8Slice(start: number, end: number): string;
   latin1Slice(start: number, end: number): string;
   utf8Write(text: string, at: number, room: number): number;
 }
@@ -41,7 +43,8 @@ function place(room: number): number {
     numbers = new DataView(all);
     // A page may have a `Buffer` of somebody else's.
     const found = globalThis.Buffer?.from(all) as typeof buffer;
-    const isFast = [found?.latin1Slice, found?.utf8Write].every((of) => typeof of === 'function');
+    const used = [found?.utf8Slice, found?.latin1Slice, found?.utf8Write];
+    const isFast = used.every((of) => typeof of === 'function');
     buffer = isFast ? found : undefined;
   }
   return at;
@@ -51,7 +54,7 @@ function place(room: number): number {
 const LONG = 1 << 14;
 
 /** Cuts a text to the length that the core reads, because this memory never shrinks. */
-function cut(text: string): string {
+export function cut(text: string): string {
   const most = inside().most();
   return text.length > most ? text.slice(0, most) : text;
 }
@@ -78,34 +81,81 @@ function write(piece: string | Uint8Array, at: number): number {
 }
 
 /** Returns the length of a call's result; throws if the call failed. */
-function left(length: number): number {
+export function left(length: number): number {
   if (length < 0) inside().failure();
   return length;
 }
 
-const NONE = new Uint8Array();
+/** The most of a document. What it holds of a client is cut, or limited by the transport: the SDK reads 10 MiB at most. */
+const LONGEST = 16 << 20;
 
+/**
+ * Writes texts one after another, after their lengths: -1 if absent, -2 for a value that is no text. Returns the length
+ * of all.
+ */
+export function give(...texts: readonly (string | true | undefined)[]): number {
+  const head = 4 * texts.length;
+  let whole = '';
+  for (const text of texts) if (typeof text === 'string') whole += text;
+  if (whole.length <= LONG) {
+    // One call for all is faster, and the lengths are known if all is ASCII.
+    const start = place(head + roomFor(whole));
+    const length = write(whole, start + head);
+    if (length === whole.length) {
+      for (let at = 0; at < texts.length; at++) putLength(start + 4 * at, texts[at]);
+      return head + length;
+    }
+  }
+  const pieces = texts.map((text) =>
+    typeof text === 'string' ? piece(text.slice(0, LONGEST)) : text,
+  );
+  const room = pieces.reduce<number>((sum, of) => sum + (isPiece(of) ? roomFor(of) : 0), head);
+  const start = place(room);
+  let end = start + head;
+  for (const [at, of] of pieces.entries()) {
+    const from = end;
+    if (isPiece(of)) end += write(of, from);
+    putLength(start + 4 * at, isPiece(of) ? { length: end - from } : of);
+  }
+  return end - start;
+}
+
+function isPiece(of: string | Uint8Array | true | undefined): of is string | Uint8Array {
+  return of !== undefined && of !== true;
+}
+
+function putLength(at: number, of: { readonly length: number } | true | undefined): void {
+  numbers.setInt32(at, of === undefined ? -1 : of === true ? -2 : of.length, true);
+}
+
+const NONE = new Uint8Array();
+/** The kinds as bytes. */
+const kinds = new Map<string, Uint8Array>();
+
+/** Copies the fields: a later change of the caller's array must not change a binding. */
 export function fieldsOf(
   kind: string,
   label: string | undefined,
   sessionId: string | undefined,
   context: Uint8Array | undefined,
 ): Fields {
-  const [kindBytes, labelBytes] = [encoder.encode(kind), encoder.encode(cut(label ?? ''))];
-  const idBytes = sessionId === undefined ? undefined : encoder.encode(cut(sessionId));
-  const pieces = [kindBytes, labelBytes, idBytes ?? NONE, context ?? NONE];
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
+  const kindBytes = kinds.get(kind) ?? encoder.encode(kind);
+  kinds.set(kind, kindBytes);
+  const labelBytes = label ? encoder.encode(cut(label)) : NONE;
+  const idBytes = sessionId ? encoder.encode(cut(sessionId)) : NONE;
+  const { length = -1 } = context ?? {};
+  const idAt = kindBytes.length + labelBytes.length;
+  const bytes = new Uint8Array(idAt + idBytes.length + Math.max(0, length));
+  bytes.set(kindBytes);
+  bytes.set(labelBytes, kindBytes.length);
+  bytes.set(idBytes, idAt);
+  if (context !== undefined) bytes.set(context, idAt + idBytes.length);
   return {
     bytes,
     kind: kindBytes.length,
     label: labelBytes.length,
-    sessionId: idBytes?.length ?? -1,
-    context: context?.length ?? -1,
+    sessionId: sessionId === undefined ? -1 : idBytes.length,
+    context: length,
   };
 }
 
@@ -170,27 +220,27 @@ export function requestContext(
   args: string | undefined,
   only: string | undefined,
 ): Uint8Array {
-  const { requestContext } = core(WIDE);
-  const pieces = [method, target, args, only].map((text) => text && piece(text));
-  const start = place(pieces.reduce((sum, text) => sum + (text ? roomFor(text) : 0), 0));
-  let at = start;
-  const lengths = pieces.map((text) => {
-    if (text === undefined) return -1;
-    const length = write(text, at);
-    at += length;
-    return length;
-  });
-  const [methodLength, targetLength, argsLength, onlyLength] = lengths as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  const found = left(
-    requestContext(at - start, methodLength, targetLength, argsLength, onlyLength),
-  );
+  const { requestContext } = core();
+  const found = left(requestContext(give(method, target, args, only)));
   const result = place(0);
   return memory.slice(result, result + found);
+}
+
+/** Returns the number at the beginning of a result. */
+export function readNumber(): number {
+  const at = place(0);
+  return numbers.getUint32(at, true);
+}
+
+/** Reads a text of a result, which ends at an offset, and wipes it. */
+export function readUtf8(from: number, to: number): string {
+  const at = place(0);
+  const text =
+    buffer === undefined
+      ? decoder.decode(memory.subarray(at + from, at + to))
+      : buffer.utf8Slice(at + from, at + to);
+  memory.fill(0, at + from, at + to);
+  return text;
 }
 
 function readText(length: number): string {

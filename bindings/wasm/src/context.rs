@@ -1,7 +1,7 @@
 //! The request, and its caller.
 
 use sealwax::{JwtClaims, Principal, RequestContext};
-use sealwax_mcp::TokenFields;
+use sealwax_mcp::{ClientValue, TokenFields};
 use wasm_bindgen::prelude::*;
 
 use crate::error::Result;
@@ -16,25 +16,24 @@ extern "C" {
     pub type JsPrincipal;
 
     #[wasm_bindgen(js_name = tokenMembers)]
-    fn members(kind: &str, param: &str, result: &str, target: Option<&str>) -> JsTokenFields;
+    fn members(
+        kind: &str,
+        param: &str,
+        result: &str,
+        target: Option<&str>,
+        needs_caller: bool,
+    ) -> JsTokenFields;
     #[wasm_bindgen(js_name = principalParts)]
     fn parts(issuer: Option<&str>, client: Option<&str>, subject: Option<&str>) -> JsPrincipal;
 }
 
-/// Writes the 32 bytes to the shared memory. Lengths are those of the arguments there, negative for
-/// an absent one.
+/// Writes the 32 bytes to the shared memory.
 #[wasm_bindgen(js_name = requestContext)]
-pub fn request_context(
-    given: usize,
-    method: usize,
-    target: usize,
-    arguments: i32,
-    only: i32,
-) -> i32 {
+pub fn request_context(given: usize) -> i32 {
     let context = shared::take(given, |given| {
-        let (method, target) = (given.text(method)?, given.text(target)?);
-        let arguments = given.some_text(arguments)?;
-        match given.some_text(only)? {
+        let [method, target, arguments, only] = given.texts()?.map(ClientValue::text);
+        let (method, target) = (method.unwrap_or_default(), target.unwrap_or_default());
+        match only {
             None => RequestContext::new(method, target, arguments),
             Some(names) => {
                 let names: Vec<&str> = names.split('\0').collect();
@@ -48,8 +47,13 @@ pub fn request_context(
 #[wasm_bindgen(js_name = tokenFields)]
 pub fn token_fields(method: &str) -> Option<JsTokenFields> {
     let fields = TokenFields::for_method(method)?;
-    let kind = fields.kind.name();
-    Some(members(kind, fields.param, fields.result, fields.target))
+    Some(members(
+        fields.kind.name(),
+        fields.param,
+        fields.result,
+        fields.target,
+        fields.needs_caller(),
+    ))
 }
 
 #[wasm_bindgen(js_name = principalFromClaims)]

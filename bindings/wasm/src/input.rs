@@ -38,7 +38,7 @@ pub fn cut(text: &Text) -> String {
     cut_at(text, MOST)
 }
 
-/// Reads a document, or the arguments of a request. What it holds of a client is cut in
+/// Reads a document of a ledger. What it holds of a client is cut in
 /// `pkg/src/mcp/engine.ts`, or limited by the transport: the SDK reads 4 MiB over HTTP and 10 MiB on stdio.
 pub fn document(text: &Text) -> String {
     cut_at(text, 16 << 20)

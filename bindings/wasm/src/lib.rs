@@ -13,6 +13,7 @@ mod context;
 mod engine;
 mod environment;
 mod error;
+mod exchanges;
 mod identifier;
 mod input;
 mod inspect;
@@ -30,7 +31,7 @@ mod view;
 const TYPES: &str = r"
 import type { Answer } from './answer.js';
 import type { Limits } from './codec.js';
-import type { Begun, DialogueBegun, IdentifierFacts, Inspected, PrincipalParts, TokenFields } from './facts.js';
+import type { DialogueBegun, IdentifierFacts, Inspected, PrincipalParts, TokenFields } from './facts.js';
 import type { Lifetime } from './lifetime.js';
 import type { SessionMetadata } from './sessions.js';
 ";

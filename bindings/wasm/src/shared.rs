@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use sealwax::Error;
+use sealwax_mcp::ClientValue;
 use wasm_bindgen::prelude::*;
 
 use crate::input::MOST;
@@ -112,5 +113,25 @@ impl<'a> Reader<'a> {
     pub fn some_text(&mut self, length: i32) -> Result<Option<&'a str>, Error> {
         let length = usize::try_from(length).ok();
         length.map(|length| self.text(length)).transpose()
+    }
+
+    /// Reads texts, after their lengths in 4 bytes each: -1 for an absent one, -2 for a value that is no text.
+    pub fn texts<const N: usize>(&mut self) -> Result<[ClientValue<'a>; N], Error> {
+        let mut texts = [ClientValue::Absent; N];
+        self.read_texts(&mut texts)?;
+        Ok(texts)
+    }
+
+    #[inline(never)]
+    fn read_texts(&mut self, texts: &mut [ClientValue<'a>]) -> Result<(), Error> {
+        let mut lengths = self.bytes(4 * texts.len()).iter().copied();
+        for text in texts {
+            let length = [(); 4].map(|()| lengths.next().unwrap_or_default());
+            *text = match i32::from_le_bytes(length) {
+                -2 => ClientValue::Other,
+                length => self.some_text(length)?.into(),
+            };
+        }
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 import type { AskStep, Event, Presented, Step } from '../documents.js';
 import { SealwaxError } from '../error.js';
 import { json } from '../input.js';
-import { anonymous, type Principal, partsOf } from '../principal.js';
+import { anonymous, type Parts, type Principal, partsOf } from '../principal.js';
 import type { Accept, Accepted } from './accept.js';
 import type { Exchange } from './engine.js';
 import { after, attempt, within } from './later.js';
@@ -10,13 +10,14 @@ import type { Known, Policy } from './policy.js';
 import { report } from './refused.js';
 import type { RequestContext } from './request-context.js';
 
-/** The event that answers a step. */
-export interface Outcome {
-  readonly event: Event;
-  readonly value?: string;
+/** The event that answers a step, or the caller. */
+export type Outcome = (
+  | { readonly event: Event; readonly value?: string }
+  | { readonly caller: Parts }
+) & {
   /** The value that the application's function threw. */
   readonly cause?: unknown;
-}
+};
 
 type Verdict = 'yes' | { readonly no: number };
 
@@ -35,6 +36,7 @@ export class Caller {
   readonly #context: RequestContext;
   readonly #message: Sender;
   #principal: Principal | undefined;
+  #parts: Parts | undefined;
   #identified: Outcome | Promise<Outcome> | undefined;
   /** Applies the handler's update functions to a session that another request wrote. */
   #again: ((value: string) => Outcome) | undefined;
@@ -50,6 +52,18 @@ export class Caller {
   /** The principal, once it is resolved. */
   get principal(): Principal | undefined {
     return this.#principal;
+  }
+
+  /** The checked parts of the principal, once it is resolved. */
+  get parts(): Parts | undefined {
+    if (this.#principal !== undefined) this.#parts ??= partsOf(this.#principal);
+    return this.#parts;
+  }
+
+  /** Resolves the principal, before an exchange asks for it. */
+  identify(): Outcome | Promise<Outcome> | undefined {
+    if (this.#principal === undefined) this.#identified ??= this.#identify();
+    return this.#identified;
   }
 
   /** Sets the function that is applied if another request writes the session meanwhile. */
@@ -71,14 +85,20 @@ export class Caller {
    * only for promises of these functions. An exchange that is freed meanwhile is dropped.
    */
   drive(exchange: Exchange, step = exchange.first, cause?: unknown): Step | Promise<Step> {
-    for (const refusal of step.refused ?? []) {
-      report(this.policy, refusal, this.#message.method, this.#principal, cause);
+    if (step.refused) {
+      const { method } = this.#message;
+      for (const one of step.refused) report(this.policy, one, method, this.#principal, cause);
     }
     const outcome = this.#outcome(step);
     if (outcome === undefined) return step;
-    return after(outcome, ({ event, value, cause }) =>
-      exchange.isOver ? { step: 'drop' } : this.drive(exchange, exchange.on(event, value), cause),
-    );
+    return after(outcome, (outcome) => {
+      if (exchange.isOver) return { step: 'drop' };
+      const next =
+        'caller' in outcome
+          ? exchange.principal(outcome.caller)
+          : exchange.on(outcome.event, outcome.value);
+      return this.drive(exchange, next, outcome.cause);
+    });
   }
 
   /** Returns the application's answer to a step; `undefined` for a step of the SDK. */
@@ -114,14 +134,15 @@ export class Caller {
       return { event: { principal: { nobody: true } } };
     }
     try {
-      const isAnonymous = partsOf(principal) === anonymous;
+      this.#parts = partsOf(principal);
+      const isAnonymous = this.#parts === anonymous;
       if (isAnonymous && this.#context.http?.authInfo !== undefined) this.policy.warnOfUser();
     } catch (error) {
       const why = (error as Error).message.replace(/^(principal: )?/, 'principal: ');
       return { event: { principal: { failed: why } } };
     }
     this.#principal = principal;
-    return { event: { principal } };
+    return { caller: this.#parts };
   }
 
   #begin(): Outcome | Promise<Outcome> {
@@ -167,6 +188,7 @@ export class Caller {
 function knownOf(policy: Policy, context: RequestContext, { id }: Sender): Known | undefined {
   const { req } = context.http ?? {};
   if (req !== undefined) return policy.known.get(req);
+  if (policy.knownById.size === 0) return undefined;
   const known = policy.knownById.get(id);
   policy.knownById.delete(id);
   return known;

@@ -63,10 +63,14 @@ export function sessionStreams(
     }
   };
   const outward = Duplex.from(async (source: AsyncIterable<Buffer | string>) => {
-    for await (const line of lines(source)) {
-      const message = parsed(line);
-      if (message === undefined) stdout.write(`${line}\n`);
-      else await connection.leave(message);
+    try {
+      for await (const line of lines(source)) {
+        const message = parsed(line);
+        if (message === undefined) stdout.write(`${line}\n`);
+        else await connection.leave(message);
+      }
+    } finally {
+      connection.close();
     }
   });
   return [Readable.from(inward()), outward];

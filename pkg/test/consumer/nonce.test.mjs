@@ -98,13 +98,8 @@ test('a burst is drawn for the second token of a millisecond, and ends with it',
 test('what the engine of a guard seals has nonces of the bursts too, and none twice', async () => {
   const { Engine } = await import(new URL('mcp/engine.js', import.meta.resolve('sealwax')).href);
   const engine = new Engine(new Codec({ keys, audience: 'https://mcp.example.com' }), {});
-  const message = {
-    method: 'tools/call',
-    target: 'x',
-    modern: true,
-    principal: { anonymous: true },
-  };
-  const exchange = engine.message(message, '{}');
+  const message = { method: 'tools/call', target: 'x', args: '{}' };
+  const exchange = engine.request(message, 'requestState', { anonymous: true });
   let draws = 0;
   const { getRandomValues } = crypto;
   const host = {
@@ -114,7 +109,7 @@ test('what the engine of a guard seals has nonces of the bursts too, and none tw
     },
     now: 1_800_000_400_000,
   };
-  const sealed = () => inspect(exchange.live.sealState('1')).tokenId;
+  const sealed = () => inspect(exchange.sealState('1')).tokenId;
   const found = stubbed(host, () => Array.from({ length: 200 }, sealed));
   exchange.free();
   assert.equal(new Set(found).size, 200);

@@ -20,7 +20,7 @@ const sent = sessions.create(new Uint8Array(64));
 const handle = view.mintHandle('row');
 const engine = new Engine(codec, { sessions: {} });
 const deep = `${'{"a":'.repeat(99)}1${'}'.repeat(99)}`;
-const message = { method: 'tools/call', target: 'x', modern: true, principal: { anonymous: true } };
+const message = { method: 'tools/call', target: 'x', modern: true, args: deep };
 let users = 0;
 
 const calls = {
@@ -34,9 +34,10 @@ const calls = {
   'an answer': () => answer('data-layer', { error: new TypeError() }),
   'a request': () => requestContextFromJson('tools/call', 'x', deep),
   'an exchange': () => {
-    const exchange = engine.message(message, deep);
+    const exchange = engine.request(message, 'requestState', { anonymous: true });
     try {
-      exchange.on({ result: { members: { requestState: deep, resultType: 'input_required' } } });
+      exchange.sealState(deep);
+      exchange.result({ requestState: deep, resultType: 'input_required' });
     } finally {
       exchange.free();
     }

@@ -4,19 +4,12 @@ import type {
   JSONRPCResponse,
 } from '@modelcontextprotocol/server';
 import { tokenFields } from '../../context.js';
-import type {
-  DeliverStep,
-  HandleOp,
-  HandleResult,
-  Message,
-  ResultFacts,
-  Step,
-} from '../../documents.js';
-import { invalidArgument } from '../../error.js';
+import type { DeliverStep, HandleOp, HandleResult, ResultFacts, Step } from '../../documents.js';
+import { invalidArgument, type SealwaxError } from '../../error.js';
 import type { TokenFields } from '../../facts.js';
 import { json } from '../../input.js';
 import { Caller, type Outcome } from '../caller.js';
-import { clientValue, type Exchange } from '../engine.js';
+import { type Arrival, clientValue, type Exchange, isText } from '../engine.js';
 import { after } from '../later.js';
 import { metadataOf, PROTOCOL_VERSION } from '../metadata.js';
 import type { Policy } from '../policy.js';
@@ -47,10 +40,11 @@ export class Call {
   /** The members that carry a token, if its method has any. */
   readonly #fields: TokenFields | undefined;
   #exchange: Exchange | undefined;
-  #delivered: DeliverStep | undefined;
+  #delivered: Pick<DeliverStep, 'opened' | 'report' | 'builtinResult' | 'session'> | undefined;
+  #isEnded = false;
   #session: Session | undefined;
   /** The states that were sealed, as JSON, by their tokens. */
-  readonly #states = new Map<string, string>();
+  #states: Map<string, string> | undefined;
   /** The handler's result, made again for the value that was written in the end. */
   #remade: Remade | undefined;
 
@@ -62,15 +56,34 @@ export class Call {
     this.#fields = 'id' in message ? tokenFields(message.method) : undefined;
   }
 
-  /** Whether it was answered or dropped. */
+  /** Whether its handler does not run: it was answered or dropped, or not delivered yet. */
   get isOver(): boolean {
-    return this.#exchange?.isOver ?? true;
+    return this.#isEnded || this.#delivered === undefined;
   }
 
   /** Runs before the handler. Without a promise the message is delivered synchronously, as the SDK's transports do. */
   enter(): Entered | Promise<Entered> {
-    this.#exchange = isTooDeep(this.#message) ? this.policy.engine.unreadable() : this.#begun();
-    return after(this.#caller.drive(this.#exchange), (step): Entered => {
+    const { engine } = this.policy;
+    const fields = this.#fields;
+    if (isTooDeep(this.#message) || !isText(this.#message.method)) {
+      return this.#entered(engine.unreadable());
+    }
+    const read = this.#read();
+    // With sessions the engine checks the session first.
+    if (!engine.defers) return this.#entered(this.#begun(read));
+    const isPlain = read.token === undefined && read.session === undefined;
+    if (isPlain && !fields?.needsCaller) {
+      this.#delivered = { report: fields?.result };
+      return this.#opened(undefined);
+    }
+    return after(fields?.needsCaller ? this.#caller.identify() : undefined, () =>
+      this.#entered(this.#begun(read)),
+    );
+  }
+
+  #entered(exchange: Exchange): Entered | Promise<Entered> {
+    this.#exchange = exchange;
+    return after(this.#caller.drive(exchange), (step): Entered => {
       if (step.step === 'reply') return replied(step);
       if (step.step !== 'deliver') return undefined;
       this.#delivered = step;
@@ -78,27 +91,29 @@ export class Call {
     });
   }
 
-  #begun(): Exchange {
+  /** Reads the message, before anything can change it. */
+  #read(): Arrival {
     const { method, params } = this.#message;
     const { param, target } = this.#fields ?? {};
-    const metadata = metadataOf(params) ?? undefined;
-    const { sessionId, state } = Object(metadata);
-    const header = this.#context.http?.req?.headers.get('mcp-session-id') ?? undefined;
-    const { principal, withinMs } = this.#caller.known ?? {};
     const named = target && this.#param(target);
-    const args = target === undefined ? undefined : this.#param('arguments');
-    const document: Message = {
-      ...{ method, principal, withinMs },
-      notification: !('id' in this.#message),
-      target: typeof named === 'string' && named.isWellFormed() ? named : undefined,
-      modern: Object(this.#param('_meta'))[PROTOCOL_VERSION] !== undefined,
+    const args = target && this.#param('arguments');
+    const session = sessionOf(metadataOf(params) ?? undefined);
+    const { headers } = this.#context.http?.req ?? {};
+    return {
+      method,
+      target: isText(named) ? named : undefined,
+      args: args === undefined ? args : JSON.stringify(args),
       token: param && clientValue(this.#param(param)),
-      ...(metadata !== undefined && {
-        header,
-        session: { id: clientValue(sessionId), state: clientValue(state) },
-      }),
+      header: session && (headers?.get('mcp-session-id') ?? undefined),
+      session,
+      notification: !('id' in this.#message),
+      modern: Object(this.#param('_meta'))[PROTOCOL_VERSION] !== undefined,
     };
-    return this.policy.engine.message(document, args === undefined ? args : JSON.stringify(args));
+  }
+
+  #begun(read: Arrival): Exchange {
+    const { parts, known } = this.#caller;
+    return this.policy.engine.request(read, this.#fields?.result, parts, known?.withinMs);
   }
 
   /** Returns a member of the parameters; `undefined` for `null` too. */
@@ -132,20 +147,20 @@ export class Call {
     const result: Result = response.result;
     if (report !== true && (result[report] ?? undefined) === undefined) return response;
     const exchange = this.#live;
-    const facts = this.#facts(result);
-    return after(this.#caller.drive(exchange, exchange.on({ result: facts })), (step) => {
+    return after(this.#caller.drive(exchange, exchange.result(result)), (step) => {
       if (step.step === 'drop') return undefined;
       if (step.step !== 'respond') return replied(step);
+      if (step.result === undefined && this.#remade === undefined) return response;
       const remade = this.#remade === undefined ? result : inPlaceOf(result, this.#remade);
       return { ...response, result: merged(remade, step.result) };
     });
   }
 
-  /** Returns the members of a result that the engine asked for. */
+  /** Returns the members of a result that the engine reads. */
   #facts(result: Result): ResultFacts {
-    const members = this.#delivered?.members ?? [];
+    const names = ['resultType', 'cacheScope', 'ttlMs', this.#fields?.result ?? 'nextCursor'];
     return {
-      members: Object.fromEntries(members.map((name) => [name, clientValue(result[name])])),
+      members: Object.fromEntries(names.map((name) => [name, clientValue(result[name])])),
     };
   }
 
@@ -164,13 +179,15 @@ export class Call {
   }
 
   end(): void {
+    this.#isEnded = true;
     this.#exchange?.free();
   }
 
-  /** The exchange of a delivered message. */
+  /** The exchange of a delivered message, which may begin only now: it brought nothing. */
   get #live(): Exchange {
-    if (this.#exchange !== undefined) return this.#exchange;
-    throw invalidArgument('context: expected a request in progress, found none');
+    if (this.isOver) throw isOver();
+    this.#exchange ??= this.#begun({ ...this.#read(), token: undefined });
+    return this.#exchange;
   }
 
   /** The result of a method that the engine implements. */
@@ -196,14 +213,15 @@ export class Call {
   sealed(value: unknown): string {
     this.#assertState();
     const written = json('state', value);
-    const token = this.#live.live.sealState(written);
+    const token = this.#live.sealState(written);
+    this.#states ??= new Map();
     this.#states.set(token, written);
     return token;
   }
 
   /** Returns the text of a state that this handler returned: as it was before it was sealed here. */
   unsealed(state: string): string {
-    return this.#states.get(state) ?? state;
+    return this.#states?.get(state) ?? state;
   }
 
   #assertState(): void {
@@ -234,8 +252,19 @@ export class Call {
     const step = await this.#caller.finish(this.#live.handle(op, value));
     if (step.step === 'done') return step;
     if (step.step === 'reply') throw new HandleRefused(step);
-    throw invalidArgument('context: expected a request in progress, found it is over');
+    throw isOver();
   }
+}
+
+/** Returns the members of a session's metadata, of any type. */
+function sessionOf(metadata: unknown): Arrival['session'] {
+  if (metadata === undefined) return undefined;
+  const { sessionId, state } = Object(metadata);
+  return { id: clientValue(sessionId), state: clientValue(state) };
+}
+
+function isOver(): SealwaxError {
+  return invalidArgument('context: expected a request in progress, found it is over');
 }
 
 /** Returns the response that replaces the handler's. */

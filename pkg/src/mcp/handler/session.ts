@@ -60,7 +60,7 @@ export class Session<T = unknown> {
    * answered, and if the server stores the state
    */
   write(value: T): void {
-    this.#exchange.live.write(json('value', value));
+    this.#exchange.write(json('value', value));
     this.#value = value;
   }
 
@@ -76,7 +76,7 @@ export class Session<T = unknown> {
    */
   update(change: (value: T) => T): T {
     const value = atOnce(change(this.#value));
-    this.#exchange.live.update(json('value', value));
+    this.#exchange.update(json('value', value));
     this.#updates.push(change);
     this.#value = value;
     return value;
@@ -119,7 +119,7 @@ export class Session<T = unknown> {
    * @throws {@link SealwaxError} as {@link Session.write}; `too_large`, `entropy_unavailable`
    */
   fork(): SessionMetadata {
-    return JSON.parse(this.#exchange.live.fork());
+    return this.#exchange.fork();
   }
 }
 

@@ -15,7 +15,12 @@ const LEVELS = 128;
 /** Whether a message has more levels than any that is meant well: writing it as JSON could fill the stack. */
 export function isTooDeep(value: unknown, levels = LEVELS): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isTooDeep(item, levels - 1));
+  for (const name in value) {
+    if (isTooDeep((value as Message)[name], levels - 1)) return true;
+  }
+  return false;
 }
 
 export function isMessage(value: unknown): value is Message {

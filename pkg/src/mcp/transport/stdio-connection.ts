@@ -61,26 +61,35 @@ export class StdioConnection {
     const caller = new Caller(this.#policy, {}, message);
     const modern = isModern(message);
     const exchange = begun(this.#engine, came, message, { modern, messageSessionId });
-    let step = await caller.drive(exchange);
-    if (step.step === 'deliver') {
-      this.#isInitialized ||= message.method === 'initialize';
-      if (step.negotiated && !this.#isInitialized) {
-        this.#isInitialized = yield* this.#replay(JSON.parse(step.negotiated));
+    let isWaiting = false;
+    try {
+      let step = await caller.drive(exchange);
+      if (step.step === 'deliver') {
+        this.#isInitialized ||= message.method === 'initialize';
+        if (step.negotiated && !this.#isInitialized) {
+          this.#isInitialized = yield* this.#replay(JSON.parse(step.negotiated));
+        }
+        if (step.negotiated && !this.#isInitialized) {
+          const notResumed = 'initialize: the server refused it';
+          step = await caller.drive(exchange, exchange.on({ notResumed }));
+        }
       }
-      if (step.negotiated && !this.#isInitialized) {
-        const notResumed = 'initialize: the server refused it';
-        step = await caller.drive(exchange, exchange.on({ notResumed }));
-      }
+      if (step.step === 'deliver') {
+        const { addSessionId: sessionId = undefined, report, withinMs } = step;
+        this.#session = sessionId ?? this.#session;
+        const what = { caller, exchange, sessionId: sessionId ?? undefined, isReported: !!report };
+        const next = this.#awaited(this.#cancelled(message), what, withinMs);
+        isWaiting = true;
+        yield next;
+      } else if (isRequest(message)) this.#replied(step, message.id);
+    } finally {
+      if (!isWaiting) exchange.free();
     }
-    if (step.step === 'deliver') {
-      const { addSessionId: sessionId = undefined, report, withinMs } = step;
-      this.#session = sessionId ?? this.#session;
-      const waiting = { caller, exchange, sessionId: sessionId ?? undefined, isReported: !!report };
-      yield this.#awaited(this.#cancelled(message), waiting, withinMs);
-      return;
-    }
-    exchange.free();
-    if (isRequest(message)) this.#replied(step, message.id);
+  }
+
+  /** Drops the requests in progress. */
+  close(): void {
+    for (const waiting of this.#pending.values()) this.#end(waiting);
   }
 
   /** Reports an error, and answers the request that could not be served, or whose response cannot be written. */

@@ -1,0 +1,85 @@
+// What passes between JavaScript and the guard's engine comes through as it was, and is wiped, with a Buffer and without.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const ALICE = ['https://idp.example.com', undefined, 'alice'];
+
+async function tried() {
+  const { Codec, Key } = await import('sealwax');
+  const own = (path) => import(new URL(path, import.meta.resolve('sealwax')).href);
+  const [{ Engine }, raw, { memory }] = await Promise.all(
+    ['mcp/engine.js', 'raw.js', 'module.js'].map(own),
+  );
+  const keys = Key.generate().toText();
+  const codec = new Codec({ keys, audience: 'https://mcp.example.com', payloadLimit: 1 << 20 });
+  const engine = new Engine(codec, {});
+  const begun = (message, principal = ALICE) => engine.request(message, 'nextCursor', principal);
+  const list = { method: 'tools/list' };
+
+  for (const cursor of [
+    ...['', '2', '\ufeffwith a mark', 'Grüße', '𝔘𝔫𝔦𝔠𝔬𝔡𝔢', '\0'],
+    ...['x'.repeat(100_000), `${'x'.repeat(100_000)}é`, 'é'.repeat(10_000)],
+  ]) {
+    const page = begun(list);
+    assert.deepEqual([page.first.step, page.first.opened], ['deliver', undefined]);
+    const { step, result } = page.result({ nextCursor: cursor });
+    assert.equal(step, 'respond');
+    page.free();
+    const next = begun({ ...list, token: result.nextCursor });
+    assert.equal(next.first.opened, cursor);
+    next.free();
+    const mallory = begun({ ...list, token: result.nextCursor }, [undefined, undefined, 'mallory']);
+    assert.equal(mallory.first.refused[0].code, 'principal_mismatch');
+    mallory.free();
+  }
+
+  // Each text is told from the ones beside it, absent ones and values that are no texts.
+  const call = { method: 'tools/call', target: 'Grüße', args: '{"id":"é"}' };
+  const asked = begun(call);
+  const token = asked.sealState('{"secret":"told to nobody"}');
+  asked.free();
+  const answered = begun({ ...call, token });
+  assert.equal(answered.first.opened, '{"secret":"told to nobody"}');
+  assert.deepEqual(answered.result({}), { step: 'respond', result: undefined });
+  assert.throws(() => answered.result({}), { code: 'invalid_argument' });
+  answered.free();
+  assert.throws(() => answered.result({}), { code: 'invalid_argument' });
+  for (const [other, code] of [
+    [{ ...call, token: true }, 'malformed'],
+    [{ ...call, target: undefined, token }, 'invalid_request'],
+    [{ ...call, target: 'Grüß', token }, 'unauthentic'],
+    [{ ...call, args: undefined, token }, 'unauthentic'],
+  ]) {
+    const refused = begun(other);
+    assert.deepEqual(
+      refused.first.refused.map(({ code }) => code),
+      [code],
+    );
+    refused.free();
+  }
+  const unknown = begun(call, [undefined, undefined, undefined]);
+  assert.equal(unknown.first.refused[0].code, 'invalid_argument');
+  unknown.free();
+  const nobody = engine.request(call, 'requestState', undefined);
+  assert.equal(nobody.first.step, 'identify');
+  assert.equal(nobody.principal({ anonymous: true }).step, 'deliver');
+  nobody.free();
+
+  const held = new TextDecoder('latin1').decode(new Uint8Array(memory(), raw.shared(0), 1 << 12));
+  assert.ok(!held.includes('secret') && !held.includes('alice'));
+  assert.equal(raw.exchanges(), 0);
+}
+
+if (process.env.WITHOUT_BUFFER) {
+  delete globalThis.Buffer;
+  await tried();
+} else {
+  test('with a Buffer', tried);
+  test('without one', () => {
+    const file = fileURLToPath(import.meta.url);
+    execFileSync(process.execPath, [file], { env: { ...process.env, WITHOUT_BUFFER: '1' } });
+  });
+}
