@@ -27,9 +27,9 @@ export function requestContext(
   method: string,
   target: string,
   args?: unknown,
-  binding: { readonly only?: readonly string[] | undefined } = {},
+  binding?: { readonly only?: readonly string[] | undefined },
 ): Uint8Array {
-  const chosen = optional(names, 'only', options(binding, 'only').only);
+  const chosen = binding === undefined ? binding : chosenBy(binding);
   const written = args === undefined ? undefined : json('arguments', args);
   return shared.requestContext(text('method', method), text('target', target), written, chosen);
 }
@@ -44,11 +44,15 @@ export function requestContextFromJson(
   method: string,
   target: string,
   args: string,
-  binding: { readonly only?: readonly string[] | undefined } = {},
+  binding?: { readonly only?: readonly string[] | undefined },
 ): Uint8Array {
-  const chosen = optional(names, 'only', options(binding, 'only').only);
+  const chosen = binding === undefined ? binding : chosenBy(binding);
   const checked = text('arguments', args);
   return shared.requestContext(text('method', method), text('target', target), checked, chosen);
+}
+
+function chosenBy(binding: unknown): string | undefined {
+  return optional(names, 'only', options(binding, 'only').only);
 }
 
 /**

@@ -28,7 +28,7 @@ export class View {
 
   /** Returns a sealer for the `requestState` of a request; `context` is its {@link requestContext}. */
   requestState(context: Uint8Array): Sealer<'request-state'> {
-    return this.#sealer({ kind: 'request-state', context: copy(context) });
+    return this.#sealer({ kind: 'request-state', context: bytes('context', context) });
   }
 
   /** Returns a sealer for self-contained sessions, such as an `Mcp-Session-Id`, which cannot be renewed. */
@@ -59,7 +59,7 @@ export class View {
       kind: 'custom',
       label: text('label', label),
       sessionId: optional(text, 'sessionId', sessionId),
-      context: context === undefined ? undefined : copy(context),
+      context: optional(bytes, 'context', context),
     });
   }
 
@@ -127,9 +127,4 @@ export class View {
   #sealer<K extends Kind>(purpose: Purpose<K>): Sealer<K> {
     return new Sealer(this.#raw, purpose);
   }
-}
-
-/** Copies a context: a later change of the caller's array must not change a binding. */
-function copy(context: unknown): Uint8Array {
-  return new Uint8Array(bytes('context', context));
 }
