@@ -75,13 +75,20 @@ impl Script {
         // Each is made when it is first asked for: the common part stands in the program once.
         static WHOLE: [OnceLock<String>; 4] = [const { OnceLock::new() }; 4];
         WHOLE[self as usize].get_or_init(|| {
-            let own = match self {
-                Self::Open => include_str!("open.lua"),
-                Self::Admit => include_str!("admit.lua"),
-                Self::Commit => include_str!("commit.lua"),
-                Self::Revoke => include_str!("revoke.lua"),
+            let fence = include_str!("fence.lua");
+            let [fence, own] = match self {
+                Self::Open => [fence, include_str!("open.lua")],
+                Self::Admit => [fence, include_str!("admit.lua")],
+                Self::Commit => ["", include_str!("commit.lua")],
+                Self::Revoke => ["", include_str!("revoke.lua")],
             };
-            [include_str!("prelude.lua"), own].concat()
+            [
+                include_str!("prelude.lua"),
+                fence,
+                own,
+                include_str!("finish.lua"),
+            ]
+            .concat()
         })
     }
 
@@ -89,10 +96,10 @@ impl Script {
     #[must_use]
     pub fn sha1(self) -> &'static str {
         match self {
-            Self::Open => "4941dc20f4acc3c3040f041e53328949ab8be514",
-            Self::Admit => "3876971105b60cca942f2c5025b1b4803ae1bd79",
-            Self::Commit => "c655336b026022a22895d34bc9bf7f3accfcd7bd",
-            Self::Revoke => "10cfd8f75b12980ca3b08cc6a17a9f447615aa0e",
+            Self::Open => "bf82dd7391df431ca750bc89f8f8dd2d8878d98c",
+            Self::Admit => "46dc531d22eb73f7f84926d4d2878665b237f53b",
+            Self::Commit => "e8bffb1f491b87b3ec37ab1c75c782d07f4aeb7b",
+            Self::Revoke => "acc604a8f3770770db7f329f1d0139dabcc68546",
         }
     }
 }
