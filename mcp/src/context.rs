@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answer::{Answer, FIELD_LIMIT, Profile};
+use crate::caller::Caller;
 use crate::guard::{Guard, Ledger};
 use crate::input::Failed;
 use crate::ledger::{Confirmation, Done, Reply as LedgerReply};
@@ -33,16 +34,6 @@ pub(super) enum Awaited {
     Caller,
     /// The ledger is being opened.
     Opening(Pending),
-}
-
-/// An identified caller.
-#[derive(Clone)]
-pub(super) struct Caller {
-    /// The codec, scoped to the caller.
-    view: Arc<View>,
-    /// The ledger's mark of the caller.
-    mark: Arc<str>,
-    anonymous: bool,
 }
 
 /// The subject of a refusal.
@@ -137,15 +128,7 @@ impl Context {
     pub fn identify(&mut self, found: Result<Option<Principal>, Failed>) -> Result<(), Reason> {
         let found = found.map_err(|Failed(why)| Error::argument(why))?;
         let principal = found.ok_or(Reason::Unauthenticated)?;
-        let settings = self.guard.settings();
-        let ledger = settings.ledger.as_ref();
-        self.caller = Some(Caller {
-            view: Arc::new(settings.codec.view(&principal)?),
-            mark: ledger
-                .map_or_else(String::new, |ledger| ledger.names.mark(&principal))
-                .into(),
-            anonymous: principal.parts().is_none(),
-        });
+        self.caller = Some(self.guard.caller(principal)?);
         Ok(())
     }
 

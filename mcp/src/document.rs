@@ -7,6 +7,7 @@ mod event;
 mod handle;
 mod ledger;
 mod message;
+mod plain;
 mod read;
 mod redis;
 mod settings;
@@ -16,10 +17,11 @@ mod types;
 
 use serde::Serialize;
 
-pub use event::on;
+pub use event::{Members, on};
 pub use handle::{fork, handle};
 pub use ledger::{judge, run};
 pub use message::{message, revoke, transport};
+pub use plain::{Next, request, result};
 pub use redis::{answered, dialogue};
 pub use settings::guard;
 

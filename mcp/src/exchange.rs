@@ -203,6 +203,12 @@ impl Exchange {
         self.flow.request_mut()?.seal_state(&self.context, json)
     }
 
+    /// Returns whether anything was refused, or failed, since the last call of [`refused`](Self::refused).
+    #[cfg(feature = "documents")]
+    pub(super) fn was_refused(&self) -> bool {
+        !self.context.refused.is_empty()
+    }
+
     /// Returns the members of the request that carry a token.
     #[cfg(feature = "documents")]
     pub(super) fn token_fields(&self) -> Option<TokenFields> {

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::caller::{Caller, Callers};
 use crate::ledger::{Command, Namespace};
+use crate::members::Millis;
 use crate::settings::{LedgerSettings, SessionSettings, TransportSettings, check};
 use crate::text::canonical;
 use sealwax::{Codec, Error, Principal, RequestContext, View};
@@ -29,6 +31,7 @@ pub(super) struct Settings {
     pub has_accept: bool,
     pub time_limit: Duration,
     pub ledger: Option<Ledger>,
+    callers: Callers,
 }
 
 impl Settings {
@@ -71,6 +74,14 @@ impl Guard {
         }
     }
 
+    /// Returns whether the exchange of some messages may begin late, once something leaves for them, or
+    /// their handler uses a handle: notifications, and requests that bring no token and
+    /// [need no caller](crate::TokenFields::needs_caller). Until then there is nothing to check.
+    #[must_use]
+    pub fn defers(&self) -> bool {
+        self.settings().sessions.is_none()
+    }
+
     /// Returns the command that opens the ledger, if it is not open. Only one message in `pause`
     /// seconds gets it; each one does if `pause` is 0.
     pub(super) fn opens_ledger(&self, pause: u32) -> Option<Command> {
@@ -93,6 +104,23 @@ impl Guard {
         if let Some(ledger) = &self.settings().ledger {
             ledger.opens.store(OPEN, Ordering::Relaxed);
         }
+    }
+
+    pub(super) fn caller(&self, principal: Principal) -> Result<Caller, Error> {
+        let Settings {
+            codec,
+            ledger,
+            callers,
+            ..
+        } = self.settings();
+        callers.get(principal, |principal| {
+            let mark = ledger.as_ref().map(|ledger| ledger.names.mark(principal));
+            Ok(Caller {
+                view: Arc::new(codec.view(principal)?),
+                mark: mark.unwrap_or_default().into(),
+                anonymous: principal.parts().is_none(),
+            })
+        })
     }
 
     pub(super) fn ledger(&self) -> Result<&Ledger, Error> {
@@ -224,7 +252,7 @@ impl GuardBuilder {
         if !(Duration::from_millis(1)..=LONGEST_WAIT).contains(&self.time_limit) {
             return Err(Error::argument(format!(
                 "time limit: expected at least a millisecond and at most 60 seconds, found {} ms",
-                self.time_limit.as_millis()
+                Millis::of(self.time_limit)
             )));
         }
         if self.transport.idle.is_some() && self.ledger.is_none() {
@@ -247,6 +275,7 @@ impl GuardBuilder {
             has_accept: self.has_accept,
             time_limit: self.time_limit,
             ledger,
+            callers: Callers::default(),
         })))
     }
 }

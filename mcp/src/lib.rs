@@ -101,6 +101,7 @@
 
 mod admission;
 mod answer;
+mod caller;
 mod context;
 #[cfg(feature = "documents")]
 pub mod document;

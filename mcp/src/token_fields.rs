@@ -40,6 +40,13 @@ impl TokenFields {
         ["resultType", "cacheScope", "ttlMs", self.result]
     }
 
+    /// Returns whether a request needs its caller even if it brings no token: its handler may make one,
+    /// and must not run if nobody could open that.
+    #[must_use]
+    pub fn needs_caller(self) -> bool {
+        self.kind == Kind::RequestState
+    }
+
     /// Returns the members of the requests of `method`. A notification carries no token.
     #[must_use]
     pub fn for_method(method: &str) -> Option<Self> {

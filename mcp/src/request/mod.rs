@@ -181,7 +181,7 @@ impl Request {
         let has_token = !self.token.is_absent();
         // A handler that may write a state must not run without a caller.
         if let Some(fields) = self.fields
-            && (has_token || fields.kind == Kind::RequestState)
+            && (has_token || fields.needs_caller())
         {
             let view = context.view()?;
             // A handler must not run if the state that it may write could not be sealed. What names no

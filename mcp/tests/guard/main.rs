@@ -12,6 +12,8 @@ mod ledger;
 mod ledger_vectors;
 mod matching;
 mod messages;
+#[cfg(feature = "documents")]
+mod plain;
 mod random;
 mod transcripts;
 mod world;

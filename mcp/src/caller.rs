@@ -1,0 +1,87 @@
+//! Identified callers. The most recent ones are kept: the next request of a user computes no tags.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sealwax::{Error, Principal, View};
+
+/// An identified caller.
+#[derive(Clone)]
+pub(super) struct Caller {
+    /// The codec, scoped to the caller.
+    pub view: Arc<View>,
+    /// The ledger's mark of the caller.
+    pub mark: Arc<str>,
+    pub anonymous: bool,
+}
+
+/// The most recent callers, at most [`ROOM`].
+#[derive(Default)]
+pub(super) struct Callers(Mutex<HashMap<Principal, Caller>>);
+
+const ROOM: usize = 64;
+
+impl Callers {
+    /// Returns the caller of a principal; `identify` makes it, unless it is kept.
+    pub fn get(
+        &self,
+        principal: Principal,
+        identify: impl FnOnce(&Principal) -> Result<Caller, Error>,
+    ) -> Result<Caller, Error> {
+        // Whatever panics elsewhere leaves the map whole.
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(caller) = lock().get(&principal) {
+            return Ok(caller.clone());
+        }
+        let caller = identify(&principal)?;
+        let mut kept = lock();
+        if kept.len() == ROOM {
+            kept.clear();
+        }
+        kept.insert(principal, caller.clone());
+        Ok(caller)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Caller, Callers, ROOM};
+    use sealwax::{Codec, Error, Key, KeyRing, Principal};
+    use std::cell::Cell;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_most_recent_are_kept_and_no_failures() {
+        let secret: Vec<u8> = (0..32).collect();
+        let key = Key::from_secret(&secret).unwrap();
+        let ring = KeyRing::new([key]).unwrap();
+        let codec = Codec::builder(ring, "https://mcp.example.com");
+        let codec = codec.build().unwrap();
+        let made = Cell::new(0);
+        let callers = Callers::default();
+        let get = |subject: &str| {
+            callers.get(Principal::subject(subject), |principal| {
+                made.set(made.get() + 1);
+                Ok(Caller {
+                    view: Arc::new(codec.view(principal)?),
+                    mark: subject.into(),
+                    anonymous: false,
+                })
+            })
+        };
+        assert_eq!(&*get("alice").unwrap().mark, "alice");
+        assert_eq!(&*get("bob").unwrap().mark, "bob");
+        assert_eq!(&*get("alice").unwrap().mark, "alice");
+        assert_eq!(made.get(), 2);
+        for _ in 0..2 {
+            assert!(matches!(get(""), Err(Error::InvalidArgument(_))));
+        }
+        assert_eq!(made.get(), 4);
+        for at in 0..2 * ROOM {
+            get(&at.to_string()).unwrap();
+            assert!(callers.0.lock().unwrap().len() <= ROOM);
+        }
+        get("alice").unwrap();
+        assert_eq!(made.get(), 5 + 2 * ROOM);
+    }
+}

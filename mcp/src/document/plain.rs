@@ -1,0 +1,97 @@
+//! The two calls that every request has, without documents: writing and reading these takes longer
+//! than what the engine does.
+
+use super::event::Members;
+use super::step::written;
+use crate::exchange::Exchange;
+use crate::guard::Guard;
+use crate::input::{Event, Message};
+use crate::step::{Deliver, Report, Respond, Step};
+use crate::token_fields::TokenFields;
+use sealwax::Error;
+
+/// What an adapter does next: a step, or the short form of the ones that most requests have.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A step, as a document.
+    Step(String),
+    /// `deliver` with nothing but `opened`. The result is reported if it has the member that
+    /// [`TokenFields::result`] names, with all its [`members`](TokenFields::members).
+    Deliver(Option<String>),
+    /// `respond` with this token for that member of the result; `None` changes nothing.
+    Respond(Option<String>),
+}
+
+/// Begins the exchange of a message at the SDK's handlers.
+#[must_use]
+pub fn request(guard: &Guard, message: Message<'_>) -> (Exchange, Next) {
+    let (mut exchange, step) = guard.message(message);
+    let fields = exchange.token_fields();
+    let next = next(&mut exchange, fields, step);
+    (exchange, next)
+}
+
+/// Reports the result of a delivered message.
+///
+/// # Errors
+///
+/// As [`Exchange::on`].
+pub fn result(exchange: &mut Exchange, members: Members<'_>) -> Result<Next, Error> {
+    // An exchange that ends forgets them.
+    let fields = exchange.token_fields();
+    let step = exchange.on(Event::Result(members.result()))?;
+    Ok(next(exchange, fields, step))
+}
+
+fn next(exchange: &mut Exchange, fields: Option<TokenFields>, step: Step) -> Next {
+    if exchange.was_refused() {
+        return Next::Step(written(exchange, fields, &step));
+    }
+    let reported = fields.map_or(Report::Never, |fields| Report::Member(fields.result));
+    match step {
+        Step::Deliver(mut deliver) if deliver.is_plain(reported) => {
+            Next::Deliver(deliver.opened.take())
+        }
+        Step::Respond(mut respond) if respond.is_plain() => Next::Respond(respond.token.take()),
+        step => Next::Step(written(exchange, fields, &step)),
+    }
+}
+
+impl Deliver {
+    /// Returns whether it holds nothing but `opened`.
+    fn is_plain(&self, reported: Report) -> bool {
+        let Self {
+            opened: _,
+            builtin_result: None,
+            negotiated: None,
+            token_id: None,
+            expires_at: None,
+            version: None,
+            add_session_id: None,
+            report,
+            within: _,
+        } = self
+        else {
+            return false;
+        };
+        *report == reported
+    }
+}
+
+impl Respond {
+    /// Returns whether it holds nothing but the token.
+    fn is_plain(&self) -> bool {
+        matches!(
+            self,
+            Self {
+                token: _,
+                metadata: None,
+                cache_scope: None,
+                ttl_ms: None,
+                declare: false,
+                header: None,
+                timeout: None,
+            }
+        )
+    }
+}

@@ -1,0 +1,209 @@
+//! The calls without documents, which say the same as those with.
+
+use std::time::Duration;
+
+use sealwax::Principal;
+use sealwax_mcp::document::{self, Members, Next};
+use sealwax_mcp::{ClientValue, Exchange, Failed, Guard, Message};
+use serde_json::{Value, json};
+
+use crate::common::Clock;
+
+fn guard(settings: &Value) -> Guard {
+    let codec = Clock::at_ms(1_800_000_000_000).codec();
+    document::guard(codec, &settings.to_string()).unwrap()
+}
+
+fn alice() -> Option<Result<Principal, Failed>> {
+    Some(Ok(Principal::subject("alice")))
+}
+
+fn call(token: ClientValue<'_>) -> Message<'_> {
+    Message {
+        method: "tools/call",
+        target: Some("play"),
+        arguments: Some(r#"{"id": 7}"#),
+        token,
+        principal: alice(),
+        ..Message::default()
+    }
+}
+
+fn list(token: ClientValue<'_>) -> Message<'_> {
+    Message {
+        method: "tools/list",
+        token,
+        ..Message::default()
+    }
+}
+
+const ASKS_BACK: Members<'_> = Members {
+    result_type: ClientValue::Text("input_required"),
+    cache_scope: ClientValue::Absent,
+    has_ttl: false,
+    token: ClientValue::Text(r#"{"round":1}"#),
+};
+
+fn sealed(exchange: &mut Exchange, members: Members<'_>) -> String {
+    match document::result(exchange, members).unwrap() {
+        Next::Respond(Some(token)) => token,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns a step that is a document.
+fn step(next: Next) -> Value {
+    match next {
+        Next::Step(step) => serde_json::from_str(&step).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_state_is_sealed_and_opened() {
+    let guard = guard(&json!({}));
+    let (mut exchange, next) = document::request(&guard, call(ClientValue::Absent));
+    assert_eq!(next, Next::Deliver(None));
+    let token = sealed(&mut exchange, ASKS_BACK);
+    let (mut exchange, next) = document::request(&guard, call(ClientValue::Text(&token)));
+    assert_eq!(next, Next::Deliver(Some(r#"{"round":1}"#.into())));
+    let next = document::result(&mut exchange, Members::default()).unwrap();
+    assert_eq!(next, Next::Respond(None));
+    // It is over.
+    assert!(document::result(&mut exchange, Members::default()).is_err());
+    // The same as by documents.
+    let message = json!({"method": "tools/call", "target": "play", "token": token,
+                         "principal": {"subject": "alice"}});
+    let (_, next) = document::message(&guard, &message.to_string(), Some(r#"{"id":7}"#));
+    let next: Value = serde_json::from_str(&next).unwrap();
+    assert_eq!(
+        (&next["step"], &next["opened"]),
+        (&json!("deliver"), &json!(r#"{"round":1}"#))
+    );
+}
+
+#[test]
+fn a_cursor_is_sealed_and_opened() {
+    let guard = guard(&json!({}));
+    for (cache_scope, principal) in [
+        // Any user's: nobody is asked who the caller is.
+        (ClientValue::Text("public"), None),
+        (ClientValue::Text("private"), alice()),
+        (ClientValue::Other, alice()),
+    ] {
+        let page = Members {
+            cache_scope,
+            has_ttl: true,
+            token: ClientValue::Text("2"),
+            ..Members::default()
+        };
+        let message = |token| Message {
+            principal: principal.clone(),
+            ..list(token)
+        };
+        let (mut exchange, next) = document::request(&guard, message(ClientValue::Absent));
+        assert_eq!(next, Next::Deliver(None));
+        let token = sealed(&mut exchange, page);
+        let message = Message {
+            principal: alice(),
+            ..list(ClientValue::Text(&token))
+        };
+        let (_, next) = document::request(&guard, message);
+        assert_eq!(next, Next::Deliver(Some("2".into())));
+    }
+}
+
+#[test]
+fn every_other_step_is_a_document() {
+    let guard = guard(&json!({}));
+    let unknown = Message {
+        principal: None,
+        ..call(ClientValue::Absent)
+    };
+    let (mut exchange, next) = document::request(&guard, unknown);
+    assert_eq!(step(next)["step"], "identify");
+    let event = json!({"principal": {"subject": "alice"}}).to_string();
+    let deliver = document::on(&mut exchange, &event, None).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Value>(&deliver).unwrap()["step"],
+        "deliver"
+    );
+
+    let (_, next) = document::request(&guard, call(ClientValue::Other));
+    let refused = step(next);
+    assert_eq!(refused["error"]["code"], -32602);
+    assert_eq!(refused["refused"][0]["code"], "malformed");
+
+    // A number that is not the same everywhere.
+    let unbound = Message {
+        arguments: Some(r#"{"id": 9007199254740993}"#),
+        ..call(ClientValue::Absent)
+    };
+    let (_, next) = document::request(&guard, unbound);
+    assert_eq!(step(next)["refused"][0]["code"], "invalid_request");
+
+    let complete = Members {
+        result_type: ClientValue::Text("complete"),
+        ..ASKS_BACK
+    };
+    let (mut exchange, _) = document::request(&guard, call(ClientValue::Absent));
+    let next = document::result(&mut exchange, complete).unwrap();
+    assert_eq!(step(next)["error"]["code"], -32603);
+}
+
+#[test]
+fn what_a_ledger_must_judge_is_asked() {
+    let guard = guard(&json!({"ledger": {}}));
+    let (_, next) = document::request(&guard, call(ClientValue::Absent));
+    assert_eq!(step(next)["step"], "ledger");
+}
+
+#[test]
+fn what_is_delivered_beside_a_failure_is_a_document() {
+    let guard = guard(&json!({"ledger": {}}));
+    // A wrapper has used up the time, so that the ledger cannot be opened.
+    let late = Message {
+        within: Some(Duration::ZERO),
+        ..call(ClientValue::Absent)
+    };
+    let delivered = step(document::request(&guard, late).1);
+    assert_eq!(delivered["step"], "deliver");
+    assert_eq!(delivered["refused"][0]["code"], "ledger_unavailable");
+}
+
+#[test]
+fn what_a_session_may_change_is_a_document() {
+    let guard = guard(&json!({"sessions": {}}));
+    let initialize = Message {
+        method: "initialize",
+        ..Message::default()
+    };
+    let (mut exchange, next) = document::request(&guard, initialize);
+    assert_eq!(step(next)["report"], true);
+    let next = document::result(&mut exchange, Members::default()).unwrap();
+    assert!(step(next)["result"]["capabilities"].is_object());
+}
+
+/// What is not begun may be begun late, for there is nothing to check before.
+#[test]
+fn what_is_deferred_asks_nothing() {
+    let begun_late = |settings: Value, message: Message<'_>| {
+        let guard = guard(&settings);
+        guard.defers() && document::request(&guard, message).1 == Next::Deliver(None)
+    };
+    let notification = || Message {
+        method: "notifications/progress",
+        notification: true,
+        ..Message::default()
+    };
+    for settings in [
+        json!({}),
+        json!({"ledger": {}}),
+        json!({"hasAccept": true, "timeLimitMs": 5}),
+        json!({"only": {"play": ["id"]}}),
+    ] {
+        assert!(begun_late(settings.clone(), list(ClientValue::Absent)));
+        assert!(begun_late(settings, notification()));
+    }
+    assert!(!guard(&json!({"sessions": {}})).defers());
+}
