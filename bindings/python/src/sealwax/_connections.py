@@ -26,8 +26,16 @@ class Connection:
         self._connection, self._release = connection, release
 
     async def execute(self, *command: Any) -> dict[str, Any]:
-        """Send a command, and return the answer in the form of the core."""
+        """Send a command, and return its answer."""
+        await self.send(*command)
+        return await self.answer()
+
+    async def send(self, *command: Any) -> None:
+        """Send a command, of which the answer is taken later."""
         await self._connection.send_command(*command)
+
+    async def answer(self) -> dict[str, Any]:
+        """Return the next answer in the form of the core."""
         try:
             found = await self._connection.read_response()
         except Exception as error:

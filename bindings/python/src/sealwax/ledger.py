@@ -241,8 +241,11 @@ class Redis:
             logger.warning("ledger: %s", warning)
         self.warnings = warned
         # Otherwise the first commands would take two round trips. A server may refuse it.
-        for name in ("open", "admit", "commit", "revoke"):
-            await connection.execute("SCRIPT", "LOAD", _text(name))
+        scripts = ("open", "admit", "commit", "revoke")
+        for name in scripts:
+            await connection.send("SCRIPT", "LOAD", _text(name))
+        for _ in scripts:
+            await connection.answer()
 
     async def _talk(
         self, connection: Connection, command: Command, first: Any = None, rounds: int = 9
