@@ -96,10 +96,10 @@ impl Script {
     #[must_use]
     pub fn sha1(self) -> &'static str {
         match self {
-            Self::Open => "bf82dd7391df431ca750bc89f8f8dd2d8878d98c",
-            Self::Admit => "46dc531d22eb73f7f84926d4d2878665b237f53b",
-            Self::Commit => "e8bffb1f491b87b3ec37ab1c75c782d07f4aeb7b",
-            Self::Revoke => "acc604a8f3770770db7f329f1d0139dabcc68546",
+            Self::Open => "330a5cfaae08df9aeeccf5a741fe369caaab2db1",
+            Self::Admit => "c216105b68ebb0e888388c00958d701a98206b1f",
+            Self::Commit => "a0a33e7d7c7f7492fc8285ccfa49e12d28957f8a",
+            Self::Revoke => "389b514f97cc212fea3d9f04b819d9b4548b5bef",
         }
     }
 }

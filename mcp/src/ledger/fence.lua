@@ -17,9 +17,9 @@ local evictions = began and fence and type(told) == 'string' and find(told, '\ne
 local master = evictions and find(told, '\nrole:master\r', evictions, true)
 local id = master and find(told, '\nmaster_replid:', master, true)
 if id then
-  local known, run = match(fence, '^(%d+) %w+()%.')
+  local known, from = match(fence, '^(%d+) %w+()%.')
   local same = '.' .. match(told, '^%w*', id + 15) .. '.' .. match(told, '^%d*', evictions + 14) .. ' ' .. clock
-  since = known and string.sub(fence, run) == same and tonumber(known)
+  since = known and string.sub(fence, from) == same and tonumber(known)
 end
 
 if not since then
@@ -31,7 +31,8 @@ if not since then
     end
     since, last = tonumber(since), tonumber(last)
   end
-  local server, run, evicted = process()
+  local server, evicted
+  told, run, server, evicted = process()
   local lost = not began or (last and last > now + 300)
   if of and of ~= run then
     -- Another process has evicted none of its keys before it started.

@@ -1,7 +1,8 @@
 -- How each script begins; `finish.lua` is how it ends. `mcp/src/ledger/judge.rs` does the same for stores with transactions.
--- Every run makes the functions anew, so there is one.
+-- Every run makes its functions anew: there is one, and it has no variables of others, which would cost more.
 
 local call, find, match = redis.call, string.find, string.match
+local KEYS, ARGV = KEYS, ARGV
 
 -- The store's clock, in Unix seconds: as a text, and as a number.
 local clock = call('TIME')[1]
@@ -15,30 +16,29 @@ local reply, ends = { 'ok' }, false
 -- The form of a number, and of a session's latest state: its token, its generation, its end, and its text.
 local NUMBER, HEAD = '^%d+$', '^(%S*) (%d+) (%d+) (%S*)$'
 
--- What INFO says. If a member is missing, a fail-over may go unnoticed (`blind`), and a replica must confirm each command.
-local told, blind
+-- What INFO says; and the store's process, its last promotion, and how many keys it evicted, or '-' if a member is missing.
+local told, run
 
--- Returns which process the store is, since which promotion, and how many keys it evicted. A server that was promoted, failed
--- over, and is promoted again keeps its `run_id`; the other id changes at each promotion.
+-- Returns both, and the process and the number of evictions once more. A server that was promoted, failed over, and is promoted
+-- again keeps its `run_id`; the other id changes at each promotion.
 local function process()
-  told = redis.pcall('INFO', 'server', 'stats', 'replication')
-  if type(told) ~= 'string' then
+  local info = redis.pcall('INFO', 'server', 'stats', 'replication')
+  if type(info) ~= 'string' then
     -- Before Redis 7 one call has one section. Some services forbid INFO in scripts.
-    told = ''
+    info = ''
     for _, section in ipairs({ 'server', 'stats', 'replication' }) do
       local one = redis.pcall('INFO', section)
-      told = told .. (type(one) == 'string' and one or '')
+      info = info .. (type(one) == 'string' and one or '')
     end
   end
   local function member(name)
-    local _, at = find(told, name, 1, true)
-    return at and match(told, '^%w+', at + 1)
+    local _, at = string.find(info, name, 1, true)
+    return at and string.match(info, '^%w+', at + 1)
   end
   local server, evicted, id = member('run_id:'), member('evicted_keys:'), member('master_replid:')
   if not (server and id and evicted) then
-    blind = true
-    return '-', '-', 0
+    return info, '-', '-', 0
   end
-  return server, server .. '.' .. id .. '.' .. evicted, tonumber(evicted)
+  return info, server .. '.' .. id .. '.' .. evicted, server, tonumber(evicted)
 end
 
