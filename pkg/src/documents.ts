@@ -40,6 +40,7 @@ export interface DialogueStep {
   readonly done?: readonly string[] | undefined;
   readonly failed?: string | undefined;
   readonly own?: boolean | undefined;
+  readonly plain?: string | undefined;
   readonly send?: readonly string[] | undefined;
   readonly unfit?: string | undefined;
   readonly warned?: readonly string[] | undefined;

@@ -6,13 +6,14 @@ import re
 import sys
 
 import redis
-from servers import Valkey
+from servers import Valkey, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def lua(name: str) -> str:
-    return "".join((ROOT / f"mcp/src/ledger/{part}.lua").read_text() for part in ("prelude", name))
+    parts = ["prelude", *(["fence"] if name in ("open", "admit") else []), name, "finish"]
+    return "".join((ROOT / f"mcp/src/ledger/{part}.lua").read_text() for part in parts)
 
 
 def processes(server: redis.Redis) -> dict[str, str]:
@@ -60,12 +61,46 @@ def play(server: redis.Redis, case: dict, run: dict[str, str]) -> str | None:
     return None if left == after else f"found {left}, expected {after}"
 
 
+def a_replica_that_takes_writes() -> str | None:
+    """It has all that its master's fence says of it but the process, and may lack what the master wrote last."""
+    keys = [f"swl1:{{0123456789abcdef}}:{part}" for part in ("began", "fence", "p:x", "u:r:1", "e:r:1")]
+    with Valkey(repl_diskless_sync_delay="0") as master, Valkey(replica_read_only="no") as replica:
+        replica.follow(master.port)
+        run = processes(master.client)["RUN"]
+        reply = now = None
+        while now is None or now != int(replica.client.time()[0]):
+            now = int(master.client.time()[0])
+            master.client.mset({keys[0]: 0, keys[1]: f"0 {run} {now}"})
+            wait_until(lambda now=now: replica.client.get(keys[1]) == f"0 {run} {now}")
+            args = ["at1", "0", "0", "once", now, now, 0, "", "", ""]
+            reply = replica.client.eval(lua("admit"), len(keys), *keys, *args)
+    return None if reply == ["unknown", "0", "0"] else f"a replica that takes writes: {reply}"
+
+
+def a_process_with_the_data_of_another() -> str | None:
+    """Within a second the fence goes by `master_replid`: what a process finds in its file is not its own."""
+    with Valkey(repl_diskless_sync_delay="0") as master, Valkey(repl_diskless_sync_delay="0") as replica:
+        replica.follow(master.port)
+        servers = (master, replica)
+        before = [server.client.info("replication")["master_replid"] for server in servers]
+        for server in servers:
+            wait_until(lambda server=server: not server.client.info("persistence")["rdb_bgsave_in_progress"])
+            server.client.save()
+        for server in servers:
+            server.kill()
+            server.start()
+        after = [server.client.info("replication")["master_replid"] for server in servers]
+    # A replica has that of its master, as long as it is one.
+    return None if before[0] == before[1] and len({*before, *after}) == 3 else f"processes: {before}, {after}"
+
+
 def main() -> None:
     cases = json.loads((ROOT / "tests/vectors/ledger.json").read_text())["cases"]
     with Valkey() as started:
         server = started.client
         run = processes(server)
-        failed = [f"{json.dumps(case)}\n{found}" for case in cases if (found := play(server, case, run))]
+        failed = [f"{json.dumps(case)}\n{found}\n" for case in cases if (found := play(server, case, run))]
+    failed += filter(None, [a_replica_that_takes_writes(), a_process_with_the_data_of_another()])
     print("\n".join(failed) + f"{len(cases) - len(failed)} passed, {len(failed)} failed")
     sys.exit(bool(failed))
 

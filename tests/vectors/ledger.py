@@ -206,8 +206,8 @@ class Cases:
             *[f"{at(-10000)} RUN {at(-5)}"] * 10,
             f"{at(-10000)} RUN {at(0)}",
             f"{at(-10000)} OTHER {at(-5)}",
-            f"{at(-10000)} PROMOTED {at(-5)}",
-            f"{at(-10000)} EVICTED {at(-5)}",
+            f"{at(-10000)} PROMOTED {at(0)}",
+            f"{at(-10000)} EVICTED {at(0)}",
             f"{at(-10000)} FORMER {at(-5)}",
             f"{at(-500)} RUN {at(50)}",
             f"{at(-500)} RUN {at(300)}",
@@ -223,7 +223,7 @@ class Cases:
     def case(self) -> tuple[str, list, list, list]:
         script = self.pick("admit", "admit", "admit", "admit", "commit", "revoke", "open")
         began, fence = self.fence()
-        mark = self.pick(None, None, None, None, at(-7000), at(0), self.garbage())
+        mark = self.pick(None, None, None, None, at(-7000), at(200), self.garbage())
         keys = [f"{NAMESPACE}:began", f"{NAMESPACE}:fence"]
         if script == "open":
             return script, keys, [began, fence], []

@@ -33,6 +33,9 @@ pub(super) struct DialogueStep<'a> {
     /// The ledger's reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     done: Option<Vec<String>>,
+    /// With `done`: by which digest later commands of this script may be sent without a dialogue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plain: Option<&'static str>,
     /// Why the server must not be a ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     unfit: Option<String>,
@@ -78,7 +81,7 @@ fn written(dialogue: &Dialogue, next: Next) -> String {
     };
     match next {
         Next::Send(Send { args, own }) => (step.send, step.own) = (Some(args), own),
-        Next::Done(reply) => step.done = Some(reply),
+        Next::Done(reply) => (step.done, step.plain) = (Some(reply), dialogue.plain()),
         Next::Unfit(why) => step.unfit = Some(why),
         Next::Failed(why) => step.failed = Some(why),
     }

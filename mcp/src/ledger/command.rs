@@ -75,13 +75,20 @@ impl Script {
         // Each is made when it is first asked for: the common part stands in the program once.
         static WHOLE: [OnceLock<String>; 4] = [const { OnceLock::new() }; 4];
         WHOLE[self as usize].get_or_init(|| {
-            let own = match self {
-                Self::Open => include_str!("open.lua"),
-                Self::Admit => include_str!("admit.lua"),
-                Self::Commit => include_str!("commit.lua"),
-                Self::Revoke => include_str!("revoke.lua"),
+            let fence = include_str!("fence.lua");
+            let [fence, own] = match self {
+                Self::Open => [fence, include_str!("open.lua")],
+                Self::Admit => [fence, include_str!("admit.lua")],
+                Self::Commit => ["", include_str!("commit.lua")],
+                Self::Revoke => ["", include_str!("revoke.lua")],
             };
-            [include_str!("prelude.lua"), own].concat()
+            [
+                include_str!("prelude.lua"),
+                fence,
+                own,
+                include_str!("finish.lua"),
+            ]
+            .concat()
         })
     }
 
@@ -89,10 +96,10 @@ impl Script {
     #[must_use]
     pub fn sha1(self) -> &'static str {
         match self {
-            Self::Open => "4941dc20f4acc3c3040f041e53328949ab8be514",
-            Self::Admit => "3876971105b60cca942f2c5025b1b4803ae1bd79",
-            Self::Commit => "c655336b026022a22895d34bc9bf7f3accfcd7bd",
-            Self::Revoke => "10cfd8f75b12980ca3b08cc6a17a9f447615aa0e",
+            Self::Open => "330a5cfaae08df9aeeccf5a741fe369caaab2db1",
+            Self::Admit => "c216105b68ebb0e888388c00958d701a98206b1f",
+            Self::Commit => "a0a33e7d7c7f7492fc8285ccfa49e12d28957f8a",
+            Self::Revoke => "389b514f97cc212fea3d9f04b819d9b4548b5bef",
         }
     }
 }

@@ -1,29 +1,30 @@
 -- KEYS: the session's head, the key of its end. ARGV: the admitted token and its generation; the
 -- new token, its end, and its text.
-return run(function()
-  if redis.call('GET', KEYS[2]) then
-    refuse('ended')
+if call('GET', KEYS[2]) then
+  return { 'ended' }
+end
+local seen, generation, token, till, state = unpack(ARGV)
+if till ~= '0' and tonumber(till) <= now then
+  return { 'expired' }
+end
+local kept = call('GET', KEYS[1])
+-- The admitted state is gone: the store has forgotten.
+if not kept then
+  return { 'lost' }
+end
+local current, at, before, text = match(kept, HEAD)
+if not current then
+  return { 'broken', KEYS[1] }
+end
+-- Otherwise, an earlier try has written this state.
+if current ~= token then
+  if current ~= seen then
+    return tonumber(at) < tonumber(generation) and { 'lost' } or { 'stale', current, at, text }
   end
-  local seen, generation, token, till, state = unpack(ARGV)
-  generation, till = tonumber(generation), tonumber(till)
-  if till ~= 0 and till <= now then
-    refuse('expired')
+  -- A head lives until the latest end of all states it ever had.
+  if before == '0' or till ~= '0' and tonumber(before) > tonumber(till) then
+    till = before
   end
-  local current = head(KEYS[1])
-  -- The admitted state is gone: the store has forgotten.
-  if not current then
-    refuse('lost')
-  end
-  -- An earlier try has written this state.
-  if current.token == token then
-    return ok(false)
-  end
-  if current.token == seen then
-    put_head(KEYS[1], token, generation + 1, till, state, current)
-  elseif current.generation < generation then
-    refuse('lost')
-  else
-    refuse('stale', current.token, digits(current.generation), current.state)
-  end
-  return ok(false)
-end)
+  local value = token .. ' ' .. generation + 1 .. ' ' .. till .. ' ' .. state
+  writes, many = { KEYS[1], value, till }, 3
+end

@@ -160,6 +160,17 @@ impl Dialogue {
         &self.warned
     }
 
+    /// Returns, after [`Next::Done`], the SHA-1 with which later commands of this script may be sent without a
+    /// dialogue: `EVALSHA`, it, the number of keys, keys and arguments, where `own` is false. The answer `["ok", "0"]` is the
+    /// ledger's reply. With any other, begin a dialogue, and report it in place of that to the first command, if that is
+    /// not `own`. The server is checked as before. If it is `None`, all later commands take a dialogue.
+    #[must_use]
+    pub fn plain(&self) -> Option<&'static str> {
+        let script = self.command.script;
+        let may_be = matches!(script, Script::Admit | Script::Commit);
+        (may_be && !self.store.must_confirm.load(Ordering::Relaxed)).then(|| script.sha1())
+    }
+
     fn send(&self, args: Vec<Cow<'static, str>>) -> Next {
         let own = self.own;
         Next::Send(Send { args, own })
@@ -265,6 +276,8 @@ mod tests {
         let next = dialogue.on(Answer::Error("NOSCRIPT No matching script".into()));
         assert_eq!(sent(&next), ("EVAL", false));
         assert_eq!(dialogue.on(texts(&["ok", "0"])), done(&["ok", "0"]));
+        // The server has it now.
+        assert_eq!(dialogue.plain(), Some(Script::Commit.sha1()));
 
         let (mut dialogue, _) = store.begin(command(Script::Commit, &[]), false);
         let evicts = FIT.replace(
@@ -298,6 +311,7 @@ mod tests {
         assert_eq!(sent(&next), ("EVALSHA", false));
         let reply = done(&["ok", "1", "unconfirmed"]);
         assert_eq!(dialogue.on(texts(&["ok", "1"])), reply);
+        assert_eq!(dialogue.plain(), None);
     }
 
     #[test]
@@ -312,6 +326,8 @@ mod tests {
         let next = dialogue.on(texts(&["ok", "2"]));
         assert_eq!(sent(&next), ("EVALSHA", true));
         assert_eq!(sent(&dialogue.on(texts(&["ok", "2"]))), ("WAIT", true));
+        assert_eq!(dialogue.on(Answer::Number(1)), done(&["ok", "2"]));
+        assert_eq!(dialogue.plain(), None);
         let (_, next) = store.begin(command(Script::Commit, &[]), true);
         assert_eq!(sent(&next), ("EVALSHA", true));
         // Until the ledger is opened at a server that tells.

@@ -1,7 +1,8 @@
 -- KEYS: the principal's mark. ARGV: the seconds to keep it, 0 for ever.
-return run(function()
-  local mark = math.max(number(KEYS[1]) or 0, now)
-  local seconds = tonumber(ARGV[1])
-  write(KEYS[1], digits(mark), seconds == 0 and 0 or mark + seconds)
-  return ok(true)
-end)
+local mark = call('GET', KEYS[1])
+if mark and not find(mark, NUMBER) then
+  return { 'broken', KEYS[1] }
+end
+mark = math.max(tonumber(mark) or 0, now)
+local till = ARGV[1] == '0' and '0' or string.format('%.0f', mark + tonumber(ARGV[1]))
+writes, many, ends = { KEYS[1], string.format('%.0f', mark), till }, 3, true

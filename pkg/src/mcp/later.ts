@@ -35,15 +35,16 @@ export class TimeoutError extends Error {}
  */
 export function within<T>(ms: number, answer: T | PromiseLike<T>): T | Promise<T> {
   if (!isPromiseLike(answer)) return answer;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
+  return new Promise((resolve, reject) => {
     const give = () => reject(new TimeoutError('expected an answer in time'));
     // An answer that arrived while this process was busy is read before the second timer.
-    timer = setTimeout(() => {
+    let timer = setTimeout(() => {
       timer = setTimeout(give, 0);
     }, ms);
+    Promise.resolve(answer)
+      .then(resolve, reject)
+      .then(() => clearTimeout(timer));
   });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

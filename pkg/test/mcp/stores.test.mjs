@@ -179,6 +179,47 @@ test('what answers in another way is no ledger', async () => {
   await fails({ run: () => new Promise(() => {}) }, /found none/);
 });
 
+test('once a server was checked, a command takes no document, and whatever else it answers takes a dialogue', async (t) => {
+  const fit =
+    'redis_version:7.0.0\r\nmaxmemory_policy:noeviction\r\nrun_id:1\r\nmaster_replid:2\r\nevicted_keys:0';
+  let [sent, replies] = [[], []];
+  const sendCommand = async (args) => {
+    sent.push(args);
+    const reply = args[0] === 'INFO' ? fit : (replies.shift() ?? ['ok', '0']);
+    if (reply instanceof Error) throw reply;
+    return reply;
+  };
+  const ledger = new RedisLedger({ sendCommand });
+  const command = { script: 'commit', keys: ['head', 'end'], args: ['a', '0', 'b', '0', 'c'] };
+  const asked = async (...given) => {
+    [sent, replies] = [[], given];
+    return ledger.run(command);
+  };
+  assert.deepEqual(await asked(), ['ok', '0']);
+  const [[info], first] = sent;
+  assert.equal(info, 'INFO');
+  const parsed = t.mock.method(JSON, 'parse');
+  assert.deepEqual(await asked(), ['ok', '0']);
+  assert.deepEqual(sent, [first]);
+  assert.equal(parsed.mock.callCount(), 0);
+  for (const reply of [['lost'], ['ended'], ['stale', 'd', '3', 'e']]) {
+    assert.deepEqual(await asked(reply), reply);
+    assert.deepEqual(sent, [first]);
+  }
+  assert.deepEqual(await asked(new Error('NOSCRIPT no such script')), ['ok', '0']);
+  assert.deepEqual([sent[0], sent[1][0], sent.length], [first, 'EVAL', 2]);
+  assert.deepEqual(await asked(['ok', '1']), ['ok', '1', 'unconfirmed']);
+  assert.deepEqual(sent, [first]);
+  // A fail-over is not noticed any more: nothing more is sent.
+  for (const names of [['EVALSHA'], ['INFO']]) {
+    await assert.rejects(asked(['ok', '2']), LedgerUnfit);
+    assert.deepEqual(
+      sent.map(([name]) => name),
+      names,
+    );
+  }
+});
+
 test('a slow ledger has three tenths of a longer time limit', async () => {
   const memory = ledgerOf({ engine: 'memory' });
   const slow = async (command) => {

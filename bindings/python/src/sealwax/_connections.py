@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
 
     Check: TypeAlias = "Callable[[Connection], Awaitable[None]]"
 
+_T = TypeVar("_T")
 #: The time limit to connect and to check a server, in seconds.
 _CONNECTING = 10.0
 #: How many connections are set up at a time for which nobody waits.
@@ -25,8 +26,16 @@ class Connection:
         self._connection, self._release = connection, release
 
     async def execute(self, *command: Any) -> dict[str, Any]:
-        """Send a command, and return the answer in the form of the core."""
+        """Send a command, and return its answer."""
+        await self.send(*command)
+        return await self.answer()
+
+    async def send(self, *command: Any) -> None:
+        """Send a command, of which the answer is taken later."""
         await self._connection.send_command(*command)
+
+    async def answer(self) -> dict[str, Any]:
+        """Return the next answer in the form of the core."""
         try:
             found = await self._connection.read_response()
         except Exception as error:
@@ -64,13 +73,41 @@ class Connections:
     def __init__(self, client: Any, check: Check) -> None:
         """Take an asynchronous client, and the function that checks its server."""
         self._client, self._check = client, check
+        self._pool = getattr(client, "connection_pool", None)
+        # Some versions want a name that none of them uses, and others warn of it.
+        named = self._pool and inspect.signature(self._pool.get_connection).parameters.get(
+            "command_name"
+        )
+        self._name = ["_"] if named and named.default is named.empty else []
         #: Whether the server may be used. It is checked again after each failure.
         self.is_checked = False
         self._tasks: set[asyncio.Task[None]] = set()
 
-    @asynccontextmanager
-    async def one(self, key: str) -> AsyncIterator[Connection]:
-        """Yield a connection to the server that holds a key, checked."""
+    async def use(self, key: str, work: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
+        """Do work with a checked connection to the server of a key, which nobody else uses."""
+        connection = await self._idle() or await self._in_time(key)
+        done = False
+        try:
+            found = await work(connection, *arguments)
+            await connection.release()
+            done = True
+            return found
+        finally:
+            if not done:
+                self.is_checked = False
+                # It may have been given back.
+                with suppress(KeyError):
+                    await asyncio.shield(self._go_on(connection.release(broken=True)))
+
+    async def _idle(self) -> Connection | None:
+        """Return a connection that is there already: to get it takes no task."""
+        idle = getattr(self._pool, "_available_connections", ())
+        if self.is_checked and idle and idle[-1].is_connected:
+            return await self._acquired("")
+        return None
+
+    async def _in_time(self, key: str) -> Connection:
+        """Return a connection that is made if need be, while the command has enough time left."""
         from anyio import current_effective_deadline, current_time
 
         began = current_time()
@@ -82,17 +119,11 @@ class Connections:
                 connecting.cancel()
             self._go_on(_returned(connecting))
             raise
-        broken = False
-        try:
-            if current_time() - began > current_effective_deadline() - current_time():
-                # An answer takes as long, and would come too late: the engine repeats the command.
-                raise TimeoutError
-            broken = True
-            yield connection
-            broken = False
-        finally:
-            self.is_checked = self.is_checked and not broken
-            await asyncio.shield(self._go_on(connection.release(broken=broken)))
+        if current_time() - began > current_effective_deadline() - current_time():
+            # An answer takes as long, and would come too late: the engine repeats the command.
+            await asyncio.shield(self._go_on(connection.release()))
+            raise TimeoutError
+        return connection
 
     def _go_on(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run to the end whatever becomes of the command: the loop has no other reference."""
@@ -136,11 +167,8 @@ class Connections:
                 await connection.release(broken=True)
                 raise
             return connection
-        pool = self._client.connection_pool
-        # Some versions want a name that none of them uses, and others warn of it.
-        name = inspect.signature(pool.get_connection).parameters.get("command_name")
-        unnamed = name is None or name.default is not name.empty
-        return Connection(await pool.get_connection(*([] if unnamed else ["_"])), pool.release)
+        pool: Any = self._pool
+        return Connection(await pool.get_connection(*self._name), pool.release)
 
 
 async def _returned(connecting: asyncio.Task[Connection]) -> None:

@@ -41,6 +41,7 @@ class DialogueStep(TypedDict):
     done: NotRequired[Sequence[str] | None]
     failed: NotRequired[str | None]
     own: NotRequired[bool | None]
+    plain: NotRequired[str | None]
     send: NotRequired[Sequence[str] | None]
     unfit: NotRequired[str | None]
     warned: NotRequired[Sequence[str] | None]

@@ -33,6 +33,8 @@ Command: TypeAlias = "dict[str, Any]"
 logger = logging.getLogger("sealwax.ledger")
 #: A command for which a server is checked.
 _OPEN: Command = {"script": "open", "keys": [], "args": [], "withinMs": 300}
+#: The answer to a command that passed, where no replica has to confirm it.
+_PASSED = {"texts": ["ok", "0"]}
 #: The time limit to open a file that other processes open too, in seconds.
 _OPENING = 5.0
 
@@ -198,21 +200,38 @@ class Redis:
             )
         self._redis = own("sealwax_redis", lib.sealwax_redis_new, True)
         self._connections = Connections(client, self._check)
+        # The digests of scripts whose commands need no dialogue.
+        self._plain: dict[str, str] = {}
         #: Warnings about settings that may lose records, once the server was checked.
         self.warnings: list[str] = []
 
     async def run(self, command: Command, /) -> list[str]:
         """Run a command."""
-        async with self._connections.one(command["keys"][0]) as connection:
-            last = await self._talk(connection, {"withinMs": 300, **command, "checked": True})
-            reply: list[str] = last["done"]
-            return reply
+        return await self._connections.use(command["keys"][0], self._run, command)
+
+    async def _run(self, connection: Connection, command: Command) -> list[str]:
+        script, answer = command["script"], None
+        if digest := self._plain.get(script):
+            keys, args = command["keys"], command["args"]
+            answer = await connection.execute("EVALSHA", digest, len(keys), *keys, *args)
+            if answer == _PASSED:
+                return ["ok", "0"]
+        document = {"withinMs": 300, **command, "checked": True}
+        last = await self._talk(connection, document, answer)
+        if "plain" in last:
+            self._plain[script] = last["plain"]
+        else:
+            self._plain.clear()
+        reply: list[str] = last["done"]
+        return reply
 
     async def check(self) -> list[str]:
         """Return warnings about the server's settings, or raise :class:`LedgerUnfit`."""
         self._connections.is_checked = False
-        async with self._connections.one(""):
-            return self.warnings
+        return await self._connections.use("", self._warned)
+
+    async def _warned(self, _: Connection) -> list[str]:
+        return self.warnings
 
     async def _check(self, connection: Connection) -> None:
         # A dialogue begins with the check. The command is not sent.
@@ -222,17 +241,22 @@ class Redis:
             logger.warning("ledger: %s", warning)
         self.warnings = warned
         # Otherwise the first commands would take two round trips. A server may refuse it.
-        for name in ("open", "admit", "commit", "revoke"):
-            await connection.execute("SCRIPT", "LOAD", _text(name))
+        scripts = ("open", "admit", "commit", "revoke")
+        for name in scripts:
+            await connection.send("SCRIPT", "LOAD", _text(name))
+        for _ in scripts:
+            await connection.answer()
 
-    async def _talk(self, connection: Connection, command: Command, rounds: int = 9) -> Any:
-        """Send what the core says, and return its last word."""
+    async def _talk(
+        self, connection: Connection, command: Command, first: Any = None, rounds: int = 9
+    ) -> Any:
+        """Send what the core says, and return its last word. `first` is answered already."""
         # Nobody else has the connection meanwhile, so that `WAIT` covers what was sent.
         place = ffi.new("sealwax_dialogue **")
         last = _called(lib.sealwax_redis_begin, self._redis, command, place)
         dialogue = ffi.gc(place[0], lib.sealwax_dialogue_free)
         while "send" in last and rounds:
-            answer = await connection.execute(*last["send"])
+            answer, first = first or await connection.execute(*last["send"]), None
             last, rounds = _called(lib.sealwax_dialogue_on, dialogue, answer), rounds - 1
         if "unfit" in last:
             raise LedgerUnfit(last["unfit"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import os
 import re
@@ -100,6 +101,31 @@ async def test_a_connection_that_broke_refuses_nobody(module: str, port: int) ->
         server(port).script_flush()
         await works(of)
         assert of.codes == ["used"] * 3
+
+
+@MODULES
+async def test_a_command_takes_no_document_and_no_task(
+    module: str, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Redis(client(module, port))
+    began, fence = keys(shop.AUDIENCE)[:2]
+
+    def used(token: str) -> dict[str, Any]:
+        own = [began.replace("began", f"{kind}:{token}") for kind in ("p", "u:r", "e:r")]
+        now = str(int(time.time()))
+        args = ["a" * 16, "5", "0", "once", now, now, str(int(now) + 60), "", "", ""]
+        return {"script": "admit", "keys": [began, fence, *own], "args": args}
+
+    assert await ledger.run(used("1" * 32)) == ["ok", "0"]
+    with monkeypatch.context() as patched:
+        patched.setattr(sealwax.ledger, "_called", None)
+        patched.setattr(asyncio, "create_task", None)
+        assert await ledger.run(used("2" * 32)) == ["ok", "0"]
+    assert await ledger.run(
+        {**used("2" * 32), "args": ["b" * 16, *used("2" * 32)["args"][1:]]}
+    ) == ["used", "0"]
+    server(port).script_flush()
+    assert await ledger.run(used("3" * 32)) == ["ok", "0"]
 
 
 CLIENTS: dict[str, dict[str, Any]] = {

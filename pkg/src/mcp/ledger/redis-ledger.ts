@@ -70,6 +70,8 @@ export class RedisLedger implements Ledger {
   readonly #connections: Connections | undefined;
   #warnings: readonly string[] | undefined;
   #checked: Promise<unknown> | undefined;
+  /** The digests of scripts whose commands need no dialogue, while the server counts as checked. */
+  #plain = new Map<string, string>();
 
   /** @throws `TypeError` for another client; {@link SealwaxError} `invalid_argument` for a `keyPrefix` */
   constructor(client: RedisClient) {
@@ -79,9 +81,7 @@ export class RedisLedger implements Ledger {
     if (options?.keyPrefix || options?.redisOptions?.keyPrefix) {
       throw invalidArgument('client: expected one without a keyPrefix');
     }
-    const again = () => {
-      this.#checked = undefined;
-    };
+    const again = () => this.#again();
     const { open } = this.#store;
     this.#connections = open && new Connections(open, again);
     const { Redis } = core();
@@ -100,7 +100,16 @@ export class RedisLedger implements Ledger {
   }
 
   async run(command: Command): Promise<readonly string[]> {
+    const { script, keys, args } = command;
     try {
+      const digest = this.#plain.get(script);
+      if (digest !== undefined) {
+        const sent: Parameters<Send> = ['EVALSHA', digest, `${keys.length}`, ...keys, ...args];
+        const answer = await answered(this.#send(keys[0] ?? '', sent));
+        const [verdict, confirmation, more] = 'texts' in answer ? answer.texts : [];
+        if (verdict === 'ok' && confirmation === '0' && more === undefined) return ['ok', '0'];
+        return await this.#dialogue(command, answer);
+      }
       do {
         this.#checked ??= this.check();
         await this.#checked;
@@ -109,9 +118,14 @@ export class RedisLedger implements Ledger {
       return await this.#dialogue(command);
     } catch (error) {
       // The next reply may come from another server.
-      this.#checked = undefined;
+      this.#again();
       throw error;
     }
+  }
+
+  #again(): void {
+    this.#checked = undefined;
+    this.#plain.clear();
   }
 
   /**
@@ -140,24 +154,32 @@ export class RedisLedger implements Ledger {
     return entered(this.#redis, WIDE).begin(JSON.stringify({ ...command, checked }));
   }
 
-  /** Has the core's dialogue about a command: sends what it says, and reports the answers to it. */
-  async #dialogue(command: Command): Promise<readonly string[]> {
-    const { dialogue, next: first } = this.#begin(command, true);
+  /** Has the core's dialogue about a command: sends what it says, and reports the answers to it; `first` came already. */
+  async #dialogue(command: Command, first?: RedisAnswer): Promise<readonly string[]> {
+    const checked = this.#checked;
+    const { dialogue, next: begun } = this.#begin(command, true);
     const [key = ''] = command.keys;
     const connections = this.#connections;
     let own: Connection | undefined;
     try {
-      for (let next: DialogueStep = JSON.parse(first); ; ) {
-        if (next.done !== undefined) return next.done;
+      for (let next: DialogueStep = JSON.parse(begun), known = first; ; ) {
+        if (next.done !== undefined) {
+          if (next.plain === undefined) this.#plain.clear();
+          else if (this.#checked === checked) this.#plain.set(command.script, next.plain);
+          return next.done;
+        }
         if (next.unfit !== undefined) throw new LedgerUnfit(next.unfit);
         if (next.send === undefined) throw new LedgerFailure(next.failed);
         if (next.own) own ??= connections?.take();
         const sent = next.send as Parameters<Send>;
-        const answer = await answered(
-          own && connections
-            ? connections.answered(own, sent, command.withinMs)
-            : this.#send(key, sent),
-        );
+        const answer =
+          (own === undefined && known) ||
+          (await answered(
+            own && connections
+              ? connections.answered(own, sent, command.withinMs)
+              : this.#send(key, sent),
+          ));
+        known = undefined;
         next = JSON.parse(entered(dialogue, WIDE).on(JSON.stringify(answer)));
       }
     } finally {
