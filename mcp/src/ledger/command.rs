@@ -96,8 +96,8 @@ impl Script {
     #[must_use]
     pub fn sha1(self) -> &'static str {
         match self {
-            Self::Open => "330a5cfaae08df9aeeccf5a741fe369caaab2db1",
-            Self::Admit => "c216105b68ebb0e888388c00958d701a98206b1f",
+            Self::Open => "451325106ad697e281a7bf1b3eda46b0729f50f2",
+            Self::Admit => "6ea3cab9f89cb284ca760afc2f1ec74fdc4f688a",
             Self::Commit => "a0a33e7d7c7f7492fc8285ccfa49e12d28957f8a",
             Self::Revoke => "389b514f97cc212fea3d9f04b819d9b4548b5bef",
         }

@@ -1,8 +1,5 @@
--- The start of the ledger's memory, and the fence: the last time at which it may have forgotten something. The fence is set to
--- the store's time when the store is another process or was promoted, because a restart or a fail-over may lose the last
--- moments, and when its clock went back, because records were dropped too early. Ends are kept for 300 seconds longer than
--- their tokens open; if the clock went back further, even ends may be gone, and so they may if keys were evicted: then all
--- counts as lost. Neither time ever goes back: a loss is permanent.
+-- The start of the ledger's memory, and the fence: the last time at which it may have forgotten something (LEDGER.md, "The
+-- fence"). Neither ever goes back: a loss is permanent.
 local began, fence = call('GET', KEYS[1]), call('GET', KEYS[2])
 if began and not find(began, NUMBER) then
   return { 'broken', KEYS[1] }
