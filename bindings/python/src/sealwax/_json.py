@@ -7,7 +7,13 @@ from typing import Any, NoReturn
 
 from ._errors import InvalidArgument, Malformed
 
-# With options other than its defaults, json.dumps makes a new encoder for every call.
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+# With options other than their defaults, json.dumps and json.loads make new ones for every call.
+_decode = json.JSONDecoder(parse_constant=_refuse).decode
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -22,10 +28,6 @@ def dumps(name: str, value: Any) -> bytes:
 def loads(payload: bytes) -> Any:
     """Read a payload."""
     try:
-        return json.loads(payload.decode(), parse_constant=_refuse)
+        return _decode(payload.decode())
     except (ValueError, RecursionError):
         raise Malformed("expected a payload that is JSON") from None
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)

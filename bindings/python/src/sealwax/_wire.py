@@ -114,6 +114,8 @@ class TokenFields(NamedTuple):
     result: str
     #: The member of ``params`` that names the target of a ``requestState``'s request.
     target: str | None
+    #: Whether its handler may make such a token, and does not run without a caller.
+    needs_caller: bool
 
 
 # Clients choose the methods, so the cache is bounded in number and in length.
@@ -121,13 +123,14 @@ _REMEMBERED = 64
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _token_fields(method: bytes) -> TokenFields | None:
+def _token_fields(method: str) -> TokenFields | None:
+    name = pair(untrusted("method", method))
     found = json.loads(
-        call_for_text(
-            lib.sealwax_token_fields, *pair(method), capacity=lib.SEALWAX_TOKEN_FIELDS_MAX
-        )
+        call_for_text(lib.sealwax_token_fields, *name, capacity=lib.SEALWAX_TOKEN_FIELDS_MAX)
     )
-    return None if found is None else TokenFields(**found)
+    return found and TokenFields(
+        found["kind"], found["param"], found["result"], found["target"], found["needsCaller"]
+    )
 
 
 def token_fields(method: str) -> TokenFields | None:
@@ -137,8 +140,8 @@ def token_fields(method: str) -> TokenFields | None:
     >>> sealwax.token_fields("tools/list").result
     'nextCursor'
     """
-    name = untrusted("method", method)
-    return _token_fields(name) if len(name) <= _REMEMBERED else _token_fields.__wrapped__(name)
+    find = _token_fields if len(method) <= _REMEMBERED else _token_fields.__wrapped__
+    return find(method)
 
 
 class Principal(NamedTuple):

@@ -24,8 +24,9 @@ from ._handler.handles import (
     SelfContainedHandle,
     SelfContainedHandles,
 )
+from ._handler.incoming import SESSION_META_KEY
 from ._handler.session import Session
-from ._handler.sessions import SESSION_META_KEY, Initial, Required, Sessions
+from ._handler.sessions import Initial, Required, Sessions
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
 from ._transport.negotiated import Negotiated

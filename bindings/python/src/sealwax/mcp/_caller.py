@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
 
-    _Who: TypeAlias = documents.PrincipalParts | documents.Nobody | documents.Failure
-
-_ANONYMOUS: documents.PrincipalParts = {"anonymous": True}
+    _Who: TypeAlias = Principal | Anonymous | documents.Nobody | documents.Failure
 
 
 class GuardConfig(Protocol):
@@ -50,27 +48,38 @@ class Caller:
     A wrapper around the server shares it with the guard at the handlers.
     """
 
-    def __init__(self, config: GuardConfig, ctx: ServerRequestContext[Any, Any] | None) -> None:
-        self._config = config
-        self._ctx = ctx
-        #: The caller, once resolved; ``None`` for an anonymous one too.
-        self.principal: Principal | None = None
-        self._who: _Who | None = _ANONYMOUS if config.principal == "anonymous" else None
-        self._finding: anyio.Lock | None = None
-        if self._who and ctx is not None and not config.has_warned and is_signed_in(ctx):
-            config.has_warned = True
-            logger.warning(
-                'principal: expected a function, found "anonymous" and a request of an '
-                "authenticated user: any user who gets hold of another's token can use it. Pass "
-                "principal=sealwax.mcp.principal_from_access_token, or a function of your own"
-            )
+    __slots__ = ("_config", "_ctx", "_finding", "_who")
+
+    def __init__(
+        self,
+        config: GuardConfig,
+        ctx: ServerRequestContext[Any, Any] | None,
+        who: Principal | Anonymous | None = None,
+    ) -> None:
+        """Serve one request, of `who` if that is known."""
+        self._config, self._ctx = config, ctx
+        self._finding: anyio.Event | None = None
+        self._who: _Who | None = who
+        if who is None and config.principal == "anonymous":
+            self._who = "anonymous"
+            if ctx is not None and not config.has_warned and is_signed_in(ctx):
+                config.has_warned = True
+                logger.warning(
+                    'principal: expected a function, found "anonymous" and a request of an '
+                    "authenticated user: any user who gets hold of another's token can use it. "
+                    "Pass principal=sealwax.mcp.principal_from_access_token, or a function of your "
+                    "own"
+                )
 
     @property
-    def known(self) -> documents.PrincipalParts | None:
-        """The caller as a document, if it was resolved."""
-        if self._who is _ANONYMOUS:
-            return _ANONYMOUS
-        return parts_of(self.principal) if self.principal else None
+    def known(self) -> Principal | Anonymous | None:
+        """The caller, if it was resolved."""
+        return None if isinstance(self._who, dict) else self._who
+
+    @property
+    def principal(self) -> Principal | None:
+        """The caller, once resolved; ``None`` for an anonymous one too."""
+        return self._who if isinstance(self._who, Principal) else None
 
     async def drive(
         self,
@@ -86,7 +95,8 @@ class Caller:
             event: documents.Event | None = None
             value = None
             if step["step"] == "identify":
-                event = {"principal": await self._identified()}
+                await self.identify()
+                event = {"principal": document_of(self._who)}
             elif step["step"] == "ask":
                 event = {"answer": await self._answer(step)}
             elif step["step"] == "ledger":
@@ -99,26 +109,29 @@ class Caller:
                 return step
             step = exchange.on(event, value)
 
-    async def _identified(self) -> _Who:
+    async def identify(self) -> None:
         """Resolve the caller once, also for a handler that uses two handles at a time."""
-        if self._who is None:
-            self._finding = self._finding or anyio.Lock(fast_acquire=True)
-            async with self._finding:
-                self._who = self._who or await self._find()
-        return self._who
-
-    async def _find(self) -> _Who:
+        while self._finding is not None:
+            await self._finding.wait()
+        if self._who is not None:
+            return
         principal_of: Any = self._config.principal
         try:
-            found = await awaited(principal_of(self._ctx))
-            self.principal = None if found is None else checked(found)
+            found = principal_of(self._ctx)
+            if type(found) is not Principal and inspect.isawaitable(found):
+                self._finding = anyio.Event()
+                try:
+                    found = await found
+                finally:
+                    self._finding.set()
+                    self._finding = None
+            self._who = {"nobody": True} if found is None else checked(found)
         except InvalidArgument as error:
-            return {"failed": str(error)}
+            self._who = {"failed": str(error)}
         except Exception as error:
             # Its message is not logged: it may hold the credential.
             expected = "principal: expected a function that gives one"
-            return {"failed": f"{expected}, found {type(error).__name__}"}
-        return {"nobody": True} if self.principal is None else parts_of(self.principal)
+            self._who = {"failed": f"{expected}, found {type(error).__name__}"}
 
     async def _answer(self, step: documents.AskStep) -> documents.Answer | documents.Failure:
         accept, end = self._config.accept, step.get("end")
@@ -176,10 +189,11 @@ class Caller:
         self._ctx = None
 
 
-def parts_of(principal: Principal) -> documents.PrincipalParts:
-    """Return a principal as a document."""
-    issuer, client, subject = principal
-    return {"issuer": issuer, "client": client, "subject": subject}
+def document_of(who: Any) -> Any:
+    """Return a principal, or the failure to find one, as a document."""
+    if isinstance(who, Principal):
+        return who._asdict()
+    return {"anonymous": True} if who == "anonymous" else who
 
 
 @contextmanager
