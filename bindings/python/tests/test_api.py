@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,58 @@ def test_every_kind_opens_as_what_it_was_sealed_and_as_nothing_else(alice: sealw
             if other is not sealer:
                 with pytest.raises((sealwax.WrongPurpose, sealwax.Unauthentic)):
                     other.open(token)
+
+
+def test_a_codec_keeps_the_views_of_its_last_callers(codec: sealwax.Codec) -> None:
+    names: list[dict[str, Any]] = [
+        {"subject": "alice"},
+        {"client": "alice"},
+        {"subject": "alice", "issuer": "alice"},
+        {"client": "alice", "issuer": "alice"},
+        {"client": "alice", "subject": "alice"},
+        {"anonymous": True},
+    ]
+    tokens = [codec.view(**name).cursor("tools/list").seal(b"2") for name in names]
+    for index, token in enumerate(tokens):
+        for other, name in enumerate(names):
+            cursor = codec.view(**name).cursor("tools/list")
+            if other == index:
+                assert cursor.open(token).payload == b"2"
+            else:
+                with pytest.raises(sealwax.PrincipalMismatch):
+                    cursor.open(token)
+    assert codec.view(subject="alice") is codec.view(subject="alice")
+    for _ in range(2):
+        with pytest.raises(sealwax.InvalidArgument):
+            codec.view(subject="")
+        with pytest.raises(TypeError, match="subject: expected str, found list"):
+            codec.view(subject=["alice"])  # type: ignore[call-overload]
+    for number in range(1000):
+        codec.view(subject=str(number))
+        assert len(codec._views) <= 64
+    # No view holds its codec: there is no cycle.
+    view = codec.view(subject="alice")
+    before = sys.getrefcount(codec)
+    views = [codec.view(subject=str(number)) for number in range(10)]
+    assert sys.getrefcount(codec) == before
+    del codec, views
+    assert view.cursor("tools/list").open(tokens[0]).payload == b"2"
+
+
+def test_threads_get_the_views_of_their_callers(codec: sealwax.Codec) -> None:
+    def serve(thread: int) -> int:
+        right = 0
+        for number in range(300):
+            name = {"subject": f"user {(thread + number) % 100}"}
+            cursor = codec.view(**name).cursor("tools/list")
+            token = cursor.seal(name["subject"].encode())
+            again = codec.view(**name).cursor("tools/list").open(token)
+            right += again.payload == name["subject"].encode()
+        return right
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(serve, range(8))) == [300] * 8
+    assert len(codec._views) <= 64 + 8
 
 
 def test_payloads_are_bytes_of_any_kind_and_no_text(alice: sealwax.View) -> None:
