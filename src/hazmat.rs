@@ -32,6 +32,6 @@ pub fn tags(view: &View) -> impl Iterator<Item = &[u8; 16]> {
 /// # Errors
 ///
 /// As [`RequestContext::new`](crate::RequestContext::new).
-pub fn canonical<'t>(text: &'t str, only: Option<&[&str]>) -> Result<Cow<'t, [u8]>, Error> {
+pub fn canonical<'t>(text: &'t str, only: Option<&'t [&'t str]>) -> Result<Cow<'t, [u8]>, Error> {
     crate::format::canonical::canonical(text, only)
 }

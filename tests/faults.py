@@ -20,7 +20,7 @@ SHARES = 2
 
 #: The tests that read data: a crate, a test binary of it, and modules of that.
 CODEC = ("sealwax", "codec", ["vectors", "requests", "contexts", "sessions", "keys"])
-GUARD = ("sealwax-mcp", "guard", ["transcripts", "random", "exchange", "documents"])
+GUARD = ("sealwax-mcp", "guard", ["transcripts", "random", "exchange", "documents", "plain"])
 LEDGER = ("sealwax-mcp", "guard", ["ledger", "ledger_vectors", "transcripts"])
 CANONICAL = ("sealwax", "codec", ["canonical"])
 CLONES = ("sealwax", "codec", ["clones"])

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::caller::{Caller, Callers};
 use crate::ledger::{Command, Namespace};
+use crate::members::Millis;
 use crate::settings::{LedgerSettings, SessionSettings, TransportSettings, check};
 use crate::text::canonical;
 use sealwax::{Codec, Error, Principal, RequestContext, View};
@@ -251,7 +252,7 @@ impl GuardBuilder {
         if !(Duration::from_millis(1)..=LONGEST_WAIT).contains(&self.time_limit) {
             return Err(Error::argument(format!(
                 "time limit: expected at least a millisecond and at most 60 seconds, found {} ms",
-                self.time_limit.as_millis()
+                Millis::of(self.time_limit)
             )));
         }
         if self.transport.idle.is_some() && self.ledger.is_none() {

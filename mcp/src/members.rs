@@ -37,9 +37,12 @@ impl Millis {
     }
 
     pub fn serialize<S: Serializer>(time: &Duration, into: S) -> Result<S::Ok, S::Error> {
-        // Rounded up: with nothing left, the engine does not ask.
-        let millis = time.as_micros().div_ceil(1000);
-        into.serialize_u64(u64::try_from(millis).unwrap_or(u64::MAX))
+        into.serialize_u64(Self::of(*time))
+    }
+
+    /// Rounds up: with nothing left, the engine does not ask.
+    pub fn of(time: Duration) -> u64 {
+        time.as_secs() * 1000 + u64::from(time.subsec_nanos().div_ceil(1_000_000))
     }
 }
 

@@ -74,7 +74,7 @@ pub fn build(profile: &str) -> Result<()> {
                 .arg("-o")
                 .arg(module),
         )?;
-        fs::remove_file(bound)?;
+        fs::rename(bound, "/tmp/bound.wasm")?;
     }
     fs::remove_file(out.join("raw_bg.wasm.d.ts"))?;
     Ok(())

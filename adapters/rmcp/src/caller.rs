@@ -92,12 +92,13 @@ impl Caller {
         self.guard.report(&refusal);
     }
 
-    /// Answers the engine's questions, until the next step is something else.
+    /// Answers the engine's questions, until the next step is something else. `context` is for the
+    /// principal, unless that is known.
     pub(crate) async fn drive(
         &self,
         exchange: &mut Exchange,
         mut step: Step,
-        context: &Context,
+        context: Option<&Context>,
     ) -> Step {
         let asked = &self.guard.0.options.asked;
         loop {
@@ -120,10 +121,11 @@ impl Caller {
         &self,
         exchange: &mut Exchange,
         mut step: Step,
-        context: &Context,
+        context: Option<&Context>,
     ) -> Step {
         while matches!(step, Step::Identify) {
-            let found = self.principal.get_or_init(|| self.guard.principal(context));
+            let find = || context.map_or(Ok(None), |context| self.guard.principal(context));
+            let found = self.principal.get_or_init(find);
             step = self.on(exchange, Event::Principal(found.clone()));
         }
         for refused in exchange.refused() {

@@ -44,7 +44,7 @@ pub fn result(exchange: &mut Exchange, members: Members<'_>) -> Result<Next, Err
 }
 
 fn next(exchange: &mut Exchange, fields: Option<TokenFields>, step: Step) -> Next {
-    if exchange.was_refused() || exchange.session().is_some() {
+    if exchange.was_refused() {
         return Next::Step(written(exchange, fields, &step));
     }
     let reported = fields.map_or(Report::Never, |fields| Report::Member(fields.result));

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Deserialize;
 
 use super::{Command, Confirmation, Fitness, Reply, Script};
+use crate::members::Millis;
 
 /// One store, between its commands. It is cheap to clone.
 #[derive(Clone, Debug)]
@@ -201,7 +202,7 @@ impl Dialogue {
             _ => {
                 self.phase = Phase::Waiting { reply };
                 // The other half is for the script, and for the way.
-                let half = (self.command.within.as_millis() / 2).max(1).to_string();
+                let half = (Millis::of(self.command.within) / 2).max(1).to_string();
                 self.send(vec!["WAIT".into(), "1".into(), half.into()])
             }
         }

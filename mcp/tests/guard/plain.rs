@@ -1,5 +1,7 @@
 //! The calls without documents, which say the same as those with.
 
+use std::time::Duration;
+
 use sealwax::Principal;
 use sealwax_mcp::document::{self, Members, Next};
 use sealwax_mcp::{ClientValue, Exchange, Failed, Guard, Message};
@@ -154,6 +156,19 @@ fn what_a_ledger_must_judge_is_asked() {
     let guard = guard(&json!({"ledger": {}}));
     let (_, next) = document::request(&guard, call(ClientValue::Absent));
     assert_eq!(step(next)["step"], "ledger");
+}
+
+#[test]
+fn what_is_delivered_beside_a_failure_is_a_document() {
+    let guard = guard(&json!({"ledger": {}}));
+    // A wrapper has used up the time, so that the ledger cannot be opened.
+    let late = Message {
+        within: Some(Duration::ZERO),
+        ..call(ClientValue::Absent)
+    };
+    let delivered = step(document::request(&guard, late).1);
+    assert_eq!(delivered["step"], "deliver");
+    assert_eq!(delivered["refused"][0]["code"], "ledger_unavailable");
 }
 
 #[test]

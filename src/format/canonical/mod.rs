@@ -11,7 +11,7 @@ mod string;
 
 use std::borrow::Cow;
 
-use self::object::Member;
+use self::object::{Member, Object};
 use self::output::Output;
 use super::error::Error;
 
@@ -19,16 +19,21 @@ const MAX_LEVELS: usize = 100;
 
 /// Returns the canonical form of a JSON text; none for an empty text or `null`. With `only`,
 /// returns that of an object of the members so named, and checks no other member.
-pub(crate) fn canonical<'t>(text: &'t str, only: Option<&[&str]>) -> Result<Cow<'t, [u8]>, Error> {
+pub(crate) fn canonical<'t>(
+    text: &'t str,
+    only: Option<&'t [&'t str]>,
+) -> Result<Cow<'t, [u8]>, Error> {
     let text = text.as_bytes();
     let mut reader = Reader {
         text,
         at: 0,
         output: Output::new(text),
+        around: Vec::new(),
         members: Vec::new(),
+        only,
         skipping: false,
     };
-    match reader.whole(only) {
+    match reader.whole() {
         Ok(true) => Ok(reader.output.finish(reader.at)),
         Ok(false) => Ok(Cow::Borrowed(&[])),
         Err(why) => Err(Error::argument(format!("arguments: {why}"))),
@@ -48,25 +53,35 @@ struct Reader<'t> {
     /// The place of the first byte that is not read yet.
     at: usize,
     output: Output<'t>,
+    /// The arrays and objects around the innermost one that is being read. They are no calls within
+    /// each other: a client chooses how deep they are, and a host may have little stack.
+    around: Vec<Open<'t>>,
     /// The members of the objects that are being read, the innermost one's last.
     members: Vec<Member<'t>>,
+    /// The only members of the outermost object to write.
+    only: Option<&'t [&'t str]>,
     /// Whether the value belongs to no named member: it may repeat keys, and hold any number.
     skipping: bool,
 }
 
-impl Reader<'_> {
+/// An array or an object that is being read.
+enum Open<'t> {
+    Array,
+    Object(Object<'t>),
+}
+
+impl<'t> Reader<'t> {
     /// Reads the whole text, and returns whether it has arguments.
-    fn whole(&mut self, only: Option<&[&str]>) -> Read<bool> {
-        if self.text.is_empty() && only.is_none() {
+    fn whole(&mut self) -> Read<bool> {
+        if self.text.is_empty() && self.only.is_none() {
             return Ok(false);
         }
         self.space();
         let first = self.peek();
-        match (first, only) {
-            (Some(b'{'), _) => self.object(MAX_LEVELS, only)?,
-            (_, Some(_)) => return Err(NONE_NAMED),
-            (_, None) => self.value(MAX_LEVELS)?,
+        if first != Some(b'{') && self.only.is_some() {
+            return Err(NONE_NAMED);
         }
+        self.value()?;
         self.space();
         match first {
             _ if self.at < self.text.len() => Err(NO_JSON),
@@ -76,51 +91,88 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a value of at most `levels` levels.
-    fn value(&mut self, levels: usize) -> Read<()> {
-        match self.peek() {
-            Some(b'"') => self.string().map(drop),
-            Some(b'{') => self.object(levels, None),
-            Some(b'[') => self.array(levels),
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.word(b"true"),
-            Some(b'f') => self.word(b"false"),
-            Some(b'n') => self.word(b"null"),
-            _ => Err(NO_JSON),
-        }
-    }
-
-    fn array(&mut self, levels: usize) -> Read<()> {
-        let levels = levels.checked_sub(1).ok_or(TOO_DEEP)?;
-        self.at += 1;
-        self.space();
-        if self.take(b']') {
-            return Ok(());
-        }
+    /// Reads a value.
+    fn value(&mut self) -> Read<()> {
+        let mut inner = None;
         loop {
-            self.value(levels)?;
-            self.space();
-            if self.take(b']') {
+            let is_read = match self.peek() {
+                Some(b'"') => self.string().map(|_| true),
+                Some(b'{') => self.begin(&mut inner, b'}'),
+                Some(b'[') => self.begin(&mut inner, b']'),
+                Some(b'-' | b'0'..=b'9') => self.number(),
+                Some(b't') => self.word(b"true"),
+                Some(b'f') => self.word(b"false"),
+                Some(b'n') => self.word(b"null"),
+                _ => Err(NO_JSON),
+            };
+            if is_read? && !self.follows(&mut inner)? {
                 return Ok(());
             }
-            self.comma()?;
         }
     }
 
-    fn word(&mut self, word: &[u8]) -> Read<()> {
+    /// Begins an array or an object, and returns whether it is read: it is empty.
+    fn begin(&mut self, inner: &mut Option<Open<'t>>, last: u8) -> Read<bool> {
+        if inner.is_some() && self.around.len() == MAX_LEVELS - 1 {
+            return Err(TOO_DEEP);
+        }
+        self.at += 1;
+        self.space();
+        let open = match last {
+            b']' => Open::Array,
+            _ => Open::Object(self.object()),
+        };
+        self.around.extend(inner.replace(open));
+        if self.take(last) {
+            return self.end(inner).map(|()| true);
+        }
+        if let Some(Open::Object(object)) = inner {
+            self.begin_member(object)?;
+        }
+        Ok(false)
+    }
+
+    /// Ends a value with all arrays and objects that end with it. Returns whether another one follows.
+    fn follows(&mut self, inner: &mut Option<Open<'t>>) -> Read<bool> {
+        while let Some(open) = inner {
+            let last = match open {
+                Open::Array => b']',
+                Open::Object(object) => {
+                    self.end_member(object);
+                    b'}'
+                }
+            };
+            self.space();
+            if self.take(b',') {
+                self.space();
+                if let Open::Object(object) = open {
+                    self.begin_member(object)?;
+                }
+                return Ok(true);
+            }
+            if !self.take(last) {
+                return Err(NO_JSON);
+            }
+            self.end(inner)?;
+        }
+        Ok(false)
+    }
+
+    /// Ends the innermost array or object, behind its last byte.
+    fn end(&mut self, inner: &mut Option<Open<'t>>) -> Read<()> {
+        if let Some(Open::Object(object)) = inner {
+            self.end_object(object)?;
+        }
+        *inner = self.around.pop();
+        Ok(())
+    }
+
+    fn word(&mut self, word: &[u8]) -> Read<bool> {
         if !self.rest().starts_with(word) {
             return Err(NO_JSON);
         }
         self.at += word.len();
-        Ok(())
-    }
-
-    fn comma(&mut self) -> Read<()> {
-        if !self.take(b',') {
-            return Err(NO_JSON);
-        }
-        self.space();
-        Ok(())
+        Ok(true)
     }
 
     /// Reads white space, and leaves it out.

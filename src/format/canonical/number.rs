@@ -11,7 +11,7 @@ const FIRST_INEXACT: f64 = 9_007_199_254_740_992.0;
 const EXACT_DIGITS: usize = 15;
 
 impl Reader<'_> {
-    pub(super) fn number(&mut self) -> Read<()> {
+    pub(super) fn number(&mut self) -> Read<bool> {
         let begin = self.at;
         let is_negative = self.take(b'-');
         let starts_with_0 = self.peek() == Some(b'0');
@@ -30,9 +30,10 @@ impl Reader<'_> {
             self.digits()?;
         }
         if is_integer && digits <= EXACT_DIGITS && !(is_negative && starts_with_0) {
-            return Ok(());
+            return Ok(true);
         }
-        self.double(begin)
+        self.double(begin)?;
+        Ok(true)
     }
 
     /// Writes the number that begins there as a double.

@@ -5,11 +5,23 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::{NO_JSON, NONE_NAMED, Read, Reader, TOO_DEEP};
+use super::{NO_JSON, NONE_NAMED, Read, Reader};
 
 const DUPLICATE: &str = "expected each key once in an object";
 /// The members to make room for at first.
 const ROOM: usize = 16;
+
+/// An object that is being read.
+pub(super) struct Object<'t> {
+    /// The number of members that belong to the objects around it.
+    first: usize,
+    /// Its place in the output, behind its brace.
+    begin: usize,
+    is_sorted: bool,
+    /// The member that is being read: the characters of its key, and its place in the output.
+    key: Cow<'t, [u8]>,
+    place: usize,
+}
 
 /// A member of an object: the characters of its key, and its place in the output.
 pub(super) struct Member<'t> {
@@ -18,60 +30,64 @@ pub(super) struct Member<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// Reads an object; with `only`, writes the members so named.
-    pub(super) fn object(&mut self, levels: usize, only: Option<&[&str]>) -> Read<()> {
-        let levels = levels.checked_sub(1).ok_or(TOO_DEEP)?;
-        self.at += 1;
-        self.space();
-        let (first, begin) = (self.members.len(), self.output.len(self.at));
-        let mut is_sorted = true;
-        if !self.take(b'}') {
-            loop {
-                is_sorted &= self.member(levels, only, first)?;
-                self.space();
-                if self.take(b'}') {
-                    break;
-                }
-                self.comma()?;
-            }
+    /// Returns an object that begins here, behind its brace.
+    pub(super) fn object(&self) -> Object<'t> {
+        Object {
+            first: self.members.len(),
+            begin: self.output.len(self.at),
+            is_sorted: true,
+            key: Cow::Borrowed(&[]),
+            place: 0,
         }
-        if only.is_some() && self.members.len() == first {
-            return Err(NONE_NAMED);
-        }
-        if !self.skipping && (!is_sorted || only.is_some()) {
-            self.sort(first, begin)?;
-        }
-        self.members.truncate(first);
-        Ok(())
     }
 
-    /// Reads a member, and returns whether its key comes after the one before.
-    fn member(&mut self, levels: usize, only: Option<&[&str]>, first: usize) -> Read<bool> {
+    /// Reads the key of a member.
+    pub(super) fn begin_member(&mut self, object: &mut Object<'t>) -> Read<()> {
         if self.peek() != Some(b'"') {
             return Err(NO_JSON);
         }
-        let begin = self.output.len(self.at);
-        let key = self.string()?;
+        object.place = self.output.len(self.at);
+        object.key = self.string()?;
         self.space();
         if !self.take(b':') {
             return Err(NO_JSON);
         }
         self.space();
-        if only.is_some_and(|only| !only.iter().any(|name| name.as_bytes() == &*key)) {
-            self.skipping = true;
-            self.value(levels)?;
-            self.skipping = false;
-            return Ok(true);
+        if let Some(only) = self.only
+            && self.around.is_empty()
+        {
+            self.skipping = !only.iter().any(|name| name.as_bytes() == &*object.key);
         }
-        self.value(levels)?;
-        let before = self.members[first..].last();
-        let is_after = before.is_none_or(|before| by_utf16(&before.key, &key).is_lt());
+        Ok(())
+    }
+
+    /// Ends a member behind its value.
+    pub(super) fn end_member(&mut self, object: &mut Object<'t>) {
+        if self.skipping {
+            return;
+        }
+        let key = std::mem::take(&mut object.key);
+        let before = self.members[object.first..].last();
+        object.is_sorted &= before.is_none_or(|before| by_utf16(&before.key, &key).is_lt());
         if self.members.capacity() == 0 {
             self.members.reserve(ROOM);
         }
-        let place = begin..self.output.len(self.at);
+        let place = object.place..self.output.len(self.at);
         self.members.push(Member { key, place });
-        Ok(is_after)
+    }
+
+    /// Ends an object behind its brace.
+    pub(super) fn end_object(&mut self, object: &Object<'t>) -> Read<()> {
+        let first = object.first;
+        let has_only = self.only.is_some() && self.around.is_empty();
+        if has_only && self.members.len() == first {
+            return Err(NONE_NAMED);
+        }
+        if has_only || !object.is_sorted {
+            self.sort(first, object.begin)?;
+        }
+        self.members.truncate(first);
+        Ok(())
     }
 
     /// Writes the members of an object anew, which begin at `begin` of the output.

@@ -1,6 +1,6 @@
 """Methods of the author's own."""
 
-from .builders import CURSOR_ERROR, Transcripts, cursor_token, event, report
+from .builders import CURSOR_ERROR, UNAUTHENTICATED, Transcripts, cursor_token, event, report
 
 transcripts = Transcripts()
 case = transcripts.case
@@ -73,4 +73,53 @@ case(
         reported=report("malformed", "cursor"),
     ),
     fault="only names that end in /list are lists",
+)
+case(
+    "own method: a handle and a cursor of it are of one caller, who is asked for once",
+    event(
+        "demo/play",
+        params={},
+        asked=["principal"],
+        handler=[["mint", "basket", {"as": "h"}], ["return", {"things": [], "nextCursor": "page 2"}]],
+        did=[{"$handle": "h"}],
+        delivered={"cursor": None},
+        answered={"result": {"nextCursor": cursor_token("demo/play")}},
+    ),
+    event(
+        "demo/play",
+        params={"cursor": cursor_token("demo/play")},
+        asked=["principal"],
+        handler=[["check", "basket", {"$handle": "h"}], ["return", {"things": []}]],
+        did=[{"$handle": "h"}],
+        delivered={"cursor": "page 2"},
+        answered={"result": {"things": [], "$absent": ["nextCursor"]}},
+    ),
+    fault="what began late asks again, or for somebody else",
+)
+case(
+    "own method: nobody has a cursor of it, and its handler ran",
+    event(
+        "demo/play",
+        params={},
+        who="nobody",
+        asked=["principal"],
+        handler=[["return", {"things": [], "nextCursor": "page 2"}]],
+        delivered={"cursor": None},
+        answered={"error": UNAUTHENTICATED},
+        reported=report("unauthenticated", "cursor"),
+    ),
+    fault="what began late leaves unsealed",
+)
+case(
+    "own method: what it leaves is sealed though accept is never asked for it",
+    event(
+        "demo/play",
+        params={},
+        asked=["principal"],
+        handler=[["return", {"things": [], "nextCursor": "page 2"}]],
+        delivered={"cursor": None},
+        answered={"result": {"nextCursor": cursor_token("demo/play")}},
+    ),
+    settings={"accept": "yes"},
+    fault="what began late is answered before it is sealed",
 )

@@ -53,7 +53,7 @@ impl HandleType {
         Ok(Operation {
             caller,
             context,
-            step: caller.identified(&mut exchange, step, context),
+            step: caller.identified(&mut exchange, step, Some(context)),
             exchange,
         })
     }
@@ -121,7 +121,10 @@ impl Operation<'_> {
     /// Returns the outcome.
     pub(crate) async fn done(mut self) -> Result<HandleResult, Refused> {
         let exchange = &mut self.exchange;
-        self.step = self.caller.drive(exchange, self.step, self.context).await;
+        self.step = self
+            .caller
+            .drive(exchange, self.step, Some(self.context))
+            .await;
         self.now()
     }
 

@@ -56,13 +56,13 @@ impl Guard {
             within: caller.within,
             ..Message::default()
         });
-        let mut step = caller.drive(&mut exchange, step, &context).await;
+        let mut step = caller.drive(&mut exchange, step, Some(&context)).await;
         if let Step::Begin = step {
             let initial = self.0.options.initial.as_ref().ok_or_else(internal)?;
             let begun = initial(context.clone(), request.all()).await?;
             let begun = begun.as_deref().map_err(Clone::clone);
             step = caller.on(&mut exchange, Event::Begun(begun));
-            step = caller.drive(&mut exchange, step, &context).await;
+            step = caller.drive(&mut exchange, step, Some(&context)).await;
         }
         let Step::Deliver(deliver) = step else {
             return reply(step);
@@ -72,14 +72,17 @@ impl Guard {
             return A::builtin(&result, modern).ok_or_else(internal);
         }
         let token = fields.and_then(|fields| request.token(&fields)?.replace(deliver.opened));
-        let asking = (report != Report::Never).then(|| context.clone());
+        let ct = context.ct.clone();
+        // Only a principal that is not known yet is asked for with it.
+        let asking = caller.principal().is_none() && report != Report::Never;
+        let asking = asking.then(|| context.clone());
         let kept = caller.keep(Running::new(exchange, token));
         context.extensions.insert(Arc::clone(&caller));
         let mut answer = handler(request, context).await?;
-        let (Some(mut running), Some(asking)) = (kept.take(), asking) else {
+        let Some(mut running) = kept.take().filter(|_| report != Report::Never) else {
             return Ok(answer);
         };
-        if asking.ct.is_cancelled() {
+        if ct.is_cancelled() {
             // The client no longer waits for the answer, so the request must have no effect.
             return Err(internal());
         }
@@ -90,7 +93,10 @@ impl Guard {
         }
         let mut step = caller.on(&mut running.exchange, Event::Result(reported));
         loop {
-            step = match caller.drive(&mut running.exchange, step, &asking).await {
+            step = match caller
+                .drive(&mut running.exchange, step, asking.as_ref())
+                .await
+            {
                 Step::Update(value) => {
                     let (made, again) = running.updated(value);
                     let is_again = again.map(|again| answer = again).is_some();
@@ -139,7 +145,7 @@ impl Guard {
             within: caller.within,
             ..Message::default()
         });
-        if let Step::Deliver(_) = caller.drive(&mut exchange, step, &asking).await {
+        if let Step::Deliver(_) = caller.drive(&mut exchange, step, Some(&asking)).await {
             let _kept = caller.keep(Running::new(exchange, None));
             context.extensions.insert(Arc::clone(&caller));
             handler(context).await;

@@ -109,7 +109,7 @@ impl Transport {
             target: None,
         };
         let caller = Caller::new(&self.guard, request, &context.extensions);
-        let step = caller.drive(&mut exchange, step, &context).await;
+        let step = caller.drive(&mut exchange, step, Some(&context)).await;
         let passing = Passing {
             caller,
             context,
@@ -125,7 +125,7 @@ impl Passing {
     pub(crate) fn on(&mut self, event: Event<'_>) -> Step {
         let step = self.caller.on(&mut self.exchange, event);
         self.caller
-            .identified(&mut self.exchange, step, &self.context)
+            .identified(&mut self.exchange, step, Some(&self.context))
     }
 
     /// Returns what the guard of the message inside needs to know.
