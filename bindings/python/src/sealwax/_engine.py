@@ -66,7 +66,10 @@ def _wire(value: object) -> tuple[Any, int]:
     """Return a client's value as C takes it: bytes that are not UTF-8 for what is no text."""
     if value is None:
         return _ABSENT
-    wire = value.encode(errors="surrogatepass") if isinstance(value, str) else b"\xff"
+    try:
+        wire = value.encode() if isinstance(value, str) else b"\xff"
+    except UnicodeEncodeError:
+        wire = b"\xff"
     return wire, len(wire)
 
 
@@ -107,7 +110,6 @@ class Guard(Opaque):
         token: object,
         principal: Principal | Literal["anonymous"] | None,
         within_ms: int | None,
-        *,
         notification: bool,
         modern: bool,
     ) -> tuple[Exchange, Step]:
@@ -121,10 +123,10 @@ class Guard(Opaque):
             self._guard,
             *_wire(method),
             *_wire(target),
-            *pair(arguments),
-            *_wire(token),
+            *(_ABSENT if arguments is None else (arguments, len(arguments))),
+            *(_ABSENT if token is None else _wire(token)),
             caller[0],
-            number("within_ms", within_ms),
+            NULL if within_ms is None else number("within_ms", within_ms),
             notification * _NOTIFICATION | modern * _MODERN,
             *out_params,
         ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
 
-    _Who: TypeAlias = Principal | Anonymous | documents.Nobody | documents.Failure
-
 
 class GuardConfig(Protocol):
     """The callbacks that an author gave a guard."""
@@ -48,7 +46,7 @@ class Caller:
     A wrapper around the server shares it with the guard at the handlers.
     """
 
-    __slots__ = ("_config", "_ctx", "_finding", "_who")
+    __slots__ = ("_config", "_ctx", "_failed", "_finding", "known")
 
     def __init__(
         self,
@@ -59,9 +57,11 @@ class Caller:
         """Serve one request, of `who` if that is known."""
         self._config, self._ctx = config, ctx
         self._finding: anyio.Event | None = None
-        self._who: _Who | None = who
+        self._failed: documents.Nobody | documents.Failure | None = None
+        #: The caller, if it was resolved.
+        self.known = who
         if who is None and config.principal == "anonymous":
-            self._who = "anonymous"
+            self.known = "anonymous"
             if ctx is not None and not config.has_warned and is_signed_in(ctx):
                 config.has_warned = True
                 logger.warning(
@@ -72,14 +72,9 @@ class Caller:
                 )
 
     @property
-    def known(self) -> Principal | Anonymous | None:
-        """The caller, if it was resolved."""
-        return None if isinstance(self._who, dict) else self._who
-
-    @property
     def principal(self) -> Principal | None:
         """The caller, once resolved; ``None`` for an anonymous one too."""
-        return self._who if isinstance(self._who, Principal) else None
+        return self.known if isinstance(self.known, Principal) else None
 
     async def drive(
         self,
@@ -96,7 +91,8 @@ class Caller:
             value = None
             if step["step"] == "identify":
                 await self.identify()
-                event = {"principal": document_of(self._who)}
+                who: Any = document_of(self.known) or self._failed
+                event = {"principal": who}
             elif step["step"] == "ask":
                 event = {"answer": await self._answer(step)}
             elif step["step"] == "ledger":
@@ -113,7 +109,7 @@ class Caller:
         """Resolve the caller once, also for a handler that uses two handles at a time."""
         while self._finding is not None:
             await self._finding.wait()
-        if self._who is not None:
+        if self.known is not None or self._failed is not None:
             return
         principal_of: Any = self._config.principal
         try:
@@ -125,13 +121,16 @@ class Caller:
                 finally:
                     self._finding.set()
                     self._finding = None
-            self._who = {"nobody": True} if found is None else checked(found)
+            if found is None:
+                self._failed = {"nobody": True}
+            else:
+                self.known = checked(found)
         except InvalidArgument as error:
-            self._who = {"failed": str(error)}
+            self._failed = {"failed": str(error)}
         except Exception as error:
             # Its message is not logged: it may hold the credential.
             expected = "principal: expected a function that gives one"
-            self._who = {"failed": f"{expected}, found {type(error).__name__}"}
+            self._failed = {"failed": f"{expected}, found {type(error).__name__}"}
 
     async def _answer(self, step: documents.AskStep) -> documents.Answer | documents.Failure:
         accept, end = self._config.accept, step.get("end")
@@ -185,15 +184,16 @@ class Caller:
 
     def close(self) -> None:
         """Release the request: a task that the handler left behind may still hold this."""
-        self._who = self._who or {"failed": "principal: expected before the answer had left"}
+        if self.known is None and self._failed is None:
+            self._failed = {"failed": "principal: expected before the answer had left"}
         self._ctx = None
 
 
-def document_of(who: Any) -> Any:
-    """Return a principal, or the failure to find one, as a document."""
+def document_of(who: Principal | Anonymous | None) -> Any:
+    """Return a caller as a document."""
     if isinstance(who, Principal):
         return who._asdict()
-    return {"anonymous": True} if who == "anonymous" else who
+    return {"anonymous": True} if who == "anonymous" else None
 
 
 @contextmanager

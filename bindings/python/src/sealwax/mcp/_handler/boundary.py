@@ -13,7 +13,7 @@ from .._refusal import HandleRefused, protocol_error
 from .._sdk_json import merged
 from .._transport.message import served
 from .exchange import Exchange
-from .incoming import opened, token_of
+from .incoming import begun, opened, token_of
 from .leaving import Leaving, members_of
 
 if TYPE_CHECKING:
@@ -58,10 +58,12 @@ class Boundary:
             else:
                 if defers and caller.known is None:
                     await caller.identify()
-                step = exchange.begin(token, sessions=self._first is not None)
+                within, first = exchange.within_ms, self._first
+                exchange.engine, step = begun(
+                    self._engine, ctx, fields, token, caller.known, within, first is not None
+                )
                 if step["step"] != "deliver" or "refused" in step:
-                    first = self._first and partial(self._first, ctx)
-                    step = await caller.drive(exchange.engine, step, first)
+                    step = await caller.drive(exchange.engine, step, first and partial(first, ctx))
             if step["step"] == "deliver":
                 exchange.delivered(step)
                 # A handler's own requests to other servers are not part of this message.
@@ -74,8 +76,8 @@ class Boundary:
                 if found is None:
                     return result
                 leaving = Leaving(found, step.get("members") or (), exchange.session)
-                step = exchange.engine.result(found, fields)
-                step = await caller.drive(exchange.engine, step, update=leaving.again)
+                engine = exchange.begun()
+                step = await caller.drive(engine, engine.result(found, fields), None, leaving.again)
                 if step["step"] == "respond":
                     return _changed(leaving.result, step.get("result") or {})
             return _replied(step) if step["step"] == "reply" else None

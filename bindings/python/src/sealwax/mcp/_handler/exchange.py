@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from ... import TokenFields
-    from ..._documents import DeliverStep, DoneStep, HandleOp, Step
+    from ..._documents import DeliverStep, DoneStep, HandleOp
     from ..._engine import Exchange as Engine
     from ..._engine import Guard
     from .._caller import GuardConfig
@@ -27,12 +27,12 @@ class Exchange:
     __slots__ = (
         "_ctx",
         "_delivered",
-        "_engine",
         "_fields",
         "_handle_refused",
         "_rules",
         "caller",
         "config",
+        "engine",
         "outer",
         "session",
     )
@@ -48,39 +48,38 @@ class Exchange:
         self.config, self._rules, self._handle_refused = config, rules, handle_refused
         self._ctx: ServerRequestContext[Any, Any] | None = ctx
         self._fields = fields
+        scope = None if ctx.request is None else getattr(ctx.request, "scope", None)
+        outer = (scope and scope.get(SCOPE_KEY)) or served.get()
         #: The wrapper that the message came through, if that is of the same guard.
-        self.outer = _outer(config, ctx)
+        self.outer: TransportExchange | None = None
+        if isinstance(outer, TransportExchange) and outer.config is config:
+            self.outer = outer
         self.caller = Caller(config, ctx) if self.outer is None else self.outer.caller
-        #: The engine's, which ends with the request.
-        self._engine: Engine | None = None
+        #: The engine's, once it began; it ends with the request.
+        self.engine: Engine | None = None
         self._delivered: DeliverStep | None = None
         self.session: Session | None = None
 
-    @property
-    def engine(self) -> Engine:
-        """The engine's exchange, which ends with the request; this may begin it."""
-        if self._engine is None:
-            self.begin(None)
-        assert self._engine is not None
-        return self._engine
+    def begun(self) -> Engine:
+        """Return the engine's exchange, which may begin now."""
+        if self.engine is None:
+            ctx, known, within = self._serving(), self.caller.known, self.within_ms
+            self.engine, _ = begun(self._rules, ctx, self._fields, None, known, within)
+            if self._ctx is None:
+                # Closed by another thread meanwhile.
+                self.engine.free()
+        return self.engine
 
-    def begin(self, token: object, *, sessions: bool = False) -> Step:
-        """Begin the engine's exchange; return its first step."""
-        within = None if self.outer is None else self.outer.within_ms
-        engine, step = begun(
-            self._rules, self._serving(), self._fields, token, self.caller.known, within, sessions
-        )
-        self._engine = engine
-        if self._ctx is None:
-            # Closed by another thread meanwhile.
-            engine.free()
-        return step
+    @property
+    def within_ms(self) -> int | None:
+        """The time that a wrapper left for the engine's questions."""
+        return None if self.outer is None else self.outer.within_ms
 
     def delivered(self, step: DeliverStep) -> None:
         """Store what was opened."""
         self._delivered = step
         if opened := step.get("session"):
-            self.session = Session(self.engine, opened)
+            self.session = Session(self.begun(), opened)
 
     def builtin_result(self) -> str | None:
         """Return the result of a method of the guard's own, as JSON."""
@@ -98,11 +97,11 @@ class Exchange:
     def seal_state(self, value: bytes) -> str:
         """Return the token of the next ``requestState``, a value as JSON."""
         self.state()
-        return self.engine.seal_state(value)
+        return self.begun().seal_state(value)
 
     async def handle(self, operation: HandleOp, value: bytes | None = None) -> DoneStep:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""
-        engine, step = self.engine.handle(operation, value)
+        engine, step = self.begun().handle(operation, value)
         try:
             step = await self.caller.drive(engine, step)
         finally:
@@ -117,8 +116,8 @@ class Exchange:
         """End the request, answered or cancelled: nothing is opened or sealed for it later."""
         # A task that the handler left behind may hold the context, and so this object.
         self._ctx = self._delivered = self.session = None
-        if self._engine is not None:
-            self._engine.free()
+        if self.engine is not None:
+            self.engine.free()
         if self.outer is None:
             self.caller.close()
 
@@ -130,12 +129,6 @@ class Exchange:
                 "answered or cancelled"
             )
         return self._ctx
-
-
-def _outer(config: GuardConfig, ctx: ServerRequestContext[Any, Any]) -> TransportExchange | None:
-    scope = getattr(ctx.request, "scope", None) if ctx.request is not None else None
-    outer = (scope and scope.get(SCOPE_KEY)) or served.get()
-    return outer if isinstance(outer, TransportExchange) and outer.config is config else None
 
 
 def exchange_of(config: GuardConfig, ctx: Any) -> Exchange:

@@ -51,7 +51,7 @@ def begun(
     token: object,
     caller: Principal | Anonymous | None,
     within_ms: int | None,
-    sessions: bool,
+    sessions: bool = False,
 ) -> tuple[Exchange, Step]:
     """Begin the engine's exchange of a message."""
     params = ctx.params or {}
@@ -72,8 +72,8 @@ def begun(
             token,
             caller,
             within_ms,
-            notification=notification,
-            modern=modern,
+            notification,
+            modern,
         )
     return guard.message(
         {
