@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use data_encoding::HEXLOWER_PERMISSIVE;
 use sealwax::Kind;
 
 use crate::duration;
@@ -327,7 +326,7 @@ fn kinds() -> impl TypedValueParser<Value = Kind> {
 }
 
 fn context(hex: &str) -> Result<[u8; 32], &'static str> {
-    let bytes = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok();
+    let bytes = base16ct::mixed::decode_vec(hex).ok();
     bytes
         .and_then(|bytes| bytes.try_into().ok())
         .ok_or("expected 64 hex digits, as `sealwax context` prints them")

@@ -16,8 +16,8 @@ use args::{
     Action, Cli, Command, HandleArgs, KeyArgs, OpenArgs, PrincipalArgs, PurposeArgs, RequestArgs,
     SealArgs, SessionIdArgs, TimeArgs, ViewArgs,
 };
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clap::Parser as _;
-use data_encoding::BASE64;
 use failure::Failure;
 use sealwax::hazmat;
 use sealwax::{
@@ -112,7 +112,7 @@ fn open(args: &OpenArgs) -> Result<Vec<u8>, Failure> {
 
 fn facts<K>(opened: &Opened<K>) -> serde_json::Value {
     json!({
-        "payload_base64": BASE64.encode(opened.payload()),
+        "payload_base64": BASE64_STANDARD.encode(opened.payload()),
         "issued_at": opened.issued_at(),
         "expires_at": opened.expires_at(),
         "started_at": opened.started_at(),

@@ -134,7 +134,7 @@ impl Admission {
         let attempt: [u8; 8] = context.draw()?;
         Ok(Some(ledger.names.admit(
             mark,
-            &data_encoding::HEXLOWER.encode(&attempt),
+            &base16ct::lower::encode_string(&attempt),
             ledger.settings.clock_tolerance(),
             ledger.settings.accept_issued_since,
             &subjects,

@@ -1,10 +1,9 @@
 //! The bytes of a handle: a short signed identifier that a language model carries from call to call
 //! (SPEC.md, "Handle").
 
-use data_encoding::Encoding;
-use data_encoding_macro::new_encoding;
 use subtle::ConstantTimeEq as _;
 
+use super::base32;
 use super::bytes::leading;
 use super::clock::Clock;
 use super::error::Error;
@@ -12,11 +11,6 @@ use super::holder::{Holder, Tag};
 use super::key::Key;
 use super::text::{IDENTIFIER_LIMIT, at_most};
 use super::ulid::Ulid;
-
-/// Crockford's alphabet in lower case only: no i, l, o, u to misread, and one spelling.
-const BASE32: Encoding = new_encoding! {
-    symbols: "0123456789abcdefghjkmnpqrstvwxyz",
-};
 
 const MAC_LEN: usize = 10;
 const LEN: usize = Ulid::LEN + MAC_LEN;
@@ -31,7 +25,7 @@ pub(crate) fn mint(holder: Holder<'_>, handle_type: &str, ulid: Ulid) -> String 
     bytes[..Ulid::LEN].copy_from_slice(&ulid.0);
     let mac = signature(key, holder.audience, handle_type, tag, ulid);
     bytes[Ulid::LEN..].copy_from_slice(&mac);
-    format!("{handle_type}_{}", BASE32.encode(&bytes))
+    format!("{handle_type}_{}", base32::encode(&bytes))
 }
 
 /// Returns the ulid of a handle, and the index in the ring of the key that made it: every key is
@@ -87,14 +81,12 @@ fn decode(text: &str) -> Result<(&str, Ulid, [u8; MAC_LEN]), Error> {
     if !is_type(handle_type) {
         return Err(EXPECTED);
     }
-    match BASE32.decode(body.as_bytes()) {
-        Ok(bytes) if bytes.len() == LEN => Ok((
-            handle_type,
-            Ulid(leading(&bytes)),
-            leading(&bytes[Ulid::LEN..]),
-        )),
-        _ => Err(EXPECTED),
-    }
+    let bytes: [u8; LEN] = base32::decode(body).ok_or(EXPECTED)?;
+    Ok((
+        handle_type,
+        Ulid(leading(&bytes)),
+        leading(&bytes[Ulid::LEN..]),
+    ))
 }
 
 fn is_type(text: &str) -> bool {

@@ -5,7 +5,7 @@
 //!
 //! | SPEC.md | here |
 //! |---|---|
-//! | Building blocks | `pae`, `cipher`, `base64url`, `text` |
+//! | Building blocks | `pae`, `cipher`, `base32`, `base64url`, `text` |
 //! | Keys | `key` |
 //! | Principal tag | `holder` |
 //! | Sealed token | `purpose`, `sealed` |
@@ -13,6 +13,7 @@
 //! | Request context | `context`, `canonical` |
 //! | Opening, time | `clock`, `error` |
 
+pub(crate) mod base32;
 pub(crate) mod base64url;
 pub(crate) mod bytes;
 pub(crate) mod canonical;

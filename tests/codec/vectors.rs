@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::common::{Fixed, bytes, codec_at, list, principal, purpose, text};
-use data_encoding::HEXLOWER;
+use base16ct::lower as hex;
 use sealwax::{Codec, Error, KeyRing, RequestContext, View, hazmat};
 use serde_json::Value;
 
@@ -195,7 +195,7 @@ fn principal_tags() {
             .join(",");
         let codec: Codec = codec_at(&ring, "any", at(0)).unwrap();
         let view = codec.view(&principal(vector).unwrap()).unwrap();
-        let tags = hazmat::tags(&view).map(|tag| Value::from(HEXLOWER.encode(tag)));
+        let tags = hazmat::tags(&view).map(|tag| Value::from(hex::encode_string(tag)));
         assert_eq!(tags.collect::<Vec<_>>(), list(&vector["tags"]));
     });
 }
@@ -213,7 +213,7 @@ fn accepted() {
                 assert_eq!(opened.needs_reseal(), expected["needs_reseal"]);
             }
             Outcome::Id { ulid, needs_reseal } => {
-                assert_eq!(HEXLOWER.encode(&ulid), text(expected, "ulid"));
+                assert_eq!(hex::encode_string(&ulid), text(expected, "ulid"));
                 assert_eq!(needs_reseal, expected["needs_reseal"]);
             }
         }

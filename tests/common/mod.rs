@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use data_encoding::HEXLOWER;
+use base16ct::lower as hex;
 use sealwax::{Codec, Environment, Error, Key, KeyRing, Kind, Principal, Purpose, System, View};
 use serde_json::Value;
 
@@ -119,7 +119,7 @@ pub fn text<'v>(vector: &'v Value, member: &str) -> &'v str {
 }
 
 pub fn bytes(vector: &Value, member: &str) -> Vec<u8> {
-    HEXLOWER.decode(text(vector, member).as_bytes()).unwrap()
+    hex::decode_vec(text(vector, member)).unwrap()
 }
 
 pub fn list(value: &Value) -> &[Value] {

@@ -6,7 +6,7 @@ use std::error::Error as StdError;
 use std::io::{self, BufRead as _, Write as _};
 use std::time::Duration;
 
-use data_encoding::HEXLOWER;
+use base16ct::lower;
 use sealwax::{
     Codec, Error, KeyRing, Principal, Purpose, RequestContext, Sealer, SessionMetadata, Sessions,
     View, kind::Untyped,
@@ -81,7 +81,7 @@ fn answer(fields: [&str; 12]) -> Result<String, Error> {
             let session = sessions.open(&metadata()?)?;
             Ok(format!(
                 "{}\t{}",
-                HEXLOWER.encode(session.payload()),
+                lower::encode_string(session.payload()),
                 session.state().generation()
             ))
         }
@@ -121,7 +121,7 @@ fn sealed(
             .map(|token| token.to_string()),
         "open" => {
             let opened = sealer.open(token)?;
-            let payload = HEXLOWER.encode(opened.payload());
+            let payload = lower::encode_string(opened.payload());
             let needs_reseal = u8::from(opened.needs_reseal());
             Ok(format!(
                 "{payload}\t{}\t{needs_reseal}\t{}",
@@ -164,7 +164,7 @@ fn with_idle<'v>(sessions: Sessions<'v>, ttl: &str) -> Sessions<'v> {
 }
 
 fn bytes(hex: &str) -> Vec<u8> {
-    HEXLOWER.decode(hex.as_bytes()).unwrap()
+    lower::decode_vec(hex).unwrap()
 }
 
 fn text(hex: &str) -> String {

@@ -123,5 +123,5 @@ fn digest<const N: usize>(pieces: &[&str]) -> String {
         hash.update((piece.len() as u64).to_le_bytes());
         hash.update(piece);
     }
-    data_encoding::HEXLOWER.encode(&hash.finalize()[..N])
+    base16ct::lower::encode_string(&hash.finalize()[..N])
 }
