@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ._codec import Codec
-    from ._documents import ClientValue, Event, HandleOp, Message, PrincipalParts, Settings, Step
+    from ._documents import (
+        ClientSession,
+        ClientValue,
+        Event,
+        HandleOp,
+        Message,
+        PrincipalParts,
+        Settings,
+        Step,
+    )
     from ._documents import TransportMessage as Transport
     from ._sessions import SessionMetadata
     from ._wire import Principal, TokenFields
@@ -90,6 +99,13 @@ def caller_of(principal: Principal) -> tuple[Any, Any]:
     return caller, texts
 
 
+def document_of(caller: Principal | Literal["anonymous"] | None) -> Any:
+    """Return a caller as a document."""
+    if caller is None:
+        return None
+    return {"anonymous": True} if caller == "anonymous" else caller._asdict()
+
+
 class Guard(Opaque):
     """The rules of a server's guard: a codec and settings."""
 
@@ -112,8 +128,24 @@ class Guard(Opaque):
         within_ms: int | None,
         notification: bool,
         modern: bool,
+        session: ClientSession | None = None,
+        header: str | None = None,
     ) -> tuple[Exchange, Step]:
-        """Begin the exchange of a message without a session's metadata, and without documents."""
+        """Begin the exchange of a message, without a document unless it has a session."""
+        if session is not None:
+            named = client_value(target)
+            document: Message = {
+                "method": method if client_value(method) is method else "",
+                "target": None if named is True else named,
+                "token": client_value(token),
+                "notification": notification,
+                "modern": modern,
+                "session": session,
+                "header": header,
+                "principal": document_of(principal),
+                "withinMs": within_ms,
+            }
+            return self.message(document, arguments)
         caller: tuple[Any, Any] = _NOBODY
         if principal is not None:
             caller = _ANONYMOUS if principal == "anonymous" else caller_of(principal)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import anyio
 
 from .. import InvalidArgument, Principal
+from .._engine import document_of
 from ..ledger import LedgerError
 from ._accept import Presented
 from ._principal import checked, is_signed_in
@@ -46,30 +47,21 @@ class Caller:
     A wrapper around the server shares it with the guard at the handlers.
     """
 
-    __slots__ = ("_config", "_ctx", "_failed", "_finding", "known")
-
-    def __init__(
-        self,
-        config: GuardConfig,
-        ctx: ServerRequestContext[Any, Any] | None,
-        who: Principal | Anonymous | None = None,
-    ) -> None:
-        """Serve one request, of `who` if that is known."""
+    def __init__(self, config: GuardConfig, ctx: ServerRequestContext[Any, Any] | None) -> None:
         self._config, self._ctx = config, ctx
         self._finding: anyio.Event | None = None
         self._failed: documents.Nobody | documents.Failure | None = None
         #: The caller, if it was resolved.
-        self.known = who
-        if who is None and config.principal == "anonymous":
+        self.known: Principal | Anonymous | None = None
+        if config.principal == "anonymous":
             self.known = "anonymous"
-            if ctx is not None and not config.has_warned and is_signed_in(ctx):
-                config.has_warned = True
-                logger.warning(
-                    'principal: expected a function, found "anonymous" and a request of an '
-                    "authenticated user: any user who gets hold of another's token can use it. "
-                    "Pass principal=sealwax.mcp.principal_from_access_token, or a function of your "
-                    "own"
-                )
+        if self.known and ctx is not None and not config.has_warned and is_signed_in(ctx):
+            config.has_warned = True
+            logger.warning(
+                'principal: expected a function, found "anonymous" and a request of an '
+                "authenticated user: any user who gets hold of another's token can use it. Pass "
+                "principal=sealwax.mcp.principal_from_access_token, or a function of your own"
+            )
 
     @property
     def principal(self) -> Principal | None:
@@ -187,13 +179,6 @@ class Caller:
         if self.known is None and self._failed is None:
             self._failed = {"failed": "principal: expected before the answer had left"}
         self._ctx = None
-
-
-def document_of(who: Principal | Anonymous | None) -> Any:
-    """Return a caller as a document."""
-    if isinstance(who, Principal):
-        return who._asdict()
-    return {"anonymous": True} if who == "anonymous" else None
 
 
 @contextmanager

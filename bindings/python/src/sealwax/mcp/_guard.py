@@ -6,9 +6,10 @@ import inspect
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from .. import Codec, InvalidArgument, _json
+from .._engine import document_of
 from .._lifetime import check_ttl
 from .._view import check_handle_type
-from ._caller import Caller, document_of
+from ._caller import Caller
 from ._engines import EngineFactory, document, names
 from ._handler.exchange import exchange_of
 from ._handler.handles import ReferenceHandles, SelfContainedHandles
@@ -135,7 +136,9 @@ class Guard:
         """
         whom = principal if principal == "anonymous" else checked(principal)
         asked = self._engines.engine().revoke(document_of(whom), retain_for)
-        step = await Caller(self, None, whom).drive(*asked)
+        caller = Caller(self, None)
+        caller.known = whom
+        step = await caller.drive(*asked)
         if step["step"] != "done":
             raise AcceptUnavailable(str(why(step)))
 

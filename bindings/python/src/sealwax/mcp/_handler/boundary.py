@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp_types import ErrorData
+from pydantic.alias_generators import to_snake
 
 from ... import token_fields
 from .._refusal import HandleRefused, protocol_error
 from .._sdk_json import merged
 from .._transport.message import served
 from .exchange import Exchange
-from .incoming import begun, opened, token_of
 from .leaving import Leaving, members_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcp.server.context import CallNext, HandlerResult
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
+    from ... import TokenFields
     from ..._documents import DeliverStep, ReplyStep, Step
     from .._caller import GuardConfig
     from .._engines import EngineFactory
-    from .incoming import Context
+
+    Context: TypeAlias = ServerRequestContext[Any, Any]
 
 #: The patches for the outermost middleware, if the SDK's models drop what they do not know.
 _outermost: ContextVar[list[Mapping[str, Any]] | None] = ContextVar(
     "sealwax_outermost", default=None
 )
+_alias = cache(to_snake)
 
 
 class Boundary:
@@ -48,7 +52,7 @@ class Boundary:
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Serve one message."""
         fields = None if ctx.request_id is None else token_fields(ctx.method)
-        token = token_of(ctx, fields)
+        token = _token_of(ctx, fields)
         exchange = Exchange(self._config, self._engine, self._handle_refused, ctx, fields)
         caller, defers = exchange.caller, self._engine.defers
         try:
@@ -58,25 +62,23 @@ class Boundary:
             else:
                 if defers and caller.known is None:
                     await caller.identify()
-                within, first = exchange.within_ms, self._first
-                exchange.engine, step = begun(
-                    self._engine, ctx, fields, token, caller.known, within, first is not None
-                )
+                first = self._first and partial(self._first, ctx)
+                engine, step = exchange.begin(token, sessions=first is not None)
                 if step["step"] != "deliver" or "refused" in step:
-                    step = await caller.drive(exchange.engine, step, first and partial(first, ctx))
+                    step = await caller.drive(engine, step, first)
             if step["step"] == "deliver":
                 exchange.delivered(step)
                 # A handler's own requests to other servers are not part of this message.
                 before = served.set(exchange)
                 try:
-                    result = await call_next(opened(ctx, fields, step.get("opened")))
+                    result = await call_next(_opened(ctx, fields, step.get("opened")))
                 finally:
                     served.reset(before)
                 found = _reported(result, step)
                 if found is None:
                     return result
                 leaving = Leaving(found, step.get("members") or (), exchange.session)
-                engine = exchange.begun()
+                engine = exchange.engine
                 step = await caller.drive(engine, engine.result(found, fields), None, leaving.again)
                 if step["step"] == "respond":
                     return _changed(leaving.result, step.get("result") or {})
@@ -121,3 +123,24 @@ async def outermost(ctx: Context, call_next: CallNext) -> HandlerResult:
     if not patches or isinstance(result, ErrorData):
         return result
     return _changed(members_of(result), patches[-1])
+
+
+def _token_of(ctx: Context, fields: TokenFields | None) -> object:
+    """Return the token that a message brings, of any type; ``None`` if it brings none."""
+    if fields is None or not ctx.params:
+        return None
+    # A model would also take it, unopened, by the field's name in Python.
+    alias = _alias(fields.param)
+    aliased = alias != fields.param and ctx.params.get(alias) is not None
+    return True if aliased else ctx.params.get(fields.param)
+
+
+def _opened(ctx: Context, fields: TokenFields | None, text: str | None) -> Context:
+    """Return the context with the opened value in place of the token; null is absent."""
+    names = () if fields is None else (fields.param, _alias(fields.param))
+    if fields is None or not ctx.params or ctx.params.keys().isdisjoint(names):
+        return ctx
+    params = {name: value for name, value in ctx.params.items() if name not in names}
+    if text is not None:
+        params[fields.param] = text
+    return replace(ctx, params=params)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
 from ... import InvalidArgument
 from .._caller import Caller
 from .._refusal import HandleRefused, why
+from .._sdk_json import json_text
 from .._transport.message import SCOPE_KEY, TransportExchange, served
-from .incoming import begun
-from .session import Session
+from .session import Session, sent_header, sent_session
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from ... import TokenFields
-    from ..._documents import DeliverStep, DoneStep, HandleOp
+    from ..._documents import DeliverStep, DoneStep, HandleOp, Step
     from ..._engine import Exchange as Engine
     from ..._engine import Guard
     from .._caller import GuardConfig
@@ -23,19 +25,6 @@ if TYPE_CHECKING:
 
 class Exchange:
     """A guard's knowledge of the request that is being served."""
-
-    __slots__ = (
-        "_ctx",
-        "_delivered",
-        "_fields",
-        "_handle_refused",
-        "_rules",
-        "caller",
-        "config",
-        "engine",
-        "outer",
-        "session",
-    )
 
     def __init__(
         self,
@@ -55,31 +44,45 @@ class Exchange:
         if isinstance(outer, TransportExchange) and outer.config is config:
             self.outer = outer
         self.caller = Caller(config, ctx) if self.outer is None else self.outer.caller
-        #: The engine's, once it began; it ends with the request.
-        self.engine: Engine | None = None
+        self._engine: Engine | None = None
         self._delivered: DeliverStep | None = None
         self.session: Session | None = None
 
-    def begun(self) -> Engine:
-        """Return the engine's exchange, which may begin now."""
-        if self.engine is None:
-            ctx, known, within = self._serving(), self.caller.known, self.within_ms
-            self.engine, _ = begun(self._rules, ctx, self._fields, None, known, within)
-            if self._ctx is None:
-                # Closed by another thread meanwhile.
-                self.engine.free()
-        return self.engine
+    def begin(self, token: object = None, *, sessions: bool = False) -> tuple[Engine, Step]:
+        """Begin the engine's exchange; return it and its first step."""
+        ctx, fields = self._serving(), self._fields
+        params = ctx.params or {}
+        session = sent_session(ctx) if sessions else None
+        given = params.get("arguments") if fields is not None and fields.needs_caller else None
+        engine, step = self._rules.request(
+            ctx.method,
+            fields,
+            params.get((fields and fields.target) or "name"),
+            None if given is None else json_text(given),
+            token,
+            self.caller.known,
+            None if self.outer is None else self.outer.within_ms,
+            ctx.request_id is None,
+            ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS,
+            session,
+            None if session is None else sent_header(ctx),
+        )
+        self._engine = engine
+        if self._ctx is None:
+            # Closed by another thread meanwhile.
+            engine.free()
+        return engine, step
 
     @property
-    def within_ms(self) -> int | None:
-        """The time that a wrapper left for the engine's questions."""
-        return None if self.outer is None else self.outer.within_ms
+    def engine(self) -> Engine:
+        """The engine's exchange, which may begin now; it ends with the request."""
+        return self._engine or self.begin()[0]
 
     def delivered(self, step: DeliverStep) -> None:
         """Store what was opened."""
         self._delivered = step
         if opened := step.get("session"):
-            self.session = Session(self.begun(), opened)
+            self.session = Session(self.engine, opened)
 
     def builtin_result(self) -> str | None:
         """Return the result of a method of the guard's own, as JSON."""
@@ -97,11 +100,11 @@ class Exchange:
     def seal_state(self, value: bytes) -> str:
         """Return the token of the next ``requestState``, a value as JSON."""
         self.state()
-        return self.begun().seal_state(value)
+        return self.engine.seal_state(value)
 
     async def handle(self, operation: HandleOp, value: bytes | None = None) -> DoneStep:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""
-        engine, step = self.begun().handle(operation, value)
+        engine, step = self.engine.handle(operation, value)
         try:
             step = await self.caller.drive(engine, step)
         finally:
@@ -116,8 +119,8 @@ class Exchange:
         """End the request, answered or cancelled: nothing is opened or sealed for it later."""
         # A task that the handler left behind may hold the context, and so this object.
         self._ctx = self._delivered = self.session = None
-        if self.engine is not None:
-            self.engine.free()
+        if self._engine is not None:
+            self._engine.free()
         if self.outer is None:
             self.caller.close()
 
@@ -137,11 +140,10 @@ def exchange_of(config: GuardConfig, ctx: Any) -> Exchange:
     Every handler's context has the session of its request. Comparing it detects an unprotected
     server that a handler calls within its process.
     """
-    exchange = served.get()
-    if isinstance(exchange, Exchange) and exchange.config is config:
-        serving = exchange._serving()
-        if serving.session is _session(ctx):
-            return exchange
+    found = served.get()
+    exchange = found if isinstance(found, Exchange) and found.config is config else None
+    if exchange is not None and exchange._serving().session is _session(ctx):
+        return exchange
     raise InvalidArgument(
         "ctx: expected the context of a request to a server that this guard protects, found "
         "another: call guard.protect(server) before it serves"

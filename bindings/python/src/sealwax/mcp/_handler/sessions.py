@@ -12,7 +12,7 @@ from mcp_types import RequestParams
 from ... import InvalidArgument, _json
 from .._caller import awaited
 from .exchange import exchange_of
-from .incoming import CREATE, DELETE
+from .session import CREATE, DELETE
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
