@@ -13,6 +13,7 @@ import pytest
 from environment import at, without_randomness
 
 import sealwax
+from sealwax import _json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,6 +122,26 @@ def test_json_in_and_out(alice: sealwax.View) -> None:
     for text in (b"", b"{", b"NaN", b"\xff", b"\xff\xfe1\0"):
         with pytest.raises(sealwax.Malformed):
             sealer.open(sealer.seal(text)).json()
+
+
+def test_another_python_writes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer in C is an inside part of Python's: it may be absent, or made in another way."""
+    value = {"page": 2, "of": [None, True, "é", 1.5, {}], "7": '\x1f"\u2028'}
+    written = '{"page":2,"of":[null,true,"é",1.5,{}],"7":"\\u001f\\"\u2028"}'
+    real: Any = json.encoder.c_make_encoder  # type: ignore[attr-defined]
+
+    def other(markers: Any, *more: Any) -> Any:
+        return (lambda *_: ("?",)) if markers is None else real(markers, *more)
+
+    def changed(markers: Any, *more: Any) -> Any:
+        if markers is None:
+            raise TypeError
+        return real(markers, *more)
+
+    assert _json._writer()(value) == _json.dumps("value", value).decode() == written
+    for make in (None, other, changed):
+        monkeypatch.setattr(json.encoder, "c_make_encoder", make)
+        assert _json._writer()(value) == written
 
 
 def nested(levels: int) -> Any:
