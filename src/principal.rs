@@ -19,10 +19,10 @@ use crate::{Error, Key};
 /// let service = Principal::client("svc-42");
 /// assert_ne!(alice, service);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Principal(Option<Named>);
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Named {
     issuer: Option<String>,
     client: Option<String>,

@@ -24,7 +24,7 @@ pub(super) fn hex(ulid: &[u8; 16]) -> String {
 
 /// Returns an object as JSON: in its canonical form, unless it has a number that has none.
 pub(super) fn canonical(object: Map<String, Value>) -> String {
-    let text = Value::Object(object).to_string();
+    let text = serde_json::to_string(&object).unwrap_or_default();
     canonical_json(&text).unwrap_or(text)
 }
 
