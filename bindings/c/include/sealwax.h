@@ -134,6 +134,22 @@
 // A time that never comes.
 #define SEALWAX_NEVER 18446744073709551615ull
 
+// The text is a step, as a document.
+#define SEALWAX_NEXT_STEP 0
+
+// `deliver`: the text takes the place of the token that the request brought; NULL if it brought
+// none. Report a result that has the member which the method's token fields name.
+#define SEALWAX_NEXT_DELIVER 1
+
+// `respond`: the text is the token for that member of the result; NULL leaves the result as it is.
+#define SEALWAX_NEXT_RESPOND 2
+
+// The message is a notification.
+#define SEALWAX_NOTIFICATION 1
+
+// The message is of revision 2026-07-28 or later.
+#define SEALWAX_MODERN 2
+
 // A sealed token.
 #define SEALWAX_IS_TOKEN 1
 
@@ -275,6 +291,24 @@ typedef struct sealwax_identifier {
   // Whether an older key made it; retiring that key ends it.
   bool needs_reseal;
 } sealwax_identifier;
+
+// The caller of a request: anonymous alone, or the parts of a principal, of which NULL means absent.
+typedef struct sealwax_caller {
+  // The issuer of the client and the subject.
+  const char *issuer;
+  // The size of the issuer.
+  size_t issuer_len;
+  // The client.
+  const char *client;
+  // The size of the client.
+  size_t client_len;
+  // The subject.
+  const char *subject;
+  // The size of the subject.
+  size_t subject_len;
+  // Whether it is nobody in particular.
+  bool anonymous;
+} sealwax_caller;
 
 // The unverified claims of a text.
 typedef struct sealwax_inspection {
@@ -812,6 +846,61 @@ sealwax_status sealwax_exchange_fork(struct sealwax_exchange *exchange,
 // Frees an exchange at any step, which cancels it; NULL is allowed.
 void sealwax_exchange_free(struct sealwax_exchange *exchange);
 
+// Begins the exchange of a message at an SDK's handlers, as sealwax_guard_message does, without a
+// document: for a message without the metadata of a session. Returns one of SEALWAX_NEXT_STEP,
+// SEALWAX_NEXT_DELIVER and SEALWAX_NEXT_RESPOND at `next`, and its text, which the exchange owns
+// like a step.
+//
+// `target`, `arguments` (as JSON), `token`, `caller` and `within_ms` may be NULL: the message has none,
+// or it is not known. What a client sent and is no text is passed as bytes that are not UTF-8, such
+// as "\xff". `flags` are SEALWAX_NOTIFICATION and SEALWAX_MODERN, added.
+//
+// Input of a client never makes it fail. Fails with SEALWAX_INVALID_ARGUMENT for a caller who is
+// anonymous and has a name.
+sealwax_status sealwax_guard_request(const struct sealwax_guard *guard,
+                                     const char *method,
+                                     size_t method_len,
+                                     const char *target,
+                                     size_t target_len,
+                                     const char *arguments,
+                                     size_t arguments_len,
+                                     const char *token,
+                                     size_t token_len,
+                                     const struct sealwax_caller *caller,
+                                     const uint64_t *within_ms,
+                                     uint32_t flags,
+                                     struct sealwax_exchange **exchange,
+                                     int32_t *next,
+                                     const char **text,
+                                     size_t *text_len,
+                                     struct sealwax_error *error);
+
+// Reports the result of a delivered message by the members that `deliver` asks for, and returns what
+// is next, as sealwax_guard_request does.
+//
+// `result_type`, `cache_scope` and `token`, the member that the method's token fields name, are NULL
+// if absent or null. Anything but a text is passed as bytes that are not UTF-8, such as "\xff".
+// `has_ttl` tells whether there is a `ttlMs`.
+//
+// Fails as sealwax_exchange_on does.
+sealwax_status sealwax_exchange_result(struct sealwax_exchange *exchange,
+                                       const char *result_type,
+                                       size_t result_type_len,
+                                       const char *cache_scope,
+                                       size_t cache_scope_len,
+                                       const char *token,
+                                       size_t token_len,
+                                       bool has_ttl,
+                                       int32_t *next,
+                                       const char **text,
+                                       size_t *text_len,
+                                       struct sealwax_error *error);
+
+// Returns whether the exchange of some messages may begin late, once something leaves for them or
+// their handler uses a handle: of notifications, and of requests that bring no token and whose
+// token fields need no caller. It never changes; false for NULL.
+bool sealwax_guard_defers(const struct sealwax_guard *guard);
+
 // Returns a script or statement for a store, valid for ever: the Lua scripts `open`, `admit`,
 // `commit` and `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-normal`,
 // `sqlite-create`, `sqlite-begin`, `sqlite-now`, `sqlite-read`, `sqlite-write`, `sqlite-delete`
@@ -969,10 +1058,12 @@ sealwax_status sealwax_request_context_only(const char *method,
 
 // Returns the members of a method's messages that carry a token, as JSON, or `null` if there are
 // none:
-// `{"kind": "cursor", "param": "cursor", "result": "nextCursor", "target": null}`.
+// `{"kind": "cursor", "param": "cursor", "result": "nextCursor", "target": null,
+// "needsCaller": false}`.
 //
 // `param` is the member of `params` in which the token returns, `result` the member of the result
 // in which it is sent, `target` the member of `params` that names the target of a request.
+// `needsCaller`: its handler may make a token, and does not run without a caller.
 sealwax_status sealwax_token_fields(const char *method,
                                     size_t method_len,
                                     char *out,

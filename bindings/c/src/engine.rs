@@ -15,7 +15,7 @@ pub struct Guard(pub(crate) sealwax_mcp::Guard);
 
 /// The state of a guard for one message, from its arrival until its answer is sent. Unlike other
 /// objects it is mutable, so only one thread may use it at a time.
-pub struct Exchange(Owner<sealwax_mcp::Exchange>);
+pub struct Exchange(pub(crate) Owner<sealwax_mcp::Exchange>);
 
 /// Makes a guard.
 ///
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn sealwax_guard_message(
         call(error, || {
             let guard = input::object("guard", guard)?;
             let document = readable(document, document_len)?;
-            let arguments = optional(arguments, arguments_len)?;
+            let arguments = input::optional_json(arguments, arguments_len)?;
             Owner::begin(Exchange, exchange, step, step_len, || {
                 Ok(document::message(&guard.0, document, arguments))
             })
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn sealwax_guard_transport(
         call(error, || {
             let guard = input::object("guard", guard)?;
             let document = readable(document, document_len)?;
-            let initialize = optional(initialize, initialize_len)?;
+            let initialize = input::optional_json(initialize, initialize_len)?;
             Owner::begin(Exchange, exchange, step, step_len, || {
                 Ok(document::transport(&guard.0, document, initialize))
             })
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn sealwax_exchange_on(
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
             let event = readable(event, event_len)?;
-            let value = optional(value, value_len)?;
+            let value = input::optional_json(value, value_len)?;
             exchange.0.text(step, step_len, |exchange| {
                 document::on(exchange, event, value)
             })
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn sealwax_exchange_handle(
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
             let operation = readable(operation, operation_len)?;
-            let value = optional(value, value_len)?;
+            let value = input::optional_json(value, value_len)?;
             exchange.0.with(|exchange| {
                 Owner::begin(Exchange, handling, step, step_len, || {
                     document::handle(exchange, operation, value)
@@ -310,19 +310,6 @@ unsafe fn readable<'a>(data: *const c_char, len: usize) -> Result<&'a str, Failu
     // SAFETY: the caller's promise is the same.
     match unsafe { input::text("document", data, len) } {
         Err(Failure::NotUtf8(_)) => Ok(""),
-        other => other,
-    }
-}
-
-/// Reads optional JSON; anything but UTF-8 counts as invalid JSON.
-///
-/// # Safety
-///
-/// The rules of the header.
-unsafe fn optional<'a>(data: *const c_char, len: usize) -> Result<Option<&'a str>, Failure> {
-    // SAFETY: the caller's promise is the same.
-    match unsafe { input::optional_text("value", data, len) } {
-        Err(Failure::NotUtf8(_)) => Ok(Some("?")),
         other => other,
     }
 }

@@ -30,6 +30,9 @@ mod identifier;
 mod session;
 
 mod engine;
+
+mod plain;
+
 mod ledger;
 mod redis;
 

@@ -105,23 +105,24 @@ impl Text {
 
     /// Writes a text that is never freed.
     pub fn write(self, text: &'static str) {
-        self.lend(text);
+        self.lend(Some(text));
     }
 
-    /// Writes a text of an object, which the caller may read until the object's next call.
-    fn lend(self, text: &str) {
-        self.text.write(text.as_ptr().cast());
-        self.len.write(text.len());
+    /// Writes a text of an object, which the caller may read until the object's next call, or NULL.
+    fn lend(self, text: Option<&str>) {
+        self.text
+            .write(text.map_or(ptr::null(), |text| text.as_ptr().cast()));
+        self.len.write(text.map_or(0, str::len));
     }
 }
 
 /// An object that changes, and the last text that it returned: the caller may read it until the next
 /// call.
-pub(crate) struct Owner<T>(Mutex<(T, String)>);
+pub(crate) struct Owner<T>(Mutex<(T, Option<String>)>);
 
 impl<T> Owner<T> {
     pub fn new(object: T) -> Self {
-        Self(Mutex::new((object, String::new())))
+        Self(Mutex::new((object, None)))
     }
 
     /// Runs the body of a call.
@@ -135,17 +136,17 @@ impl<T> Owner<T> {
     /// # Safety
     ///
     /// `text` and `len` are NULL or valid for writing.
-    pub unsafe fn text(
+    pub unsafe fn text<S: Into<Option<String>>>(
         &self,
         text: *mut *const c_char,
         len: *mut usize,
-        body: impl FnOnce(&mut T) -> Result<String, Error>,
+        body: impl FnOnce(&mut T) -> Result<S, Error>,
     ) -> Result<(), Failure> {
         // SAFETY: the caller's promise is the same.
         let output = unsafe { Text::new(text, len) }?;
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.1 = body(&mut held.0)?;
-        output.lend(&held.1);
+        held.1 = body(&mut held.0)?.into();
+        output.lend(held.1.as_deref());
         Ok(())
     }
 
@@ -154,18 +155,19 @@ impl<T> Owner<T> {
     /// # Safety
     ///
     /// As [`text`](Self::text), and so is `place`.
-    pub unsafe fn begin<O>(
+    pub unsafe fn begin<O, S: Into<Option<String>>>(
         wrap: fn(Self) -> O,
         place: *mut *mut O,
         text: *mut *const c_char,
         len: *mut usize,
-        body: impl FnOnce() -> Result<(T, String), Error>,
+        body: impl FnOnce() -> Result<(T, S), Error>,
     ) -> Result<(), Failure> {
         // SAFETY: the caller's promise is the same.
         let (slot, output) = unsafe { (Slot::new("object", place)?, Text::new(text, len)?) };
         let (object, first) = body()?;
+        let first = first.into();
         // Moving the text's owner does not move the text.
-        output.lend(&first);
+        output.lend(first.as_deref());
         slot.give(wrap(Self(Mutex::new((object, first)))));
         Ok(())
     }

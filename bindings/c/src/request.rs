@@ -91,10 +91,12 @@ pub unsafe extern "C" fn sealwax_request_context_only(
 
 /// Returns the members of a method's messages that carry a token, as JSON, or `null` if there are
 /// none:
-/// `{"kind": "cursor", "param": "cursor", "result": "nextCursor", "target": null}`.
+/// `{"kind": "cursor", "param": "cursor", "result": "nextCursor", "target": null,
+/// "needsCaller": false}`.
 ///
 /// `param` is the member of `params` in which the token returns, `result` the member of the result
 /// in which it is sent, `target` the member of `params` that names the target of a request.
+/// `needsCaller`: its handler may make a token, and does not run without a caller.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_token_fields(
     method: *const c_char,
@@ -115,6 +117,7 @@ pub unsafe extern "C" fn sealwax_token_fields(
                     "param": fields.param,
                     "result": fields.result,
                     "target": fields.target,
+                    "needsCaller": fields.needs_caller(),
                 })
             });
             out.write(json!(fields).to_string().as_bytes())

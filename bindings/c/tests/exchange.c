@@ -146,8 +146,133 @@ static void guards_and_exchanges_refuse_null_and_invalid_documents(void) {
   sealwax_guard_free(guard);
 }
 
+#define ABSENT NULL, 0
+#define NO_TEXT TEXT("\xff")
+#define NEXT &next, STEP
+
+static int32_t next;
+static const sealwax_caller caller = {NULL, 0, NULL, 0, TEXT("alice"), false};
+static const sealwax_caller nobody = {NULL, 0, NULL, 0, NULL, 0, true};
+
+/* Begins the exchange of a tool's call. */
+static sealwax_status begin(const char *token, size_t token_len) {
+  return sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), TEXT("{\"id\":7}"), token,
+                               token_len, &caller, NULL, SEALWAX_MODERN, &exchange, NEXT);
+}
+
+static void a_request_needs_no_documents(void) {
+  char token[4096];
+  size_t len;
+  CHECK(sealwax_guard_new(codec, TEXT("{}"), &guard, NULL) == SEALWAX_OK);
+  CHECK(sealwax_guard_defers(guard) && !sealwax_guard_defers(NULL));
+  CHECK(begin(ABSENT) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_DELIVER && step == NULL && step_len == 0);
+  CHECK(sealwax_exchange_result(exchange, TEXT("input_required"), ABSENT, TEXT("mine"), false,
+                                NEXT) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_RESPOND && step_len > 4 && memcmp(step, "sw1.", 4) == 0);
+  len = step_len;
+  memcpy(token, step, len);
+  /* It is over: nothing is written. */
+  next = -1;
+  CHECK(sealwax_exchange_result(exchange, ABSENT, ABSENT, ABSENT, false, NEXT) ==
+        SEALWAX_INVALID_ARGUMENT);
+  CHECK(next == -1);
+  sealwax_exchange_free(exchange);
+  CHECK(begin(token, len) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_DELIVER && told("mine"));
+  CHECK(sealwax_exchange_result(exchange, ABSENT, NO_TEXT, ABSENT, true, NEXT) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_RESPOND && step == NULL && step_len == 0);
+  sealwax_exchange_free(exchange);
+  CHECK(begin(token, len - 1) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_STEP && tells("\"step\":\"reply\"") && tells("-32602"));
+  sealwax_exchange_free(exchange);
+  CHECK(begin(ABSENT) == SEALWAX_OK);
+  CHECK(sealwax_exchange_result(exchange, TEXT("input_required"), ABSENT, NO_TEXT, false, NEXT) ==
+        SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_STEP && tells("requestState: expected a text"));
+  sealwax_exchange_free(exchange);
+  sealwax_guard_free(guard);
+  CHECK(sealwax_guard_new(codec, TEXT("{\"sessions\":{\"ttl\":60}}"), &guard, NULL) == SEALWAX_OK);
+  CHECK(!sealwax_guard_defers(guard));
+  sealwax_guard_free(guard);
+}
+
+static void a_request_without_documents_is_of_somebody(void) {
+  const uint64_t nothing = 0;
+  const sealwax_caller others = {TEXT("i"), TEXT("c"), NULL, 0, false};
+  const sealwax_caller wrong = {TEXT("i"), NULL, 0, NULL, 0, false};
+  char cursor[512];
+  CHECK(sealwax_guard_new(codec, TEXT("{\"hasAccept\":true}"), &guard, NULL) == SEALWAX_OK);
+  CHECK(sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), ABSENT, ABSENT, NULL, NULL, 0,
+                              &exchange, NEXT) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_STEP && told("{\"step\":\"identify\"}"));
+  CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, STEP) == SEALWAX_OK);
+  CHECK(tells("\"step\":\"deliver\""));
+  sealwax_exchange_free(exchange);
+  CHECK(sealwax_guard_request(guard, TEXT("tools/list"), ABSENT, ABSENT, ABSENT, &nobody, NULL, 0,
+                              &exchange, NEXT) == SEALWAX_OK);
+  CHECK(sealwax_exchange_result(exchange, ABSENT, ABSENT, TEXT("2"), false, NEXT) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_RESPOND && step_len > 4 && step_len < sizeof cursor);
+  const size_t len = step_len;
+  memcpy(cursor, step, len);
+  sealwax_exchange_free(exchange);
+  /* Anybody's, but no time is left to ask `accept`. */
+  CHECK(sealwax_guard_request(guard, TEXT("tools/list"), ABSENT, ABSENT, cursor, len, &others,
+                              &nothing, 0, &exchange, NEXT) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_STEP && tells("\"reply\"") && tells("\"accept_unavailable\""));
+  sealwax_exchange_free(exchange);
+  /* An issuer alone is nobody: the adapter's fault, which is answered. */
+  CHECK(sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), ABSENT, ABSENT, &wrong, NULL, 0,
+                              &exchange, NEXT) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_STEP && tells("-32603") && tells("\"invalid_argument\""));
+  sealwax_exchange_free(exchange);
+  /* A notification brings nothing, and gets no answer. */
+  CHECK(sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), ABSENT, NO_TEXT, NULL, NULL,
+                              SEALWAX_NOTIFICATION, &exchange, NEXT) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_STEP || next == SEALWAX_NEXT_DELIVER);
+  CHECK(step == NULL || !tells("reply"));
+  sealwax_exchange_free(exchange);
+  sealwax_guard_free(guard);
+}
+
+static void requests_without_documents_refuse_null_and_take_any_text(void) {
+  const sealwax_caller both = {NULL, 0, NULL, 0, TEXT("alice"), true};
+  const sealwax_caller no_text = {NULL, 0, NULL, 0, NO_TEXT, false};
+  const sealwax_caller no_memory = {NULL, 0, NULL, 1, NULL, 0, false};
+  CHECK(sealwax_guard_new(codec, TEXT("{}"), &guard, NULL) == SEALWAX_OK);
+  exchange = NULL;
+  step = NULL;
+#define CALL_OF(guard, caller, exchange, next)                                                 \
+  sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), ABSENT, ABSENT, caller, NULL, 0, \
+                        exchange, next, STEP)
+  CHECK(CALL_OF(NULL, &caller, &exchange, &next) == SEALWAX_NULL_POINTER);
+  CHECK(CALL_OF(guard, &caller, NULL, &next) == SEALWAX_NULL_POINTER);
+  CHECK(CALL_OF(guard, &caller, &exchange, NULL) == SEALWAX_NULL_POINTER);
+  CHECK(CALL_OF(guard, &no_memory, &exchange, &next) == SEALWAX_NULL_POINTER);
+  CHECK(CALL_OF(guard, &no_text, &exchange, &next) == SEALWAX_NOT_UTF8);
+  CHECK(CALL_OF(guard, &both, &exchange, &next) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_exchange_result(NULL, ABSENT, ABSENT, ABSENT, false, NEXT) == SEALWAX_NULL_POINTER);
+  CHECK(exchange == NULL && step == NULL);
+  /* What a client sent is no failure of the call. */
+  CHECK(sealwax_guard_request(guard, NO_TEXT, NO_TEXT, NO_TEXT, NO_TEXT, NULL, NULL, 0, &exchange,
+                              NEXT) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_DELIVER);
+  sealwax_exchange_free(exchange);
+  CHECK(begin(NO_TEXT) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_STEP && tells("-32602") && tells("\"code\":\"malformed\""));
+  sealwax_exchange_free(exchange);
+  CHECK(sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), NO_TEXT, ABSENT, &caller, NULL,
+                              0, &exchange, NEXT) == SEALWAX_OK);
+  CHECK(next == SEALWAX_NEXT_STEP && tells("\"code\":\"invalid_request\""));
+  sealwax_exchange_free(exchange);
+  sealwax_guard_free(guard);
+}
+
 int main(void) {
-  const test tests[] = {TEST(an_exchange_goes_from_step_to_step),
+  const test tests[] = {TEST(a_request_needs_no_documents),
+                        TEST(a_request_without_documents_is_of_somebody),
+                        TEST(requests_without_documents_refuse_null_and_take_any_text),
+                        TEST(an_exchange_goes_from_step_to_step),
                         TEST(an_exchange_has_its_session_and_its_handles),
                         TEST(exchanges_end_at_any_moment),
                         TEST(guards_and_exchanges_refuse_null_and_invalid_documents)};

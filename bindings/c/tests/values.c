@@ -214,8 +214,10 @@ static void requests_tell_their_tokens_and_their_principal(void) {
   char out[SEALWAX_PRINCIPAL_MAX];
   slice found = {out, 0};
   CHECK(sealwax_token_fields(TEXT("tools/list"), out, sizeof out, &found.len, NULL) == SEALWAX_OK);
-  CHECK(is(found,
-           "{\"kind\":\"cursor\",\"param\":\"cursor\",\"result\":\"nextCursor\",\"target\":null}"));
+  CHECK(is(
+      found,
+      "{\"kind\":\"cursor\",\"needsCaller\":false,\"param\":\"cursor\",\"result\":\"nextCursor\","
+      "\"target\":null}"));
   CHECK(found.len <= SEALWAX_TOKEN_FIELDS_MAX);
   CHECK(sealwax_token_fields(TEXT("notifications/progress"), out, sizeof out, &found.len, NULL) ==
         SEALWAX_OK);

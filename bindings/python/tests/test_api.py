@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import pytest
 from environment import at, without_randomness
 
 import sealwax
+from sealwax import _json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +53,58 @@ def test_every_kind_opens_as_what_it_was_sealed_and_as_nothing_else(alice: sealw
                     other.open(token)
 
 
+def test_a_codec_keeps_the_views_of_its_last_callers(codec: sealwax.Codec) -> None:
+    names: list[dict[str, Any]] = [
+        {"subject": "alice"},
+        {"client": "alice"},
+        {"subject": "alice", "issuer": "alice"},
+        {"client": "alice", "issuer": "alice"},
+        {"client": "alice", "subject": "alice"},
+        {"anonymous": True},
+    ]
+    tokens = [codec.view(**name).cursor("tools/list").seal(b"2") for name in names]
+    for index, token in enumerate(tokens):
+        for other, name in enumerate(names):
+            cursor = codec.view(**name).cursor("tools/list")
+            if other == index:
+                assert cursor.open(token).payload == b"2"
+            else:
+                with pytest.raises(sealwax.PrincipalMismatch):
+                    cursor.open(token)
+    assert codec.view(subject="alice") is codec.view(subject="alice")
+    for _ in range(2):
+        with pytest.raises(sealwax.InvalidArgument):
+            codec.view(subject="")
+        with pytest.raises(TypeError, match="subject: expected str, found list"):
+            codec.view(subject=["alice"])  # type: ignore[call-overload]
+    for number in range(1000):
+        codec.view(subject=str(number))
+        assert len(codec._views) <= 64
+    # No view holds its codec: there is no cycle.
+    view = codec.view(subject="alice")
+    before = sys.getrefcount(codec)
+    views = [codec.view(subject=str(number)) for number in range(10)]
+    assert sys.getrefcount(codec) == before
+    del codec, views
+    assert view.cursor("tools/list").open(tokens[0]).payload == b"2"
+
+
+def test_threads_get_the_views_of_their_callers(codec: sealwax.Codec) -> None:
+    def serve(thread: int) -> int:
+        right = 0
+        for number in range(300):
+            name = {"subject": f"user {(thread + number) % 100}"}
+            cursor = codec.view(**name).cursor("tools/list")
+            token = cursor.seal(name["subject"].encode())
+            again = codec.view(**name).cursor("tools/list").open(token)
+            right += again.payload == name["subject"].encode()
+        return right
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(serve, range(8))) == [300] * 8
+    assert len(codec._views) <= 64 + 8
+
+
 def test_payloads_are_bytes_of_any_kind_and_no_text(alice: sealwax.View) -> None:
     sealer = alice.session()
     for payload in (b"hello", bytearray(b"hello"), memoryview(b"-h-e-l-l-o")[1::2]):
@@ -68,6 +122,26 @@ def test_json_in_and_out(alice: sealwax.View) -> None:
     for text in (b"", b"{", b"NaN", b"\xff", b"\xff\xfe1\0"):
         with pytest.raises(sealwax.Malformed):
             sealer.open(sealer.seal(text)).json()
+
+
+def test_another_python_writes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer in C is an inside part of Python's: it may be absent, or made in another way."""
+    value = {"page": 2, "of": [None, True, "é", 1.5, {}], "7": '\x1f"\u2028'}
+    written = '{"page":2,"of":[null,true,"é",1.5,{}],"7":"\\u001f\\"\u2028"}'
+    real: Any = json.encoder.c_make_encoder  # type: ignore[attr-defined]
+
+    def other(markers: Any, *more: Any) -> Any:
+        return (lambda *_: ("?",)) if markers is None else real(markers, *more)
+
+    def changed(markers: Any, *more: Any) -> Any:
+        if markers is None:
+            raise TypeError
+        return real(markers, *more)
+
+    assert _json._writer()(value) == _json.dumps("value", value).decode() == written
+    for make in (None, other, changed):
+        monkeypatch.setattr(json.encoder, "c_make_encoder", make)
+        assert _json._writer()(value) == written
 
 
 def nested(levels: int) -> Any:

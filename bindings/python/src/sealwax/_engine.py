@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _json
 from ._errors import InvalidArgument
-from ._native import Opaque, call, fail, ffi, lib, number, own, pair
+from ._native import NULL, Opaque, call, fail, ffi, lib, number, own, pair
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ._codec import Codec
-    from ._documents import ClientValue, Event, HandleOp, Message, PrincipalParts, Settings, Step
+    from ._documents import (
+        ClientSession,
+        ClientValue,
+        Event,
+        HandleOp,
+        Message,
+        PrincipalParts,
+        Settings,
+        Step,
+    )
     from ._documents import TransportMessage as Transport
     from ._sessions import SessionMetadata
+    from ._wire import Principal, TokenFields
 
     #: The outcome of a step, and a value beside it as JSON.
     Outcome: TypeAlias = tuple[Event, bytes | None]
@@ -24,8 +35,18 @@ if TYPE_CHECKING:
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _decode = json.JSONDecoder().decode
 _text = json.encoder.encode_basestring_ascii
-#: The outputs of a call: the exchange it begins, its text, the text's length, and the error.
-_OutParams: TypeAlias = "tuple[Any, Any, Any, Any]"
+#: The outputs of a call: the exchange it begins, what is next, its text, the text's length, and the
+#: error.
+_OutParams: TypeAlias = "tuple[Any, Any, Any, Any, Any]"
+_ABSENT: tuple[Any, int] = (NULL, 0)
+_NOBODY, _ANONYMOUS = (NULL, None), (ffi.new("sealwax_caller *", {"anonymous": True}), None)
+_NOTIFICATION, _MODERN = lib.SEALWAX_NOTIFICATION, lib.SEALWAX_MODERN
+_STEP, _DELIVER = lib.SEALWAX_NEXT_STEP, lib.SEALWAX_NEXT_DELIVER
+_request, _result, _free = (
+    lib.sealwax_guard_request,
+    lib.sealwax_exchange_result,
+    lib.sealwax_exchange_free,
+)
 #: The free ones. `pop` and `append` are atomic, as those of `Pool` are.
 _out_params: list[_OutParams] = []
 
@@ -50,14 +71,102 @@ def client_value(value: object) -> ClientValue | None:
     return value
 
 
+def _wire(value: object) -> tuple[Any, int]:
+    """Return a client's value as C takes it: bytes that are not UTF-8 for what is no text."""
+    if value is None:
+        return _ABSENT
+    try:
+        wire = value.encode() if isinstance(value, str) else b"\xff"
+    except UnicodeEncodeError:
+        wire = b"\xff"
+    return wire, len(wire)
+
+
+@lru_cache(maxsize=64)
+def caller_of(principal: Principal) -> tuple[Any, Any]:
+    """Return a principal as C takes it, and the texts in it; raise for a part that is no text."""
+    caller, texts = ffi.new("sealwax_caller *"), []
+    for name, part in zip(principal._fields, principal, strict=True):
+        if part is None:
+            continue
+        if client_value(part) is not part:
+            raise InvalidArgument(
+                f"principal: expected {name} to be a text, found {type(part).__name__}"
+            )
+        texts.append(ffi.from_buffer("char[]", part.encode()))
+        setattr(caller, name, texts[-1])
+        setattr(caller, f"{name}_len", len(texts[-1]))
+    return caller, texts
+
+
+def document_of(caller: Principal | Literal["anonymous"] | None) -> Any:
+    """Return a caller as a document."""
+    if caller is None:
+        return None
+    return {"anonymous": True} if caller == "anonymous" else caller._asdict()
+
+
 class Guard(Opaque):
     """The rules of a server's guard: a codec and settings."""
 
-    __slots__ = ("_guard",)
+    __slots__ = ("_guard", "defers")
 
     def __init__(self, codec: Codec, settings: Settings) -> None:
         written = pair(_json.dumps("settings", settings))
         self._guard = own("sealwax_guard", lib.sealwax_guard_new, codec._codec, *written)
+        #: Whether the exchange of some messages may begin late.
+        self.defers: bool = lib.sealwax_guard_defers(self._guard)
+
+    def request(
+        self,
+        method: str,
+        fields: TokenFields | None,
+        target: object,
+        arguments: bytes | None,
+        token: object,
+        principal: Principal | Literal["anonymous"] | None,
+        within_ms: int | None,
+        notification: bool,
+        modern: bool,
+        session: ClientSession | None = None,
+        header: str | None = None,
+    ) -> tuple[Exchange, Step]:
+        """Begin the exchange of a message, without a document unless it has a session."""
+        if session is not None:
+            named = client_value(target)
+            document: Message = {
+                "method": method if client_value(method) is method else "",
+                "target": None if named is True else named,
+                "token": client_value(token),
+                "notification": notification,
+                "modern": modern,
+                "session": session,
+                "header": header,
+                "principal": document_of(principal),
+                "withinMs": within_ms,
+            }
+            return self.message(document, arguments)
+        caller: tuple[Any, Any] = _NOBODY
+        if principal is not None:
+            caller = _ANONYMOUS if principal == "anonymous" else caller_of(principal)
+        out_params = _new_out_params()
+        out, kind, text, length, error = out_params
+        if _request(
+            self._guard,
+            *_wire(method),
+            *_wire(target),
+            *(_ABSENT if arguments is None else (arguments, len(arguments))),
+            *(_ABSENT if token is None else _wire(token)),
+            caller[0],
+            NULL if within_ms is None else number("within_ms", within_ms),
+            notification * _NOTIFICATION | modern * _MODERN,
+            *out_params,
+        ):
+            fail(error)
+        exchange = Exchange(out[0])
+        step = _next(kind[0], text[0], length, fields)
+        _out_params.append(out_params)
+        return exchange, step
 
     def message(self, document: Message, arguments: bytes | None = None) -> tuple[Exchange, Step]:
         """Begin the exchange of a message at the SDK's handlers."""
@@ -81,7 +190,7 @@ class Exchange(Opaque):
 
     def __init__(self, exchange: Any) -> None:
         """Take ownership of the C object; a guard makes exchanges."""
-        self._exchange = ffi.gc(exchange, lib.sealwax_exchange_free)
+        self._exchange = exchange
         # A text is valid until the next call on the exchange, and cffi releases the GIL.
         self._lock = Lock()
 
@@ -89,6 +198,26 @@ class Exchange(Opaque):
         """Report the outcome of the last step; return the next step."""
         written = _write(event)
         return _read(self._text(lib.sealwax_exchange_on, written, len(written), *pair(value)))
+
+    def result(self, result: Mapping[str, Any], fields: TokenFields | None) -> Step:
+        """Report the result of a delivered message; return the next step."""
+        member = None if fields is None else fields.result
+        token = None if member is None else result.get(member)
+        out_params = _new_out_params()
+        _, kind, text, length, error = out_params
+        with self._lock:
+            if _result(
+                self._living(),
+                *_wire(result.get("resultType")),
+                *_wire(result.get("cacheScope")),
+                *_wire(token),
+                result.get("ttlMs") is not None,
+                *out_params[1:],
+            ):
+                fail(error)
+            step = _next(kind[0], text[0], length, fields)
+        _out_params.append(out_params)
+        return step
 
     def fork(self) -> SessionMetadata:
         """Return the metadata of a new session."""
@@ -119,14 +248,18 @@ class Exchange(Opaque):
         with self._lock:
             exchange, self._exchange = self._exchange, None
         if exchange is not None:
-            ffi.release(exchange)
+            _free(exchange)
+
+    def __del__(self, free: Callable[[Any], None] = _free) -> None:
+        if self._exchange is not None:
+            free(self._exchange)
 
     def _text(self, function: Callable[..., int], *arguments: Any) -> bytes:
         out_params = _new_out_params()
         with self._lock:
-            if function(self._living(), *arguments, *out_params[1:]):
-                fail(out_params[3])
-            text: bytes = ffi.unpack(out_params[1][0], out_params[2][0])
+            if function(self._living(), *arguments, *out_params[2:]):
+                fail(out_params[4])
+            text: bytes = ffi.unpack(out_params[2][0], out_params[3][0])
         _out_params.append(out_params)
         return text
 
@@ -144,6 +277,7 @@ def _new_out_params() -> _OutParams:
     except IndexError:
         return (
             ffi.new("sealwax_exchange **"),
+            ffi.new("int32_t *"),
             ffi.new("const char **"),
             ffi.new("size_t *"),
             ffi.new("sealwax_error *"),
@@ -155,10 +289,10 @@ def _begun(
 ) -> tuple[Exchange, Step]:
     out_params = _new_out_params()
     written = _write(document)
-    if function(of, written, len(written), *more, *out_params):
-        fail(out_params[3])
+    if function(of, written, len(written), *more, out_params[0], *out_params[2:]):
+        fail(out_params[4])
     exchange = Exchange(out_params[0][0])
-    text = ffi.unpack(out_params[1][0], out_params[2][0])
+    text = ffi.unpack(out_params[2][0], out_params[3][0])
     _out_params.append(out_params)
     return exchange, _read(text)
 
@@ -185,3 +319,17 @@ def _member(value: Any) -> str:
 def _read(text: bytes) -> Step:
     step: Step = _decode(text.decode())
     return step
+
+
+def _next(kind: int, text: Any, length: Any, fields: TokenFields | None) -> Step:
+    """Return what is next as a step."""
+    said = ffi.unpack(text, length[0]) if text else None
+    if said is not None and kind == _STEP:
+        return _read(said)
+    told = None if said is None else said.decode()
+    step: Any = {"step": "respond"}
+    if kind == _DELIVER:
+        step = {"step": "deliver", "opened": told, "report": fields and fields.result}
+    elif told is not None and fields is not None:
+        step["result"] = {fields.result: told}
+    return step  # type: ignore[no-any-return]

@@ -3,12 +3,41 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from json.encoder import encode_basestring
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ._errors import InvalidArgument, Malformed
 
-# With options other than its defaults, json.dumps makes a new encoder for every call.
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _writer() -> Callable[[Any], str]:
+    """Return the standard library's writer, made once.
+
+    A `JSONEncoder` makes its writer in C anew for each value, which takes 0.8 µs of the 1.1 that a
+    small value takes. Another Python may have none, or make it in another way.
+    """
+    encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    told = [{"é": 1.5}]
+    try:
+        write = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
+            None, encoder.default, encode_basestring, None, ":", ",", False, False, False
+        )
+        if "".join(write(told, 0)) == encoder.encode(told):
+            return lambda value: "".join(write(value, 0))
+    except (AttributeError, TypeError):
+        pass
+    return encoder.encode
+
+
+# With options other than its defaults, json.loads makes a new decoder for every call.
+_decode = json.JSONDecoder(parse_constant=_refuse).decode
+_encode = _writer()
 
 
 def dumps(name: str, value: Any) -> bytes:
@@ -22,10 +51,6 @@ def dumps(name: str, value: Any) -> bytes:
 def loads(payload: bytes) -> Any:
     """Read a payload."""
     try:
-        return json.loads(payload.decode(), parse_constant=_refuse)
+        return _decode(payload.decode())
     except (ValueError, RecursionError):
         raise Malformed("expected a payload that is JSON") from None
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)

@@ -117,7 +117,7 @@ def own(pointer_type: str, function: Callable[..., int], *arguments: Any) -> Any
 def text(name: str, value: str) -> bytes:
     """Return the UTF-8 of a text argument."""
     try:
-        return utf8(name, value, errors="strict")
+        return value.encode() if type(value) is str else utf8(name, value, errors="strict")
     except UnicodeEncodeError:
         raise InvalidArgument(f"{name}: expected Unicode without lone surrogates") from None
 
@@ -146,11 +146,6 @@ def data(name: str, value: bytes | bytearray | memoryview) -> bytes:
     if isinstance(value, (bytearray, memoryview)):
         return bytes(value)
     raise TypeError(f"{name}: expected bytes, found {type(value).__name__}")
-
-
-def optional_data(name: str, value: bytes | bytearray | memoryview | None) -> bytes | None:
-    """Return an optional bytes-like argument as bytes."""
-    return None if value is None else data(name, value)
 
 
 def pair(value: bytes | None) -> tuple[Any, int]:

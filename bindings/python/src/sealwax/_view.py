@@ -34,11 +34,11 @@ class View(Opaque):
 
     def state(self, session_id: str) -> Sealer:
         """Return the sealer of a data-layer session's ``state``; :meth:`sessions` is simpler."""
-        return self._sealer(lib.SEALWAX_KIND_STATE, session_id=session_id)
+        return self._sealer(lib.SEALWAX_KIND_STATE, None, session_id)
 
     def request_state(self, context: Bytes) -> Sealer:
         """Return the sealer of ``requestState`` for one request, by its :func:`request_context`."""
-        return self._sealer(lib.SEALWAX_KIND_REQUEST_STATE, context=context)
+        return self._sealer(lib.SEALWAX_KIND_REQUEST_STATE, None, None, context)
 
     def session(self) -> Sealer:
         """Return the sealer of ``Mcp-Session-Id`` tokens, which hold the negotiated session."""
@@ -46,19 +46,17 @@ class View(Opaque):
 
     def cursor(self, method: str) -> Sealer:
         """Return the sealer of the cursors of a list method, such as ``tools/list``."""
-        return self._sealer(lib.SEALWAX_KIND_CURSOR, label=method)
+        return self._sealer(lib.SEALWAX_KIND_CURSOR, method)
 
     def handle_state(self, handle_type: str) -> Sealer:
         """Return the sealer of handles of one type that hold their state themselves."""
-        return self._sealer(lib.SEALWAX_KIND_HANDLE_STATE, label=handle_type)
+        return self._sealer(lib.SEALWAX_KIND_HANDLE_STATE, handle_type)
 
     def custom(
         self, label: str, *, session_id: str | None = None, context: Bytes | None = None
     ) -> Sealer:
         """Return the sealer of the application's own tokens, optionally bound more tightly."""
-        return self._sealer(
-            lib.SEALWAX_KIND_CUSTOM, label=label, session_id=session_id, context=context
-        )
+        return self._sealer(lib.SEALWAX_KIND_CUSTOM, label, session_id, context)
 
     def sessions(self, *, ttl: int | None = None, no_expiry: bool = False) -> Sessions:
         """Return the data-layer sessions of this principal.
@@ -68,8 +66,14 @@ class View(Opaque):
         """
         return Sessions(self._view, self._metadata_capacity, lifetime(ttl, no_expiry=no_expiry))
 
-    def _sealer(self, kind: int, **bindings: Any) -> Sealer:
-        return Sealer(self._view, self._out_params, kind, **bindings)
+    def _sealer(
+        self,
+        kind: int,
+        label: str | None = None,
+        session_id: str | None = None,
+        context: Bytes | None = None,
+    ) -> Sealer:
+        return Sealer(self._view, self._out_params, kind, label, session_id, context)
 
     def mint_session_id(self) -> str:
         """Mint a session id: 64 characters, safe in an HTTP header."""

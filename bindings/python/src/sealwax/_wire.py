@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _json
 from ._errors import InvalidArgument
-from ._native import call, call_for_text, ffi, lib, pair, status_of, string, text, untrusted
+from ._native import call, call_for_text, fail, ffi, lib, pair, status_of, string, text, untrusted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,14 +80,27 @@ def request_context(
     else:
         written = _json.dumps("arguments", arguments)
     parts = *pair(text("method", method)), *pair(text("target", target)), *pair(written)
-    context = ffi.new("uint8_t (*)[32]")
+    try:
+        out_params = _out_params.pop()
+    except IndexError:
+        place = ffi.new("uint8_t (*)[32]")
+        out_params = place, ffi.new("sealwax_error *"), ffi.buffer(place)
+    context, error, found = out_params
     if only is None:
-        call(lib.sealwax_request_context, *parts, context)
+        failed = _request_context(*parts, context, error)
     else:
         names = [ffi.new("char[]", _name(name)) for name in _names(only)]
-        call(lib.sealwax_request_context_only, *parts, names, len(names), context)
-    found: bytes = ffi.buffer(context)[:]
-    return found
+        failed = lib.sealwax_request_context_only(*parts, names, len(names), context, error)
+    if failed:
+        fail(error)
+    made: bytes = found[:]
+    _out_params.append(out_params)
+    return made
+
+
+_request_context = lib.sealwax_request_context
+#: Free outputs: a context, an error, and a buffer over the context. `pop` and `append` are atomic.
+_out_params: list[tuple[Any, Any, Any]] = []
 
 
 def _names(only: Sequence[str]) -> Sequence[str]:
@@ -114,6 +127,8 @@ class TokenFields(NamedTuple):
     result: str
     #: The member of ``params`` that names the target of a ``requestState``'s request.
     target: str | None
+    #: Whether its handler may make such a token, and does not run without a caller.
+    needs_caller: bool
 
 
 # Clients choose the methods, so the cache is bounded in number and in length.
@@ -121,13 +136,14 @@ _REMEMBERED = 64
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _token_fields(method: bytes) -> TokenFields | None:
+def _token_fields(method: str) -> TokenFields | None:
+    name = pair(untrusted("method", method))
     found = json.loads(
-        call_for_text(
-            lib.sealwax_token_fields, *pair(method), capacity=lib.SEALWAX_TOKEN_FIELDS_MAX
-        )
+        call_for_text(lib.sealwax_token_fields, *name, capacity=lib.SEALWAX_TOKEN_FIELDS_MAX)
     )
-    return None if found is None else TokenFields(**found)
+    return found and TokenFields(
+        found["kind"], found["param"], found["result"], found["target"], found["needsCaller"]
+    )
 
 
 def token_fields(method: str) -> TokenFields | None:
@@ -137,8 +153,8 @@ def token_fields(method: str) -> TokenFields | None:
     >>> sealwax.token_fields("tools/list").result
     'nextCursor'
     """
-    name = untrusted("method", method)
-    return _token_fields(name) if len(name) <= _REMEMBERED else _token_fields.__wrapped__(name)
+    find = _token_fields if len(method) <= _REMEMBERED else _token_fields.__wrapped__
+    return find(method)
 
 
 class Principal(NamedTuple):

@@ -23,6 +23,7 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 
 import sealwax
 from sealwax.mcp import Guard, Principal, principal_from_access_token
+from sealwax.mcp._principal import checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,6 +91,14 @@ def test_one_that_names_nobody_is_refused(fields: dict[str, Any]) -> None:
 
 def test_without_a_token_there_is_nobody() -> None:
     assert found() is None
+
+
+@pytest.mark.parametrize("part", [7, b"alice", ["alice"], "\ud800"])
+def test_a_part_that_is_no_text_is_named(part: Any) -> None:
+    for _ in range(2):
+        with pytest.raises(sealwax.InvalidArgument, match="expected client to be a text, found"):
+            checked(Principal(ISSUER, part, "alice"))
+    assert checked(Principal(ISSUER, None, "alice")) == (ISSUER, None, "alice")
 
 
 @pytest.mark.anyio

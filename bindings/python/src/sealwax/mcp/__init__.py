@@ -24,8 +24,8 @@ from ._handler.handles import (
     SelfContainedHandle,
     SelfContainedHandles,
 )
-from ._handler.session import Session
-from ._handler.sessions import SESSION_META_KEY, Initial, Required, Sessions
+from ._handler.session import SESSION_META_KEY, Session
+from ._handler.sessions import Initial, Required, Sessions
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
 from ._transport.negotiated import Negotiated

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
 from .. import InvalidArgument, Principal
+from .._engine import document_of
 from ..ledger import LedgerError
 from ._accept import Presented
 from ._principal import checked, is_signed_in
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from ._accept import Accept
     from ._principal import Anonymous, PrincipalOf
     from ._refusal import OnRefused
-
-    _Who: TypeAlias = documents.PrincipalParts | documents.Nobody | documents.Failure
-
-_ANONYMOUS: documents.PrincipalParts = {"anonymous": True}
 
 
 class GuardConfig(Protocol):
@@ -51,13 +48,14 @@ class Caller:
     """
 
     def __init__(self, config: GuardConfig, ctx: ServerRequestContext[Any, Any] | None) -> None:
-        self._config = config
-        self._ctx = ctx
-        #: The caller, once resolved; ``None`` for an anonymous one too.
-        self.principal: Principal | None = None
-        self._who: _Who | None = _ANONYMOUS if config.principal == "anonymous" else None
-        self._finding: anyio.Lock | None = None
-        if self._who and ctx is not None and not config.has_warned and is_signed_in(ctx):
+        self._config, self._ctx = config, ctx
+        self._finding: anyio.Event | None = None
+        self._failed: documents.Nobody | documents.Failure | None = None
+        #: The caller, if it was resolved.
+        self.known: Principal | Anonymous | None = None
+        if config.principal == "anonymous":
+            self.known = "anonymous"
+        if self.known and ctx is not None and not config.has_warned and is_signed_in(ctx):
             config.has_warned = True
             logger.warning(
                 'principal: expected a function, found "anonymous" and a request of an '
@@ -66,11 +64,9 @@ class Caller:
             )
 
     @property
-    def known(self) -> documents.PrincipalParts | None:
-        """The caller as a document, if it was resolved."""
-        if self._who is _ANONYMOUS:
-            return _ANONYMOUS
-        return parts_of(self.principal) if self.principal else None
+    def principal(self) -> Principal | None:
+        """The caller, once resolved; ``None`` for an anonymous one too."""
+        return self.known if isinstance(self.known, Principal) else None
 
     async def drive(
         self,
@@ -86,7 +82,9 @@ class Caller:
             event: documents.Event | None = None
             value = None
             if step["step"] == "identify":
-                event = {"principal": await self._identified()}
+                await self.identify()
+                who: Any = document_of(self.known) or self._failed
+                event = {"principal": who}
             elif step["step"] == "ask":
                 event = {"answer": await self._answer(step)}
             elif step["step"] == "ledger":
@@ -99,26 +97,32 @@ class Caller:
                 return step
             step = exchange.on(event, value)
 
-    async def _identified(self) -> _Who:
+    async def identify(self) -> None:
         """Resolve the caller once, also for a handler that uses two handles at a time."""
-        if self._who is None:
-            self._finding = self._finding or anyio.Lock(fast_acquire=True)
-            async with self._finding:
-                self._who = self._who or await self._find()
-        return self._who
-
-    async def _find(self) -> _Who:
+        while self._finding is not None:
+            await self._finding.wait()
+        if self.known is not None or self._failed is not None:
+            return
         principal_of: Any = self._config.principal
         try:
-            found = await awaited(principal_of(self._ctx))
-            self.principal = None if found is None else checked(found)
+            found = principal_of(self._ctx)
+            if type(found) is not Principal and inspect.isawaitable(found):
+                self._finding = anyio.Event()
+                try:
+                    found = await found
+                finally:
+                    self._finding.set()
+                    self._finding = None
+            if found is None:
+                self._failed = {"nobody": True}
+            else:
+                self.known = checked(found)
         except InvalidArgument as error:
-            return {"failed": str(error)}
+            self._failed = {"failed": str(error)}
         except Exception as error:
             # Its message is not logged: it may hold the credential.
             expected = "principal: expected a function that gives one"
-            return {"failed": f"{expected}, found {type(error).__name__}"}
-        return {"nobody": True} if self.principal is None else parts_of(self.principal)
+            self._failed = {"failed": f"{expected}, found {type(error).__name__}"}
 
     async def _answer(self, step: documents.AskStep) -> documents.Answer | documents.Failure:
         accept, end = self._config.accept, step.get("end")
@@ -172,14 +176,9 @@ class Caller:
 
     def close(self) -> None:
         """Release the request: a task that the handler left behind may still hold this."""
-        self._who = self._who or {"failed": "principal: expected before the answer had left"}
+        if self.known is None and self._failed is None:
+            self._failed = {"failed": "principal: expected before the answer had left"}
         self._ctx = None
-
-
-def parts_of(principal: Principal) -> documents.PrincipalParts:
-    """Return a principal as a document."""
-    issuer, client, subject = principal
-    return {"issuer": issuer, "client": client, "subject": subject}
 
 
 @contextmanager

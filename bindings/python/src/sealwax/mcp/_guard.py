@@ -6,9 +6,10 @@ import inspect
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from .. import Codec, InvalidArgument, _json
+from .._engine import document_of
 from .._lifetime import check_ttl
 from .._view import check_handle_type
-from ._caller import Caller, parts_of
+from ._caller import Caller
 from ._engines import EngineFactory, document, names
 from ._handler.exchange import exchange_of
 from ._handler.handles import ReferenceHandles, SelfContainedHandles
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .. import Principal
-    from .._documents import PrincipalParts
     from ..ledger import Ledger
     from ._accept import Accept
     from ._handler.sessions import Initial, Required
@@ -134,13 +134,11 @@ class Guard:
         so that a fail-over could lose it. Raises :class:`InvalidArgument` without a ledger, and
         :class:`AcceptUnavailable` if the store may not have recorded it.
         """
+        whom = principal if principal == "anonymous" else checked(principal)
+        asked = self._engines.engine().revoke(document_of(whom), retain_for)
         caller = Caller(self, None)
-        if principal == "anonymous":
-            whom: PrincipalParts = {"anonymous": True}
-        else:
-            caller.principal = checked(principal)
-            whom = parts_of(caller.principal)
-        step = await caller.drive(*self._engines.engine().revoke(whom, retain_for))
+        caller.known = whom
+        step = await caller.drive(*asked)
         if step["step"] != "done":
             raise AcceptUnavailable(str(why(step)))
 

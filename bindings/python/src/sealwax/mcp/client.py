@@ -15,7 +15,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter
 
 from ._caller import awaited
-from ._handler.sessions import SESSION_META_KEY
+from ._handler.session import SESSION_META_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

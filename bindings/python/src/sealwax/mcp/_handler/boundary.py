@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp_types import ErrorData
-from mcp_types.methods import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METHODS
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic.alias_generators import to_snake
 
-from ... import TokenFields, token_fields
-from ..._engine import client_value
+from ... import token_fields
 from .._refusal import HandleRefused, protocol_error
-from .._sdk_json import json_text, merged
+from .._sdk_json import merged
+from .._transport.message import served
 from .exchange import Exchange
 from .leaving import Leaving, members_of
-from .sessions import CREATE, DELETE, SESSION_META_KEY
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-    from ..._documents import ClientSession, DeliverStep, Message, ReplyStep
+    from ... import TokenFields
+    from ..._documents import DeliverStep, ReplyStep, Step
     from .._caller import GuardConfig
     from .._engines import EngineFactory
 
     Context: TypeAlias = ServerRequestContext[Any, Any]
 
-#: Methods whose params the SDK's models read; the author's own methods may have a ``meta``.
-_OF_SDK_MODELS = SPEC_CLIENT_METHODS | SPEC_CLIENT_NOTIFICATION_METHODS | {CREATE, DELETE}
 #: The patches for the outermost middleware, if the SDK's models drop what they do not know.
 _outermost: ContextVar[list[Mapping[str, Any]] | None] = ContextVar(
     "sealwax_outermost", default=None
@@ -55,56 +51,40 @@ class Boundary:
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Serve one message."""
-        exchange = Exchange(self._config, ctx, self._handle_refused)
-        caller, outer = exchange.caller, exchange.outer
         fields = None if ctx.request_id is None else token_fields(ctx.method)
-        facts = self._message(ctx, fields)
-        facts["principal"] = caller.known
-        facts["withinMs"] = None if outer is None else outer.within_ms
-        has_state = fields is not None and fields.kind == "request-state"
-        arguments = (ctx.params or {}).get("arguments") if has_state else None
-        engine, step = self._engine.message(
-            facts, None if arguments is None else json_text(arguments)
-        )
-        exchange.engine = engine
+        token = _token_of(ctx, fields)
+        exchange = Exchange(self._config, self._engine, self._handle_refused, ctx, fields)
+        caller, defers = exchange.caller, self._engine.defers
         try:
-            step = await caller.drive(engine, step, self._first and partial(self._first, ctx))
+            step: Step
+            if defers and token is None and (fields is None or not fields.needs_caller):
+                step = {"step": "deliver", "report": fields and fields.result, "withinMs": 0}
+            else:
+                if defers and caller.known is None:
+                    await caller.identify()
+                first = self._first and partial(self._first, ctx)
+                engine, step = exchange.begin(token, sessions=first is not None)
+                if step["step"] != "deliver" or "refused" in step:
+                    step = await caller.drive(engine, step, first)
             if step["step"] == "deliver":
-                exchange.delivered(step, has_state=has_state)
-                result = await exchange.serve(call_next(_opened(ctx, fields, step)))
+                exchange.delivered(step)
+                # A handler's own requests to other servers are not part of this message.
+                before = served.set(exchange)
+                try:
+                    result = await call_next(_opened(ctx, fields, step.get("opened")))
+                finally:
+                    served.reset(before)
                 found = _reported(result, step)
                 if found is None:
                     return result
                 leaving = Leaving(found, step.get("members") or (), exchange.session)
-                step = engine.on({"result": leaving.facts()})
-                step = await caller.drive(engine, step, update=leaving.again)
+                engine = exchange.engine
+                step = await caller.drive(engine, engine.result(found, fields), None, leaving.again)
                 if step["step"] == "respond":
                     return _changed(leaving.result, step.get("result") or {})
             return _replied(step) if step["step"] == "reply" else None
         finally:
             exchange.close()
-
-    def _message(self, ctx: Context, fields: TokenFields | None) -> Message:
-        params = ctx.params or {}
-        facts: Message = {
-            "method": ctx.method if client_value(ctx.method) is ctx.method else "",
-            "notification": ctx.request_id is None,
-            "modern": ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS,
-        }
-        if fields is not None:
-            # A model would also take it, unopened, by the field's name in Python.
-            alias = _alias(fields.param)
-            aliased = alias != fields.param and params.get(alias) is not None
-            facts["token"] = True if aliased else client_value(params.get(fields.param))
-        target = params.get((fields and fields.target) or "name")
-        if isinstance(target, str) and client_value(target) is target:
-            facts["target"] = target
-        if self._first is not None:
-            session = _session(ctx, params)
-            if session is not None:
-                facts["session"] = session
-                facts["header"] = _header(ctx)
-        return facts
 
 
 def _replied(step: ReplyStep) -> HandlerResult:
@@ -115,44 +95,14 @@ def _replied(step: ReplyStep) -> HandlerResult:
     return tool  # type: ignore[no-any-return]
 
 
-def _session(ctx: Context, params: Mapping[str, Any]) -> ClientSession | None:
-    """Return the session metadata of a message."""
-    if ctx.method in _OF_SDK_MODELS and params.get("meta") is not None:
-        # A model would also take it, unopened, by the field's name in Python.
-        return {}
-    meta = params.get("_meta")
-    metadata = meta.get(SESSION_META_KEY) if isinstance(meta, Mapping) else None
-    if metadata is None:
-        return None
-    named = metadata if isinstance(metadata, Mapping) else {}
-    return {"id": client_value(named.get("sessionId")), "state": client_value(named.get("state"))}
-
-
-def _header(ctx: Context) -> str | None:
-    if ctx.request is None:
-        return None
-    # Several headers are joined, which never equals the id of the message.
-    return ",".join(ctx.request.headers.getlist(MCP_SESSION_ID_HEADER)) or None
-
-
-def _opened(ctx: Context, fields: TokenFields | None, step: DeliverStep) -> Context:
-    """Return the context with the opened value in place of the token; null is absent."""
-    names = set[str]() if fields is None else {fields.param, _alias(fields.param)}
-    if fields is None or not ctx.params or ctx.params.keys().isdisjoint(names):
-        return ctx
-    params = {name: value for name, value in ctx.params.items() if name not in names}
-    if "opened" in step:
-        params[fields.param] = step["opened"]
-    return replace(ctx, params=params)
-
-
 def _reported(result: HandlerResult, step: DeliverStep) -> dict[str, Any] | None:
     """Return a result as JSON, if the engine wants to know of it."""
-    if "report" not in step or isinstance(result, ErrorData):
+    report = step.get("report")
+    if not report or isinstance(result, ErrorData):
         return None
     # A middleware inside this one may return a model; the SDK's own chain returns JSON.
-    found, report = members_of(result), step["report"]
-    return found if report is True or found.get(str(report)) is not None else None
+    found = result if type(result) is dict else members_of(result)
+    return found if report is True or found.get(report) is not None else None
 
 
 def _changed(result: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,3 +123,24 @@ async def outermost(ctx: Context, call_next: CallNext) -> HandlerResult:
     if not patches or isinstance(result, ErrorData):
         return result
     return _changed(members_of(result), patches[-1])
+
+
+def _token_of(ctx: Context, fields: TokenFields | None) -> object:
+    """Return the token that a message brings, of any type; ``None`` if it brings none."""
+    if fields is None or not ctx.params:
+        return None
+    # A model would also take it, unopened, by the field's name in Python.
+    alias = _alias(fields.param)
+    aliased = alias != fields.param and ctx.params.get(alias) is not None
+    return True if aliased else ctx.params.get(fields.param)
+
+
+def _opened(ctx: Context, fields: TokenFields | None, text: str | None) -> Context:
+    """Return the context with the opened value in place of the token; null is absent."""
+    names = () if fields is None else (fields.param, _alias(fields.param))
+    if fields is None or not ctx.params or ctx.params.keys().isdisjoint(names):
+        return ctx
+    params = {name: value for name, value in ctx.params.items() if name not in names}
+    if text is not None:
+        params[fields.param] = text
+    return replace(ctx, params=params)

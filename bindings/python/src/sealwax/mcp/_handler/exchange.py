@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
+
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from ... import InvalidArgument
 from .._caller import Caller
 from .._refusal import HandleRefused, why
-from .._transport.message import SCOPE_KEY, outer_request
-from .session import Session
+from .._sdk_json import json_text
+from .._transport.message import SCOPE_KEY, TransportExchange, served
+from .session import Session, sent_header, sent_session
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from mcp.server.context import ServerRequestContext
 
-    from ..._documents import DeliverStep, DoneStep, HandleOp
+    from ... import TokenFields
+    from ..._documents import DeliverStep, DoneStep, HandleOp, Step
     from ..._engine import Exchange as Engine
+    from ..._engine import Guard
     from .._caller import GuardConfig
-    from .._transport.message import TransportExchange
-
-ResultT = TypeVar("ResultT")
-_current: ContextVar[Exchange | None] = ContextVar("sealwax_exchange", default=None)
 
 
 class Exchange:
@@ -31,91 +29,109 @@ class Exchange:
     def __init__(
         self,
         config: GuardConfig,
-        ctx: ServerRequestContext[Any, Any],
+        rules: Guard,
         handle_refused: type[HandleRefused],
+        ctx: ServerRequestContext[Any, Any],
+        fields: TokenFields | None,
     ) -> None:
-        self.config = config
-        #: The wrapper that the message came through, if that is of the same guard.
-        self.outer = _outer(config, ctx)
-        self.caller = self.outer.caller if self.outer else Caller(config, ctx)
-        #: The engine's, which ends with the request.
-        self.engine: Engine | None = None
-        self.session: Session | None = None
-        #: The result of a method of the guard's own, as JSON.
-        self.builtin_result: str | None = None
-        self._state: str | None = None
-        self._has_state = False
+        self.config, self._rules, self._handle_refused = config, rules, handle_refused
         self._ctx: ServerRequestContext[Any, Any] | None = ctx
-        self._handle_refused = handle_refused
+        self._fields = fields
+        scope = None if ctx.request is None else getattr(ctx.request, "scope", None)
+        outer = (scope and scope.get(SCOPE_KEY)) or served.get()
+        #: The wrapper that the message came through, if that is of the same guard.
+        self.outer: TransportExchange | None = None
+        if isinstance(outer, TransportExchange) and outer.config is config:
+            self.outer = outer
+        self.caller = Caller(config, ctx) if self.outer is None else self.outer.caller
+        self._engine: Engine | None = None
+        self._delivered: DeliverStep | None = None
+        self.session: Session | None = None
 
-    def delivered(self, step: DeliverStep, *, has_state: bool) -> None:
-        """Store what was opened; `has_state` tells whether the method carries a requestState."""
-        assert self.engine is not None
-        self._has_state, self._state = has_state, step.get("opened")
-        self.builtin_result = step.get("builtinResult")
-        opened = step.get("session")
-        self.session = None if opened is None else Session(self.engine, opened)
+    def begin(self, token: object = None, *, sessions: bool = False) -> tuple[Engine, Step]:
+        """Begin the engine's exchange; return it and its first step."""
+        ctx, fields = self._serving(), self._fields
+        params = ctx.params or {}
+        session = sent_session(ctx) if sessions else None
+        given = params.get("arguments") if fields is not None and fields.needs_caller else None
+        engine, step = self._rules.request(
+            ctx.method,
+            fields,
+            params.get((fields and fields.target) or "name"),
+            None if given is None else json_text(given),
+            token,
+            self.caller.known,
+            None if self.outer is None else self.outer.within_ms,
+            ctx.request_id is None,
+            ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS,
+            session,
+            None if session is None else sent_header(ctx),
+        )
+        self._engine = engine
+        if self._ctx is None:
+            # Closed by another thread meanwhile.
+            engine.free()
+        return engine, step
+
+    @property
+    def engine(self) -> Engine:
+        """The engine's exchange, which may begin now; it ends with the request."""
+        return self._engine or self.begin()[0]
+
+    def delivered(self, step: DeliverStep) -> None:
+        """Store what was opened."""
+        self._delivered = step
+        if opened := step.get("session"):
+            self.session = Session(self.engine, opened)
+
+    def builtin_result(self) -> str | None:
+        """Return the result of a method of the guard's own, as JSON."""
+        return self._delivered and self._delivered.get("builtinResult")
 
     def state(self) -> str | None:
         """Return the ``requestState`` that this guard opened, never the SDK's copy of it."""
-        if not self._has_state:
+        if self._fields is None or self._fields.kind != "request-state":
             raise InvalidArgument(
                 "ctx: expected a request that carries a requestState, as those of tools/call, "
                 "prompts/get and resources/read do, found another"
             )
-        return self._state
+        return self._delivered and self._delivered.get("opened")
 
     def seal_state(self, value: bytes) -> str:
         """Return the token of the next ``requestState``, a value as JSON."""
         self.state()
-        assert self.engine is not None
         return self.engine.seal_state(value)
 
     async def handle(self, operation: HandleOp, value: bytes | None = None) -> DoneStep:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""
-        assert self.engine is not None
         engine, step = self.engine.handle(operation, value)
         try:
             step = await self.caller.drive(engine, step)
         finally:
             engine.free()
-        self._expect_served()
+        self._serving()
         if step["step"] == "reply":
             raise self._handle_refused(step) from why(step)
         assert step["step"] == "done"
         return step
 
-    async def serve(self, handler: Awaitable[ResultT]) -> ResultT:
-        """Run a handler within this exchange."""
-        # A handler's own requests to other servers are not part of this message.
-        before, outer = _current.set(self), outer_request.set(None)
-        try:
-            return await handler
-        finally:
-            _current.reset(before)
-            outer_request.reset(outer)
-
     def close(self) -> None:
         """End the request, answered or cancelled: nothing is opened or sealed for it later."""
-        if self.engine is not None:
-            self.engine.free()
+        # A task that the handler left behind may hold the context, and so this object.
+        self._ctx = self._delivered = self.session = None
+        if self._engine is not None:
+            self._engine.free()
         if self.outer is None:
             self.caller.close()
-        # A task that the handler left behind may hold the context, and so this object.
-        self._ctx = self.session = self._state = self.builtin_result = None
 
-    def _expect_served(self) -> None:
+    def _serving(self) -> ServerRequestContext[Any, Any]:
+        """Return the SDK's context; raise once the request is over."""
         if self._ctx is None:
             raise InvalidArgument(
                 "ctx: expected the context of a request that is being served, found one that was "
                 "answered or cancelled"
             )
-
-
-def _outer(config: GuardConfig, ctx: ServerRequestContext[Any, Any]) -> TransportExchange | None:
-    scope = getattr(ctx.request, "scope", None) or {}
-    outer: TransportExchange | None = scope.get(SCOPE_KEY) or outer_request.get()
-    return outer if outer is not None and outer.config is config else None
+        return self._ctx
 
 
 def exchange_of(config: GuardConfig, ctx: Any) -> Exchange:
@@ -124,11 +140,10 @@ def exchange_of(config: GuardConfig, ctx: Any) -> Exchange:
     Every handler's context has the session of its request. Comparing it detects an unprotected
     server that a handler calls within its process.
     """
-    exchange = _current.get()
-    if exchange is not None and exchange.config is config:
-        exchange._expect_served()
-        if exchange._ctx is not None and exchange._ctx.session is _session(ctx):
-            return exchange
+    found = served.get()
+    exchange = found if isinstance(found, Exchange) and found.config is config else None
+    if exchange is not None and exchange._serving().session is _session(ctx):
+        return exchange
     raise InvalidArgument(
         "ctx: expected the context of a request to a server that this guard protects, found "
         "another: call guard.protect(server) before it serves"

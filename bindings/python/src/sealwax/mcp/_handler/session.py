@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp_types.methods import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METHODS
 from pydantic import BaseModel
 
 from ... import _json
+from ..._engine import client_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mcp.server.context import ServerRequestContext
+
     from ... import SessionMetadata
-    from ..._documents import OpenedSession
+    from ..._documents import ClientSession, OpenedSession
     from ..._engine import Exchange, Outcome
 
+#: The member of ``_meta`` that carries the metadata of a session.
+SESSION_META_KEY = "io.modelcontextprotocol/session"
+CREATE, DELETE = "sessions/create", "sessions/delete"
+#: Methods whose params the SDK's models read; the author's own methods may have a ``meta``.
+_OF_SDK_MODELS = SPEC_CLIENT_METHODS | SPEC_CLIENT_NOTIFICATION_METHODS | {CREATE, DELETE}
 ResultT = TypeVar("ResultT")
 
 
@@ -113,3 +124,25 @@ def _expect_result(made: Any) -> None:
     if not isinstance(made, (BaseModel, dict)):
         found = type(made).__name__
         raise TypeError(f"result: expected a result of the SDK or a dict, found {found}")
+
+
+def sent_session(ctx: ServerRequestContext[Any, Any]) -> ClientSession | None:
+    """Return the session metadata of a message."""
+    params = ctx.params or {}
+    if ctx.method in _OF_SDK_MODELS and params.get("meta") is not None:
+        # A model would also take it, unopened, by the field's name in Python.
+        return {}
+    meta = params.get("_meta")
+    metadata = meta.get(SESSION_META_KEY) if isinstance(meta, Mapping) else None
+    if metadata is None:
+        return None
+    named = metadata if isinstance(metadata, Mapping) else {}
+    return {"id": client_value(named.get("sessionId")), "state": client_value(named.get("state"))}
+
+
+def sent_header(ctx: ServerRequestContext[Any, Any]) -> str | None:
+    """Return the header of a message over HTTP."""
+    if ctx.request is None:
+        return None
+    # Several headers are joined, which never equals the id of the message.
+    return ",".join(ctx.request.headers.getlist(MCP_SESSION_ID_HEADER)) or None

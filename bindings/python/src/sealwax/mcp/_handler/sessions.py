@@ -12,6 +12,7 @@ from mcp_types import RequestParams
 from ... import InvalidArgument, _json
 from .._caller import awaited
 from .exchange import exchange_of
+from .session import CREATE, DELETE
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from ..._engine import Outcome
     from .._caller import GuardConfig
     from .session import Session
-
-#: The member of ``_meta`` that carries the metadata of a session.
-SESSION_META_KEY = "io.modelcontextprotocol/session"
-CREATE, DELETE = "sessions/create", "sessions/delete"
 
 #: Returns the first value of a new session, from the context of the request that creates it.
 Initial: TypeAlias = Callable[[Any], Any]
@@ -86,7 +83,7 @@ class Sessions:
 
     async def _builtin(self, ctx: Any, _params: Any) -> dict[str, Any]:
         """Return the engine's result, so that the SDK adds its envelope."""
-        result: dict[str, Any] = json.loads(exchange_of(self._config, ctx).builtin_result or "{}")
+        result: dict[str, Any] = json.loads(exchange_of(self._config, ctx).builtin_result() or "{}")
         return result
 
     async def first(self, ctx: Any) -> Outcome:

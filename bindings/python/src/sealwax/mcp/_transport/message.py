@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 #: The key in the scope of an HTTP request under which its :class:`TransportExchange` is.
 SCOPE_KEY = "sealwax.session"
-#: The same without a scope: the SDK serves a message in the context that it was read in.
-outer_request: ContextVar[TransportExchange | None] = ContextVar(
-    "sealwax_outer_request", default=None
-)
+#: What is being served: a :class:`TransportExchange` without a scope, for the SDK serves a message
+#: in the context that it was read in, and within its handler the handler's exchange.
+served: ContextVar[object] = ContextVar("sealwax_served", default=None)
 
 
 class Transport:

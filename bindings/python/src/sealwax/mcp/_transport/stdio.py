@@ -18,7 +18,7 @@ from mcp_types import PROTOCOL_VERSION_META_KEY
 from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 
 from .._sdk_json import read_message
-from .message import TransportExchange, outer_request, patch, put_session, take_session
+from .message import TransportExchange, patch, put_session, served, take_session
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
@@ -82,7 +82,7 @@ class _Conversation:
         """Yield the lines for the SDK."""
         while line := await stdin.readline():
             _origin.set(_Origin())
-            outer_request.set(None)
+            served.set(None)
             message = _read(line)
             if message is None or _of_today(message):
                 yield line
@@ -92,7 +92,7 @@ class _Conversation:
             step = await exchange.entered()
             settled = exchange.negotiated
             if settled is not None or exchange.begins:
-                outer_request.set(exchange)
+                served.set(exchange)
             if settled is not None and not self._initialized:
                 _origin.set(_Origin(replayed=True))
                 yield self._initialize(settled)
