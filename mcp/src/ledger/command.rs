@@ -96,10 +96,10 @@ impl Script {
     #[must_use]
     pub fn sha1(self) -> &'static str {
         match self {
-            Self::Open => "451325106ad697e281a7bf1b3eda46b0729f50f2",
-            Self::Admit => "6ea3cab9f89cb284ca760afc2f1ec74fdc4f688a",
-            Self::Commit => "a0a33e7d7c7f7492fc8285ccfa49e12d28957f8a",
-            Self::Revoke => "389b514f97cc212fea3d9f04b819d9b4548b5bef",
+            Self::Open => "df5848cc6fd63a82b1554784c6dfc51588be988c",
+            Self::Admit => "af7791ba7c8f62bc5bdee25c8098edf9edfa503e",
+            Self::Commit => "82c3e18737396ac832edff5a60a5fed82898843f",
+            Self::Revoke => "b384f0c05bac297635a8f6e85a2c843b78c73010",
         }
     }
 }

@@ -19,8 +19,7 @@ local NUMBER, HEAD = '^%d+$', '^(%S*) (%d+) (%d+) (%S*)$'
 -- What INFO says; and the store's process, its last promotion, and how many keys it evicted, or '-' if a member is missing.
 local told, run
 
--- Returns both, and the process and the number of evictions once more. A server that was promoted, failed over, and is promoted
--- again keeps its `run_id`; the other id changes at each promotion.
+-- Returns both, and the process and the number of evictions once more.
 local function process()
   local info = redis.pcall('INFO', 'server', 'stats', 'replication')
   if type(info) ~= 'string' then
