@@ -1,7 +1,4 @@
--- KEYS: began, fence, the principal's mark, and for each token the key of its mode and the key of
--- its end. ARGV: the attempt, the tolerance of clocks, from which time of issue on older tokens are
--- accepted, and for each token its mode, its time of issue, its start, its end, and three details of
--- its mode. The reply: a verdict, and the index of the token that it concerns.
+-- LEDGER.md, "admit", has its keys, its arguments and its reply.
 
 -- 400 days, in seconds: nothing lives longer, so that no record of an end has to be kept for longer.
 local CEILING = 34560000

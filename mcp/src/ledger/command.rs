@@ -96,10 +96,10 @@ impl Script {
     #[must_use]
     pub fn sha1(self) -> &'static str {
         match self {
-            Self::Open => "df5848cc6fd63a82b1554784c6dfc51588be988c",
-            Self::Admit => "af7791ba7c8f62bc5bdee25c8098edf9edfa503e",
-            Self::Commit => "82c3e18737396ac832edff5a60a5fed82898843f",
-            Self::Revoke => "b384f0c05bac297635a8f6e85a2c843b78c73010",
+            Self::Open => "035d26051f30d0943f65036037d97f1b8176f445",
+            Self::Admit => "c72e48be98210f24303968a010af59acd283bb60",
+            Self::Commit => "73683a65af418a6c7623b168a255df1994adb0c9",
+            Self::Revoke => "80dca8ad15c4219181bbb18b8dc44b7437dfbbd2",
         }
     }
 }

@@ -1,5 +1,4 @@
--- KEYS: the session's head, the key of its end. ARGV: the admitted token and its generation; the
--- new token, its end, and its text.
+-- LEDGER.md, "commit", has its keys and arguments.
 if call('GET', KEYS[2]) then
   return { 'ended' }
 end

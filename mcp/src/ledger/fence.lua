@@ -1,5 +1,4 @@
--- The start of the ledger's memory, and the fence: the last time at which it may have forgotten something (LEDGER.md, "The
--- fence"). Neither ever goes back: a loss is permanent.
+-- The start of the ledger's memory, and the fence (LEDGER.md).
 local began, fence = call('GET', KEYS[1]), call('GET', KEYS[2])
 if began and not find(began, NUMBER) then
   return { 'broken', KEYS[1] }

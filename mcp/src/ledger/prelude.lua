@@ -1,5 +1,5 @@
 -- How each script begins; `finish.lua` is how it ends. `mcp/src/ledger/judge.rs` does the same for stores with transactions.
--- Every run makes its functions anew: there is one, and it has no variables of others, which would cost more.
+-- Every run makes its functions anew, so there is one.
 
 local call, find, match = redis.call, string.find, string.match
 local KEYS, ARGV = KEYS, ARGV
@@ -16,7 +16,7 @@ local reply, ends = { 'ok' }, false
 -- The form of a number, and of a session's latest state: its token, its generation, its end, and its text.
 local NUMBER, HEAD = '^%d+$', '^(%S*) (%d+) (%d+) (%S*)$'
 
--- What INFO says; and the store's process, its last promotion, and how many keys it evicted, or '-' if a member is missing.
+-- What INFO says; and RUN (LEDGER.md), or '-' if it lacks a member.
 local told, run
 
 -- Returns both, and the process and the number of evictions once more.
