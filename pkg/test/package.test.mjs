@@ -93,7 +93,7 @@ test('the module is within its budget', (t) => {
   const compressed = gzipSync(module, { level: 9 }).length;
   t.diagnostic(`${module.length} bytes, ${compressed} compressed`);
   assert.ok(module.length < 340_000, `${module.length} bytes`);
-  assert.ok(compressed < 150_000, `${compressed} bytes compressed`);
+  assert.ok(compressed < 151_000, `${compressed} bytes compressed`);
 });
 
 test('the declarations name every code of the core', () => {
