@@ -42,7 +42,8 @@ impl Millis {
 
     /// Rounds up: with nothing left, the engine does not ask.
     pub fn of(time: Duration) -> u64 {
-        time.as_secs() * 1000 + u64::from(time.subsec_nanos().div_ceil(1_000_000))
+        let part = u64::from(time.subsec_nanos().div_ceil(1_000_000));
+        time.as_secs().saturating_mul(1000).saturating_add(part)
     }
 }
 
