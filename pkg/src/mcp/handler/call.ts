@@ -156,9 +156,9 @@ export class Call {
     });
   }
 
-  /** Returns the members of a result that the engine reads. */
+  /** Returns the members of a result that the engine asked for. */
   #facts(result: Result): ResultFacts {
-    const names = ['resultType', 'cacheScope', 'ttlMs', this.#fields?.result ?? 'nextCursor'];
+    const names = this.#delivered?.members ?? [];
     return {
       members: Object.fromEntries(names.map((name) => [name, clientValue(result[name])])),
     };
