@@ -40,7 +40,9 @@ export class Call {
   /** The members that carry a token, if its method has any. */
   readonly #fields: TokenFields | undefined;
   #exchange: Exchange | undefined;
-  #delivered: Pick<DeliverStep, 'opened' | 'report' | 'builtinResult' | 'session'> | undefined;
+  #delivered:
+    | Pick<DeliverStep, 'opened' | 'report' | 'members' | 'builtinResult' | 'session'>
+    | undefined;
   #isEnded = false;
   #session: Session | undefined;
   /** The states that were sealed, as JSON, by their tokens. */
