@@ -1,6 +1,6 @@
 """Holds README.md and docs/ to what they promise, without building anything.
 
-- README.md has at most 1,000 words, and only absolute addresses: it is the front page on npm and crates.io too.
+- README.md has at most 1,000 words, and only absolute addresses: it is the front page on npm too.
 - It names the command of the main job, that of the tests, and what these leave out on a machine that lacks a program.
 - Its server is an example that the tests run. (All TypeScript and Python of the pages runs in snippets.py.)
 - Every example in Rust and C stands, to the letter, in a file that the tests run: as `rust` one that runs as
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 RUN_BY_THE_TESTS = {
     "ts": ["examples/confirm.mts", "examples/ask.mts"],
-    "rust": ["src/lib.rs", "adapters/rmcp/examples"],
+    "rust": ["src/README.md", "adapters/rmcp/examples"],
     "rs": ["examples/notes.rs", "examples/sessions.rs"],
     "c": ["examples/quickstart.c"],
 }
