@@ -10,8 +10,8 @@
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
-# use pkg-config, g++, valgrind, luajit, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they say
-# "LEFT OUT", and what.
+# use pkg-config, g++, valgrind, luajit, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
+# say "LEFT OUT", and what.
 
 BUILD := $(CURDIR)/build
 PREFIX := $(BUILD)/c/prefix
