@@ -68,7 +68,7 @@ def tables():
         folded = line == "<details>" or (folded and line != "</details>")
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if not line.startswith("|"):
-            if rows and "what" in columns:
+            if rows and {"what", *COLUMNS} <= set(columns):
                 yield rows, folded
             columns, rows = [], []
         elif not columns:
