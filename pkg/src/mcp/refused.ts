@@ -47,12 +47,12 @@ export interface Listener {
 /** Reports a refusal, with what the engine does not know of it. */
 export function report(
   listener: Listener,
-  refusal: Refusal,
+  refusal: Pick<Refusal, 'code' | 'kind' | 'id' | 'target' | 'message'>,
   method?: unknown,
   principal?: Principal,
   cause?: unknown,
 ): void {
-  const { kind, tokenId, target } = refusal;
+  const { kind, id: tokenId, target } = refusal;
   const code = refusal.code as Refused['code'];
   const names = [method, target].filter((name) => typeof name === 'string');
   // A mistake of the application belongs to no method.

@@ -168,7 +168,7 @@ class Caller:
 
     def _report(self, one: documents.Refused) -> None:
         method = (self._ctx and self._ctx.method) or None
-        whose, which = self.principal, one.get("tokenId")
+        whose, which = self.principal, one.get("id")
         refusal = Refusal(
             one["code"], one["kind"], one["message"], which, whose, method, one.get("target")
         )
