@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::{Error, Key, KeyId};
 
@@ -17,13 +18,14 @@ const MAX_KEYS: usize = 16;
 /// use sealwax::{Key, KeyRing};
 ///
 /// let (old, new) = (Key::generate()?, Key::generate()?);
-/// let text = format!("{},{}", *new.to_text().unwrap(), *old.to_text().unwrap());
+/// let (new_text, old_text) = (new.to_text().unwrap(), old.to_text().unwrap());
+/// let text = format!("{} # seals\n{} # to retire in May", *new_text, *old_text);
 /// let ring: KeyRing = text.parse()?;
 /// assert_eq!(ring.ids().collect::<Vec<_>>(), [new.id(), old.id()]);
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct KeyRing(Vec<Key>);
+pub struct KeyRing(Arc<[Key]>);
 
 impl KeyRing {
     /// Returns a ring of the given keys, the sealing one first.
@@ -50,7 +52,7 @@ impl KeyRing {
     fn of(keys: Vec<Key>) -> Result<Self, Error> {
         if keys.is_empty() {
             return Err(Error::InvalidKey(
-                "expected 1 to 16 keys, found none: is SEALWAX_KEYS set? `sealwax keygen`, \
+                "expected 1 to 16 keys, found none: is SEALWAX_KEYS, or the file, empty? `sealwax keygen`, \
                  `npx sealwax keygen` or `python -m sealwax keygen` makes a key"
                     .into(),
             ));
@@ -68,17 +70,19 @@ impl KeyRing {
                 ));
             }
         }
-        Ok(Self(keys))
+        Ok(Self(keys.into()))
     }
 }
 
 impl FromStr for KeyRing {
     type Err = Error;
 
-    /// Reads key texts separated by commas or white space.
+    /// Reads key texts separated by commas or white space. `#` and what follows in its line is a comment.
     fn from_str(text: &str) -> Result<Self, Error> {
         let texts = text
-            .split(|c: char| c == ',' || c.is_ascii_whitespace())
+            .split(['\n', '\r'])
+            .filter_map(|line| line.split('#').next())
+            .flat_map(|line| line.split(|c: char| c == ',' || c.is_ascii_whitespace()))
             .filter(|text| !text.is_empty());
         let mut keys = Vec::new();
         for (at, text) in texts.take(MAX_KEYS + 1).enumerate() {
