@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use crate::{Error, Key, KeyId};
 
@@ -25,7 +24,7 @@ const MAX_KEYS: usize = 16;
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct KeyRing(Arc<[Key]>);
+pub struct KeyRing(Vec<Key>);
 
 impl KeyRing {
     /// Returns a ring of the given keys, the sealing one first.
@@ -70,7 +69,7 @@ impl KeyRing {
                 ));
             }
         }
-        Ok(Self(keys.into()))
+        Ok(Self(keys))
     }
 }
 
@@ -79,11 +78,12 @@ impl FromStr for KeyRing {
 
     /// Reads key texts separated by commas or white space. `#` and what follows in its line is a comment.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let texts = text
-            .split(['\n', '\r'])
-            .filter_map(|line| line.split('#').next())
-            .flat_map(|line| line.split(|c: char| c == ',' || c.is_ascii_whitespace()))
-            .filter(|text| !text.is_empty());
+        let mut comment = false;
+        let separates = |c: char| {
+            comment = c == '#' || comment && !matches!(c, '\n' | '\r');
+            comment || c == ',' || c.is_ascii_whitespace()
+        };
+        let texts = text.split(separates).filter(|text| !text.is_empty());
         let mut keys = Vec::new();
         for (at, text) in texts.take(MAX_KEYS + 1).enumerate() {
             keys.push(text.parse().map_err(|error| {

@@ -36,8 +36,8 @@ impl Callers {
         }
         let caller = identify(&principal)?;
         if let Ok(mut kept) = self.0.try_lock() {
-            kept.retain(|(_, caller)| caller.view.is_current());
-            if kept.len() == ROOM {
+            let stale = |(_, caller): &(_, Caller)| !caller.view.is_current();
+            if kept.len() == ROOM || kept.iter().any(stale) {
                 kept.clear();
             }
             if let Err(at) = place(&kept, &principal) {
