@@ -21,8 +21,6 @@ pub struct Guard(Arc<Settings>);
 
 pub(super) struct Settings {
     pub codec: Codec,
-    /// For public cursors, which any user may present.
-    pub public: View,
     pub request_state_ttl: Option<Duration>,
     /// Targets, and the names of the arguments that their `requestState` is bound to.
     pub only: Vec<(String, Vec<String>)>,
@@ -123,6 +121,11 @@ impl Guard {
                 principal: Arc::new(principal),
             })
         })
+    }
+
+    /// Returns the view for public cursors, which any user may present.
+    pub(super) fn public(&self) -> Result<Arc<View>, Error> {
+        Ok(self.caller(Principal::anonymous())?.view)
     }
 
     pub(super) fn ledger(&self) -> Result<&Ledger, Error> {
@@ -277,7 +280,6 @@ impl GuardBuilder {
             opens: AtomicU32::new(0),
         });
         Ok(Guard(Arc::new(Settings {
-            public: self.codec.view(&Principal::anonymous())?,
             codec: self.codec,
             request_state_ttl: self.request_state_ttl,
             only: self.only,

@@ -279,7 +279,7 @@ impl Request {
         match view.cursor(method).open(token) {
             // A cursor of a public page, which a cache may have handed to any user.
             Err(Error::PrincipalMismatch) => {
-                let public = &context.guard.settings().public;
+                let public = context.guard.public()?;
                 let opened = public.cursor(method).open(token)?;
                 let (text, mut token) = read(Item::Cursor, opened, None)?;
                 token.presented.public = true;
