@@ -36,10 +36,12 @@ pub fn inspect(text: &Text) -> Result<InspectedFacts> {
         Inspected::SessionId {
             key_id,
             created_at_ms,
+            ..
         } => session_id(&key_id.to_string(), created_at_ms as f64),
         Inspected::Handle {
             handle_type,
             created_at_ms,
+            ..
         } => handle(&handle_type, created_at_ms as f64),
         Inspected::Key { key_id } => key(&key_id.to_string()),
         _ => unreachable!("what this very version tells apart"),
