@@ -1,4 +1,4 @@
-import { count, optional, options, text, wrongClass } from './input.js';
+import { count, HOST_CLOCK, optional, options, text, wrongClass } from './input.js';
 import { KeyRing, noKeys, rawRing } from './key.js';
 import { core } from './module.js';
 import { Owned } from './owned.js';
@@ -18,6 +18,14 @@ export interface Limits {
   readonly skew?: number | undefined;
   /** The maximum age of a data-layer session, in seconds: 30 days by default. */
   readonly sessionMaxAge?: number | undefined;
+}
+
+/** Settings of a {@link Codec}. */
+export interface CodecOptions extends Limits {
+  /** A key ring, or the text of one, such as `process.env.SEALWAX_KEYS`. */
+  readonly keys: string | KeyRing | undefined;
+  /** The name of the service. */
+  readonly audience: string;
 }
 
 /**
@@ -51,9 +59,10 @@ export class Codec {
    * @throws {@link SealwaxError} `invalid_key`, also for `undefined`; `invalid_argument` for an audience that is empty
    * or over 1,024 bytes, or a limit out of range
    */
-  constructor(
-    given: { readonly keys: string | KeyRing | undefined; readonly audience: string } & Limits,
-  ) {
+  constructor(given: CodecOptions);
+  /** @internal */
+  constructor(given: CodecOptions, clock?: number);
+  constructor(given: CodecOptions, clock: number = HOST_CLOCK) {
     const { keys, audience, ...limits } = options(
       given,
       'keys',
@@ -74,7 +83,10 @@ export class Codec {
       if (ring === undefined || ring === null) throw noKeys();
       if (!(ring instanceof KeyRing)) throw wrongClass('keys', 'KeyRing', ring);
       const { Codec } = core();
-      this.#raw = new Owned('codec', new Codec(rawRing(ring), checkedAudience, checkedLimits));
+      this.#raw = new Owned(
+        'codec',
+        new Codec(rawRing(ring), checkedAudience, checkedLimits, clock),
+      );
     } finally {
       own?.free();
     }
