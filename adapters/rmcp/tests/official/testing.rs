@@ -32,8 +32,8 @@ impl Rounds {
 impl ServerHandler for Rounds {}
 
 #[tokio::test]
-async fn a_state_is_for_its_user_for_ten_minutes_and_once() -> Result<(), Box<dyn std::error::Error>>
-{
+async fn an_answer_is_for_its_user_for_ten_minutes_and_once()
+-> Result<(), Box<dyn std::error::Error>> {
     let clock = TestClock::new();
     let user = TestPrincipal::new(Principal::subject("alice"));
     let guard = Guard::builder(codec(&clock)?, user.resolver());
@@ -49,14 +49,14 @@ async fn a_state_is_for_its_user_for_ten_minutes_and_once() -> Result<(), Box<dy
     else {
         panic!("expected a requestState, found {asked:?}");
     };
-    let again = || client.call_tool_once(count().with_request_state(state.clone()));
+    let answer = || client.call_tool_once(count().with_request_state(state.clone()));
 
     user.set(Principal::subject("mallory"));
-    assert!(again().await.is_err());
+    assert!(answer().await.is_err());
     user.set(Principal::subject("alice"));
     clock.advance(Duration::from_secs(599));
-    assert!(again().await.is_ok());
-    assert!(again().await.is_err()); // the ledger has it
+    assert!(answer().await.is_ok());
+    assert!(answer().await.is_err()); // the ledger has it
     Ok(())
 }
 
