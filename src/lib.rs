@@ -45,6 +45,11 @@ mod session_id;
 mod sessions;
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 mod system;
+#[cfg(all(
+    feature = "testing",
+    not(all(target_arch = "wasm32", target_os = "unknown"))
+))]
+pub mod testing;
 mod token;
 mod view;
 

@@ -1,5 +1,5 @@
 import { invalidArgument } from './error.js';
-import { count, optional, options, text, wrongClass, wrongType } from './input.js';
+import { count, HOST_CLOCK, optional, options, text, wrongClass, wrongType } from './input.js';
 import { KeyRing, noKeys, rawRing } from './key.js';
 import { follow, type KeysLogger, keysOfEnvironment, readRing } from './keys-file.js';
 import { core } from './module.js';
@@ -40,6 +40,13 @@ export type Keys =
   | { readonly keys: string | KeyRing | undefined; readonly keysFile?: undefined }
   | (KeysFile & { readonly keys?: undefined });
 
+/** Settings of a {@link Codec}. */
+export type CodecOptions = Keys &
+  Limits & {
+    /** The name of the service. */
+    readonly audience: string;
+  };
+
 /**
  * Seals and opens the tokens of one service: a key ring, an audience and limits.
  *
@@ -72,7 +79,10 @@ export class Codec {
    * @throws {@link SealwaxError} `invalid_key`, also for `undefined`, and for a file that cannot be read;
    * `invalid_argument` for an audience that is empty or over 1,024 bytes, or a limit out of range
    */
-  constructor(given: Keys & { readonly audience: string } & Limits) {
+  constructor(given: CodecOptions);
+  /** @internal */
+  constructor(given: CodecOptions, clock?: number);
+  constructor(given: CodecOptions, clock: number = HOST_CLOCK) {
     const { keys, keysFile, keysInterval, logger, audience, ...limits } = options(
       given,
       ...['keys', 'keysFile', 'keysInterval', 'logger', 'audience'],
@@ -94,7 +104,8 @@ export class Codec {
     try {
       this.#raw = withRing(own ?? keys, (ring) => {
         const { Codec } = core();
-        return new Owned('codec', new Codec(rawRing(ring), checkedAudience, checkedLimits));
+        const raw = new Codec(rawRing(ring), checkedAudience, checkedLimits, clock);
+        return new Owned('codec', raw);
       });
     } finally {
       own?.free();

@@ -3,7 +3,7 @@
 /** The exports of `sealwax` and `sealwax/slim`. */
 
 export { type Answer, answer, type Profile } from './answer.js';
-export { Codec, type Keys, type KeysFile, type Limits } from './codec.js';
+export { Codec, type CodecOptions, type Keys, type KeysFile, type Limits } from './codec.js';
 export { requestContext, requestContextFromJson, tokenFields } from './context.js';
 export { SealwaxError, type SealwaxErrorCode } from './error.js';
 export type { IdentifierFacts, Inspected, PrincipalParts, TokenFields } from './facts.js';

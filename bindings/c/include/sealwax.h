@@ -194,6 +194,9 @@ typedef struct sealwax_ring sealwax_ring;
 // A data-layer session, opened and fully checked: its id and its state.
 typedef struct sealwax_session sealwax_session;
 
+// For tests of an application: a clock that stands still until it is set. Threads may share it.
+typedef struct sealwax_test_clock sealwax_test_clock;
+
 // A codec for one principal, with the principal's tags computed: reuse it for the whole request.
 typedef struct sealwax_view sealwax_view;
 
@@ -1149,6 +1152,28 @@ sealwax_status sealwax_answer(const char *profile,
                               size_t cap,
                               size_t *len,
                               struct sealwax_error *error);
+
+// Makes a clock that stands at `now_ms`, in Unix milliseconds.
+sealwax_status sealwax_test_clock_new(uint64_t now_ms,
+                                      struct sealwax_test_clock **clock,
+                                      struct sealwax_error *error);
+
+// Sets the clock, for every codec on it; backwards too.
+sealwax_status sealwax_test_clock_set(const struct sealwax_test_clock *clock,
+                                      uint64_t now_ms,
+                                      struct sealwax_error *error);
+
+// Frees a clock; NULL is allowed. The codecs on it stay valid, at its last time.
+void sealwax_test_clock_free(struct sealwax_test_clock *clock);
+
+// Makes a codec on this clock, as sealwax_codec_new does on the system's. Its randomness is the system's.
+sealwax_status sealwax_test_codec_new(const struct sealwax_ring *ring,
+                                      const char *audience,
+                                      size_t audience_len,
+                                      const struct sealwax_limits *limits,
+                                      const struct sealwax_test_clock *clock,
+                                      struct sealwax_codec **codec,
+                                      struct sealwax_error *error);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -2,6 +2,8 @@
 
 use std::ffi::c_char;
 
+use sealwax_core::CodecBuilder;
+
 use crate::call::{ErrorReport, call};
 use crate::input;
 use crate::key_ring::Ring;
@@ -46,18 +48,7 @@ pub unsafe extern "C" fn sealwax_codec_new(
             let ring = input::object("ring", ring)?;
             let audience = input::text("audience", audience, audience_len)?;
             let codec = Slot::new("codec", codec)?;
-            let mut builder = sealwax_core::Codec::builder(ring.0.clone(), audience);
-            if let Some(limits) = limits.as_ref() {
-                if let Some(bytes) = limits.payload.as_ref() {
-                    builder = builder.payload_limit(usize::try_from(*bytes).unwrap_or(usize::MAX));
-                }
-                if let Some(skew) = input::seconds(limits.skew) {
-                    builder = builder.skew(skew);
-                }
-                if let Some(max_age) = input::seconds(limits.session_max_age) {
-                    builder = builder.session_max_age(max_age);
-                }
-            }
+            let builder = builder(ring, audience, limits);
             codec.give(Codec(builder.build()?));
             Ok(())
         })
@@ -90,6 +81,30 @@ pub unsafe extern "C" fn sealwax_codec_set_keys(
             Ok(())
         })
     }
+}
+
+/// Returns the builder of a codec with these limits.
+///
+/// # Safety
+///
+/// `limits` is NULL, or it and what it points to are valid for reading.
+pub(crate) unsafe fn builder(ring: &Ring, audience: &str, limits: *const Limits) -> CodecBuilder {
+    let mut builder = sealwax_core::Codec::builder(ring.0.clone(), audience);
+    // SAFETY: the caller's promise is the same.
+    unsafe {
+        if let Some(limits) = limits.as_ref() {
+            if let Some(bytes) = limits.payload.as_ref() {
+                builder = builder.payload_limit(usize::try_from(*bytes).unwrap_or(usize::MAX));
+            }
+            if let Some(skew) = input::seconds(limits.skew) {
+                builder = builder.skew(skew);
+            }
+            if let Some(max_age) = input::seconds(limits.session_max_age) {
+                builder = builder.session_max_age(max_age);
+            }
+        }
+    }
+    builder
 }
 
 /// Frees a codec; NULL is allowed. Its views stay valid.
