@@ -1,25 +1,4 @@
-#![doc = include_str!("../README.md")]
-//!
-//! # Without an SDK
-//!
-//! ```
-//! use sealwax::{Codec, Key, KeyRing, Principal, RequestContext};
-//!
-//! fn main() -> Result<(), sealwax::Error> {
-//!     let ring = KeyRing::new([Key::generate()?])?; // a server has KeyRing::from_env()?
-//!     let codec = Codec::new(ring, "https://mcp.example.com")?;
-//!
-//!     let call = RequestContext::new("tools/call", "delete_note", Some(r#"{"id":7}"#))?;
-//!     let alice = codec.view(&Principal::subject("alice"))?;
-//!     let token = alice.request_state(&call).seal(b"Delete note 7?")?.into_string();
-//!     assert_eq!(alice.request_state(&call).open(&token)?.payload(), b"Delete note 7?");
-//!
-//!     let mallory = codec.view(&Principal::subject("mallory"))?;
-//!     let refused = mallory.request_state(&call).open(&token).unwrap_err();
-//!     assert_eq!(refused.code(), "principal_mismatch");
-//!     Ok(())
-//! }
-//! ```
+#![doc = include_str!("README.md")]
 #![forbid(unsafe_code)]
 
 mod format;

@@ -1,4 +1,5 @@
-//! The protocol: the tokens in messages, the answers to clients, and the rules of a guard.
+//! Seals the state that an MCP (Model Context Protocol) server hands to its clients: the
+//! tokens in messages, the answers to clients, and the rules of a guard.
 //!
 //! A *guard* stands between a server's handlers and its clients: it seals what is sent and opens
 //! what comes back, so that a handler sees plain values. Its rules are here, once. They read no

@@ -1,9 +1,9 @@
 """Holds README.md and docs/ to what they promise, without building anything.
 
-- README.md has at most 1,000 words, and only absolute addresses: it is the front page on npm and crates.io too.
+- README.md has at most 1,000 words, and only absolute addresses: it is the front page on npm too.
 - It names the command of the main job, that of the tests, and what these leave out on a machine that lacks a program.
 - Its server is an example that the tests run. (All TypeScript and Python of the pages runs in snippets.py.)
-- Every example in Rust and C stands, to the letter, in a file that the tests run: as `rust` one that runs as
+- Every example in Rust, C, PHP and Ruby stands, to the letter, in a file that the tests run: as `rust` one that runs as
   documentation, as `rs` a part of a server. Where a part leaves lines out, a comment of `…` alone says so.
 """
 
@@ -16,9 +16,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 RUN_BY_THE_TESTS = {
     "ts": ["examples/confirm.mts", "examples/ask.mts"],
-    "rust": ["src/lib.rs", "adapters/rmcp/examples"],
+    "rust": ["src/README.md", "adapters/rmcp/examples"],
     "rs": ["examples/notes.rs", "examples/sessions.rs"],
     "c": ["examples/quickstart.c"],
+    "php": ["examples/quickstart.php"],
+    "ruby": ["examples/quickstart.rb"],
 }
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 IN_DOCUMENTATION = re.compile(r"^//! ?", re.MULTILINE)
@@ -27,7 +29,7 @@ RELATIVE = re.compile(r"\]\((?!https://|#)([^)]+)\)")
 
 
 COMMANDS = ["make quickstart", "make test"]
-LEFT_OUT_WITHOUT = ["Chromium", "PHP", "LuaJIT", "valgrind", "pkg-config", "g++"]
+LEFT_OUT_WITHOUT = ["Chromium", "PHP", "Ruby", "LuaJIT", "valgrind", "pkg-config", "g++"]
 # What needs none of these: the C tests but for a few.
 C_TESTS = ["test-plain", "test-sanitized", "test-valgrind", "test-example"]
 

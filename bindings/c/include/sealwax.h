@@ -1,4 +1,4 @@
-// Sealwax: sealed, signed session tokens for MCP servers.
+// Sealwax seals the state that an MCP (Model Context Protocol) server hands to its clients.
 //
 // Rules for every function:
 //

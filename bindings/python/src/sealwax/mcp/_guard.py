@@ -40,7 +40,8 @@ class LedgerOptions(TypedDict, total=False):
     #: The largest difference between clocks, in seconds: 5 by default, 0 for a local ledger.
     clock_tolerance: int
     #: Accepts tokens older than the ledger if they were made after this time, in Unix seconds: for
-    #: the day when the ledger is introduced. Those used or ended in between are accepted too.
+    #: the day when the ledger is introduced. This includes what ended before it, but no
+    #: ``requestState``, which could have been used.
     accept_issued_since: int
     #: Accepts a ``requestState`` any number of times.
     reusable_request_state: bool
