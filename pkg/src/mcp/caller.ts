@@ -1,8 +1,9 @@
 import type { AskStep, Event, Presented, Step } from '../documents.js';
-import { SealwaxError } from '../error.js';
+import { invalidArgument, SealwaxError } from '../error.js';
 import { json } from '../input.js';
 import { anonymous, type Parts, type Principal, partsOf } from '../principal.js';
 import type { Accept, Accepted } from './accept.js';
+import { failure } from './cause.js';
 import type { Exchange } from './engine.js';
 import { after, attempt, within } from './later.js';
 import { answered } from './ledger/answered.js';
@@ -163,7 +164,7 @@ export class Caller {
     return attempt<Verdict, Outcome>(
       () => within(withinMs, asked()),
       (answer) => ({ event: { answer } }),
-      (cause) => ({ event: { answer: { failed: 'accept: failed or was too late' } }, cause }),
+      (cause) => ({ event: { answer: failed(end ? 'ended' : 'accept', cause) }, cause }),
     );
   }
 
@@ -172,7 +173,7 @@ export class Caller {
     const token = tokens[at];
     if (token === undefined) return 'yes';
     return after(accept.accept(this.#presented(token)), (said): Verdict | Promise<Verdict> => {
-      if (typeof said !== 'boolean') throw new TypeError('accept: expected true or false');
+      if (typeof said !== 'boolean') throw invalidArgument('accept: expected true or false');
       return said ? this.#accepted(accept, tokens, at + 1) : { no: at };
     });
   }
@@ -196,5 +197,6 @@ function knownOf(policy: Policy, context: RequestContext, { id }: Sender): Known
 
 /** Uses the message of our own errors only: that of another error may contain a secret. */
 function failed(name: string, cause: unknown): { readonly failed: string } {
-  return { failed: cause instanceof SealwaxError ? cause.message : `${name}: the function threw` };
+  const why = cause instanceof SealwaxError ? cause.message : `${name}: ${failure(cause)}`;
+  return { failed: why };
 }

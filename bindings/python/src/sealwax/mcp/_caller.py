@@ -13,6 +13,7 @@ from .. import InvalidArgument, Principal
 from .._engine import document_of
 from ..ledger import LedgerError
 from ._accept import Presented
+from ._cause import named
 from ._principal import checked, is_signed_in
 from ._refusal import AcceptUnavailable, Refusal, logger, report
 
@@ -122,7 +123,7 @@ class Caller:
         except Exception as error:
             # Its message is not logged: it may hold the credential.
             expected = "principal: expected a function that gives one"
-            self._failed = {"failed": f"{expected}, found {type(error).__name__}"}
+            self._failed = {"failed": f"{expected}, found {named(error)}"}
 
     async def _answer(self, step: documents.AskStep) -> documents.Answer | documents.Failure:
         accept, end = self._config.accept, step.get("end")
@@ -145,7 +146,7 @@ class Caller:
         except Exception as error:
             name = "accept" if end is None else "ended"
             expected = f"expected {name} to answer in {self._config.time_limit} s"
-            return {"failed": f"{expected}, found {type(error).__name__}"}
+            return {"failed": f"{expected}, found {named(error)}"}
         return "yes"
 
     async def _record(self, step: documents.LedgerStep) -> Sequence[str] | documents.Failure:
@@ -159,7 +160,7 @@ class Caller:
         except Exception as error:
             # Its message is not logged: it may hold the store's credentials.
             expected = f"expected an answer in {step['withinMs'] / 1000:g} s"
-            why = f"{expected}, found {type(error).__name__}"
+            why = f"{expected}, found {named(error)}"
         return {"failed": f"ledger: {why}"}
 
     def _presented(self, one: documents.Presented) -> Presented:
