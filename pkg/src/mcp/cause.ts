@@ -11,12 +11,13 @@ const REPLY = /^(?:ReplyError|ErrorReply|SimpleError|BlobError|UpstashError)$/;
  */
 export function failure(error: unknown): string {
   if (error instanceof TimeoutError) return 'expected an answer in time, found none';
-  return `expected an answer, found ${named(error)}`;
+  return `expected an answer, found ${nameOf(error)}`;
 }
 
-function named(error: unknown): string {
+/** Returns the code and the class of an error, and none of its texts. */
+export function nameOf(error: unknown): string {
   try {
-    const name = nameOf(error);
+    const name = classOf(error);
     const code = codeOf([error]);
     if (code === undefined) return name ?? 'an error';
     return name === undefined || name === 'Error' ? code : `${code} (${name})`;
@@ -34,7 +35,7 @@ function codeOf(errors: unknown[]): string | undefined {
     // SQLite's own text for a code, such as `database is locked`.
     if (typeof errstr === 'string' && /^[\w -]{1,60}$/.test(errstr)) return errstr;
     if (typeof code === 'string' && CODE.test(code)) return code;
-    const [, word = ''] = REPLY.test(nameOf(error) ?? '') ? (/^(\w+) /.exec(message) ?? []) : [];
+    const [, word = ''] = REPLY.test(classOf(error) ?? '') ? (/^(\w+) /.exec(message) ?? []) : [];
     if (word !== 'ERR' && CODE.test(word)) return word;
     if (errors.length < 16) {
       const more = [cause, lastNodeError, ...(Array.isArray(several) ? several.slice(0, 4) : [])];
@@ -44,7 +45,7 @@ function codeOf(errors: unknown[]): string | undefined {
   return undefined;
 }
 
-function nameOf(error: unknown): string | undefined {
+function classOf(error: unknown): string | undefined {
   const { constructor: made } = Object(error);
   return /^\w{1,60}$/.test(made?.name) ? made.name : undefined;
 }
