@@ -29,6 +29,7 @@ pub(super) struct Settings {
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
     pub has_accept: bool,
+    pub events: bool,
     pub time_limit: Duration,
     pub ledger: Option<Ledger>,
     callers: Callers,
@@ -69,6 +70,7 @@ impl Guard {
             sessions: None,
             transport: TransportSettings::default(),
             has_accept: false,
+            events: false,
             time_limit: Duration::from_secs(1),
             ledger: None,
         }
@@ -114,11 +116,11 @@ impl Guard {
             ..
         } = self.settings();
         callers.get(principal, |principal| {
-            let mark = ledger.as_ref().map(|ledger| ledger.names.mark(principal));
+            let mark = ledger.as_ref().map(|ledger| ledger.names.mark(&principal));
             Ok(Caller {
-                view: Arc::new(codec.view(principal)?),
+                view: Arc::new(codec.view(&principal)?),
                 mark: mark.unwrap_or_default().into(),
-                anonymous: principal.parts().is_none(),
+                principal: Arc::new(principal),
             })
         })
     }
@@ -157,6 +159,7 @@ pub struct GuardBuilder {
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
     pub(super) has_accept: bool,
+    pub(super) events: bool,
     pub(super) time_limit: Duration,
     pub(super) ledger: Option<LedgerSettings>,
 }
@@ -201,6 +204,14 @@ impl GuardBuilder {
     #[must_use]
     pub fn has_accept(mut self, has_accept: bool) -> Self {
         self.has_accept = has_accept;
+        self
+    }
+
+    /// Sets whether to collect what happens to tokens, for [`Exchange::events`](crate::Exchange::events):
+    /// false by default.
+    #[must_use]
+    pub fn events(mut self, events: bool) -> Self {
+        self.events = events;
         self
     }
 
@@ -273,6 +284,7 @@ impl GuardBuilder {
             sessions: self.sessions,
             transport: self.transport,
             has_accept: self.has_accept,
+            events: self.events,
             time_limit: self.time_limit,
             ledger,
             callers: Callers::default(),

@@ -756,6 +756,18 @@ sealwax_status sealwax_guard_transport(const struct sealwax_guard *guard,
                                        size_t *step_len,
                                        struct sealwax_error *error);
 
+// Writes the entry of the log for a mistake that the adapter found by itself, a JSON document: in a
+// transport, in a function of the author, in what a handler gave.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for an invalid document.
+sealwax_status sealwax_guard_report(const struct sealwax_guard *guard,
+                                    const char *document,
+                                    size_t document_len,
+                                    char *out,
+                                    size_t cap,
+                                    size_t *len,
+                                    struct sealwax_error *error);
+
 // Begins the exchange that signs a principal out everywhere, and returns the first step, as
 // sealwax_guard_message does: everything of the principal that began until now is refused.
 // `principal` is JSON, as docs/engine.md specifies; `retain_for` is for how many seconds the ledger
@@ -842,6 +854,14 @@ sealwax_status sealwax_exchange_fork(struct sealwax_exchange *exchange,
                                      const char **metadata,
                                      size_t *metadata_len,
                                      struct sealwax_error *error);
+
+// Returns what happened to tokens since the last step that was a document, as a JSON array, which the
+// exchange owns like a step: where the settings have `events`, after SEALWAX_NEXT_DELIVER and
+// SEALWAX_NEXT_RESPOND with a text. Documents hold their events.
+sealwax_status sealwax_exchange_events(struct sealwax_exchange *exchange,
+                                       const char **events,
+                                       size_t *events_len,
+                                       struct sealwax_error *error);
 
 // Frees an exchange at any step, which cancels it; NULL is allowed.
 void sealwax_exchange_free(struct sealwax_exchange *exchange);

@@ -211,6 +211,18 @@ impl Request {
         }
     }
 
+    /// Collects what leaves with the result.
+    pub fn sealed(&self, context: &mut Context, respond: &Respond) {
+        if let (Some(fields), Some(token)) = (self.fields, &respond.token) {
+            context.sealed(item(fields), token, None);
+        }
+        let metadata = respond.metadata.as_ref();
+        if let Some(state) = metadata.and_then(|metadata| metadata.state.as_deref()) {
+            let ulid = self.session.as_ref().map(Session::ulid);
+            context.sealed(Item::Session, state, ulid);
+        }
+    }
+
     /// Returns the token of a result: the one that the handler sealed, or its text, sealed.
     fn result_token(
         &self,
