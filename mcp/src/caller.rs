@@ -30,13 +30,13 @@ impl Callers {
         // It never waits for another thread: a caller is made in less time.
         if let Ok(kept) = self.0.try_lock()
             && let Ok(at) = place(&kept, &principal)
-            && kept[at].1.view.is_current()
+            && kept[at].view.is_current()
         {
             return Ok(kept[at].clone());
         }
         let caller = identify(principal)?;
         if let Ok(mut kept) = self.0.try_lock() {
-            let stale = |(_, caller): &(_, Caller)| !caller.view.is_current();
+            let stale = |caller: &Caller| !caller.view.is_current();
             if kept.len() == ROOM || kept.iter().any(stale) {
                 kept.clear();
             }
