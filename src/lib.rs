@@ -13,7 +13,10 @@ mod handle;
 pub mod hazmat;
 mod inspect;
 mod key_ring;
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+mod keys_file;
 pub mod kind;
+mod present;
 mod principal;
 pub mod report;
 mod sealer;
@@ -21,6 +24,11 @@ mod session_id;
 mod sessions;
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 mod system;
+#[cfg(all(
+    feature = "testing",
+    not(all(target_arch = "wasm32", target_os = "unknown"))
+))]
+pub mod testing;
 mod token;
 mod view;
 
@@ -33,6 +41,8 @@ pub use format::key_id::KeyId;
 pub use handle::Handle;
 pub use inspect::{Inspected, inspect};
 pub use key_ring::KeyRing;
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+pub use keys_file::KeysFile;
 pub use kind::{Kind, Purpose};
 pub use principal::{JwtClaims, Principal, PrincipalParts};
 pub use sealer::{Sealer, Ttl, check_ttl};

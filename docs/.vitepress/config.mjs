@@ -44,6 +44,7 @@ export default defineConfig({
         page('Keys', '/docs/keys'),
         page('Ledger', '/docs/ledger'),
         page('Operating', '/docs/operating'),
+        page('Testing', '/docs/testing'),
         page('Migrating', '/docs/migrating'),
       ),
       group(

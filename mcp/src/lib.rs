@@ -69,7 +69,7 @@
 //!             _ => return Err(Error::InvalidArgument("expected a guard without these".into())),
 //!         };
 //!         for refused in exchange.refused() {
-//!             eprintln!("{}: {}", refused.code, refused.message); // for the server's log only
+//!             eprintln!("{} {}", refused.time, refused.line); // for the server's log only
 //!         }
 //!     }
 //! }
@@ -106,12 +106,15 @@ mod caller;
 mod context;
 #[cfg(feature = "documents")]
 pub mod document;
+mod event;
 mod exchange;
 mod guard;
 mod handle;
 mod input;
 pub mod ledger;
+mod log;
 mod members;
+mod method;
 mod patch;
 mod pending;
 mod reason;
@@ -128,17 +131,18 @@ mod transport;
 pub use answer::{
     Answer, ErrorData, Profile, Ran, RpcError, Stale, StaleMeta, TextContent, ToolResult,
 };
+pub use event::{Happened, TokenEvent};
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
 pub use input::{
     ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
     Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
 };
+pub use log::{Fault, Level, Refused};
 pub use patch::Patch;
 pub use session::Session;
 pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
 pub use step::{
-    Deliver, HandleResult, HandleTimes, Item, Presented, Question, Refused, Reply, Report, Respond,
-    Step,
+    Deliver, HandleResult, HandleTimes, Item, Presented, Question, Reply, Report, Respond, Step,
 };
 pub use token_fields::TokenFields;

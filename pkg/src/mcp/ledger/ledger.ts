@@ -71,32 +71,37 @@ export class LedgerUnfit extends LedgerFailure {
 export class MemoryLedger implements Ledger {
   readonly local = true;
   readonly #capacity: number;
+  readonly #clock: () => number;
   #memory: raw.Memory | undefined;
 
   /** @param given `capacity`: its approximate size in bytes, 64 MiB by default */
-  constructor(given: { readonly capacity?: number | undefined } = {}) {
+  constructor(given?: { readonly capacity?: number | undefined });
+  /** @internal */
+  constructor(given?: { readonly capacity?: number | undefined }, clock?: () => number);
+  constructor(given: { readonly capacity?: number | undefined } = {}, clock = () => Date.now()) {
     const { capacity = 64 << 20 } = checked(given, { capacity: count });
     this.#capacity = capacity;
+    this.#clock = clock;
     // Workers have no clock in their global scope: it would record since 1970.
-    if (now() > 0) this.#memory = this.#made();
+    if (this.#now() > 0) this.#memory = this.#made();
   }
 
   run(command: Command): readonly string[] {
     this.#memory ??= this.#made();
-    return JSON.parse(entered(this.#memory, WIDE).run(JSON.stringify(command), now()));
+    return JSON.parse(entered(this.#memory, WIDE).run(JSON.stringify(command), this.#now()));
   }
 
   #made(): raw.Memory {
     const { Memory } = core();
-    return new Memory(this.#capacity, now());
+    return new Memory(this.#capacity, this.#now());
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock() / 1000);
   }
 }
 
 /** Returns a text for stores by name: a script, or a statement of SQLite. */
 export function storeText(name: string): string {
   return core().ledgerText(name);
-}
-
-function now(): number {
-  return Math.floor(Date.now() / 1000);
 }
