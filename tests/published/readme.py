@@ -17,7 +17,7 @@ README = ROOT / "README.md"
 PACKAGES = [ROOT / name / "README.md" for name in (".", "src", "mcp", "cli", "adapters/rmcp", "bindings/python")]
 RUN_BY_THE_TESTS = {
     "ts": ["examples/confirm.mts", "examples/ask.mts"],
-    "rust": ["src/README.md", "adapters/rmcp/examples"],
+    "rust": ["src/README.md", "adapters/rmcp/examples", "adapters/rmcp/tests/official/testing.rs"],
     "rs": ["examples/notes.rs", "examples/sessions.rs"],
     "c": ["examples/quickstart.c"],
     "php": ["examples/quickstart.php"],

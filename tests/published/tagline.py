@@ -15,6 +15,7 @@ PLACES = [
     "docs/.vitepress/config.mjs",
     ".github/ISSUE_TEMPLATE/config.yml",
     "inspector/index.html",
+    "cli/commands.json",
     # Rust
     "src/README.md",
     *(f"{crate}/Cargo.toml" for crate in ("mcp", "cli", "adapters/rmcp", "bindings/c", "bindings/wasm")),
