@@ -9,6 +9,8 @@ mod guard;
 mod handler;
 pub mod ledger;
 mod log;
+#[cfg(feature = "otel")]
+mod otel;
 mod principal;
 mod questions;
 mod refusal;
