@@ -190,7 +190,8 @@ LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) &
 test-ledger: ledger-agents
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
-	$(LEDGER)/bin/python tests/ledger/command.py target/debug/sealwax $(LEDGER_AGENTS)
+	$(LEDGER)/bin/python tests/ledger/command.py rust=target/debug/sealwax python="$(LEDGER)/bin/python -m sealwax" \
+		npm="$(NODE_24) $(CONSUMER_MCP)/node_modules/sealwax/dist/esm/cli.js" npm-redis="$(NPM_REDIS)" -- $(LEDGER_AGENTS)
 	$(call LEDGER_RUN,1,500,1)
 
 # The same for as long as is wished, and other commands each time.

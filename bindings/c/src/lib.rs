@@ -38,3 +38,5 @@ mod redis;
 
 mod inspect;
 mod request;
+
+mod command;
