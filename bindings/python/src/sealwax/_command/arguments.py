@@ -59,9 +59,7 @@ def _add_commands(parser: _Parser, spec: Any, entries: Any, level: str) -> None:
         )
         for item in _items(spec, entry.get("arguments", ())):
             optional = None if item.get("required") else "?"
-            made.add_argument(
-                item["name"], metavar=item["value"], help=_help(item), nargs=optional
-            )
+            made.add_argument(item["name"], metavar=item["value"], help=_help(item), nargs=optional)
         for item in _items(spec, entry.get("options", ())):
             name = f"--{item['name']}"
             if "value" in item:

@@ -26,8 +26,7 @@ class Stores:
         """Return the answer of a Redis or a Valkey to a command."""
         try:
             place = urlsplit(url)
-            # It reads the port.
-            invalid = place.scheme != "unix" and not (place.hostname or place.port)
+            invalid = place.scheme != "unix" and (place.hostname is None or place.port == 0)
         except ValueError:
             invalid = True
         if invalid:
