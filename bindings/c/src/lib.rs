@@ -40,3 +40,5 @@ mod inspect;
 mod request;
 
 mod command;
+
+mod testing;

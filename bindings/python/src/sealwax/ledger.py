@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ._connections import Connections
 from ._errors import InvalidArgument
+from ._log import write
 from ._native import Opaque, call, call_for_text, ffi, lib, own, pair
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Memory(Opaque):
     local = True
 
     def __init__(self, *, capacity: int = 64 << 20) -> None:
-        self._memory = own("sealwax_memory", lib.sealwax_memory_new, capacity, _now())
+        self._memory = own("sealwax_memory", lib.sealwax_memory_new, capacity, self._now())
         # A reply is valid until the next call, and cffi releases the GIL.
         self._lock = threading.Lock()
         self._process = os.getpid()
@@ -81,8 +82,12 @@ class Memory(Opaque):
         """Run a command."""
         _expect_process(self._process)
         with self._lock:
-            reply: list[str] = _called(lib.sealwax_memory_run, self._memory, command, _now())
+            reply: list[str] = _called(lib.sealwax_memory_run, self._memory, command, self._now())
         return reply
+
+    def _now(self) -> int:
+        """Return the Unix time in seconds: of another clock in :mod:`sealwax.testing`."""
+        return int(time.time())
 
 
 class SQLite:
@@ -238,7 +243,7 @@ class Redis:
         last = await self._talk(connection, _OPEN, rounds=1)
         warned: list[str] = last.get("warned", [])
         for warning in set(warned).difference(self.warnings):
-            logger.warning("ledger: %s", warning)
+            write(logger, logging.WARNING, f"sealwax: ledger: {warning}")
         self.warnings = warned
         # Otherwise the first commands would take two round trips. A server may refuse it.
         scripts = ("open", "admit", "commit", "revoke")
@@ -279,10 +284,6 @@ def _expect_process(made_in: int) -> None:
         raise LedgerUnfit(
             "expected the process that made the ledger, found a fork of it: make one in each"
         )
-
-
-def _now() -> int:
-    return int(time.time())
 
 
 def _called(function: Any, of: Any, document: Any, *more: Any) -> Any:
