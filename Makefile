@@ -344,7 +344,7 @@ style: tools
 	$(BUILD)/venv/bin/ruff check demo tests benches
 	$(BUILD)/venv/bin/ruff format --check demo tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
-	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
+	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm ../tests/recipes \
 		../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 .PHONY: clean

@@ -4,7 +4,7 @@ Usage: python3 tests/recipes/run.py WORK NODE PYTHON BRIDGE SEALWAX AXUM [RECIPE
 
 WORK has in the folders `node` and `nextjs` the packages that the package.json files here name, and sealwax; PYTHON has what
 requirements.txt names, and sealwax; BRIDGE is rest.mjs of the npm package's tests, beside its modules; AXUM is the built
-example of sealwax-rmcp. A block of a page that begins with a comment of a file's name is that file.
+example of sealwax-rmcp (tests/published/readme.py shows that it is the page's). A block of a page that begins with a comment of a file's name is that file.
 """
 
 import contextlib
@@ -16,6 +16,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -121,17 +122,17 @@ class Recipes:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, 9)
 
-    def told(self, url, once=False):
+    def told(self, url, **more):
         """Return what visit.mjs is told."""
         tokens = {user: self.token(user) for user in ("alice", "mallory")}
-        return json.dumps({"url": url, "once": once, **tokens})
+        return json.dumps({"url": url, **tokens, **more})
 
     def token(self, user):
         claims = {"iss": self.issuer, "aud": AUDIENCE, "sub": user, "client_id": "app", "exp": int(time.time()) + 600}
         return jwt.encode(claims, SECRET, algorithm="RS256", headers={"kid": "1"})
 
-    def visit(self, url, once=False):
-        self.checked(self.node, "visit.mjs", self.told(f"{url}/mcp", once))
+    def visit(self, url, **more):
+        self.checked(self.node, "visit.mjs", self.told(f"{url}/mcp", **more))
 
     # ---- the recipes ----
 
@@ -169,14 +170,17 @@ class Recipes:
                 self.visit(url, once=True)
 
     def bun(self):
-        with self.running(self.bin / "bun", "serve.ts") as url:
-            self.visit(url)
+        with tempfile.TemporaryDirectory() as folder:
+            ledger = f"{folder}/ledger.db"
+            with self.running(self.bin / "bun", "serve.ts", LEDGER=ledger) as url:
+                self.visit(url, once=True, fresh=True)
 
     def deno(self):
-        allowed = ["--allow-env", "--allow-net", "--allow-read"]
+        allowed = [f"--allow-{what}" for what in ("env", "net", "read", "write")]
         serve = [self.bin / "deno", "serve", "--host", "127.0.0.1", "--port", "{port}", *allowed, "serve.ts"]
-        with self.running(*serve, DENO_NO_UPDATE_CHECK="1") as url:
-            self.visit(url)
+        with tempfile.TemporaryDirectory() as folder:
+            with self.running(*serve, LEDGER=f"{folder}/ledger.db", DENO_NO_UPDATE_CHECK="1") as url:
+                self.visit(url, once=True, fresh=True)
 
     def fastapi(self):
         self.python_server("main:app", "--workers", "2")

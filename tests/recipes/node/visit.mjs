@@ -4,12 +4,18 @@ import assert from 'node:assert/strict';
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-/** `alice` and `mallory` are access tokens; `once`, whether there is a ledger; `fetch`, what sends a request. */
-export async function visit({ url, alice, mallory, once, fetch = globalThis.fetch }) {
+/** `alice` and `mallory` are access tokens; `once`, whether there is a ledger; `fresh`, whether it begins with the first
+ * answer, and refuses what is older; `fetch`, what sends a request. */
+export async function visit(given) {
+  const { url, alice, mallory, once, fresh, fetch = globalThis.fetch } = given;
   const anybody = await fetch(url, { method: 'POST', body: '{}' });
   assert.equal(anybody.status, 401);
 
   const [hers, his] = [await connected(url, alice, fetch), await connected(url, mallory, fetch)];
+  if (fresh) {
+    await assert.rejects(clear(hers, await clear(hers)));
+    await new Promise((later) => setTimeout(later, 1100));
+  }
   const { requestState } = await clear(hers);
   assert.match(requestState, /^sw1\./);
   const answer = { requestState, inputResponses: { confirm: { action: 'accept', content: {} } } };
@@ -26,7 +32,10 @@ export async function visit({ url, alice, mallory, once, fetch = globalThis.fetc
 async function connected(url, token, fetch) {
   const capabilities = { elicitation: { form: {} } };
   const versionNegotiation = { mode: { pin: '2026-07-28' } };
-  const client = new Client({ name: 'visit', version: '1.0.0' }, { capabilities, versionNegotiation });
+  const client = new Client(
+    { name: 'visit', version: '1.0.0' },
+    { capabilities, versionNegotiation },
+  );
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch, requestInit }));
   return client;
