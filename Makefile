@@ -259,9 +259,9 @@ test-conformance: servers $(CONFORMANCE)/.installed
 # Every recipe of docs/recipes: its packages, its files, its commands, and the official client.
 RECIPES := $(BUILD)/recipes
 .PHONY: test-recipes
-test-recipes: servers $(LEDGER)/.installed $(RECIPES)/.installed
+test-recipes: servers tools $(LEDGER)/.installed $(RECIPES)/.installed
 	VALKEY_SERVER=$(VALKEY) $(PYTHON_MCP) tests/recipes/run.py $(RECIPES) $(NODE_24) $(RECIPES)/venv/bin/python \
-		$(CONSUMER_MCP)/rest.mjs target/debug/sealwax target/debug/examples/axum
+		$(BUILD)/venv/bin/mypy $(CONSUMER_MCP)/rest.mjs target/debug/sealwax target/debug/examples/axum
 
 $(RECIPES)/.packages: $(wildcard tests/recipes/*/package*.json)
 	mkdir -p $(RECIPES)
@@ -344,8 +344,8 @@ style: tools
 	$(BUILD)/venv/bin/ruff check demo tests benches
 	$(BUILD)/venv/bin/ruff format --check demo tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
-	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm ../tests/recipes \
-		../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
+	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
+		../tests/recipes ../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 .PHONY: clean
 clean:

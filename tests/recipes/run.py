@@ -1,10 +1,11 @@
 """Runs the recipes of docs/recipes as a reader would, and visits each with the official client.
 
-Usage: python3 tests/recipes/run.py WORK NODE PYTHON BRIDGE SEALWAX AXUM [RECIPE...], by a Python with the SDK
+Usage: python3 tests/recipes/run.py WORK NODE PYTHON MYPY BRIDGE SEALWAX AXUM [RECIPE...], by a Python with the SDK
 
 WORK has in the folders `node` and `nextjs` the packages that the package.json files here name, and sealwax; PYTHON has what
 requirements.txt names, and sealwax; BRIDGE is rest.mjs of the npm package's tests, beside its modules; AXUM is the built
-example of sealwax-rmcp (tests/published/readme.py shows that it is the page's). A block of a page that begins with a comment of a file's name is that file.
+example of sealwax-rmcp (tests/published/readme.py shows that it is the page's). A block of a page that begins with a
+comment of a file's name is that file.
 """
 
 import contextlib
@@ -44,10 +45,11 @@ TSCONFIG = {
 
 
 class Recipes:
-    def __init__(self, work, node, python, bridge, sealwax, axum):
+    def __init__(self, work, node, python, mypy, bridge, sealwax, axum):
         self.node, self.python = pathlib.Path(node).absolute(), pathlib.Path(python).absolute()
         self.work, self.next = (pathlib.Path(work).absolute() / folder for folder in ("node", "nextjs"))
-        self.bridge, self.sealwax, self.axum = (pathlib.Path(path).absolute() for path in (bridge, sealwax, axum))
+        self.mypy, self.bridge = pathlib.Path(mypy).absolute(), pathlib.Path(bridge).absolute()
+        self.sealwax, self.axum = pathlib.Path(sealwax).absolute(), pathlib.Path(axum).absolute()
         self.bin = self.work / "node_modules/.bin"
         provider = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
         threading.Thread(target=provider.serve_forever, daemon=True).start()
@@ -170,17 +172,18 @@ class Recipes:
                 self.visit(url, once=True)
 
     def bun(self):
-        with tempfile.TemporaryDirectory() as folder:
-            ledger = f"{folder}/ledger.db"
-            with self.running(self.bin / "bun", "serve.ts", LEDGER=ledger) as url:
-                self.visit(url, once=True, fresh=True)
+        self.with_sqlite(self.bin / "bun", "serve.ts")
 
     def deno(self):
         allowed = [f"--allow-{what}" for what in ("env", "net", "read", "write")]
-        serve = [self.bin / "deno", "serve", "--host", "127.0.0.1", "--port", "{port}", *allowed, "serve.ts"]
-        with tempfile.TemporaryDirectory() as folder:
-            with self.running(*serve, LEDGER=f"{folder}/ledger.db", DENO_NO_UPDATE_CHECK="1") as url:
-                self.visit(url, once=True, fresh=True)
+        self.with_sqlite(self.bin / "deno", "serve", "--host", "127.0.0.1", "--port", "{port}", *allowed, "serve.ts")
+
+    def with_sqlite(self, *serve):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            self.running(*serve, LEDGER=f"{folder}/ledger.db", DENO_NO_UPDATE_CHECK="1") as url,
+        ):
+            self.visit(url, once=True, fresh=True)
 
     def fastapi(self):
         self.python_server("main:app", "--workers", "2")
@@ -286,11 +289,13 @@ ALL = {
 
 
 def main(*arguments):
-    *given, names = [*arguments[:6], arguments[6:] or ["types", *ALL]]
+    *given, names = [*arguments[:7], arguments[7:] or ["types", *ALL]]
     recipes = Recipes(*given)
     recipes.extract()
     if "types" in names:
         recipes.checked(recipes.bin / "tsc", "--project", "tsconfig.json")
+        mypy = [recipes.mypy, "--strict", "--python-executable", recipes.python]
+        recipes.checked(*mypy, "main.py", "starlette_main.py")
 
     def run(name):
         began = time.monotonic()
