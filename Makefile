@@ -10,8 +10,8 @@
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
-# use pkg-config, g++, valgrind, luajit, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they say
-# "LEFT OUT", and what.
+# use pkg-config, g++, valgrind, luajit, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
+# say "LEFT OUT", and what.
 
 BUILD := $(CURDIR)/build
 PREFIX := $(BUILD)/c/prefix
@@ -122,6 +122,7 @@ test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python te
 	python3 tests/published/adapters.py
 	python3 tests/published/floors.py
 	python3 tests/published/readme.py
+	python3 tests/published/tagline.py
 
 test-c-quick: c
 	$(MAKE) -C bindings/c test-quick
@@ -215,6 +216,7 @@ test-published:
 	python3 tests/published/floors.py
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
+	python3 tests/published/tagline.py
 	python3 tests/published/cargo_new.py
 
 # Every test that docs/systems.md names has run, and passed.

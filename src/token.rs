@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 use serde::de::DeserializeOwned;
 
-use crate::Error;
 use crate::format::sealed::{Claims, Contents, TOKEN_ID_LEN};
+use crate::{Error, KeyId};
 
 /// A freshly sealed token of kind `K`: ASCII, fit for JSON, headers and URLs.
 ///
@@ -161,6 +161,12 @@ impl<K> Opened<K> {
     #[must_use]
     pub fn token_id(&self) -> TokenId {
         TokenId(self.contents.token_id)
+    }
+
+    /// Returns the id of the key that made it: nobody needs a key of which no token comes any more.
+    #[must_use]
+    pub fn key_id(&self) -> KeyId {
+        self.contents.key_id
     }
 
     /// Returns whether an older key made it; seal it anew before that key is retired.

@@ -14,7 +14,7 @@ const group = (text, ...items) => ({ text, items });
 
 export default defineConfig({
   title: 'Sealwax',
-  description: 'Seals the state that an MCP server hands to its clients',
+  description: 'Seals the state that an MCP (Model Context Protocol) server hands to its clients',
   lang: 'en',
   cleanUrls: true,
   lastUpdated: false,

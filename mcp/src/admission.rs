@@ -10,11 +10,13 @@ use crate::pending::Pending;
 use crate::reason::Reason;
 use crate::step::{Item, Presented, Question, Step};
 use crate::text::remembered;
-use sealwax::Opened;
+use sealwax::{KeyId, Opened};
 
 /// A token that passed every check of its seal, and what the ledger is asked about it.
 pub(super) struct Token {
     pub presented: Presented,
+    /// The key that made it.
+    pub key_id: Option<KeyId>,
     /// `None` if the author's `accept` alone decides.
     pub check: Option<Check>,
     /// Times are in Unix seconds.
@@ -69,7 +71,7 @@ impl Admission {
     }
 
     /// Returns the next question; `None` once all tokens passed.
-    pub fn step(&mut self, context: &Context) -> Result<Option<Step>, RefusedAt> {
+    pub fn step(&mut self, context: &mut Context) -> Result<Option<Step>, RefusedAt> {
         loop {
             let stage = self.next;
             match stage {
@@ -97,7 +99,10 @@ impl Admission {
                         return Ok(Some(ask(Question::End(token.presented.clone()))));
                     }
                 }
-                Stage::Over => return Ok(None),
+                Stage::Over => {
+                    context.passed(&self.tokens);
+                    return Ok(None);
+                }
             }
         }
     }
@@ -185,6 +190,7 @@ impl Token {
         Self {
             until: presented.until,
             presented,
+            key_id: Some(opened.key_id()),
             check,
             issued_at: opened.issued_at(),
             started_at: opened.started_at(),
@@ -195,6 +201,7 @@ impl Token {
     pub fn made(presented: Presented, created_at_ms: u64, check: Check) -> Self {
         Self {
             presented,
+            key_id: None,
             check: Some(check),
             issued_at: created_at_ms / 1000,
             started_at: created_at_ms / 1000,

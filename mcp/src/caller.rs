@@ -11,12 +11,12 @@ pub(super) struct Caller {
     pub view: Arc<View>,
     /// The ledger's mark of the caller.
     pub mark: Arc<str>,
-    pub anonymous: bool,
+    pub principal: Arc<Principal>,
 }
 
 /// The most recent callers, at most [`ROOM`], in order.
 #[derive(Default)]
-pub(super) struct Callers(Mutex<Vec<(Principal, Caller)>>);
+pub(super) struct Callers(Mutex<Vec<Caller>>);
 
 const ROOM: usize = 64;
 
@@ -25,29 +25,31 @@ impl Callers {
     pub fn get(
         &self,
         principal: Principal,
-        identify: impl FnOnce(&Principal) -> Result<Caller, Error>,
+        identify: impl FnOnce(Principal) -> Result<Caller, Error>,
     ) -> Result<Caller, Error> {
         // It never waits for another thread: a caller is made in less time.
         if let Ok(kept) = self.0.try_lock()
             && let Ok(at) = place(&kept, &principal)
+            && kept[at].view.is_current()
         {
-            return Ok(kept[at].1.clone());
+            return Ok(kept[at].clone());
         }
-        let caller = identify(&principal)?;
+        let caller = identify(principal)?;
         if let Ok(mut kept) = self.0.try_lock() {
-            if kept.len() == ROOM {
+            let stale = |caller: &Caller| !caller.view.is_current();
+            if kept.len() == ROOM || kept.iter().any(stale) {
                 kept.clear();
             }
-            if let Err(at) = place(&kept, &principal) {
-                kept.insert(at, (principal, caller.clone()));
+            if let Err(at) = place(&kept, &caller.principal) {
+                kept.insert(at, caller.clone());
             }
         }
         Ok(caller)
     }
 }
 
-fn place(kept: &[(Principal, Caller)], principal: &Principal) -> Result<usize, usize> {
-    kept.binary_search_by(|(known, _)| known.cmp(principal))
+fn place(kept: &[Caller], principal: &Principal) -> Result<usize, usize> {
+    kept.binary_search_by(|known| (*known.principal).cmp(principal))
 }
 
 #[cfg(test)]
@@ -70,9 +72,9 @@ mod tests {
             callers.get(Principal::subject(subject), |principal| {
                 made.set(made.get() + 1);
                 Ok(Caller {
-                    view: Arc::new(codec.view(principal)?),
+                    view: Arc::new(codec.view(&principal)?),
                     mark: subject.into(),
-                    anonymous: false,
+                    principal: Arc::new(principal),
                 })
             })
         };
@@ -90,5 +92,16 @@ mod tests {
         }
         get("alice").unwrap();
         assert_eq!(made.get(), 5 + 2 * ROOM);
+
+        let rotated = [Key::generate().unwrap(), Key::from_secret(&secret).unwrap()];
+        let before = get("alice").unwrap();
+        codec.set_keys(KeyRing::new(rotated).unwrap());
+        assert!(!before.view.is_current());
+        assert!(get("alice").unwrap().view.is_current());
+        assert_eq!(
+            callers.0.lock().unwrap().len(),
+            1,
+            "the old keys are let go"
+        );
     }
 }

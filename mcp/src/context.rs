@@ -3,29 +3,33 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::answer::{Answer, FIELD_LIMIT, Profile};
+use crate::answer::{Answer, Profile};
 use crate::caller::Caller;
+use crate::event::TokenEvent;
 use crate::guard::{Guard, Ledger};
 use crate::input::Failed;
 use crate::ledger::{Confirmation, Done, Reply as LedgerReply};
+use crate::log::{Fault, Level, Refused};
 use crate::pending::Pending;
 use crate::reason::Reason;
-use crate::step::{Item, Presented, Refused, Reply, Step};
+use crate::step::{Item, Presented, Reply, Step};
 use crate::text::{hex, token_id, until};
 use crate::time_left::TimeLeft;
 use sealwax::{Error, Principal, TokenId, View};
 
 pub(super) struct Context {
     pub guard: Guard,
-    pub refused: Vec<Refused>,
+    pub refused: Vec<Refused<'static>>,
+    pub events: Vec<TokenEvent>,
+    /// The method of the message and its target, for the log.
+    pub method: Option<Arc<str>>,
+    pub target: Option<Arc<str>>,
     /// The caller, if the adapter knows it already and it was not needed yet; or why it is not known.
-    pub principal: Option<Result<Option<Principal>, Failed>>,
+    pub given: Option<Result<Option<Principal>, Failed>>,
     pub time: TimeLeft,
     /// What is asked before the message can go on.
     pub awaited: Option<Awaited>,
     caller: Option<Caller>,
-    /// The target of the request, for the log.
-    target: Option<Arc<str>>,
 }
 
 /// What any message may have to wait for.
@@ -73,21 +77,16 @@ impl Context {
     ) -> Self {
         let limit = guard.settings().time_limit;
         Self {
-            principal: principal.map(|found| found.map(Some)),
+            given: principal.map(|found| found.map(Some)),
             time: TimeLeft::new(within.map_or(limit, |within| within.min(limit))),
             guard,
             refused: Vec::new(),
+            events: Vec::new(),
+            method: None,
+            target: None,
             awaited: None,
             caller: None,
-            target: None,
         }
-    }
-
-    /// Sets the target of the request, for the log. It is a client's text, so a long one is left out.
-    pub fn set_target(&mut self, target: Option<&str>) {
-        self.target = target
-            .filter(|target| target.len() <= FIELD_LIMIT)
-            .map(Into::into);
     }
 
     /// Returns the context for an operation of the message's handler, which has a time limit of its
@@ -95,7 +94,8 @@ impl Context {
     pub fn inner(&self) -> Self {
         Self {
             caller: self.caller.clone(),
-            principal: self.principal.clone(),
+            given: self.given.clone(),
+            method: self.method.clone(),
             target: self.target.clone(),
             ..Self::new(self.guard.clone(), None, None)
         }
@@ -121,7 +121,17 @@ impl Context {
 
     /// Returns whether the caller is nobody in particular.
     pub fn is_anonymous(&self) -> bool {
-        self.caller.as_ref().is_some_and(|caller| caller.anonymous)
+        let caller = self.caller.as_ref();
+        caller.is_some_and(|caller| caller.principal.parts().is_none())
+    }
+
+    /// Returns the caller for the log: whether its principal was needed yet or not.
+    pub fn principal(&self) -> Option<Arc<Principal>> {
+        match (&self.caller, &self.given) {
+            (Some(caller), _) => Some(caller.principal.clone()),
+            (None, Some(Ok(given))) => given.clone().map(Into::into),
+            _ => None,
+        }
     }
 
     /// Sets the caller.
@@ -196,13 +206,22 @@ impl Context {
             reason if reason.is_refusal() => about.profile.refusal(about.session_id),
             _ => about.profile.internal_error(),
         };
-        self.refused.push(Refused {
-            code: reason.code(),
+        let level = if reason.is_refusal() {
+            Level::Warn
+        } else {
+            Level::Error
+        };
+        let (code, principal) = (reason.code(), self.principal());
+        let fault = Fault {
             item: about.item,
-            token_id: about.id.or_else(|| token_id(about.token?)),
-            target: self.target.as_deref().map(Into::into),
+            method: self.method.as_deref(),
+            target: self.target.as_deref(),
+            principal: principal.as_deref(),
+            id: about.id.or_else(|| token_id(about.token?)),
             message: reason.message(),
-        });
+        };
+        self.refused
+            .push(fault.entry(code, level, self.guard.now_ms()));
         answer
     }
 

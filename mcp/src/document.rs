@@ -10,6 +10,7 @@ mod message;
 mod plain;
 mod read;
 mod redis;
+mod report;
 mod settings;
 mod step;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use ledger::{judge, run};
 pub use message::{message, revoke, transport};
 pub use plain::{Next, principal, request, result};
 pub use redis::{answered, dialogue};
+pub use report::{events, report};
 pub use settings::guard;
 
 use sealwax::Error;

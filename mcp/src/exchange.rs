@@ -3,14 +3,16 @@
 use std::fmt;
 
 use crate::context::{Awaited, Context};
+use crate::event::TokenEvent;
 use crate::guard::{Guard, PAUSE};
 use crate::handle::HandleFlow;
 use crate::input::{Event, Failed, HandleOp, Message, TransportMessage, Verdict};
+use crate::log::Refused;
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::{Session, Written};
-use crate::step::{OUT_OF_ORDER, Refused, Step};
+use crate::step::{Item, OUT_OF_ORDER, Respond, Step};
 #[cfg(feature = "documents")]
 use crate::token_fields::TokenFields;
 use crate::transport::TransportFlow;
@@ -56,15 +58,17 @@ impl Guard {
     #[must_use]
     pub fn message(&self, mut message: Message<'_>) -> (Exchange, Step) {
         let mut context = Context::new(self.clone(), message.principal.take(), message.within);
-        context.set_target(message.target);
         let request = Request::new(message);
+        (context.method, context.target) = request.names();
         Exchange::begin(context, Flow::Request(Box::new(request)))
     }
 
     /// Begins the exchange of a message around HTTP or stdio.
     #[must_use]
     pub fn transport(&self, mut transport: TransportMessage<'_>) -> (Exchange, Step) {
-        let context = Context::new(self.clone(), transport.principal.take(), None);
+        let mut context = Context::new(self.clone(), transport.principal.take(), None);
+        context.method = transport.method.map(Into::into);
+        context.target = transport.target.map(Into::into);
         let flow = TransportFlow::new(transport);
         Exchange::begin(context, Flow::Transport(Box::new(flow)))
     }
@@ -88,10 +92,8 @@ impl Guard {
     ) -> Result<(Exchange, Step), Error> {
         let command = self.ledger()?.names.revoke(principal, retain_for)?;
         let flow = Flow::Revoking(Box::new(Revoking::new(command)));
-        Ok(Exchange::begin(
-            Context::new(self.clone(), None, None),
-            flow,
-        ))
+        let context = Context::new(self.clone(), Some(Ok(principal.clone())), None);
+        Ok(Exchange::begin(context, flow))
     }
 }
 
@@ -255,8 +257,8 @@ impl Exchange {
     /// # Errors
     ///
     /// As [`write`](Self::write); [`Error::TooLarge`], [`Error::EntropyUnavailable`].
-    pub fn fork(&self) -> Result<SessionMetadata, Error> {
-        self.flow.request()?.fork(&self.context)
+    pub fn fork(&mut self) -> Result<SessionMetadata, Error> {
+        self.flow.request()?.fork(&mut self.context)
     }
 
     /// Returns the value of a handle, as JSON, before it is accepted: an adapter that fails to
@@ -271,8 +273,15 @@ impl Exchange {
 
     /// Returns the refusals and failures since the last call: for the log, and the author's hook.
     #[must_use]
-    pub fn refused(&mut self) -> Vec<Refused> {
+    pub fn refused(&mut self) -> Vec<Refused<'static>> {
         std::mem::take(&mut self.context.refused)
+    }
+
+    /// Returns what happened to tokens since the last call, if
+    /// [`GuardBuilder::events`](crate::GuardBuilder::events) asks for it: for the author's hook.
+    #[must_use]
+    pub fn events(&mut self) -> Vec<TokenEvent> {
+        std::mem::take(&mut self.context.events)
     }
 
     fn advance(&mut self) -> Step {
@@ -297,6 +306,16 @@ impl Exchange {
         }
     }
 
+    /// Collects the tokens that leave with a result.
+    fn sealed(&mut self, respond: &Respond) {
+        let context = &mut self.context;
+        if let Flow::Request(request) = &self.flow {
+            request.sealed(context, respond);
+        } else if let Some(session) = &respond.header {
+            context.sealed(Item::Session, session, None);
+        }
+    }
+
     /// Returns the final form of a step, which may end the exchange. Answers by itself what is known
     /// already, and what there is no time left to ask.
     fn settle(&mut self, mut step: Step) -> Step {
@@ -305,7 +324,7 @@ impl Exchange {
             let guard = &context.guard;
             let limit = guard.settings().time_limit;
             let answer = match &mut step {
-                Step::Identify => context.principal.take().map(Event::Principal),
+                Step::Identify => context.given.take().map(Event::Principal),
                 Step::Ask { within, .. } => {
                     *within = context.time.wait(guard.now_ms(), limit);
                     let late = || Event::Answer(Verdict::Unavailable(late("accept")));
@@ -333,6 +352,9 @@ impl Exchange {
             (Flow::Request(request), Step::Reply(_)) if request.is_notification() => Step::Drop,
             (_, step) => step,
         };
+        if let Step::Respond(respond) = &step {
+            self.sealed(respond);
+        }
         if step.ends() {
             self.flow = Flow::Over;
         }

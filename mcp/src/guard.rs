@@ -21,14 +21,13 @@ pub struct Guard(Arc<Settings>);
 
 pub(super) struct Settings {
     pub codec: Codec,
-    /// For public cursors, which any user may present.
-    pub public: View,
     pub request_state_ttl: Option<Duration>,
     /// Targets, and the names of the arguments that their `requestState` is bound to.
     pub only: Vec<(String, Vec<String>)>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
     pub has_accept: bool,
+    pub events: bool,
     pub time_limit: Duration,
     pub ledger: Option<Ledger>,
     callers: Callers,
@@ -69,6 +68,7 @@ impl Guard {
             sessions: None,
             transport: TransportSettings::default(),
             has_accept: false,
+            events: false,
             time_limit: Duration::from_secs(1),
             ledger: None,
         }
@@ -114,13 +114,18 @@ impl Guard {
             ..
         } = self.settings();
         callers.get(principal, |principal| {
-            let mark = ledger.as_ref().map(|ledger| ledger.names.mark(principal));
+            let mark = ledger.as_ref().map(|ledger| ledger.names.mark(&principal));
             Ok(Caller {
-                view: Arc::new(codec.view(principal)?),
+                view: Arc::new(codec.view(&principal)?),
                 mark: mark.unwrap_or_default().into(),
-                anonymous: principal.parts().is_none(),
+                principal: Arc::new(principal),
             })
         })
+    }
+
+    /// Returns the view for public cursors, which any user may present.
+    pub(super) fn public(&self) -> Result<Arc<View>, Error> {
+        Ok(self.caller(Principal::anonymous())?.view)
     }
 
     pub(super) fn ledger(&self) -> Result<&Ledger, Error> {
@@ -157,6 +162,7 @@ pub struct GuardBuilder {
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
     pub(super) has_accept: bool,
+    pub(super) events: bool,
     pub(super) time_limit: Duration,
     pub(super) ledger: Option<LedgerSettings>,
 }
@@ -201,6 +207,14 @@ impl GuardBuilder {
     #[must_use]
     pub fn has_accept(mut self, has_accept: bool) -> Self {
         self.has_accept = has_accept;
+        self
+    }
+
+    /// Sets whether to collect what happens to tokens, for [`Exchange::events`](crate::Exchange::events):
+    /// false by default.
+    #[must_use]
+    pub fn events(mut self, events: bool) -> Self {
+        self.events = events;
         self
     }
 
@@ -266,13 +280,13 @@ impl GuardBuilder {
             opens: AtomicU32::new(0),
         });
         Ok(Guard(Arc::new(Settings {
-            public: self.codec.view(&Principal::anonymous())?,
             codec: self.codec,
             request_state_ttl: self.request_state_ttl,
             only: self.only,
             sessions: self.sessions,
             transport: self.transport,
             has_accept: self.has_accept,
+            events: self.events,
             time_limit: self.time_limit,
             ledger,
             callers: Callers::default(),

@@ -170,7 +170,14 @@ impl HandleFlow {
         match admitted {
             Ok(Some(step)) => step,
             Ok(None) => match self.admission.take() {
-                Some((_, result)) => Step::Done(result.into()),
+                Some((_, result)) => {
+                    if let (Work::Mint | Work::Seal { .. }, Some(handle)) =
+                        (&self.work, &result.handle)
+                    {
+                        context.sealed(self.item(), handle, Some(result.id.clone()));
+                    }
+                    Step::Done(result.into())
+                }
                 None => Step::Drop,
             },
             Err((_, reason)) => self.refuse(context, reason),
@@ -329,6 +336,7 @@ fn spent(predecessor: &Predecessor) -> admission::Token {
             until: predecessor.until,
             public: false,
         },
+        key_id: None,
         check: Some(Check::Once),
         issued_at: predecessor.issued_at,
         started_at: predecessor.started_at,

@@ -147,6 +147,9 @@ pub struct TransportMessage<'a> {
     pub http: Option<&'a str>,
     /// The method of the JSON-RPC message; `None` for a client's response, and without a message.
     pub method: Option<&'a str>,
+    /// The member of `params` that [`TokenFields::target`](super::TokenFields::target) names, if it is a
+    /// text: for the log.
+    pub target: Option<&'a str>,
     /// Whether it is a notification, which gets no answer.
     pub notification: bool,
     /// Whether the message is of revision 2026-07-28 or later, by the SDK's own rule.

@@ -1,4 +1,5 @@
-//! The protocol: the tokens in messages, the answers to clients, and the rules of a guard.
+//! Seals the state that an MCP (Model Context Protocol) server hands to its clients: the
+//! tokens in messages, the answers to clients, and the rules of a guard.
 //!
 //! A *guard* stands between a server's handlers and its clients: it seals what is sent and opens
 //! what comes back, so that a handler sees plain values. Its rules are here, once. They read no
@@ -68,7 +69,7 @@
 //!             _ => return Err(Error::InvalidArgument("expected a guard without these".into())),
 //!         };
 //!         for refused in exchange.refused() {
-//!             eprintln!("{}: {}", refused.code, refused.message); // for the server's log only
+//!             eprintln!("{} {}", refused.time, refused.line); // for the server's log only
 //!         }
 //!     }
 //! }
@@ -105,12 +106,15 @@ mod caller;
 mod context;
 #[cfg(feature = "documents")]
 pub mod document;
+mod event;
 mod exchange;
 mod guard;
 mod handle;
 mod input;
 pub mod ledger;
+mod log;
 mod members;
+mod method;
 mod patch;
 mod pending;
 mod reason;
@@ -127,17 +131,18 @@ mod transport;
 pub use answer::{
     Answer, ErrorData, Profile, Ran, RpcError, Stale, StaleMeta, TextContent, ToolResult,
 };
+pub use event::{Happened, TokenEvent};
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
 pub use input::{
     ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
     Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
 };
+pub use log::{Fault, Level, Refused};
 pub use patch::Patch;
 pub use session::Session;
 pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
 pub use step::{
-    Deliver, HandleResult, HandleTimes, Item, Presented, Question, Refused, Reply, Report, Respond,
-    Step,
+    Deliver, HandleResult, HandleTimes, Item, Presented, Question, Reply, Report, Respond, Step,
 };
 pub use token_fields::TokenFields;

@@ -66,15 +66,21 @@ pub(crate) struct PrincipalParts<'a> {
 impl PrincipalParts<'_> {
     /// Reads a principal of a [`Value`](serde_json::Value), where an error leaves no rest unread.
     pub fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Principal, Error> {
-        let parts = PrincipalParts::deserialize(from);
-        match parts.map(|parts| (parts.issuer, parts.client, parts.subject, parts.anonymous)) {
-            Ok((issuer, client, subject, false)) => Principal::from_parts(issuer, client, subject),
-            Ok((None, None, None, true)) => Ok(Principal::anonymous()),
-            _ => Err(Error::InvalidArgument(
-                "principal: expected issuer, client and subject, which are texts, or anonymous alone, \
-                 which is true"
-                    .into(),
-            )),
+        match PrincipalParts::deserialize(from) {
+            Ok(parts) => parts.principal(),
+            Err(_) => Err(NO_PRINCIPAL),
+        }
+    }
+
+    pub fn principal(self) -> Result<Principal, Error> {
+        match (self.issuer, self.client, self.subject, self.anonymous) {
+            (issuer, client, subject, false) => Principal::from_parts(issuer, client, subject),
+            (None, None, None, true) => Ok(Principal::anonymous()),
+            _ => Err(NO_PRINCIPAL),
         }
     }
 }
+
+const NO_PRINCIPAL: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
+    "principal: expected issuer, client and subject, which are texts, or anonymous alone, which is true",
+));

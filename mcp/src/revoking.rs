@@ -26,7 +26,10 @@ impl Revoking {
             Ok(lost) => Err(lost.into()),
         };
         Some(match revoked {
-            Ok(()) => Step::Done(Box::default()),
+            Ok(()) => {
+                context.revoked();
+                Step::Done(Box::default())
+            }
             Err(reason) => context.reply(reason, About::new(Item::Session)),
         })
     }

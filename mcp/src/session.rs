@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::admission::Token;
+use crate::event::key_id;
 use crate::input::ClientValue;
 use crate::ledger::Check;
 use crate::settings::SessionSettings;
@@ -189,13 +190,17 @@ impl Session {
     pub(super) fn token(&self, view: &View, state: ClientValue<'_>) -> Token {
         let created = self.id.created_at_ms();
         let (Some(opened), Some(text)) = (&self.opened, state.text()) else {
-            return Token::made(presented(view, &self.id), created, Check::Live);
+            return Token {
+                key_id: key_id(self.id()),
+                ..Token::made(presented(view, &self.id), created, Check::Live)
+            };
         };
         let state = opened.state();
         // No state is older than the first one, so that nobody is ever given that one.
         let text = if state.generation() == 0 { "" } else { text };
         Token {
             presented: presented(view, &self.id),
+            key_id: key_id(self.id()),
             check: Some(Check::Latest {
                 token: state.token_id().to_string(),
                 generation: state.generation(),

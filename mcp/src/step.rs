@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::answer::{RpcError, ToolResult};
 use crate::input::{Predecessor, Scope};
@@ -45,7 +45,7 @@ pub enum Step {
 }
 
 /// The kinds of things that a guard handles, by their names in every language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -133,7 +133,7 @@ pub struct Deliver {
     pub negotiated: Option<String>,
     /// The id of that session's token, for logs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub token_id: Option<String>,
+    pub id: Option<String>,
     /// The end of that session's own lifetime, in Unix seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<u64>,
@@ -290,27 +290,6 @@ pub struct HandleTimes {
     /// Whether to renew it now.
     #[serde(skip_serializing_if = "is_false")]
     pub needs_renewal: bool,
-}
-
-/// A refusal or a failure: for the author's hook and log. It holds no token and no payload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Refused {
-    /// A code of [`Error`](sealwax::Error), or one of a guard, as docs/refusals.md lists them.
-    pub code: &'static str,
-    /// The kind of thing that was refused.
-    #[serde(rename = "kind")]
-    pub item: Item,
-    /// The token id, or the ulid, if it can be read. It is verified only if the token opened.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token_id: Option<String>,
-    /// The target of the request, as the client named it: a tool, a prompt or a resource.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
-    /// The expected and the found value.
-    pub message: String,
 }
 
 pub(super) const OUT_OF_ORDER: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(

@@ -177,7 +177,7 @@ impl TransportFlow {
             return Ok(self.bad_request(context, "the negotiated version", message));
         }
         let then = Deliver {
-            token_id: Some(opened.presented.id.clone()),
+            id: Some(opened.presented.id.clone()),
             expires_at: negotiated.expires_at,
             version: version.is_none().then_some(negotiated.protocol_version),
             negotiated: Some(negotiated.json),
@@ -253,6 +253,7 @@ impl TransportFlow {
                 until: until(ends),
                 public: false,
             },
+            key_id: None,
             check: Some(Check::Force),
             issued_at: 0,
             started_at: now.saturating_add(LARGEST_SKEW),

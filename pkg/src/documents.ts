@@ -28,10 +28,10 @@ export interface Deliver {
   readonly addSessionId?: string | undefined;
   readonly builtinResult?: string | undefined;
   readonly expiresAt?: number | undefined;
+  readonly id?: string | undefined;
   readonly negotiated?: string | undefined;
   readonly opened?: string | undefined;
   readonly report?: Report | undefined;
-  readonly tokenId?: string | undefined;
   readonly version?: string | undefined;
   readonly withinMs: number;
 }
@@ -78,6 +78,16 @@ export type Event = PrincipalEvent | AnswerEvent | LedgerEvent | UpdatedEvent | 
 
 export interface Failure {
   readonly failed: string;
+}
+
+export interface Fault {
+  readonly code: string;
+  readonly id?: string | undefined;
+  readonly kind: Item;
+  readonly message: string;
+  readonly method?: string | undefined;
+  readonly principal?: PrincipalParts | undefined;
+  readonly target?: string | undefined;
 }
 
 export interface HandleOp {
@@ -189,11 +199,19 @@ export interface ErrorRedisAnswer {
 export type RedisAnswer = TextsRedisAnswer | TextRedisAnswer | NumberRedisAnswer | ErrorRedisAnswer;
 
 export interface Refused {
+  readonly client?: string | undefined;
   readonly code: string;
+  readonly customMethod?: boolean | undefined;
+  readonly id?: string | undefined;
+  readonly issuer?: string | undefined;
   readonly kind: Item;
+  readonly level: 'warn' | 'error';
+  readonly line: string;
   readonly message: string;
+  readonly method?: string | undefined;
+  readonly subject?: string | undefined;
   readonly target?: string | undefined;
-  readonly tokenId?: string | undefined;
+  readonly time: string;
 }
 
 export interface Reply {
@@ -243,6 +261,7 @@ export interface SessionSettings {
 }
 
 export interface Settings {
+  readonly events?: boolean | undefined;
   readonly hasAccept?: boolean | undefined;
   readonly ledger?: LedgerSettings | undefined;
   readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
@@ -254,6 +273,7 @@ export interface Settings {
 
 export interface IdentifyStep {
   readonly step: 'identify';
+  readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
@@ -264,6 +284,7 @@ export interface AskStep {
   readonly end?: Presented | undefined;
   readonly step: 'ask';
   readonly withinMs: number;
+  readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
@@ -271,6 +292,7 @@ export interface AskStep {
 
 export interface LedgerStep extends Command {
   readonly step: 'ledger';
+  readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
@@ -279,6 +301,7 @@ export interface LedgerStep extends Command {
 export interface UpdateStep {
   readonly step: 'update';
   readonly value: string;
+  readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
@@ -286,6 +309,7 @@ export interface UpdateStep {
 
 export interface BeginStep {
   readonly step: 'begin';
+  readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
@@ -293,6 +317,7 @@ export interface BeginStep {
 
 export interface DeliverStep extends Deliver {
   readonly step: 'deliver';
+  readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
@@ -302,6 +327,7 @@ export interface RespondStep {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly result?: Readonly<Record<string, unknown>> | undefined;
   readonly step: 'respond';
+  readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
@@ -309,6 +335,7 @@ export interface RespondStep {
 
 export interface ReplyStep extends Reply {
   readonly step: 'reply';
+  readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
@@ -316,6 +343,7 @@ export interface ReplyStep extends Reply {
 
 export interface DoneStep extends HandleResult {
   readonly step: 'done';
+  readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
@@ -323,6 +351,7 @@ export interface DoneStep extends HandleResult {
 
 export interface DropStep {
   readonly step: 'drop';
+  readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
@@ -333,6 +362,20 @@ export type Step = IdentifyStep | AskStep | LedgerStep | UpdateStep | BeginStep 
 export interface TextContent {
   readonly text: string;
   readonly type: string;
+}
+
+export interface TokenEvent {
+  readonly age?: number | undefined;
+  readonly client?: string | undefined;
+  readonly customMethod?: boolean | undefined;
+  readonly event: 'opened' | 'sealed' | 'ended' | 'revoked';
+  readonly id?: string | undefined;
+  readonly issuer?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly kind: Item;
+  readonly method?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly target?: string | undefined;
 }
 
 export interface ToolResult {
@@ -350,6 +393,7 @@ export interface TransportMessage {
   readonly modern?: boolean | undefined;
   readonly notification?: boolean | undefined;
   readonly principal?: PrincipalParts | undefined;
+  readonly target?: string | undefined;
   readonly version?: string | undefined;
 }
 

@@ -19,9 +19,9 @@
 
 import type { Client, ClientOptions } from '@modelcontextprotocol/client';
 import type { AuthInfo } from '@modelcontextprotocol/server';
-import { Codec, type CodecOptions } from './codec.js';
+import { Codec, type Limits } from './codec.js';
 import { addClock, wrongType } from './input.js';
-import { Key } from './key.js';
+import { Key, type KeyRing } from './key.js';
 import { MemoryLedger } from './mcp/ledger/ledger.js';
 import type { FetchHandler } from './mcp/transport/http-sessions.js';
 import { type Principal, partsOf } from './principal.js';
@@ -75,7 +75,10 @@ function milliseconds(now: Date | string): number {
  *
  * @throws as the constructor of {@link Codec}
  */
-export function testCodec(clock: TestClock, given: Partial<CodecOptions> = {}): Codec {
+export function testCodec(
+  clock: TestClock,
+  given: { readonly keys?: string | KeyRing; readonly audience?: string } & Limits = {},
+): Codec {
   const { keys = Key.generate().toText(), audience = TEST_AUDIENCE, ...limits } = given;
   return new Codec({ keys, audience, ...limits }, numberOf(clock));
 }

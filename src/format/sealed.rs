@@ -60,6 +60,7 @@ impl Claims {
 pub(crate) struct Contents {
     pub claims: Claims,
     pub payload: Vec<u8>,
+    pub key_id: KeyId,
     pub token_id: [u8; TOKEN_ID_LEN],
     pub needs_reseal: bool,
 }
@@ -147,6 +148,7 @@ pub(crate) fn open(
     Ok(Contents {
         claims,
         payload: token,
+        key_id,
         token_id,
         needs_reseal: at > 0,
     })

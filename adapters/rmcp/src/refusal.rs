@@ -35,11 +35,11 @@ pub struct Refusal {
 
 impl Refusal {
     /// Makes one of what the engine refused.
-    pub(crate) fn new(refused: Refused) -> Self {
+    pub(crate) fn new(refused: Refused<'static>) -> Self {
         Self {
             code: refused.code,
             kind: refused.item,
-            token_id: refused.token_id,
+            token_id: refused.id,
             method: None,
             target: refused.target,
             principal: None,

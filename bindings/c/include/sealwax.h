@@ -1,4 +1,4 @@
-// Sealwax: sealed, signed session tokens for MCP servers.
+// Sealwax seals the state that an MCP (Model Context Protocol) server hands to its clients.
 //
 // Rules for every function:
 //
@@ -13,10 +13,10 @@
 //   number at `len`. SEALWAX_BUFFER_TOO_SMALL gives the required size at `len`, so (NULL, 0, &len)
 //   asks for it. Sealing and minting give a new result with each call, which may differ in size; the
 //   limits below always suffice.
-// - The caller owns the objects made by _new, _generate, _from_secret, _parse, _from_env, _open and
-//   the functions that begin an exchange or a dialogue, and frees them with _free, in any order. All
-//   objects but exchanges, dialogues and memories are immutable, so threads may share them until they
-//   are freed.
+// - The caller owns the objects made by _new, _generate, _from_secret, _parse, _read, _from_env, _open
+//   and the functions that begin an exchange or a dialogue, and frees them with _free, in any order.
+//   Threads may share all objects but exchanges, dialogues and memories until they are freed. They are
+//   immutable, except for the keys of a codec.
 // - Structs never change within an ABI version: additions come as new functions.
 // - Sizes are in bytes, characters are ASCII, and times are Unix times in the unit given.
 // - No bug in sealwax aborts the process, and keys are wiped when they are freed. The library has
@@ -391,7 +391,8 @@ sealwax_status sealwax_key_to_text(const struct sealwax_key *key,
 // Frees a key; NULL is allowed.
 void sealwax_key_free(struct sealwax_key *key);
 
-// Reads a ring: key texts separated by commas or white space.
+// Reads a ring: key texts separated by commas or white space. `#` and what follows in its line is a
+// comment.
 //
 // Fails with SEALWAX_INVALID_KEY.
 sealwax_status sealwax_ring_parse(const char *text,
@@ -399,9 +400,19 @@ sealwax_status sealwax_ring_parse(const char *text,
                                   struct sealwax_ring **ring,
                                   struct sealwax_error *error);
 
-// Reads the ring from the environment variable SEALWAX_KEYS.
+// Reads the ring in a file, such as a mounted secret. To follow its changes, read it every few seconds
+// and call sealwax_codec_set_keys; if it cannot be read, go on with the keys that there are.
 //
-// Fails with SEALWAX_INVALID_KEY.
+// Fails with SEALWAX_INVALID_KEY if the file cannot be read, or holds no valid ring.
+sealwax_status sealwax_ring_read(const char *path,
+                                 size_t path_len,
+                                 struct sealwax_ring **ring,
+                                 struct sealwax_error *error);
+
+// Reads the ring from the environment: from the file that SEALWAX_KEYS_FILE names, or else from
+// SEALWAX_KEYS.
+//
+// Fails with SEALWAX_INVALID_KEY, also if both are set.
 sealwax_status sealwax_ring_from_env(struct sealwax_ring **ring, struct sealwax_error *error);
 
 // Makes a ring of `count` keys, the sealing one first. The caller keeps the keys.
@@ -436,6 +447,17 @@ sealwax_status sealwax_codec_new(const struct sealwax_ring *ring,
                                  const struct sealwax_limits *limits,
                                  struct sealwax_codec **codec,
                                  struct sealwax_error *error);
+
+// Replaces the keys of a codec, in one step for all threads, and for the guards that were made of it.
+// Writes to `changed`, unless it is NULL, whether the ring differs from the one before; an equal one
+// changes nothing.
+//
+// A view keeps the keys that it was made with, and so does an exchange in progress: make new views.
+// The old keys are wiped from memory when the last view of them is freed. The caller keeps the ring.
+sealwax_status sealwax_codec_set_keys(const struct sealwax_codec *codec,
+                                      const struct sealwax_ring *ring,
+                                      bool *changed,
+                                      struct sealwax_error *error);
 
 // Frees a codec; NULL is allowed. Its views stay valid.
 void sealwax_codec_free(struct sealwax_codec *codec);
@@ -759,6 +781,18 @@ sealwax_status sealwax_guard_transport(const struct sealwax_guard *guard,
                                        size_t *step_len,
                                        struct sealwax_error *error);
 
+// Writes the entry of the log for a mistake that the adapter found by itself, a JSON document: in a
+// transport, in a function of the author, in what a handler gave.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for an invalid document.
+sealwax_status sealwax_guard_report(const struct sealwax_guard *guard,
+                                    const char *document,
+                                    size_t document_len,
+                                    char *out,
+                                    size_t cap,
+                                    size_t *len,
+                                    struct sealwax_error *error);
+
 // Begins the exchange that signs a principal out everywhere, and returns the first step, as
 // sealwax_guard_message does: everything of the principal that began until now is refused.
 // `principal` is JSON, as docs/engine.md specifies; `retain_for` is for how many seconds the ledger
@@ -845,6 +879,14 @@ sealwax_status sealwax_exchange_fork(struct sealwax_exchange *exchange,
                                      const char **metadata,
                                      size_t *metadata_len,
                                      struct sealwax_error *error);
+
+// Returns what happened to tokens since the last step that was a document, as a JSON array, which the
+// exchange owns like a step: where the settings have `events`, after SEALWAX_NEXT_DELIVER and
+// SEALWAX_NEXT_RESPOND with a text. Documents hold their events.
+sealwax_status sealwax_exchange_events(struct sealwax_exchange *exchange,
+                                       const char **events,
+                                       size_t *events_len,
+                                       struct sealwax_error *error);
 
 // Frees an exchange at any step, which cancels it; NULL is allowed.
 void sealwax_exchange_free(struct sealwax_exchange *exchange);

@@ -55,6 +55,34 @@ pub unsafe extern "C" fn sealwax_codec_new(
     }
 }
 
+/// Replaces the keys of a codec, in one step for all threads, and for the guards that were made of it.
+/// Writes to `changed`, unless it is NULL, whether the ring differs from the one before; an equal one
+/// changes nothing.
+///
+/// A view keeps the keys that it was made with, and so does an exchange in progress: make new views.
+/// The old keys are wiped from memory when the last view of them is freed. The caller keeps the ring.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_codec_set_keys(
+    codec: *const Codec,
+    ring: *const Ring,
+    changed: *mut bool,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let codec = input::object("codec", codec)?;
+            let ring = input::object("ring", ring)?;
+            let changed = Slot::optional(changed);
+            let found = codec.0.set_keys(ring.0.clone());
+            if let Some(changed) = changed {
+                changed.write(found);
+            }
+            Ok(())
+        })
+    }
+}
+
 /// Returns the builder of a codec with these limits.
 ///
 /// # Safety

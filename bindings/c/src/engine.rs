@@ -7,7 +7,7 @@ use sealwax_mcp::document;
 use crate::call::{ErrorReport, Failure, call};
 use crate::codec::Codec;
 use crate::input;
-use crate::output::{Owner, Slot, free};
+use crate::output::{Buffer, Owner, Slot, free};
 use crate::status::Status;
 
 /// The rules of a server's guard: a codec and settings.
@@ -105,6 +105,30 @@ pub unsafe extern "C" fn sealwax_guard_transport(
             Owner::begin(Exchange, exchange, step, step_len, || {
                 Ok(document::transport(&guard.0, document, initialize))
             })
+        })
+    }
+}
+
+/// Writes the entry of the log for a mistake that the adapter found by itself, a JSON document: in a
+/// transport, in a function of the author, in what a handler gave.
+///
+/// Fails with SEALWAX_INVALID_ARGUMENT for an invalid document.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_guard_report(
+    guard: *const Guard,
+    document: *const c_char,
+    document_len: usize,
+    out: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let guard = input::object("guard", guard)?;
+            let document = input::text("document", document, document_len)?;
+            Buffer::text(out, cap, len)?.write(document::report(&guard.0, document)?.as_bytes())
         })
     }
 }
@@ -290,6 +314,27 @@ pub unsafe extern "C" fn sealwax_exchange_fork(
             exchange
                 .0
                 .text(metadata, metadata_len, |exchange| document::fork(exchange))
+        })
+    }
+}
+
+/// Returns what happened to tokens since the last step that was a document, as a JSON array, which the
+/// exchange owns like a step: where the settings have `events`, after SEALWAX_NEXT_DELIVER and
+/// SEALWAX_NEXT_RESPOND with a text. Documents hold their events.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_exchange_events(
+    exchange: *mut Exchange,
+    events: *mut *const c_char,
+    events_len: *mut usize,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let exchange = input::object("exchange", exchange)?;
+            exchange.0.text(events, events_len, |exchange| {
+                Ok(document::events(exchange))
+            })
         })
     }
 }

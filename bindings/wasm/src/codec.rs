@@ -43,6 +43,12 @@ impl Codec {
         Ok(Self(builder.build_in(Host(clock))?))
     }
 
+    /// Returns whether the ring differs from the one before.
+    #[wasm_bindgen(js_name = setKeys)]
+    pub fn set_keys(&self, ring: &KeyRing) -> bool {
+        self.0.set_keys(ring.0.clone())
+    }
+
     #[wasm_bindgen(js_name = viewOf)]
     pub fn view_of(
         &self,

@@ -76,6 +76,15 @@ impl Guard {
         }))
     }
 
+    /// Writes the entry of the log for a mistake of the adapter's side.
+    pub fn report(&self, given: usize) -> i32 {
+        let entry = shared::take(given, |given| {
+            let [fault] = given.texts()?;
+            document::report(&self.0, fault.text().unwrap_or_default())
+        });
+        shared::put_result(entry, |entry, writer| writer.put(entry.as_bytes()))
+    }
+
     pub fn revoke(&self, given: usize, retain_for: Option<f64>) -> i32 {
         exchanges::begin(shared::take(given, |given| {
             let [principal] = given.texts()?;
@@ -151,8 +160,8 @@ pub fn handle(exchange: usize, given: usize) -> i32 {
     }))
 }
 
-/// Seals a state, writes or updates the session's value, or forks it: by `what`, in this order.
-/// Writes the token, or the metadata.
+/// Seals a state, writes or updates the session's value, forks it, or takes the events: by `what`, in this
+/// order. Writes the token, the metadata, or the events.
 #[wasm_bindgen(js_name = exchangeCall)]
 pub fn call(exchange: usize, given: usize, what: u32) -> i32 {
     let made = shared::take(given, |given| {
@@ -162,7 +171,8 @@ pub fn call(exchange: usize, given: usize, what: u32) -> i32 {
             0 => exchange.seal_state(value),
             1 => exchange.write(value).map(|()| String::new()),
             2 => exchange.update(value).map(|()| String::new()),
-            _ => document::fork(exchange),
+            3 => document::fork(exchange),
+            _ => Ok(document::events(exchange)),
         })
     });
     shared::put_result(made, |made, writer| writer.put(made.as_bytes()))

@@ -23,6 +23,7 @@ fn sealwax_with(keys: Option<&str>, args: &[&str], input: impl AsRef<[u8]>) -> O
     command
         .args(args)
         .env_remove("SEALWAX_KEYS")
+        .env_remove("SEALWAX_KEYS_FILE")
         .env_remove("SEALWAX_LEDGER")
         .envs(keys.map(|keys| ("SEALWAX_KEYS", keys)));
     let mut child = command

@@ -96,6 +96,6 @@ pub fn handle(
 ///
 /// As [`Exchange::fork`].
 #[inline(never)]
-pub fn fork(exchange: &Exchange) -> Result<String, Error> {
+pub fn fork(exchange: &mut Exchange) -> Result<String, Error> {
     exchange.fork().map(|forked| write(&forked))
 }

@@ -15,10 +15,11 @@ use sealwax::{Error, Principal};
 pub enum Next {
     /// A step, as a document.
     Step(String),
-    /// `deliver` with nothing but `opened`. The result is reported if it has the member that
+    /// `deliver` with nothing but `opened`. If there are [`events`](super::events), then it has a text. The result is reported if it has the member that
     /// [`TokenFields::result`] names, with all its [`members`](TokenFields::members).
     Deliver(Option<String>),
-    /// `respond` with this token for that member of the result; `None` changes nothing.
+    /// `respond` with this token for that member of the result; `None` changes nothing, and has no
+    /// [`events`](super::events).
     Respond(Option<String>),
 }
 
@@ -78,7 +79,7 @@ impl Deliver {
             opened: _,
             builtin_result: None,
             negotiated: None,
-            token_id: None,
+            id: None,
             expires_at: None,
             version: None,
             add_session_id: None,

@@ -18,6 +18,8 @@ use sealwax::{Codec, Error};
 pub(super) struct Settings {
     /// Whether the author has an `accept`.
     has_accept: bool,
+    /// Whether to collect what happens to tokens that are not refused.
+    events: bool,
     #[serde(with = "Seconds")]
     request_state_ttl: Option<Duration>,
     /// Targets, and the names of the arguments that their `requestState` is bound to.
@@ -45,7 +47,9 @@ pub(super) struct Settings {
 pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     let document = parse(settings)?;
     let settings: Settings = read(&document)?;
-    let mut builder = Guard::builder(codec).has_accept(settings.has_accept);
+    let mut builder = Guard::builder(codec)
+        .has_accept(settings.has_accept)
+        .events(settings.events);
     builder.request_state_ttl = settings.request_state_ttl;
     let only = document.get("only").and_then(Value::as_object);
     for (target, names) in only.into_iter().flatten() {

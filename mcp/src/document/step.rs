@@ -2,13 +2,15 @@
 
 use serde::Serialize;
 
+use super::report::Counted;
 use super::write;
 use crate::exchange::Exchange;
 use crate::ledger::Command;
+use crate::log::Refused;
 use crate::members::Millis;
 use crate::patch::Patch;
 use crate::session::Session;
-use crate::step::{Deliver, HandleResult, Presented, Question, Refused, Reply, Report, Step};
+use crate::step::{Deliver, HandleResult, Presented, Question, Reply, Report, Step};
 use crate::token_fields::TokenFields;
 use sealwax::Kind;
 use std::time::Duration;
@@ -26,7 +28,10 @@ pub(super) struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<OpenedSession<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    refused: Vec<Refused>,
+    refused: Vec<Refused<'static>>,
+    /// What happened to tokens that were not refused.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    events: Vec<Counted<'a>>,
 }
 
 /// What an adapter does next.
@@ -105,6 +110,7 @@ pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String
 /// `fields` are those of the exchange before the step, which may have ended it.
 pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step: &Step) -> String {
     let refused = exchange.refused();
+    let events = exchange.events();
     let (mut members, mut session) = (&[][..], None);
     let step = match step {
         Step::Identify => Next::Identify,
@@ -143,6 +149,7 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         members,
         session,
         refused,
+        events: Counted::all(&events),
     })
 }
 

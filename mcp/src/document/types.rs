@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
-use super::{event, handle, redis, settings, step};
+use super::{event, handle, redis, report, settings, step};
 use crate::input::{ClientValue, Message, TransportMessage};
 use crate::ledger::Judgement;
 use crate::ledger::redis::Answer;
@@ -37,6 +37,7 @@ fn definitions() -> BTreeMap<String, Value> {
     given.subschema_for::<TransportMessage<'_>>();
     given.subschema_for::<event::Reported<'_>>();
     given.subschema_for::<handle::Operation<'_>>();
+    given.subschema_for::<report::Found<'_>>();
     given.subschema_for::<Answer>();
     let mut got = SchemaSettings::draft2020_12()
         .for_serialize()

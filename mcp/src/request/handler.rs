@@ -50,12 +50,14 @@ impl Request {
         self.session.as_mut().ok_or(NO_SESSION)?.write(json, how)
     }
 
-    pub fn fork(&self, context: &Context) -> Result<SessionMetadata, Error> {
+    pub fn fork(&self, context: &mut Context) -> Result<SessionMetadata, Error> {
         let session = self.session().ok_or(NO_SESSION)?;
-        let (Some(settings), Some(view)) = (&context.guard.settings().sessions, context.known())
-        else {
+        let guard = context.guard.clone();
+        let (Some(settings), Some(view)) = (&guard.settings().sessions, context.known()) else {
             return Err(OUT_OF_ORDER);
         };
-        session.fork(settings, &view)
+        let forked = session.fork(settings, &view)?;
+        context.sealed_session(&forked);
+        Ok(forked)
     }
 }

@@ -22,8 +22,8 @@ use crate::token_fields::TokenFields;
 use sealwax::{Error, Kind, Opened, RequestContext, View};
 
 pub(super) struct Request {
-    method: String,
-    target: Option<String>,
+    method: Arc<str>,
+    target: Option<Arc<str>>,
     arguments: Option<String>,
     notification: bool,
     modern: bool,
@@ -81,6 +81,11 @@ impl Request {
             session: None,
             sealed: Vec::new(),
         }
+    }
+
+    /// Returns the method and the target, for the log.
+    pub fn names(&self) -> (Option<Arc<str>>, Option<Arc<str>>) {
+        (Some(self.method.clone()), self.target.clone())
     }
 
     #[cfg(feature = "documents")]
@@ -154,7 +159,7 @@ impl Request {
     /// Refuses: the caller could not be identified.
     pub fn fail(&self, context: &mut Context, reason: Reason) -> Step {
         let item = match (&self.client_session, self.fields) {
-            (None, Some(fields)) if self.method != CREATE => item(fields),
+            (None, Some(fields)) if *self.method != *CREATE => item(fields),
             _ => Item::Session,
         };
         context.reply(reason, About::new(item))
@@ -270,11 +275,11 @@ impl Request {
             };
             return read(Item::RequestState, opened, Some(check));
         }
-        let method = self.method.as_str();
+        let method = &*self.method;
         match view.cursor(method).open(token) {
             // A cursor of a public page, which a cache may have handed to any user.
             Err(Error::PrincipalMismatch) => {
-                let public = &context.guard.settings().public;
+                let public = context.guard.public()?;
                 let opened = public.cursor(method).open(token)?;
                 let (text, mut token) = read(Item::Cursor, opened, None)?;
                 token.presented.public = true;

@@ -211,6 +211,18 @@ impl Request {
         }
     }
 
+    /// Collects what leaves with the result.
+    pub fn sealed(&self, context: &mut Context, respond: &Respond) {
+        if let (Some(fields), Some(token)) = (self.fields, &respond.token) {
+            context.sealed(item(fields), token, None);
+        }
+        let metadata = respond.metadata.as_ref();
+        if let Some(state) = metadata.and_then(|metadata| metadata.state.as_deref()) {
+            let ulid = self.session.as_ref().map(Session::ulid);
+            context.sealed(Item::Session, state, ulid);
+        }
+    }
+
     /// Returns the token of a result: the one that the handler sealed, or its text, sealed.
     fn result_token(
         &self,
@@ -245,7 +257,14 @@ impl Request {
         payload: &str,
     ) -> Result<String, Error> {
         let settings = context.guard.settings();
-        let view = view.unwrap_or(&settings.public);
+        let public;
+        let view = match view {
+            Some(view) => view,
+            None => {
+                public = context.guard.public()?;
+                &public
+            }
+        };
         if fields.kind == Kind::Cursor {
             let token = view.cursor(&self.method).seal(payload.as_bytes())?;
             return Ok(token.into_string());

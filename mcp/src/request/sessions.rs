@@ -23,12 +23,12 @@ impl Request {
         context: &mut Context,
         sessions: &SessionSettings,
     ) -> Result<Step, Step> {
-        if self.method == DELETE && !context.guard.settings().remembers() {
+        if *self.method == *DELETE && !context.guard.settings().remembers() {
             // Without a ledger or `accept`, nothing would remember the end.
             return Ok(reply(-32601, "Method not found"));
         }
         let Some((id, state)) = &self.client_session else {
-            if self.method == CREATE {
+            if *self.method == *CREATE {
                 let view = context.view()?;
                 if sessions.held_by_server {
                     let minted = sessions.of(&view).mint();
@@ -40,7 +40,7 @@ impl Request {
             // A notification has no answer to tell that it needs a session.
             let required =
                 !self.notification && sessions.required.by(&self.method, self.target.as_deref());
-            if required || self.method == DELETE {
+            if required || *self.method == *DELETE {
                 let about = About {
                     profile: Profile::DataLayerRequired,
                     ..About::new(Item::Session)
@@ -50,7 +50,7 @@ impl Request {
             }
             return self.enter(context, Some(sessions));
         };
-        if self.method == CREATE {
+        if *self.method == *CREATE {
             let error = Error::Malformed("no session in sessions/create");
             let message = "Invalid params: sessions/create takes no session";
             return Ok(malformed(context, error, -32602, message));
@@ -62,7 +62,7 @@ impl Request {
             return Ok(malformed(context, error, -32020, message));
         }
         let view = context.view()?;
-        if self.method == DELETE {
+        if *self.method == *DELETE {
             return Ok(self.delete(context, sessions, &view));
         }
         match Session::open(sessions, &view, id.borrowed(), state.borrowed()) {
@@ -92,10 +92,13 @@ impl Request {
         created: Result<SessionMetadata, Error>,
     ) -> Step {
         match created {
-            Ok(session) => self.deliver(Deliver {
-                builtin_result: Some(format!(r#"{{"session":{}}}"#, session.to_json())),
-                ..Deliver::default()
-            }),
+            Ok(session) => {
+                context.sealed_session(&session);
+                self.deliver(Deliver {
+                    builtin_result: Some(format!(r#"{{"session":{}}}"#, session.to_json())),
+                    ..Deliver::default()
+                })
+            }
             Err(error) => {
                 let about = About::new(Item::Session);
                 context.reply(Reason::Unsealed(error), about)

@@ -33,7 +33,7 @@ pub struct Found {
 }
 
 impl Found {
-    pub fn report(&mut self, refused: Vec<Refused>) {
+    pub fn report(&mut self, refused: Vec<Refused<'_>>) {
         for one in refused {
             assert!(!one.message.is_empty(), "{one:?}");
             self.reported
@@ -255,6 +255,7 @@ fn around(
     let (mut exchange, mut step) = guard.transport(TransportMessage {
         http: event["http"].as_str(),
         method,
+        target: None,
         notification: event["notification"] == true,
         modern: event["era"] == "modern",
         version: headers["mcp-protocol-version"].as_str(),

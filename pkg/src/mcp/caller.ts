@@ -1,13 +1,14 @@
 import type { AskStep, Event, Presented, Step } from '../documents.js';
-import { SealwaxError } from '../error.js';
+import { invalidArgument, SealwaxError } from '../error.js';
 import { json } from '../input.js';
 import { anonymous, type Parts, type Principal, partsOf } from '../principal.js';
 import type { Accept, Accepted } from './accept.js';
+import { failure } from './cause.js';
 import type { Exchange } from './engine.js';
+import { observe, report } from './hooks.js';
 import { after, attempt, within } from './later.js';
 import { answered } from './ledger/answered.js';
 import type { Known, Policy } from './policy.js';
-import { report } from './refused.js';
 import type { RequestContext } from './request-context.js';
 
 /** The event that answers a step, or the caller. */
@@ -24,7 +25,6 @@ type Verdict = 'yes' | { readonly no: number };
 /** The parts of a message that the application's functions and the log receive. */
 interface Sender {
   readonly id?: unknown;
-  readonly method?: unknown;
   readonly params?: unknown;
 }
 
@@ -35,6 +35,8 @@ export class Caller {
   readonly known: Known | undefined;
   readonly #context: RequestContext;
   readonly #message: Sender;
+  /** When the message came, if events are wanted. */
+  readonly #arrived: number;
   #principal: Principal | undefined;
   #parts: Parts | undefined;
   #identified: Outcome | Promise<Outcome> | undefined;
@@ -46,6 +48,7 @@ export class Caller {
     this.known = knownOf(policy, context, message);
     this.#context = context;
     this.#message = message;
+    this.#arrived = policy.onEvent === undefined ? 0 : performance.now();
     this.#principal = principal ?? this.known?.principal;
   }
 
@@ -85,9 +88,10 @@ export class Caller {
    * only for promises of these functions. An exchange that is freed meanwhile is dropped.
    */
   drive(exchange: Exchange, step = exchange.first, cause?: unknown): Step | Promise<Step> {
-    if (step.refused) {
-      const { method } = this.#message;
-      for (const one of step.refused) report(this.policy, one, method, this.#principal, cause);
+    for (const one of step.refused ?? []) report(this.policy, one, this.#principal, cause);
+    if (step.events) {
+      const micros = Math.round(1000 * (performance.now() - (exchange.began ?? this.#arrived)));
+      for (const one of step.events) observe(this.policy, one, micros);
     }
     const outcome = this.#outcome(step);
     if (outcome === undefined) return step;
@@ -163,7 +167,7 @@ export class Caller {
     return attempt<Verdict, Outcome>(
       () => within(withinMs, asked()),
       (answer) => ({ event: { answer } }),
-      (cause) => ({ event: { answer: { failed: 'accept: failed or was too late' } }, cause }),
+      (cause) => ({ event: { answer: failed(end ? 'ended' : 'accept', cause) }, cause }),
     );
   }
 
@@ -172,7 +176,7 @@ export class Caller {
     const token = tokens[at];
     if (token === undefined) return 'yes';
     return after(accept.accept(this.#presented(token)), (said): Verdict | Promise<Verdict> => {
-      if (typeof said !== 'boolean') throw new TypeError('accept: expected true or false');
+      if (typeof said !== 'boolean') throw invalidArgument('accept: expected true or false');
       return said ? this.#accepted(accept, tokens, at + 1) : { no: at };
     });
   }
@@ -196,5 +200,6 @@ function knownOf(policy: Policy, context: RequestContext, { id }: Sender): Known
 
 /** Uses the message of our own errors only: that of another error may contain a secret. */
 function failed(name: string, cause: unknown): { readonly failed: string } {
-  return { failed: cause instanceof SealwaxError ? cause.message : `${name}: the function threw` };
+  const why = cause instanceof SealwaxError ? cause.message : `${name}: ${failure(cause)}`;
+  return { failed: why };
 }

@@ -4,7 +4,16 @@
  */
 
 import { type Codec, rawCodec } from '../codec.js';
-import type { Event, HandleOp, Settings, Step, TransportMessage } from '../documents.js';
+import type {
+  Event,
+  Fault,
+  HandleOp,
+  Refused,
+  Settings,
+  Step,
+  TokenEvent,
+  TransportMessage,
+} from '../documents.js';
 import { invalidArgument } from '../error.js';
 import { json } from '../input.js';
 import { core, entered, inside, WIDE } from '../module.js';
@@ -39,12 +48,15 @@ export class Engine {
   /** Whether the exchange of a message that brings nothing, and needs no caller, may begin late. */
   readonly defers: boolean;
   readonly #raw: raw.Guard;
+  /** Whether somebody counts what happens to tokens. */
+  readonly #events: boolean;
 
   /** @throws {@link SealwaxError} `invalid_argument` for invalid settings */
   constructor(codec: Codec, settings: Settings) {
     const { Guard } = core(WIDE);
     this.#raw = new Guard(rawCodec(codec), json('settings', settings));
     this.defers = this.#raw.defers();
+    this.#events = settings.events === true;
   }
 
   /**
@@ -65,7 +77,7 @@ export class Engine {
       ...[method, target, args, token, header, session?.id, session?.state],
       ...[issuer, client, subject],
     );
-    return new Exchange(guard.request(given, flags, withinMs), member);
+    return new Exchange(guard.request(given, flags, withinMs), member, this.#events);
   }
 
   /** Begins the exchange of a message that this side cannot read, to refuse it. */
@@ -83,6 +95,13 @@ export class Engine {
     return new Exchange(guard.transport(shared.give(message, initialize)));
   }
 
+  /** Returns the entry of the log for a mistake that this side found. */
+  report(fault: Fault): Refused {
+    const document = shared.cut(JSON.stringify(fault));
+    const guard = entered(this.#raw, WIDE);
+    return JSON.parse(shared.readUtf8(0, shared.left(guard.report(shared.give(document)))));
+  }
+
   /** Begins the exchange that revokes every token a principal has until now. */
   revoke(principal: Principal, retainFor?: number): Exchange {
     const document = shared.cut(JSON.stringify(principal));
@@ -98,12 +117,14 @@ export class Exchange {
   /** Its number in the module; negative once it is freed. */
   #number: number;
   readonly #member: string | undefined;
+  readonly #events: boolean;
 
   /** @internal */
-  constructor(begun: number, member?: string) {
+  constructor(begun: number, member?: string, events = false) {
     const length = shared.left(begun);
     this.#number = shared.readNumber();
     this.#member = member;
+    this.#events = events;
     this.first = this.#step(length, 4);
   }
 
@@ -176,6 +197,11 @@ export class Exchange {
     return shared.readUtf8(0, shared.left(inside().exchangeCall(number, given, what)));
   }
 
+  /** Returns what happened to tokens, which a step without a document does not hold. */
+  #happened(): readonly TokenEvent[] {
+    return JSON.parse(this.#call('', 4));
+  }
+
   /** Returns the number to call the module with now. */
   #live(room?: number): number {
     if (this.#number >= 0) return entered(this.#number, room);
@@ -187,10 +213,11 @@ export class Exchange {
     const kind = shared.left(next) & 7;
     const text = kind === 1 || kind === 3 ? undefined : shared.readUtf8(from, next >>> 3);
     if (kind === 0) return JSON.parse(text as string);
+    const events = this.#events && text !== undefined ? this.#happened() : undefined;
     // What is left of the time limit is for wrappers.
-    if (kind < 3) return { step: 'deliver', opened: text, report: this.#member, withinMs: 0 };
+    if (kind < 3) return { step: 'deliver', opened: text, report: this.#member, withinMs: 0, events };
     const result = text === undefined ? text : { [this.#member as string]: text };
-    return { step: 'respond', result };
+    return { step: 'respond', result, events };
   }
 }
 

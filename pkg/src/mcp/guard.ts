@@ -18,10 +18,11 @@ import {
 import { ReferenceHandles } from './handler/reference-handles.js';
 import { type AnyServer, callOf, type HandlerContext, hook } from './handler/sdk.js';
 import { SelfContainedHandles } from './handler/self-contained-handles.js';
+import type { Hooks } from './hooks.js';
 import type { Ledger, LedgerOptions } from './ledger/ledger.js';
+import { type Logger, standard, write } from './log.js';
 import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Policy, PrincipalOf } from './policy.js';
-import { quietly, type Refused } from './refused.js';
 import type { RequestContext } from './request-context.js';
 import {
   type FetchHandler,
@@ -41,9 +42,11 @@ export interface GuardOptions {
    */
   readonly principal: PrincipalOf | 'anonymous';
   /** Receives every refusal, and every failure to seal. */
-  readonly onRefused?: ((event: Refused) => void | PromiseLike<void>) | undefined;
-  /** Receives a line for each: `console` by default. */
-  readonly logger?: { warn(message: string): void } | undefined;
+  readonly onRefused?: Hooks['onRefused'] | undefined;
+  /** Receives whatever was opened, sealed, ended or revoked; `instruments` of `sealwax/otel` makes metrics of it. */
+  readonly onEvent?: Hooks['onEvent'] | undefined;
+  /** Receives a line and its fields for each refusal: by default `console`, with the time and the level. */
+  readonly logger?: Logger | undefined;
   /** Decides whether a token is accepted, and learns when one ends. */
   readonly accept?: Accept | undefined;
   /**
@@ -137,23 +140,24 @@ export class Guard {
       codec = codecOf('codec', undefined),
       principal = callerOf('principal', undefined),
       timeLimit = 1,
-      logger = console,
+      logger = standard,
       ...rest
     } = checked(given, OPTIONS);
-    const { onRefused, accept, ledger, ledgerOptions, requestStateTtl, only } = rest;
+    const { onRefused, onEvent, accept, ledger, ledgerOptions, requestStateTtl, only } = rest;
     if (ledger === undefined && ledgerOptions !== undefined) {
       throw invalidArgument('ledgerOptions: expected a ledger too, found none');
     }
     const common: Settings = {
+      events: onEvent !== undefined,
       hasAccept: accept !== undefined,
       ledger: ledger && { local: optional(flag, 'ledger.local', ledger.local), ...ledgerOptions },
       timeLimitMs: Math.ceil(1000 * timeLimit),
     };
     this.#codec = codec;
     this.#settings = { ...common, requestStateTtl, only };
-    const warn = (line: string) => quietly(() => logger.warn(`sealwax: ${line}`));
+    const warn = (line: string) => write(logger, `sealwax: ${line}`);
     this.#policy = {
-      ...{ principalOf: principal, accept, ledger, onRefused, logger, initial: undefined },
+      ...{ principalOf: principal, accept, ledger, onRefused, onEvent, logger, initial: undefined },
       ...{ known: new WeakMap(), knownById: new Map() },
       engine: new Engine(codec, this.#settings),
       transportOf: (transport) => new Engine(codec, { ...common, transport }),
@@ -298,8 +302,9 @@ export class Guard {
 const OPTIONS = {
   codec: codecOf,
   principal: callerOf,
-  onRefused: method as Check<NonNullable<GuardOptions['onRefused']>>,
-  logger: having<NonNullable<GuardOptions['logger']>>('warn'),
+  onRefused: method as Check<Hooks['onRefused']>,
+  onEvent: method as Check<Hooks['onEvent']>,
+  logger: having<Logger>('warn'),
   accept: having<Accept>('accept', 'ended'),
   timeLimit: seconds,
   ledger: having<Ledger>('run'),

@@ -20,6 +20,7 @@ export type {
   SelfContainedHandles,
 } from './handler/self-contained-handles.js';
 export type { Session } from './handler/session.js';
+export type { GuardEvent, Hooks, Refused } from './hooks.js';
 export {
   type Command,
   type Ledger,
@@ -29,9 +30,9 @@ export {
 } from './ledger/ledger.js';
 export { type RedisClient, RedisLedger } from './ledger/redis-ledger.js';
 export { type SqliteDatabase, SqliteLedger, type SqliteStatement } from './ledger/sqlite-ledger.js';
+export type { Logger } from './log.js';
 export type { Beginning, PrincipalOf } from './policy.js';
 export { principalFromAuthInfo } from './principal.js';
-export type { Refused } from './refused.js';
 export type { RequestContext } from './request-context.js';
 export type { FetchHandler, HttpSessionsOptions } from './transport/http-sessions.js';
 export type { Negotiated } from './transport/negotiated.js';

@@ -2,8 +2,8 @@ import type { TransportSettings } from '../documents.js';
 import type { Principal } from '../principal.js';
 import type { Accept } from './accept.js';
 import type { Engine } from './engine.js';
+import type { Listener } from './hooks.js';
 import type { Ledger } from './ledger/ledger.js';
-import type { Listener } from './refused.js';
 import type { RequestContext } from './request-context.js';
 import type { Negotiated } from './transport/negotiated.js';
 

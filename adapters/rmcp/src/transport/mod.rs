@@ -14,7 +14,7 @@ use http::request::Parts;
 use sealwax::Error;
 use sealwax_mcp::{
     self, ClientValue, Deliver, Event, Exchange, HandlerResult, Profile, Reply, Report, Step,
-    TransportMessage, TransportSettings,
+    TokenFields, TransportMessage, TransportSettings,
 };
 use serde_json::{Value, json};
 
@@ -86,11 +86,14 @@ impl Transport {
         let speaks = self.sep1359 && !modern;
         let session_id = speaks.then(|| take_session_id(message)).flatten();
         let method = message["method"].as_str();
+        let fields = method.and_then(TokenFields::for_method);
+        let target = fields.and_then(|fields| message["params"][fields.target?].as_str());
         let version = parts.and_then(|parts| parts.headers.get(VERSION));
         let initialize = (method == Some("initialize")).then(|| message["params"].to_string());
         let (mut exchange, step) = engine.transport(TransportMessage {
             http: parts.map(|parts| parts.method.as_str()),
             method,
+            target,
             notification: is_notification(message),
             modern,
             version: version.map(|version| version.to_str().unwrap_or_default()),

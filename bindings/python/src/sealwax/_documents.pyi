@@ -30,10 +30,10 @@ class Deliver(TypedDict):
     addSessionId: NotRequired[str | None]
     builtinResult: NotRequired[str | None]
     expiresAt: NotRequired[int | None]
+    id: NotRequired[str | None]
     negotiated: NotRequired[str | None]
     opened: NotRequired[str | None]
     report: NotRequired[Report | None]
-    tokenId: NotRequired[str | None]
     version: NotRequired[str | None]
     withinMs: int
 
@@ -71,6 +71,15 @@ Event: TypeAlias = "PrincipalEvent | AnswerEvent | LedgerEvent | UpdatedEvent | 
 
 class Failure(TypedDict):
     failed: str
+
+class Fault(TypedDict):
+    code: str
+    id: NotRequired[str | None]
+    kind: Item
+    message: str
+    method: NotRequired[str | None]
+    principal: NotRequired[PrincipalParts | None]
+    target: NotRequired[str | None]
 
 class HandleOp(TypedDict):
     handle: NotRequired[ClientValue | None]
@@ -166,11 +175,19 @@ class ErrorRedisAnswer(TypedDict):
 RedisAnswer: TypeAlias = "TextsRedisAnswer | TextRedisAnswer | NumberRedisAnswer | ErrorRedisAnswer"
 
 class Refused(TypedDict):
+    client: NotRequired[str | None]
     code: str
+    customMethod: NotRequired[bool | None]
+    id: NotRequired[str | None]
+    issuer: NotRequired[str | None]
     kind: Item
+    level: Literal["warn"] | Literal["error"]
+    line: str
     message: str
+    method: NotRequired[str | None]
+    subject: NotRequired[str | None]
     target: NotRequired[str | None]
-    tokenId: NotRequired[str | None]
+    time: str
 
 class Reply(TypedDict):
     allow: NotRequired[str | None]
@@ -213,6 +230,7 @@ class SessionSettings(TypedDict):
     ttl: NotRequired[int | None]
 
 class Settings(TypedDict):
+    events: NotRequired[bool | None]
     hasAccept: NotRequired[bool | None]
     ledger: NotRequired[LedgerSettings | None]
     only: NotRequired[Mapping[str, Sequence[str]] | None]
@@ -223,6 +241,7 @@ class Settings(TypedDict):
 
 class IdentifyStep(TypedDict):
     step: Literal["identify"]
+    events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
@@ -232,12 +251,14 @@ class AskStep(TypedDict):
     end: NotRequired[Presented | None]
     step: Literal["ask"]
     withinMs: int
+    events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
 
 class LedgerStep(Command):
     step: Literal["ledger"]
+    events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
@@ -245,18 +266,21 @@ class LedgerStep(Command):
 class UpdateStep(TypedDict):
     step: Literal["update"]
     value: str
+    events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
 
 class BeginStep(TypedDict):
     step: Literal["begin"]
+    events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
 
 class DeliverStep(Deliver):
     step: Literal["deliver"]
+    events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
@@ -265,24 +289,28 @@ class RespondStep(TypedDict):
     headers: NotRequired[Mapping[str, str] | None]
     result: NotRequired[dict[str, Any] | None]
     step: Literal["respond"]
+    events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
 
 class ReplyStep(Reply):
     step: Literal["reply"]
+    events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
 
 class DoneStep(HandleResult):
     step: Literal["done"]
+    events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
 
 class DropStep(TypedDict):
     step: Literal["drop"]
+    events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
@@ -292,6 +320,19 @@ Step: TypeAlias = "IdentifyStep | AskStep | LedgerStep | UpdateStep | BeginStep 
 class TextContent(TypedDict):
     text: str
     type: str
+
+class TokenEvent(TypedDict):
+    age: NotRequired[int | None]
+    client: NotRequired[str | None]
+    customMethod: NotRequired[bool | None]
+    event: Literal["opened"] | Literal["sealed"] | Literal["ended"] | Literal["revoked"]
+    id: NotRequired[str | None]
+    issuer: NotRequired[str | None]
+    keyId: NotRequired[str | None]
+    kind: Item
+    method: NotRequired[str | None]
+    subject: NotRequired[str | None]
+    target: NotRequired[str | None]
 
 class ToolResult(TypedDict):
     _meta: NotRequired[dict[str, Any] | None]
@@ -307,6 +348,7 @@ class TransportMessage(TypedDict):
     modern: NotRequired[bool | None]
     notification: NotRequired[bool | None]
     principal: NotRequired[PrincipalParts | None]
+    target: NotRequired[str | None]
     version: NotRequired[str | None]
 
 class TransportSettings(TypedDict):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _json
 from ._errors import InvalidArgument
-from ._native import NULL, Opaque, call, fail, ffi, lib, number, own, pair
+from ._native import NULL, Opaque, call, call_for_text, fail, ffi, lib, number, own, pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
         ClientSession,
         ClientValue,
         Event,
+        Fault,
         HandleOp,
         Message,
         PrincipalParts,
+        Refused,
         Settings,
         Step,
     )
@@ -109,11 +111,12 @@ def document_of(caller: Principal | Literal["anonymous"] | None) -> Any:
 class Guard(Opaque):
     """The rules of a server's guard: a codec and settings."""
 
-    __slots__ = ("_guard", "defers")
+    __slots__ = ("_events", "_guard", "defers")
 
     def __init__(self, codec: Codec, settings: Settings) -> None:
         written = pair(_json.dumps("settings", settings))
         self._guard = own("sealwax_guard", lib.sealwax_guard_new, codec._codec, *written)
+        self._events = bool(settings.get("events"))
         #: Whether the exchange of some messages may begin late.
         self.defers: bool = lib.sealwax_guard_defers(self._guard)
 
@@ -163,14 +166,29 @@ class Guard(Opaque):
             *out_params,
         ):
             fail(error)
-        exchange = Exchange(out[0])
-        step = _next(kind[0], text[0], length, fields)
+        exchange = Exchange(out[0], self._events)
+        next_is = kind[0]
+        step = _next(next_is, text[0], length, fields)
         _out_params.append(out_params)
-        return exchange, step
+        return exchange, exchange.with_events(next_is, step)
 
     def message(self, document: Message, arguments: bytes | None = None) -> tuple[Exchange, Step]:
         """Begin the exchange of a message at the SDK's handlers."""
-        return _begun(lib.sealwax_guard_message, self._guard, document, *pair(arguments))
+        begun = _begun(lib.sealwax_guard_message, self._guard, document, *pair(arguments))
+        begun[0]._events = self._events
+        return begun
+
+    def report(self, fault: Fault) -> Refused:
+        """Return the entry of the log for a mistake that this side found."""
+        written = _write(fault)
+        # The line holds at most 820 characters of others, which take 14 bytes each.
+        capacity = len(written) + 16384
+        entry: Refused = _decode(
+            call_for_text(
+                lib.sealwax_guard_report, self._guard, written, len(written), capacity=capacity
+            )
+        )
+        return entry
 
     def revoke(self, principal: PrincipalParts, retain_for: int | None) -> tuple[Exchange, Step]:
         """Begin the exchange that revokes whatever a principal was issued until now."""
@@ -186,11 +204,11 @@ class Guard(Opaque):
 class Exchange(Opaque):
     """One message, from its arrival to its answer. Threads may share it until it is freed."""
 
-    __slots__ = ("_exchange", "_lock")
+    __slots__ = ("_events", "_exchange", "_lock")
 
-    def __init__(self, exchange: Any) -> None:
+    def __init__(self, exchange: Any, events: bool = False) -> None:
         """Take ownership of the C object; a guard makes exchanges."""
-        self._exchange = exchange
+        self._exchange, self._events = exchange, events
         # A text is valid until the next call on the exchange, and cffi releases the GIL.
         self._lock = Lock()
 
@@ -215,8 +233,16 @@ class Exchange(Opaque):
                 *out_params[1:],
             ):
                 fail(error)
-            step = _next(kind[0], text[0], length, fields)
+            next_is = kind[0]
+            step = _next(next_is, text[0], length, fields)
         _out_params.append(out_params)
+        return self.with_events(next_is, step)
+
+    def with_events(self, kind: int, step: Step) -> Step:
+        """Return a step with its events, which one without a document does not hold."""
+        has_text = step.get("opened") is not None or "result" in step
+        if self._events and has_text and kind != _STEP:
+            step["events"] = _decode(self._text(lib.sealwax_exchange_events).decode())
         return step
 
     def fork(self) -> SessionMetadata:

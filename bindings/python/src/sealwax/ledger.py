@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ._connections import Connections
 from ._errors import InvalidArgument
+from ._log import write
 from ._native import Opaque, call, call_for_text, ffi, lib, own, pair
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ class Redis:
         last = await self._talk(connection, _OPEN, rounds=1)
         warned: list[str] = last.get("warned", [])
         for warning in set(warned).difference(self.warnings):
-            logger.warning("ledger: %s", warning)
+            write(logger, logging.WARNING, f"sealwax: ledger: {warning}")
         self.warnings = warned
         # Otherwise the first commands would take two round trips. A server may refuse it.
         scripts = ("open", "admit", "commit", "revoke")

@@ -42,8 +42,8 @@ class Live:
         self.begun = self.freed = 0
         init, free = _engine.Exchange.__init__, _engine._free
 
-        def begun(exchange: _engine.Exchange, pointer: Any) -> None:
-            init(exchange, pointer)
+        def begun(exchange: _engine.Exchange, *made_of: Any) -> None:
+            init(exchange, *made_of)
             self.begun += 1
 
         def freed(pointer: Any) -> None:

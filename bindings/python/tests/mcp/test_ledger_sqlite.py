@@ -56,7 +56,7 @@ async def test_a_file_that_another_process_keeps_locked(tmp_path: Path) -> None:
         await works(of)
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        assert await failed(of) == f"{NO_ANSWER}OperationalError"
+        assert await failed(of) == f"{NO_ANSWER}SQLITE_BUSY (OperationalError)"
         other.execute("COMMIT")
         await works(of)
 
@@ -72,7 +72,7 @@ async def test_a_disk_that_is_full(tmp_path: Path) -> None:
         while STATE.internal not in told:
             told.append(await STATE.present(of.client, await STATE.good(of.client)))
             assert len(told) < 500
-        assert of.refusals[-1].message == f"{NO_ANSWER}OperationalError"
+        assert of.refusals[-1].message == f"{NO_ANSWER}SQLITE_FULL (OperationalError)"
         ledger._connection.execute("PRAGMA max_page_count = 100000")
         await works(of)
 

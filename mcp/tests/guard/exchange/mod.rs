@@ -1,5 +1,6 @@
 //! Details of an exchange that the transcripts cannot compare: exact times, and members that not every SDK has.
 
+mod keys;
 mod lifetimes;
 mod requests;
 mod time_limit;

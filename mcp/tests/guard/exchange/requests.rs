@@ -22,7 +22,7 @@ fn a_refusal_tells_the_id_that_the_text_claims() {
     assert_eq!(code(step), -32602);
     let refused = exchange.refused();
     assert_eq!((refused.len(), refused[0].code), (1, "expired"));
-    assert_eq!(refused[0].token_id, Some(cursor.id().to_string()));
+    assert_eq!(refused[0].id, Some(cursor.id().to_string()));
     assert!(exchange.refused().is_empty(), "reported once");
 }
 

@@ -13,7 +13,6 @@ import { type Arrival, clientValue, type Exchange, isText } from '../engine.js';
 import { after } from '../later.js';
 import { metadataOf, PROTOCOL_VERSION } from '../metadata.js';
 import type { Policy } from '../policy.js';
-import { quoted } from '../refused.js';
 import type { RequestContext } from '../request-context.js';
 import { isTooDeep, merged } from '../transport/messages.js';
 import { HandleRefused } from './handle-refused.js';
@@ -228,9 +227,7 @@ export class Call {
 
   #assertState(): void {
     if (this.#fields?.kind === 'request-state') return;
-    throw invalidArgument(
-      `requestState: expected a request that carries one, found ${quoted(this.#message.method)}`,
-    );
+    throw invalidArgument('requestState: expected a request that carries one, found another');
   }
 
   /** The data-layer session, if there is one and the handler may see it. */

@@ -22,7 +22,8 @@ export interface LedgerOptions {
   readonly clockTolerance?: number | undefined;
   /**
    * Accepts tokens that are older than the ledger if they were made at this time or later, in Unix seconds:
-   * for the introduction of a ledger. This includes tokens that were used or ended before it.
+   * for the introduction of a ledger. This includes what ended before it, but no `requestState`, which could
+   * have been used.
    */
   readonly acceptIssuedSince?: number | undefined;
   /** Whether a `requestState` may be used more than once. */

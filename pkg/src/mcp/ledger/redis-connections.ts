@@ -103,9 +103,20 @@ export function ofIoredis(client: any): Connection {
     retryStrategy: () => null,
     reconnectOnError: null,
   });
-  made.on('error', () => {});
+  // Why it is closed is not in the error of a command that it did not send.
+  let cause: unknown;
+  made.on('error', (error: unknown) => {
+    cause = error;
+  });
   return {
-    send: (...command) => made.call(...lowered(command)),
+    async send(...command) {
+      try {
+        return await made.call(...lowered(command));
+      } catch (error) {
+        if (error instanceof Error) error.cause ??= cause;
+        throw error;
+      }
+    },
     onOver: (over) => made.on('end', over),
     close() {
       made.disconnect();

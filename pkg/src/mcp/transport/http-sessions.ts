@@ -5,8 +5,8 @@ import { answer } from '../../answer.js';
 import type { Reply } from '../../documents.js';
 import { Caller } from '../caller.js';
 import type { Engine, Exchange } from '../engine.js';
+import { reportError } from '../hooks.js';
 import type { Policy } from '../policy.js';
-import { reportError } from '../refused.js';
 import {
   addSessionId,
   begun,

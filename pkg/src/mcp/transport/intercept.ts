@@ -16,8 +16,8 @@ import type {
 import { answer as fixed } from '../../answer.js';
 import { Call, type Entered } from '../handler/call.js';
 import { attempt, isPromiseLike } from '../later.js';
+import { quietly } from '../log.js';
 import type { Policy } from '../policy.js';
-import { quietly } from '../refused.js';
 import type { RequestContext } from '../request-context.js';
 import { clientId, ownId } from './ids.js';
 import { cancelling, cancels, type Numbered, Pending } from './pending.js';

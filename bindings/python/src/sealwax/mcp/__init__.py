@@ -26,8 +26,9 @@ from ._handler.handles import (
 )
 from ._handler.session import SESSION_META_KEY, Session
 from ._handler.sessions import Initial, Required, Sessions
+from ._hooks import GuardEvent, Kind, OnEvent, OnRefused, Refusal
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
-from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
+from ._refusal import AcceptUnavailable, HandleRefused, NotAccepted
 from ._transport.negotiated import Negotiated
 
 __all__ = [
@@ -37,11 +38,13 @@ __all__ = [
     "Anonymous",
     "EnvelopeCodec",
     "Guard",
+    "GuardEvent",
     "HandleRefused",
     "Initial",
     "Kind",
     "Negotiated",
     "NotAccepted",
+    "OnEvent",
     "OnRefused",
     "OpenedHandle",
     "Origin",

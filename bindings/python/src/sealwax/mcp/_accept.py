@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from .. import Principal
-    from ._refusal import Kind
+    from ._hooks import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""The author's callbacks for one request: principal, accept, ledger and on_refused."""
+"""The author's callbacks for one request."""
 
 from __future__ import annotations
 
 import inspect
+import logging
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,10 +12,13 @@ import anyio
 
 from .. import InvalidArgument, Principal
 from .._engine import document_of
+from .._log import write
 from ..ledger import LedgerError
 from ._accept import Presented
+from ._cause import named
+from ._hooks import Listener, logger, observe, report
 from ._principal import checked, is_signed_in
-from ._refusal import AcceptUnavailable, Refusal, logger, report
+from ._refusal import AcceptUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -26,16 +30,14 @@ if TYPE_CHECKING:
     from ..ledger import Ledger
     from ._accept import Accept
     from ._principal import Anonymous, PrincipalOf
-    from ._refusal import OnRefused
 
 
-class GuardConfig(Protocol):
+class GuardConfig(Listener, Protocol):
     """The callbacks that an author gave a guard."""
 
     principal: PrincipalOf | Anonymous
     accept: Accept | None
     time_limit: float
-    on_refused: OnRefused | None
     ledger: Ledger | None
     #: Whether it was said that an anonymous principal ignores who is signed in.
     has_warned: bool
@@ -49,6 +51,7 @@ class Caller:
 
     def __init__(self, config: GuardConfig, ctx: ServerRequestContext[Any, Any] | None) -> None:
         self._config, self._ctx = config, ctx
+        self._arrived = 0 if config.on_event is None else time.perf_counter_ns()
         self._finding: anyio.Event | None = None
         self._failed: documents.Nobody | documents.Failure | None = None
         #: The caller, if it was resolved.
@@ -57,10 +60,12 @@ class Caller:
             self.known = "anonymous"
         if self.known and ctx is not None and not config.has_warned and is_signed_in(ctx):
             config.has_warned = True
-            logger.warning(
-                'principal: expected a function, found "anonymous" and a request of an '
+            write(
+                logger,
+                logging.WARNING,
+                'sealwax: principal: expected a function, found "anonymous" and a request of an '
                 "authenticated user: any user who gets hold of another's token can use it. Pass "
-                "principal=sealwax.mcp.principal_from_access_token, or a function of your own"
+                "principal=sealwax.mcp.principal_from_access_token, or a function of your own",
             )
 
     @property
@@ -77,8 +82,12 @@ class Caller:
     ) -> documents.Step:
         """Answer the engine's questions; return the first step that is not a question."""
         while True:
-            for one in step.get("refused") or ():
-                self._report(one)
+            for entry in step.get("refused") or ():
+                report(self._config, entry)
+            if events := step.get("events"):
+                micros = (time.perf_counter_ns() - (exchange.began or self._arrived)) // 1000
+                for one in events:
+                    observe(self._config, one, micros)
             event: documents.Event | None = None
             value = None
             if step["step"] == "identify":
@@ -122,7 +131,7 @@ class Caller:
         except Exception as error:
             # Its message is not logged: it may hold the credential.
             expected = "principal: expected a function that gives one"
-            self._failed = {"failed": f"{expected}, found {type(error).__name__}"}
+            self._failed = {"failed": f"{expected}, found {named(error)}"}
 
     async def _answer(self, step: documents.AskStep) -> documents.Answer | documents.Failure:
         accept, end = self._config.accept, step.get("end")
@@ -145,7 +154,7 @@ class Caller:
         except Exception as error:
             name = "accept" if end is None else "ended"
             expected = f"expected {name} to answer in {self._config.time_limit} s"
-            return {"failed": f"{expected}, found {type(error).__name__}"}
+            return {"failed": f"{expected}, found {named(error)}"}
         return "yes"
 
     async def _record(self, step: documents.LedgerStep) -> Sequence[str] | documents.Failure:
@@ -159,20 +168,12 @@ class Caller:
         except Exception as error:
             # Its message is not logged: it may hold the store's credentials.
             expected = f"expected an answer in {step['withinMs'] / 1000:g} s"
-            why = f"{expected}, found {type(error).__name__}"
+            why = f"{expected}, found {named(error)}"
         return {"failed": f"ledger: {why}"}
 
     def _presented(self, one: documents.Presented) -> Presented:
         whose = None if one.get("public") else self.principal
         return Presented(one["kind"], one["id"], whose, one["until"])
-
-    def _report(self, one: documents.Refused) -> None:
-        method = (self._ctx and self._ctx.method) or None
-        whose, which = self.principal, one.get("tokenId")
-        refusal = Refusal(
-            one["code"], one["kind"], one["message"], which, whose, method, one.get("target")
-        )
-        report(self._config.on_refused, refusal)
 
     def close(self) -> None:
         """Release the request: a task that the handler left behind may still hold this."""

@@ -28,8 +28,8 @@ class EngineFactory:
         self._settings: Any = settings
         #: Gives the first value of a session as an event, if there are data-layer sessions.
         self.first: Callable[[Any], Awaitable[Outcome]] | None = None
-        # Raises now for wrong settings.
-        self.engine()
+        #: Returns the log's entry for a mistake. To make an engine raises for wrong settings.
+        self.report = self.engine().report
 
     def engine(self, **more: Any) -> Engine:
         """Return an engine; `transport` has the settings of a wrapper around HTTP or stdio."""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ..ledger import Ledger
     from ._accept import Accept
     from ._handler.sessions import Initial, Required
+    from ._hooks import OnEvent, OnRefused
     from ._principal import Anonymous, PrincipalOf
-    from ._refusal import OnRefused
     from ._transport.negotiated import Negotiated
 
 
@@ -40,7 +40,8 @@ class LedgerOptions(TypedDict, total=False):
     #: The largest difference between clocks, in seconds: 5 by default, 0 for a local ledger.
     clock_tolerance: int
     #: Accepts tokens older than the ledger if they were made after this time, in Unix seconds: for
-    #: the day when the ledger is introduced. Those used or ended in between are accepted too.
+    #: the day when the ledger is introduced. This includes what ended before it, but no
+    #: ``requestState``, which could have been used.
     accept_issued_since: int
     #: Accepts a ``requestState`` any number of times.
     reusable_request_state: bool
@@ -55,11 +56,12 @@ class Guard:
     request; a server without authentication passes ``"anonymous"``. There is no default. A request
     of an authenticated user at a guard with ``"anonymous"`` is served, and warned of once.
     `on_refused` is called with each refusal and its reason, which the logger ``sealwax.mcp`` gets
-    too, and the client never. `accept` decides whether to accept a verified token. `ledger` records
-    used and ended tokens and the latest state of each session (:mod:`sealwax.ledger`); without it a
-    token can be used any number of times until it expires. `time_limit` is for all that is asked
-    of them for one request together, in seconds, 60 at most; one command of the ledger has three
-    tenths of it.
+    too, and the client never. `on_event` is called with whatever was opened, sealed, ended or
+    revoked; :mod:`sealwax.otel` makes metrics of both. `accept` decides whether to accept a
+    verified token. `ledger` records used and ended tokens and the latest state of each session
+    (:mod:`sealwax.ledger`); without it a token can be used any number of times until it expires.
+    `time_limit` is for all that is asked of them for one request together, in seconds, 60 at most;
+    one command of the ledger has three tenths of it.
     `request_state_ttl` is the lifetime of a ``requestState`` in seconds, 600 by default. `only`
     maps a tool or a prompt to the arguments that its ``requestState`` is bound to; the others may
     differ when the client comes back.
@@ -79,6 +81,7 @@ class Guard:
         codec: Codec,
         principal: PrincipalOf | Anonymous,
         on_refused: OnRefused | None = None,
+        on_event: OnEvent | None = None,
         accept: Accept | None = None,
         time_limit: float = 1.0,
         ledger: Ledger | None = None,
@@ -90,16 +93,19 @@ class Guard:
             raise TypeError(f"codec: expected a sealwax.Codec, found {type(codec).__name__}")
         if principal != "anonymous" and not callable(principal):
             raise InvalidArgument('principal: expected a function, or "anonymous" by that name')
-        if inspect.iscoroutinefunction(on_refused):
-            raise TypeError("on_refused: expected a plain function: no answer waits for it")
+        for name, hook in {"on_refused": on_refused, "on_event": on_event}.items():
+            if inspect.iscoroutinefunction(hook):
+                raise TypeError(f"{name}: expected a plain function: no answer waits for it")
         if ledger is None and ledger_options is not None:
             raise InvalidArgument("ledger_options: expected a ledger too, found none")
         options: Any = {"local": getattr(ledger, "local", False), **(ledger_options or {})}
-        self.codec, self.principal, self.on_refused = codec, principal, on_refused
+        self.codec, self.principal = codec, principal
+        self.on_refused, self.on_event = on_refused, on_event
         self.accept, self.ledger, self.time_limit = accept, ledger, time_limit
         self._engines = EngineFactory(
             codec,
             document(
+                events=on_event is not None,
                 has_accept=accept is not None,
                 # The engine refuses what is out of bounds.
                 time_limit_ms=int(1000 * min(max(time_limit, 0), 100)),
@@ -108,6 +114,7 @@ class Guard:
                 ledger=None if ledger is None else document(**options),
             ),
         )
+        self.report = self._engines.report
         self._sessions: Sessions | None = None
         self._protects = self.has_warned = False
 

@@ -1,30 +1,22 @@
-"""Refusals: reported in full to the server's author, and never to the client."""
+"""What is raised of a refusal."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from mcp.shared.exceptions import MCPError
 
-from .. import Principal, Refused, SealwaxError
+from .. import Refused, SealwaxError
 from .._errors import by_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-logger = logging.getLogger("sealwax.mcp")
-
-#: The kinds of things that a guard checks.
-Kind: TypeAlias = Literal["request-state", "cursor", "handle-state", "handle", "session"]
-
 
 class NotAccepted(Refused):
     """Verified, but not accepted: used before, or ended.
 
-    The code of the :class:`Refusal` has the ledger's reason.
+    The code of the :class:`sealwax.mcp.Refusal` has the ledger's reason.
     """
 
     code = "not_accepted"
@@ -40,61 +32,6 @@ _VERDICTS: dict[str, type[SealwaxError]] = {
     **dict.fromkeys(("not_accepted", "used", "ended", "revoked", "unknown"), NotAccepted),
     **dict.fromkeys(("accept_unavailable", "ledger_unavailable"), AcceptUnavailable),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """The argument of `on_refused`. It holds no token, no payload and no key.
-
-    >>> from sealwax.mcp import Refusal
-    >>> Refusal(code="expired", kind="cursor", message="expired at 1780000000").code
-    'expired'
-    """
-
-    #: A code of :class:`sealwax.SealwaxError`, or ``not_accepted`` or ``accept_unavailable``;
-    #: ``invalid_request`` for arguments that no ``requestState`` can be bound to;
-    #: ``unauthenticated`` if `principal` returned ``None``; from a ledger ``used``, ``ended``,
-    #: ``revoked``, ``unknown``, ``stale`` or ``ledger_unavailable``.
-    #: ``ledger_unconfirmed`` is only a warning: a fail-over may lose the record of an end.
-    code: str
-    #: The kind of what was refused.
-    kind: Kind
-    #: The reason, for the operator.
-    message: str
-    #: The id of a sealed token; unverified unless the code is ``not_accepted`` or
-    #: ``accept_unavailable``. The ulid of a handle or a data-layer session, once verified.
-    token_id: str | None = None
-    #: The caller; ``None`` if not resolved, or anonymous.
-    principal: Principal | None = None
-    #: The method of the message.
-    method: str | None = None
-    #: The tool, prompt or resource; a client may have invented it, of at most 1,024 bytes.
-    target: str | None = None
-
-
-#: Called at once with every refusal: a plain function that does not wait.
-OnRefused: TypeAlias = Callable[[Refusal], None]
-
-
-def report(hook: OnRefused | None, refusal: Refusal) -> None:
-    """Log a refusal, and call the author's hook; a failure of the hook is logged."""
-    caller = refusal.principal
-    circumstances = {
-        "method": refusal.method,
-        "target": refusal.target,
-        "principal": caller and (caller.subject or caller.client),
-        "token id": refusal.token_id,
-    }
-    # Others chose these texts.
-    known = [f"{name} {text[:64]!a}" for name, text in circumstances.items() if text]
-    said = f"{refusal.message} ({', '.join(known)})" if known else refusal.message
-    logger.warning("%s: %s: %s", refusal.kind, refusal.code, said)
-    if hook is None:
-        return
-    try:
-        hook(refusal)
-    except Exception:
-        logger.exception("on_refused raised")
 
 
 def why(step: Mapping[str, Any]) -> SealwaxError | None:

@@ -64,7 +64,7 @@ class Boundary:
                     await caller.identify()
                 first = self._first and partial(self._first, ctx)
                 engine, step = exchange.begin(token, sessions=first is not None)
-                if step["step"] != "deliver" or "refused" in step:
+                if step["step"] != "deliver" or "refused" in step or "events" in step:
                     step = await caller.drive(engine, step, first)
             if step["step"] == "deliver":
                 exchange.delivered(step)

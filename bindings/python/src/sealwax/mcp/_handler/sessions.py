@@ -11,6 +11,7 @@ from mcp_types import RequestParams
 
 from ... import InvalidArgument, _json
 from .._caller import awaited
+from .._cause import named
 from .exchange import exchange_of
 from .session import CREATE, DELETE
 
@@ -95,7 +96,7 @@ class Sessions:
             raise
         except Exception as error:
             expected = "initial: expected a function that gives a value of JSON"
-            return {"begun": {"failed": f"{expected}, found {type(error).__name__}"}}, None
+            return {"begun": {"failed": f"{expected}, found {named(error)}"}}, None
 
 
 def needed(required: Required | Literal[True] | None) -> Any:

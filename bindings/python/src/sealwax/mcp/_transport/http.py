@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ... import InvalidArgument
-from .._refusal import Refusal, report
+from .._hooks import report_error
 from .._sdk_json import read_message
 from .events import Events
 from .message import SCOPE_KEY, TransportExchange, patch, put_session, take_session
@@ -145,8 +145,7 @@ class SessionsOverHttp:
         headers = MutableHeaders(raw=list(start["headers"]))
         if _HEADER in headers:
             expected = "app: expected a stateless server, found one with sessions"
-            mistake = Refusal(InvalidArgument.code, "session", expected)
-            report(self._transport.config.on_refused, mistake)
+            report_error(self._transport.config, expected)
             await Response(status_code=HTTPStatus.INTERNAL_SERVER_ERROR)(scope, receive, send)
             return
         step = await exchange.initialized(results[-1])

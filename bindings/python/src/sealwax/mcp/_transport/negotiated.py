@@ -27,7 +27,7 @@ class Negotiated:
 
 def negotiated(step: DeliverStep) -> Negotiated | None:
     """Return the negotiation of a message's session, if it has one."""
-    text, token_id = step.get("negotiated"), step.get("tokenId")
+    text, token_id = step.get("negotiated"), step.get("id")
     if text is None or token_id is None:
         return None
     settled = json.loads(text)

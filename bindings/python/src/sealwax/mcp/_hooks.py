@@ -1,0 +1,165 @@
+"""What a guard tells its author of each token, and the log of each refusal: the client never."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from .. import InvalidArgument, Principal
+from .._log import write
+from ._cause import named
+
+if TYPE_CHECKING:
+    from .. import _documents as documents
+
+logger = logging.getLogger("sealwax.mcp")
+_LEVELS = {"warn": logging.WARNING, "error": logging.ERROR}
+
+#: The kinds of things that a guard checks.
+Kind: TypeAlias = Literal["request-state", "cursor", "handle-state", "handle", "session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The argument of `on_refused`. It holds no token, no payload and no key.
+
+    >>> from sealwax.mcp import Refusal
+    >>> Refusal(code="expired", kind="cursor", message="expired at 1780000000").code
+    'expired'
+    """
+
+    #: A code of :class:`sealwax.SealwaxError`, or ``not_accepted`` or ``accept_unavailable``;
+    #: ``invalid_request`` for arguments that no ``requestState`` can be bound to;
+    #: ``unauthenticated`` if `principal` returned ``None``; from a ledger ``used``, ``ended``,
+    #: ``revoked``, ``unknown``, ``stale`` or ``ledger_unavailable``.
+    #: ``ledger_unconfirmed`` is only a warning: a fail-over may lose the record of an end.
+    code: str
+    #: The kind of what was refused.
+    kind: Kind
+    #: The reason, for the operator.
+    message: str
+    #: ``error`` for a fault of the service or its store.
+    level: Literal["warn", "error"] = "warn"
+    #: When it was refused, such as ``2026-07-28T12:00:00.000Z``.
+    time: str = ""
+    #: The id of a sealed token; unverified unless the code is ``not_accepted`` or
+    #: ``accept_unavailable``. The ulid of a handle or a data-layer session, once verified.
+    id: str | None = None
+    #: The caller; ``None`` if not resolved, or anonymous.
+    principal: Principal | None = None
+    #: The method of the message; a client may have invented it.
+    method: str | None = None
+    #: The tool, prompt or resource; a client may have invented it, of at most 1,024 bytes.
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GuardEvent:
+    """The argument of `on_event`: what happened to a token that was not refused.
+
+    >>> from sealwax.mcp import GuardEvent
+    >>> GuardEvent(event="opened", kind="cursor", micros=40, key_id="cafe0123", age=7).age
+    7
+    """
+
+    #: ``opened`` passed every check, that of `accept` and of the ledger too; ``sealed`` is in an
+    #: answer; ``ended`` and ``revoked`` are recorded.
+    event: Literal["opened", "sealed", "ended", "revoked"]
+    #: The kind of token.
+    kind: Kind
+    #: The microseconds since its message, or the handler's result or call, came to the guard, with
+    #: what `principal`, `accept` and the ledger took.
+    micros: int
+    #: The id of the key, 8 hex digits; ``None`` for a handle whose state the server keeps.
+    key_id: str | None = None
+    #: The token id, or the ulid of a handle or a data-layer session, in hex digits.
+    id: str | None = None
+    #: How many seconds ago an opened one was issued.
+    age: int | None = None
+    #: The caller; ``None`` for an anonymous one.
+    principal: Principal | None = None
+    #: The method of the message; a client may have invented it.
+    method: str | None = None
+    #: The tool, prompt or resource, as the client named it.
+    target: str | None = None
+
+
+#: Called at once with every refusal: a plain function that does not wait.
+OnRefused: TypeAlias = Callable[[Refusal], None]
+#: Called at once with every event: a plain function that does not wait.
+OnEvent: TypeAlias = Callable[[GuardEvent], None]
+
+
+class Listener(Protocol):
+    """Where a guard reports to."""
+
+    on_refused: OnRefused | None
+    on_event: OnEvent | None
+
+    def report(self, fault: documents.Fault) -> documents.Refused:
+        """Return the log's entry for a mistake that the engine did not see."""
+        ...
+
+
+def report(listener: Listener, entry: documents.Refused) -> None:
+    """Log a refusal, and tell the author's hook."""
+    _log(entry)
+    if (hook := listener.on_refused) is not None:
+        refusal = Refusal(
+            entry["code"],
+            entry["kind"],
+            entry["message"],
+            entry["level"],
+            entry["time"],
+            entry.get("id"),
+            _principal(entry),
+            entry.get("method"),
+            entry.get("target"),
+        )
+        _call(listener, "on_refused", hook, refusal)
+
+
+def observe(listener: Listener, event: documents.TokenEvent, micros: int) -> None:
+    """Tell the author's hook of an event."""
+    if (hook := listener.on_event) is not None:
+        told = GuardEvent(
+            event["event"],
+            event["kind"],
+            micros,
+            event.get("keyId"),
+            event.get("id"),
+            event.get("age"),
+            _principal(event),
+            event.get("method"),
+            event.get("target"),
+        )
+        _call(listener, "on_event", hook, told)
+
+
+def report_error(listener: Listener, message: str) -> None:
+    """Report a mistake of the author's that the engine did not see."""
+    report(listener, listener.report(_fault(message)))
+
+
+def _call(listener: Listener, name: str, hook: Callable[[Any], None], told: object) -> None:
+    try:
+        hook(told)
+    except Exception as error:
+        expected = f"{name}: expected a function that does not raise, found {named(error)}"
+        _log(listener.report(_fault(expected)), error)
+
+
+def _log(entry: documents.Refused, error: Exception | None = None) -> None:
+    fields = {name: value for name, value in entry.items() if name != "line"}
+    write(logger, _LEVELS[entry["level"]], entry["line"], fields, error)
+
+
+def _fault(message: str) -> documents.Fault:
+    return {"code": InvalidArgument.code, "kind": "session", "message": message}
+
+
+def _principal(told: documents.Refused | documents.TokenEvent) -> Principal | None:
+    issuer, client, subject = told.get("issuer"), told.get("client"), told.get("subject")
+    return Principal(issuer, client, subject) if issuer or client or subject else None

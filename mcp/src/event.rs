@@ -1,0 +1,156 @@
+//! What happened to tokens that were not refused, for those who count them.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::admission::Token;
+use crate::context::Context;
+use crate::ledger::Check;
+use crate::log::short;
+use crate::method::is_custom;
+use crate::step::Item;
+use crate::text::hex;
+use sealwax::{Inspected, KeyId, Principal, SessionMetadata, inspect};
+
+/// Something that happened to a token, if [`GuardBuilder::events`](crate::GuardBuilder::events) asks
+/// for it. It holds no token and no payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TokenEvent {
+    /// What happened.
+    pub event: Happened,
+    /// The kind of token.
+    pub item: Item,
+    /// The id of the key that made it; `None` for a handle that is the key of a row, which names none.
+    /// A data-layer session needs that of its id for its whole life.
+    pub key_id: Option<KeyId>,
+    /// The token id, or the ulid: 32 hex digits.
+    pub id: Option<String>,
+    /// Of an opened one: the seconds since it was made.
+    pub age: Option<u64>,
+    /// The method of the message.
+    pub method: Option<Arc<str>>,
+    /// Whether the method is none of the protocol's: a client may have made it up, so that a metric must
+    /// not grow by its name.
+    pub custom_method: bool,
+    /// The target of the request.
+    pub target: Option<Arc<str>>,
+    /// The caller.
+    pub principal: Option<Arc<Principal>>,
+}
+
+/// What happened to a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Happened {
+    /// `opened`: it passed every check, those of `accept` and of the ledger too.
+    Opened,
+    /// `sealed`: it was made, and leaves with the answer.
+    Sealed,
+    /// `ended`: its session or its handle ended before its time.
+    Ended,
+    /// `revoked`: everything of a principal was signed out.
+    Revoked,
+}
+
+impl Happened {
+    /// Returns the name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Opened => "opened",
+            Self::Sealed => "sealed",
+            Self::Ended => "ended",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
+impl Context {
+    /// Collects that these passed all checks.
+    pub fn passed(&mut self, tokens: &[Token]) {
+        if tokens.is_empty() || !self.collects() {
+            return;
+        }
+        let now = self.guard.now();
+        for token in tokens {
+            let (event, age) = match (&token.check, token.presented.item) {
+                (Some(Check::End | Check::Force), _) => (Happened::Ended, None),
+                // It counted when it was opened. This is its renewal.
+                (Some(Check::Once), Item::HandleState) => continue,
+                _ => (Happened::Opened, Some(now.saturating_sub(token.issued_at))),
+            };
+            let id = Some(token.presented.id.clone());
+            self.happened(event, token.presented.item, token.key_id, id, age);
+        }
+    }
+
+    /// Collects that a token leaves. `id` is that of its session or handle, if it has another one.
+    pub fn sealed(&mut self, item: Item, text: &str, id: Option<String>) {
+        if self.collects() {
+            let (key_id, token_id) = match inspect(text) {
+                Ok(Inspected::Token {
+                    key_id, token_id, ..
+                }) => (Some(key_id), Some(token_id.to_string())),
+                Ok(Inspected::SessionId { key_id, .. }) => (Some(key_id), None),
+                _ => (None, None),
+            };
+            self.happened(Happened::Sealed, item, key_id, id.or(token_id), None);
+        }
+    }
+
+    /// Collects that a new data-layer session leaves.
+    pub fn sealed_session(&mut self, made: &SessionMetadata) {
+        if self.collects()
+            && let Some(view) = self.known()
+            && let Ok(id) = view.sessions().verify(&made.session_id)
+        {
+            let text = made.state.as_deref().unwrap_or(&made.session_id);
+            self.sealed(Item::Session, text, Some(hex(id.ulid())));
+        }
+    }
+
+    pub fn revoked(&mut self) {
+        if self.collects() {
+            self.happened(Happened::Revoked, Item::Session, None, None, None);
+        }
+    }
+
+    fn collects(&self) -> bool {
+        self.guard.settings().events
+    }
+
+    fn happened(
+        &mut self,
+        event: Happened,
+        item: Item,
+        key_id: Option<KeyId>,
+        id: Option<String>,
+        age: Option<u64>,
+    ) {
+        let named =
+            |name: &Option<Arc<str>>| name.clone().filter(|name| short(Some(name)).is_some());
+        self.events.push(TokenEvent {
+            event,
+            item,
+            key_id,
+            id,
+            age,
+            custom_method: self.method.as_deref().is_some_and(is_custom),
+            method: named(&self.method),
+            target: named(&self.target),
+            principal: self.principal(),
+        });
+    }
+}
+
+/// Returns the id of the key that a text names.
+pub(super) fn key_id(text: &str) -> Option<KeyId> {
+    match inspect(text) {
+        Ok(Inspected::Token { key_id, .. } | Inspected::SessionId { key_id, .. }) => Some(key_id),
+        _ => None,
+    }
+}

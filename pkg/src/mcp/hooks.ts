@@ -1,0 +1,125 @@
+import type { Fault, TokenEvent, Refused as WrittenRefusal } from '../documents.js';
+import type { SealwaxErrorCode } from '../error.js';
+import type { Principal } from '../principal.js';
+import type { Accepted } from './accept.js';
+import { nameOf } from './cause.js';
+import { attempt } from './later.js';
+import { type Logger, write } from './log.js';
+
+/** What a refusal and an event tell of the message and its sender. */
+interface Circumstances {
+  /** The kind of the token. */
+  readonly kind: Accepted['kind'];
+  /** The token id, or the ulid of a handle or session, if it is readable: 32 hex digits. */
+  readonly id?: string | undefined;
+  /** The method of the request, if there is one. A client may have invented it. */
+  readonly method?: string | undefined;
+  /** The tool, the prompt or the resource of the request, as the client named it. */
+  readonly target?: string | undefined;
+  /** The parts of the caller, if it is known and not anonymous. */
+  readonly issuer?: string | undefined;
+  readonly client?: string | undefined;
+  readonly subject?: string | undefined;
+}
+
+/** A refusal or a failure to seal, for the server's log only. */
+export interface Refused extends Circumstances {
+  /** When it was refused, such as `2026-07-28T12:00:00.000Z`. */
+  readonly time: string;
+  /** `error` is a fault of the service or its store. */
+  readonly level: 'warn' | 'error';
+  /**
+   * The reason: a code of {@link SealwaxError}, or a verdict or failure of {@link Accept} or the {@link Ledger}.
+   * `ledger_unconfirmed` is not a refusal: no replica of the store confirmed an end or a revocation.
+   */
+  readonly code:
+    | SealwaxErrorCode
+    | 'invalid_request'
+    | 'unauthenticated'
+    | 'not_accepted'
+    | 'accept_unavailable'
+    | 'used'
+    | 'ended'
+    | 'revoked'
+    | 'unknown'
+    | 'stale'
+    | 'ledger_unavailable'
+    | 'ledger_unconfirmed';
+  /** The caller, if known. */
+  readonly principal?: Principal | undefined;
+  /** The expected and the found value. It contains no token, key or payload. */
+  readonly message: string;
+  /** The value that one of the application's functions threw, if that is the reason. */
+  readonly cause?: unknown;
+}
+
+/** What happened to a token that was not refused. */
+export interface GuardEvent extends Circumstances {
+  /**
+   * `opened` passed every check, that of `accept` and of the `ledger` too; `sealed` is in an answer; `ended` and
+   * `revoked` are recorded.
+   */
+  readonly event: 'opened' | 'sealed' | 'ended' | 'revoked';
+  /** The id of the key, 8 hex digits. A reference handle names none. */
+  readonly keyId?: string | undefined;
+  /** How many seconds ago an opened one was issued. */
+  readonly age?: number | undefined;
+  /**
+   * The microseconds since its message, or the handler's result or call, came to the guard, with what `principal`,
+   * `accept` and the `ledger` took. In Cloudflare Workers clocks stand still while a program works, so only waiting counts.
+   */
+  readonly micros: number;
+}
+
+/** Functions of the application that the guard calls at once; it waits for none. */
+export interface Hooks {
+  onRefused(refused: Refused): void;
+  onEvent(event: GuardEvent): void;
+}
+
+/** Where a guard reports to. */
+export interface Listener {
+  readonly onRefused: Hooks['onRefused'] | undefined;
+  readonly onEvent: Hooks['onEvent'] | undefined;
+  readonly logger: Logger;
+  readonly engine: { report(fault: Fault): WrittenRefusal };
+}
+
+/** Reports a refusal of the engine. */
+export function report(
+  listener: Listener,
+  { line, ...fields }: WrittenRefusal,
+  principal?: Principal,
+  cause?: unknown,
+): void {
+  write(listener.logger, line, fields);
+  const { onRefused } = listener;
+  if (onRefused === undefined) return;
+  const told = { ...fields, code: fields.code as Refused['code'] };
+  const more = { ...(principal && { principal }), ...(cause !== undefined && { cause }) };
+  called(listener, 'onRefused', () => onRefused({ ...told, ...more }));
+}
+
+/** Reports an event of the engine, which has a listener if it gives any. */
+export function observe(listener: Listener, event: TokenEvent, micros: number): void {
+  called(listener, 'onEvent', () => listener.onEvent?.({ ...event, micros }));
+}
+
+/** Reports an error of the application, or of this side, in a transport. */
+export function reportError(listener: Listener, message: string, cause: unknown): void {
+  report(listener, listener.engine.report(fault(message)), undefined, cause);
+}
+
+/** Calls a hook. An error of it changes no answer. */
+function called(listener: Listener, name: string, hook: () => unknown): void {
+  const threw = (cause: unknown) => {
+    const message = `${name}: expected a function that does not throw, found ${nameOf(cause)}`;
+    const { line, ...fields } = listener.engine.report(fault(message));
+    write(listener.logger, line, fields);
+  };
+  attempt(hook, () => {}, threw);
+}
+
+function fault(message: string): Fault {
+  return { code: 'invalid_argument', kind: 'session', message };
+}
