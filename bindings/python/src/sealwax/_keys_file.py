@@ -7,13 +7,10 @@ import logging
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ._errors import InvalidKey
 from ._keys import KeyRing
-
-if TYPE_CHECKING:
-    from ._codec import Codec
 
 logger = logging.getLogger("sealwax")
 
@@ -23,10 +20,17 @@ taking_keys = threading.RLock()
 _watches: weakref.WeakSet[Watch] = weakref.WeakSet()
 
 
+class TakesKeys(Protocol):
+    """A codec."""
+
+    def set_keys(self, keys: KeyRing, /) -> bool:
+        """Replace the keys; return whether they are others."""
+
+
 class Watch:
     """Follows a file until its codec is collected. Only the codec keeps it."""
 
-    def __init__(self, codec: Codec, path: str, interval: float) -> None:
+    def __init__(self, codec: TakesKeys, path: str, interval: float) -> None:
         self._path, self._interval, self._fault = path, interval, ""
         self._codec = weakref.ref(codec, lambda _: self._end.set())
         self.start()
@@ -45,7 +49,7 @@ class Watch:
                 self._read(codec)
             del codec
 
-    def _read(self, codec: Codec) -> None:
+    def _read(self, codec: TakesKeys) -> None:
         before, self._fault = self._fault, ""
         try:
             ring = KeyRing.read(self._path)
