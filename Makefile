@@ -131,7 +131,7 @@ test-npm-quick: npm $(LEDGER)/.installed
 	$(MAKE) -C pkg test-quick
 
 # The C, Python and npm suites, on release builds.
-test-more: lint test-core test-faults test-published test-c test-systems test-inspector test-conformance test-docs
+test-more: lint test-core test-faults test-published test-c test-systems test-inspector test-conformance test-docs test-recipes
 
 test-all: test test-more test-core-whole test-faults-whole test-bench test-suites test-clients soak
 
@@ -270,6 +270,29 @@ test-conformance: servers $(CONFORMANCE)/.installed
 		python="$(PYTHON_MCP) tests/conformance/server.py" \
 		rust=target/debug/examples/conformance-server
 
+# Every recipe of docs/recipes: its packages, its files, its commands, and the official client.
+RECIPES := $(BUILD)/recipes
+.PHONY: test-recipes
+test-recipes: servers tools $(LEDGER)/.installed $(RECIPES)/.installed
+	VALKEY_SERVER=$(VALKEY) $(PYTHON_MCP) tests/recipes/run.py $(RECIPES) $(NODE_24) $(RECIPES)/venv/bin/python \
+		$(BUILD)/venv/bin/mypy $(CONSUMER_MCP)/rest.mjs target/debug/sealwax target/debug/examples/axum
+
+$(RECIPES)/.packages: $(wildcard tests/recipes/*/package*.json)
+	mkdir -p $(RECIPES)
+	cp -r tests/recipes/node tests/recipes/nextjs $(RECIPES)
+	cd $(RECIPES)/node && npm ci --silent --no-audit --no-fund
+	cd $(RECIPES)/nextjs && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+$(RECIPES)/.installed: $(RECIPES)/.packages tests/recipes/requirements.txt npm wheel
+	for folder in node nextjs; do (cd $(RECIPES)/$$folder && \
+		npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/sealwax-0.1.0.tgz) || exit 1; done
+	test -d $(RECIPES)/venv || $(UV) venv --quiet $(RECIPES)/venv
+	$(UV) pip install --quiet --python $(RECIPES)/venv/bin/python --requirement tests/recipes/requirements.txt
+	$(UV) pip install --quiet --python $(RECIPES)/venv/bin/python --reinstall --no-deps $(BUILD)/python/*.whl
+	cp tests/recipes/node/*.mjs $(RECIPES)/node
+	@touch $@
+
 # ---- the documents ----
 
 .PHONY: docs test-docs
@@ -336,7 +359,7 @@ style: tools
 	$(BUILD)/venv/bin/ruff format --check demo tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
 	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
-		../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
+		../tests/recipes ../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 .PHONY: clean
 clean:

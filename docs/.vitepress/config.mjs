@@ -48,6 +48,18 @@ export default defineConfig({
         page('Migrating', '/docs/migrating'),
       ),
       group(
+        'Recipes',
+        page('All, and their server', '/docs/recipes/'),
+        page('Express and Hono', '/docs/recipes/express-hono'),
+        page('Next.js', '/docs/recipes/nextjs'),
+        page('AWS Lambda', '/docs/recipes/lambda'),
+        page('Cloudflare Workers', '/docs/recipes/workers'),
+        page('Bun and Deno', '/docs/recipes/bun-deno'),
+        page('FastAPI and Starlette', '/docs/recipes/fastapi'),
+        page('axum', '/docs/recipes/axum'),
+        page('A container image', '/docs/recipes/container'),
+      ),
+      group(
         'Background',
         page('What can be sealed', '/docs/tokens'),
         page('Refusals', '/docs/refusals'),
