@@ -188,6 +188,9 @@ LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) &
 	$(LEDGER)/bin/python tests/ledger/files.py $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/histories.py $1 $3 $(LEDGER_AGENTS)
 
+# Where the client `redis` is missing.
+ONLY_VALKEY := $(LEDGER)/bin/python -c 'import runpy, sys; sys.modules.update(redis=None); \
+	runpy.run_module(sys.argv.pop(1), run_name=sys.argv.pop(1))' sealwax __main__
 # A project that has the client `redis` alone, and the command elsewhere.
 ONLY_REDIS := $(BUILD)/only-redis
 $(ONLY_REDIS)/sealwax.sh:
@@ -199,6 +202,7 @@ test-ledger: ledger-agents $(ONLY_REDIS)/sealwax.sh
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
 	$(LEDGER)/bin/python tests/ledger/command.py rust=target/debug/sealwax python="$(LEDGER)/bin/python -m sealwax" \
+		python-valkey="$(ONLY_VALKEY)" \
 		npm="$(NODE_24) $(CONSUMER_MCP)/node_modules/sealwax/dist/esm/cli.js" npm-redis="sh $(ONLY_REDIS)/sealwax.sh" -- $(LEDGER_AGENTS)
 	$(call LEDGER_RUN,1,500,1)
 

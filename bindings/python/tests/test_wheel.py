@@ -34,6 +34,7 @@ def test_it_holds_what_it_should_and_nothing_else() -> None:
             *(str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.pyi")),
             "sealwax/py.typed",
             "sealwax/_ffi.py",
+            "sealwax/_command/commands.json",
             library,
             *(f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD")),
             *(f"{info}/licenses/LICENSE-{name}" for name in ("APACHE", "MIT")),
