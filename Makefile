@@ -188,10 +188,18 @@ LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) &
 	$(LEDGER)/bin/python tests/ledger/files.py $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/histories.py $1 $3 $(LEDGER_AGENTS)
 
-test-ledger: ledger-agents
+# A project that has the client `redis` alone, and the command elsewhere.
+ONLY_REDIS := $(BUILD)/only-redis
+$(ONLY_REDIS)/sealwax.sh:
+	mkdir -p $(@D)/node_modules
+	ln -sfn $(CONSUMER_MCP)/node_modules/redis $(@D)/node_modules/redis
+	echo 'cd $(@D) && exec $(CURDIR)/$(NODE_24) $(BUILD)/npm/consumer/node_modules/sealwax/dist/esm/cli.js "$$@"' > $@
+
+test-ledger: ledger-agents $(ONLY_REDIS)/sealwax.sh
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
-	$(LEDGER)/bin/python tests/ledger/command.py target/debug/sealwax $(LEDGER_AGENTS)
+	$(LEDGER)/bin/python tests/ledger/command.py rust=target/debug/sealwax python="$(LEDGER)/bin/python -m sealwax" \
+		npm="$(NODE_24) $(CONSUMER_MCP)/node_modules/sealwax/dist/esm/cli.js" npm-redis="sh $(ONLY_REDIS)/sealwax.sh" -- $(LEDGER_AGENTS)
 	$(call LEDGER_RUN,1,500,1)
 
 # The same for as long as is wished, and other commands each time.

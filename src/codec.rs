@@ -35,9 +35,9 @@ const DEFAULT_SESSION_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Codec(pub(crate) Arc<Inner>);
+pub struct Codec(Arc<Inner>);
 
-pub(crate) struct Inner {
+struct Inner {
     keys: Present,
     audience: String,
     limits: Limits,
@@ -170,12 +170,24 @@ pub struct CodecBuilder {
     ring: KeyRing,
     /// The file that the ring is from, to be watched.
     #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-    pub(crate) file: Option<crate::KeysFile>,
+    file: Option<crate::KeysFile>,
     audience: String,
     limits: Limits,
 }
 
 impl CodecBuilder {
+    /// Returns a builder of a codec that follows a file of keys.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] if the file cannot be read now, or holds no valid ring.
+    #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+    pub fn from_file(file: crate::KeysFile, audience: impl Into<String>) -> Result<Self, Error> {
+        let mut builder = Codec::builder(KeyRing::read(&file.path)?, audience);
+        builder.file = Some(file);
+        Ok(builder)
+    }
+
     /// Sets the limit of a payload in bytes: 4,096 by default, 1 MiB at most. Each request carries
     /// the payload both ways, so data that grows belongs in a store.
     #[must_use]
@@ -229,7 +241,9 @@ impl CodecBuilder {
         }));
         #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
         if let Some(file) = self.file {
-            file.watch(&codec)?;
+            file.watch(Arc::downgrade(&codec.0), |codec, ring| {
+                codec.keys.replace(ring)
+            })?;
         }
         Ok(codec)
     }

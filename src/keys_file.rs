@@ -11,8 +11,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use crate::codec::Inner;
-use crate::{Codec, CodecBuilder, Environment as _, Error, KeyRing, System};
+use crate::{Environment as _, Error, KeyRing, System};
 
 /// A file is larger than 16 keys and what may be said of them, or it is no file of keys.
 const MAX_LEN: usize = 1 << 16;
@@ -38,7 +37,7 @@ type OnRead = dyn Fn(&Path, &Result<KeyRing, Error>) + Send + Sync;
 /// ```
 #[derive(Clone)]
 pub struct KeysFile {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     every: Duration,
     on_read: Arc<OnRead>,
 }
@@ -72,27 +71,31 @@ impl KeysFile {
         self
     }
 
-    /// Begins the watch of a codec that has the file's keys.
-    pub(crate) fn watch(self, codec: &Codec) -> Result<(), Error> {
-        let codec = Arc::downgrade(&codec.0);
+    /// Begins the watch for a codec that has the file's keys: until it is dropped, `take` gives it other
+    /// ones, and returns whether they are.
+    pub(crate) fn watch<T: Send + Sync + 'static>(
+        self,
+        codec: Weak<T>,
+        take: fn(&T, KeyRing) -> bool,
+    ) -> Result<(), Error> {
         thread::Builder::new()
             .name("sealwax-keys".into())
-            .spawn(move || self.follow(&codec))
+            .spawn(move || self.follow(&codec, take))
             .map(drop)
             .map_err(|_| Error::argument("keys file: expected a thread to watch it, found none"))
     }
 
-    fn follow(&self, codec: &Weak<Inner>) {
+    fn follow<T>(&self, codec: &Weak<T>, take: fn(&T, KeyRing) -> bool) {
         let mut fault = None;
         loop {
             thread::sleep(self.every);
-            let Some(codec) = codec.upgrade().map(Codec) else {
+            let Some(codec) = codec.upgrade() else {
                 return;
             };
             let read = KeyRing::read(&self.path);
             let found = read.as_ref().err().map(Error::to_string);
             let is_news = match &read {
-                Ok(ring) => codec.set_keys(ring.clone()) || fault.is_some(),
+                Ok(ring) => take(&codec, ring.clone()) || fault.is_some(),
                 Err(_) => fault != found,
             };
             if is_news {
@@ -109,19 +112,6 @@ impl fmt::Debug for KeysFile {
             .field("path", &self.path)
             .field("every", &self.every)
             .finish_non_exhaustive()
-    }
-}
-
-impl CodecBuilder {
-    /// Returns a builder of a codec that follows a file of keys.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidKey`] if the file cannot be read now, or holds no valid ring.
-    pub fn from_file(file: KeysFile, audience: impl Into<String>) -> Result<Self, Error> {
-        let mut builder = Codec::builder(KeyRing::read(&file.path)?, audience);
-        builder.file = Some(file);
-        Ok(builder)
     }
 }
 

@@ -7,6 +7,8 @@ mod codec;
 mod context;
 mod environment;
 mod error;
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+mod from_system;
 mod handle;
 #[cfg(feature = "hazmat")]
 #[doc(hidden)]

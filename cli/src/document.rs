@@ -38,11 +38,11 @@ use std::collections::BTreeMap;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sealwax::Error;
 use sealwax_mcp::ledger::redis;
-use serde::Serializer;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use crate::run::{Answer, Request, Run, Step};
+use crate::run::Run;
+use crate::step::{Answer, Request, Step};
 
 /// Begins a run.
 ///
@@ -108,14 +108,6 @@ pub fn answer(answer: &str) -> Result<Answer, Error> {
 pub fn step(step: &Step) -> String {
     // Texts, numbers and structs of these always serialize.
     serde_json::to_string(step).unwrap_or_default()
-}
-
-pub(crate) fn base64<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&BASE64_STANDARD.encode(bytes))
-}
-
-pub(crate) fn text_of<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(text)
 }
 
 fn read(document: &str) -> Result<Value, Error> {

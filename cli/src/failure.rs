@@ -5,7 +5,7 @@ use std::fmt::Display;
 use sealwax::Error;
 use sealwax::report::{moment, told};
 
-use crate::run::Answer;
+use crate::step::Answer;
 
 /// A token, an id or a handle is refused, or a store is not fit to be a ledger.
 const REFUSED: u8 = 1;

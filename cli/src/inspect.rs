@@ -4,7 +4,8 @@ use sealwax::report::Report;
 use sealwax::{Inspected, inspect};
 
 use crate::failure::Failure;
-use crate::run::{Done, Input, Stop};
+use crate::input::{Input, Stop};
+use crate::step::Done;
 use crate::tokens::given_ring;
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Done, Stop> {

@@ -4,9 +4,10 @@ use sealwax::{Key, KeyId};
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::input::{Input, Stop};
 use crate::key_file::KeyFile;
 use crate::options::wrong;
-use crate::run::{Answer, Ask, Done, Input, Stop, Write};
+use crate::step::{Answer, Ask, Done, Write};
 
 /// What Prometheus is asked: docs/operating.md has the metric.
 const QUERY: &str =

@@ -9,8 +9,9 @@ use sealwax_mcp::ledger::redis::{self, Next, Redis};
 use sealwax_mcp::ledger::{Command, Fitness, Namespace, Opened, RecordKind, Reply, sqlite};
 
 use crate::failure::Failure;
+use crate::input::{Input, Stop};
 use crate::options::wrong;
-use crate::run::{Answer, Ask, Done, Input, Stop};
+use crate::step::{Answer, Ask, Done};
 
 const EXPECTED_URL: &str = "expected redis://HOST, rediss://HOST or sqlite:PATH";
 

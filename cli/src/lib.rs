@@ -10,15 +10,18 @@
 pub mod document;
 mod duration;
 mod failure;
+mod input;
 mod inspect;
 mod key_file;
 mod keys;
 mod ledger;
 mod options;
 mod run;
+mod step;
 mod tokens;
 
-pub use run::{Answer, Ask, Done, Request, Run, Step, Write};
+pub use run::Run;
+pub use step::{Answer, Ask, Done, Request, Step, Write};
 
 /// The commands, their options and their help: what programs build their parsers from.
 pub const COMMANDS: &str = include_str!("../commands.json");

@@ -12,8 +12,9 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
+use crate::input::{Input, Stop};
 use crate::options::wrong;
-use crate::run::{Answer, Ask, Done, Input, Stop};
+use crate::step::{Answer, Ask, Done};
 
 /// The largest skew, in seconds.
 const MOST_SKEW: u64 = 300;
@@ -272,14 +273,16 @@ pub(crate) fn given_ring(input: &Input<'_>) -> Result<Option<KeyRing>, Stop> {
         ring.map(Some)
             .map_err(|error| Failure::from(error).found_in(place).into())
     };
-    let (file, place) = match (
-        input.options().text("key-file"),
-        input.variable("SEALWAX_KEYS_FILE"),
-    ) {
-        (Some(file), _) => (file, format!("--key-file {file}")),
-        (None, Some(file)) => (file, format!("SEALWAX_KEYS_FILE {file}")),
-        (None, None) => {
-            let keys = input.variable("SEALWAX_KEYS");
+    let keys = input.variable("SEALWAX_KEYS");
+    let file = input.variable("SEALWAX_KEYS_FILE");
+    let (file, place) = match (input.options().text("key-file"), file, keys) {
+        (Some(file), ..) => (file, format!("--key-file {file}")),
+        (None, Some(_), Some(_)) => {
+            let why = "SEALWAX_KEYS_FILE, SEALWAX_KEYS: expected one of them, found both";
+            return Err(Error::InvalidKey(why.into()).into());
+        }
+        (None, Some(file), None) => (file, format!("SEALWAX_KEYS_FILE {file}")),
+        (None, None, keys) => {
             return keys.map_or(Ok(None), |text| in_ring(text, "SEALWAX_KEYS"));
         }
     };

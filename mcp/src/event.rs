@@ -146,11 +146,3 @@ impl Context {
         });
     }
 }
-
-/// Returns the id of the key that a text names.
-pub(super) fn key_id(text: &str) -> Option<KeyId> {
-    match inspect(text) {
-        Ok(Inspected::Token { key_id, .. } | Inspected::SessionId { key_id, .. }) => Some(key_id),
-        _ => None,
-    }
-}

@@ -24,6 +24,15 @@ pub enum Level {
 }
 
 impl Level {
+    /// Returns the name, as logs write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warn => "WARN",
+            Self::Error => "ERROR",
+        }
+    }
+
     fn of(code: &str) -> Self {
         match code {
             "invalid_argument"
@@ -160,6 +169,14 @@ impl Fault<'_> {
     }
 }
 
+impl<'c> Refused<'c> {
+    /// Returns the entry for a mistake that belongs to no guard, by the time in Unix milliseconds.
+    #[must_use]
+    pub fn of(code: &'c str, fault: Fault<'_>, now_ms: u64) -> Self {
+        fault.entry(code, Level::of(code), now_ms)
+    }
+}
+
 impl Guard {
     /// Returns the entry for a mistake that the adapter found by itself: its log writes no other ones.
     ///
@@ -179,7 +196,7 @@ impl Guard {
     /// ```
     #[must_use]
     pub fn report<'c>(&self, code: &'c str, fault: Fault<'_>) -> Refused<'c> {
-        fault.entry(code, Level::of(code), self.now_ms())
+        Refused::of(code, fault, self.now_ms())
     }
 }
 

@@ -7,19 +7,21 @@ import { gzipSync } from 'node:zlib';
 import { CONSUMER, INSTALLED, MCP, manifest } from './consumer.mjs';
 
 // Each source file, compiled in both systems; the command and the entry for Workers as ESM only.
-const MODULES = readdirSync(new URL('../src', import.meta.url), { recursive: true })
-  .filter((path) => /(?<!\.d)\.ts$/.test(path) && !['cli.ts', 'workerd.ts'].includes(path))
+const ALL = readdirSync(new URL('../src', import.meta.url), { recursive: true })
+  .filter((path) => /(?<!\.d)\.ts$/.test(path))
   .map((path) => path.slice(0, -'.ts'.length));
+const ESM = ALL.filter((name) => /^(cli|workerd)\b/.test(name));
+const MODULES = ALL.filter((name) => !ESM.includes(name));
 const GENERATED = ['embedded.js', 'raw.js'];
 
 test('the tarball holds what it should and nothing else', () => {
   const compiled = MODULES.flatMap((name) => [`${name}.d.ts`, `${name}.js`]);
   const cjs = [...compiled, ...GENERATED, 'package.json'];
-  const esm = [...compiled, ...GENERATED];
-  for (const name of ['cli', 'workerd']) esm.push(`${name}.d.ts`, `${name}.js`);
+  const esm = [...compiled, ...GENERATED, 'command.js'];
+  for (const name of ESM) esm.push(`${name}.d.ts`, `${name}.js`);
   const expected = [
     ...['LICENSE-APACHE', 'LICENSE-MIT', 'THIRD-PARTY-NOTICES', 'README.md', 'package.json'],
-    'dist/sealwax.wasm',
+    ...['dist/sealwax.wasm', 'dist/command.wasm', 'dist/commands.json'],
     ...cjs.map((file) => `dist/cjs/${file}`),
     ...esm.map((file) => `dist/esm/${file}`),
   ];
@@ -32,7 +34,7 @@ test('the tarball holds what it should and nothing else', () => {
 
 test('the notices name every crate of the module', () => {
   const command =
-    'tree --edges normal --prefix none --package sealwax-wasm --target wasm32-unknown-unknown';
+    'tree --edges normal --prefix none --package sealwax-wasm --package sealwax-wasm-command --target wasm32-unknown-unknown';
   const tree = execFileSync('cargo', [...command.split(' '), '--format', '{p}'], {
     encoding: 'utf8',
   });
@@ -55,7 +57,7 @@ test('it depends on nothing at run time', () => {
   );
 });
 
-test('the SDK that the tests have is the least that is allowed', () => {
+test('the peers that the tests have are the least that are allowed', () => {
   const tested = (name) =>
     JSON.parse(readFileSync(`${MCP}node_modules/${name}/package.json`, 'utf8')).version;
   for (const [name, range] of Object.entries(manifest.peerDependencies)) {
@@ -79,12 +81,13 @@ test('Node 18 is told that it is too old', () => {
 /** What connects a client, and imports it then. */
 const TESTING = /\/testing\.js$/;
 
-test('nothing of it imports the SDK at run time, and sealwax/mcp starts no module', () => {
+test('only sealwax/otel imports a peer at run time, and sealwax/mcp starts no module', () => {
   for (const file of readdirSync(`${INSTALLED}dist`, { recursive: true })) {
     if (!file.endsWith('.js') || TESTING.test(file)) continue;
     const source = readFileSync(`${INSTALLED}dist/${file}`, 'utf8');
     // Not in a comment, where examples do.
-    assert.doesNotMatch(source, /^(?! *\*).*(from|import|require\() ?["']@/m, file);
+    const imported = /^(?! *\*).*(from|import|require\() ?["']@/m.test(source);
+    assert.equal(imported, /^(cjs|esm).otel\.js$/.test(file), file);
     if (!file.includes('mcp/')) continue;
     assert.doesNotMatch(source, /["']\.\.\/(index|slim|workerd|embedded)\.js["']/, file);
   }
@@ -96,6 +99,10 @@ test('the module is within its budget', (t) => {
   t.diagnostic(`${module.length} bytes, ${compressed} compressed`);
   assert.ok(module.length < 340_000, `${module.length} bytes`);
   assert.ok(compressed < 151_000, `${compressed} bytes compressed`);
+  // Of the command, which is no part of any bundle.
+  const command = readFileSync(`${INSTALLED}dist/command.wasm`).length;
+  t.diagnostic(`${command} bytes of the command`);
+  assert.ok(command < 300_000, `${command} bytes`);
 });
 
 test('the declarations name every code of the core', () => {

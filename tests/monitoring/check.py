@@ -27,7 +27,7 @@ from sealwax.otel import instruments
 ROOT = Path(__file__).resolve().parents[2]
 MONITORING = ROOT / "docs" / "monitoring"
 #: What Prometheus adds.
-FROM_PROMETHEUS = {"job", "instance", "le"}
+FROM_PROMETHEUS = {"__name__", "job", "instance", "le"}
 #: A name of a label, in a matcher, a list, a legend or an annotation; every other name with our prefix is a metric's.
 LABEL = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)\s*\"|\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}")
 LISTS = re.compile(r"(?:by|on|group_left|label_values)\s*\(([^()]*)\)")
@@ -46,6 +46,8 @@ def emitted() -> set[str]:
 
 def named(text: str) -> set[str]:
     """Return the names of metrics and labels in an expression, a legend or an annotation."""
+    # Node's exporter leaves out the unit.
+    text = text.replace("(_seconds)?", "_seconds")
     labels = {name for found in LABEL.findall(text) for name in found if name}
     lists = {name.strip() for found in LISTS.findall(text) for name in found.split(",") if name.strip()}
     return labels | lists | set(OURS.findall(text))

@@ -21,7 +21,7 @@ ALWAYS = {"LICENSE-APACHE", "LICENSE-MIT", "README.md"}
 PAPERS = {
     CORE: ALWAYS - {"README.md"} | {"src/README.md", "CHANGELOG.md", "SECURITY.md", "SPEC.md"},
     MCP: ALWAYS,
-    CLI: ALWAYS,
+    CLI: ALWAYS | {"commands.json"},
     RMCP: ALWAYS,
 }
 SOURCES = {CORE: ["src"], MCP: ["src"], CLI: ["src"], RMCP: ["src", "examples", "tests/common", "tests/official"]}

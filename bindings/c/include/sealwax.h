@@ -14,9 +14,9 @@
 //   asks for it. Sealing and minting give a new result with each call, which may differ in size; the
 //   limits below always suffice.
 // - The caller owns the objects made by _new, _generate, _from_secret, _parse, _read, _from_env, _open
-//   and the functions that begin an exchange or a dialogue, and frees them with _free, in any order.
-//   Threads may share all objects but exchanges, dialogues and memories until they are freed. They are
-//   immutable, except for the keys of a codec.
+//   and the functions that begin an exchange, a dialogue or a command, and frees them with _free, in
+//   any order. Threads may share all objects but exchanges, dialogues, commands and memories until they
+//   are freed. They are immutable, except for the keys of a codec.
 // - Structs never change within an ABI version: additions come as new functions.
 // - Sizes are in bytes, characters are ASCII, and times are Unix times in the unit given.
 // - No bug in sealwax aborts the process, and keys are wiped when they are freed. The library has
@@ -164,6 +164,9 @@
 
 // Seals and opens the tokens of one service: a key ring, an audience and limits.
 typedef struct sealwax_codec sealwax_codec;
+
+// One run of the command. Unlike other objects it is mutable, so only one thread may use it at a time.
+typedef struct sealwax_command sealwax_command;
 
 // The dialogue about one command. Unlike other objects it is mutable, so only one thread may use it
 // at a time.
@@ -1152,6 +1155,30 @@ sealwax_status sealwax_answer(const char *profile,
                               size_t cap,
                               size_t *len,
                               struct sealwax_error *error);
+
+// Begins a run of the command `sealwax`, and returns what to do next, both as cli/src/document.rs specifies: it may change
+// in any release. The run owns the text: it is valid until the next call with that run, or until it is freed.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for another document.
+sealwax_status sealwax_command_begin(const char *request,
+                                     size_t request_len,
+                                     struct sealwax_command **command,
+                                     const char **next,
+                                     size_t *next_len,
+                                     struct sealwax_error *error);
+
+// Reports the answer to the last step, and returns what to do next.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for another document.
+sealwax_status sealwax_command_on(struct sealwax_command *command,
+                                  const char *answer,
+                                  size_t answer_len,
+                                  const char **next,
+                                  size_t *next_len,
+                                  struct sealwax_error *error);
+
+// Frees a run; NULL is allowed.
+void sealwax_command_free(struct sealwax_command *command);
 
 // Makes a clock that stands at `now_ms`, in Unix milliseconds.
 sealwax_status sealwax_test_clock_new(uint64_t now_ms,

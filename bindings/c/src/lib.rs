@@ -39,4 +39,6 @@ mod redis;
 mod inspect;
 mod request;
 
+mod command;
+
 mod testing;

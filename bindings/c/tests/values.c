@@ -242,7 +242,8 @@ static void reports(void) {
         SEALWAX_OK);
   CHECK(is(found,
            "{\"what\":\"session-id\",\"key_id\":\"a8ca0d4a\",\"in_ring\":null,"
-           "\"created_at_ms\":1780010170752,\"length\":64}"));
+           "\"created_at_ms\":1780010170752,\"ledger_end\":{\"kind\":\"session\","
+           "\"id\":\"019e70dfb980a9cf91e80102b1d9f528\"},\"length\":64}"));
   CHECK(sealwax_report_json(RING, own, out, sizeof out, &found.len, NULL) == SEALWAX_OK);
   CHECK(is(found, "{\"what\":\"key\",\"key_id\":\"a8ca0d4a\",\"in_ring\":true,\"length\":53}"));
   CHECK(sealwax_report_words(token, token_len, own, UINT64_MAX, NULL, 0, &found.len, NULL) ==
@@ -252,6 +253,25 @@ static void reports(void) {
         SEALWAX_MALFORMED);
   CHECK(sealwax_report_json(RING, own, out, sizeof out, NULL, NULL) == SEALWAX_NULL_POINTER);
   sealwax_ring_free(own);
+}
+
+static void commands(void) {
+  sealwax_command *command = NULL;
+  slice next = {NULL, 0};
+  CHECK(sealwax_command_begin(
+            TEXT("{\"program\":\"p\",\"command\":\"inspect\",\"now\":0}"), &command,
+            (const char **)&next.data, &next.len, NULL) == SEALWAX_OK);
+  CHECK(is(next, "{\"stdin\":\"the text to inspect\"}"));
+  CHECK(sealwax_command_on(command, TEXT("{\"bytes\":\"*\"}"), (const char **)&next.data, &next.len,
+                           NULL) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_command_on(command, TEXT("{\"bytes\":\"\"}"), (const char **)&next.data, &next.len,
+                           NULL) == SEALWAX_OK);
+  CHECK(is(next,
+           "{\"status\":1,\"stderr\":\"sealwax: malformed: expected a sealed token, a session id, a "
+           "handle or a key text\"}"));
+  sealwax_command_free(command);
+  CHECK(sealwax_command_begin(TEXT("{}"), &command, (const char **)&next.data, &next.len, NULL) ==
+        SEALWAX_INVALID_ARGUMENT);
 }
 
 static void requests_tell_their_tokens_and_their_principal(void) {
@@ -309,6 +329,7 @@ int main(void) {
                         TEST(answers),
                         TEST(inspecting),
                         TEST(reports),
+                        TEST(commands),
                         TEST(requests_tell_their_tokens_and_their_principal),
                         TEST(contexts_by_named_arguments)};
   return RUN(tests, "the ABI's values");

@@ -26,6 +26,10 @@ pub struct Run(sealwax_cli::Run);
 #[wasm_bindgen]
 impl Run {
     /// Begins it.
+    ///
+    /// # Errors
+    ///
+    /// For another document.
     #[wasm_bindgen(constructor)]
     pub fn new(request: &str) -> Result<Self, JsError> {
         Ok(Self(document::begin(request)?))
@@ -38,6 +42,10 @@ impl Run {
     }
 
     /// Takes the answer to the last step.
+    ///
+    /// # Errors
+    ///
+    /// For another document.
     pub fn answer(&mut self, answer: &str) -> Result<(), JsError> {
         self.0.answer(document::answer(answer)?);
         Ok(())

@@ -92,7 +92,8 @@ export class Engine {
 
   #transport(message: string, initialize?: string): Exchange {
     const guard = entered(this.#raw, WIDE);
-    return new Exchange(guard.transport(shared.give(message, initialize)));
+    const begun = guard.transport(shared.give(message, initialize));
+    return new Exchange(begun, undefined, this.#events);
   }
 
   /** Returns the entry of the log for a mistake that this side found. */
@@ -118,13 +119,16 @@ export class Exchange {
   #number: number;
   readonly #member: string | undefined;
   readonly #events: boolean;
+  /** When the handler's result or operation came, if events are wanted; the message came before. */
+  began: number | undefined;
 
   /** @internal */
-  constructor(begun: number, member?: string, events = false) {
+  constructor(begun: number, member?: string, events = false, began?: number) {
     const length = shared.left(begun);
     this.#number = shared.readNumber();
     this.#member = member;
     this.#events = events;
+    this.began = began;
     this.first = this.#step(length, 4);
   }
 
@@ -134,6 +138,7 @@ export class Exchange {
 
   /** Reports the outcome of a step and returns the next step. `value` is JSON. */
   on(event: Event, value?: string): Step {
+    if ('result' in event) this.began = this.#now();
     const document = JSON.stringify(event);
     const number = this.#live(WIDE);
     return this.#step(inside().exchangeOn(number, shared.give(document, value)));
@@ -149,6 +154,7 @@ export class Exchange {
 
   /** Reports the result of a handler and returns the next step. */
   result(result: Readonly<Record<string, unknown>>): Step {
+    this.began = this.#now();
     const { resultType, cacheScope, ttlMs } = result;
     const token = this.#member === undefined ? undefined : result[this.#member];
     const members = [resultType, cacheScope, token].map(clientValue);
@@ -159,10 +165,11 @@ export class Exchange {
 
   /** Begins a separate exchange for an operation on a handle. `value` is its state as JSON. */
   handle(op: HandleOp, value?: string): Exchange {
+    const began = this.#now();
     const document = JSON.stringify(op);
     const number = this.#live(WIDE);
     const given = shared.give(document, value && shared.cut(value));
-    return new Exchange(inside().exchangeHandle(number, given));
+    return new Exchange(inside().exchangeHandle(number, given), undefined, this.#events, began);
   }
 
   /** Seals a state, as JSON, and returns the token. */
@@ -202,6 +209,10 @@ export class Exchange {
     return JSON.parse(this.#call('', 4));
   }
 
+  #now(): number | undefined {
+    return this.#events ? performance.now() : undefined;
+  }
+
   /** Returns the number to call the module with now. */
   #live(room?: number): number {
     if (this.#number >= 0) return entered(this.#number, room);
@@ -215,7 +226,8 @@ export class Exchange {
     if (kind === 0) return JSON.parse(text as string);
     const events = this.#events && text !== undefined ? this.#happened() : undefined;
     // What is left of the time limit is for wrappers.
-    if (kind < 3) return { step: 'deliver', opened: text, report: this.#member, withinMs: 0, events };
+    if (kind < 3)
+      return { step: 'deliver', opened: text, report: this.#member, withinMs: 0, events };
     const result = text === undefined ? text : { [this.#member as string]: text };
     return { step: 'respond', result, events };
   }

@@ -21,10 +21,11 @@ import {
 
 test('arguments that cannot be bound are refused before the handler, and the log says whose', async () => {
   let ran = 0;
-  const events = [];
+  const [events, lines] = [[], []];
   const guard = guardOf({
     principal: () => ({ subject: 'alice' }),
     onRefused: (event) => events.push(event),
+    logger: { warn: (line) => lines.push(line) },
   });
   const factory = factoryOf(
     {
@@ -40,7 +41,7 @@ test('arguments that cannot be bound are refused before the handler, and the log
     const sent = modern(1, 'tools/call', { name: 'transfer', arguments: unsafe, ...more });
     const { messages } = await overHttp(factory, ...sent);
     assert.deepEqual(messages[0].error, { code: -32602, message: 'Invalid params' });
-    const { code, kind, method, target, principal, message } = events.pop();
+    const { code, kind, method, target, principal } = events.pop();
     assert.deepEqual(
       { code, kind, method, target, principal },
       {
@@ -48,7 +49,9 @@ test('arguments that cannot be bound are refused before the handler, and the log
         ...{ target: 'transfer', principal: { subject: 'alice' } },
       },
     );
-    assert.match(message, /^"tools\/call" "transfer": /);
+    const told =
+      /^sealwax: invalid_request kind=request-state method="tools\/call" target="transfer" /;
+    assert.match(lines.pop(), told);
   }
   assert.equal(ran, 0);
 });

@@ -163,7 +163,7 @@ test('single use: a state is good once, everything else until it is ended', asyn
     assert.deepEqual(result, refused);
     const event = events.find(({ code }) => code);
     assert.equal(event.code, 'not_accepted');
-    assert.match(event.tokenId, /^[0-9a-f]{32}$/);
+    assert.match(event.id, /^[0-9a-f]{32}$/);
     assert.ok(!JSON.stringify(events).includes(requestState));
 
     const cursor = (await alice.send('resources/list', {})).result.nextCursor;

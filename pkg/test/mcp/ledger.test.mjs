@@ -79,8 +79,8 @@ for (const [engine, shared] of Object.entries(engines)) {
       assert.equal(told(await there.call('ask', { id: 7 }, { requestState })).asked, 7);
       for (const [server, client] of [[other, there]]) {
         const again = () => client.call('ask', { id: 7 }, { requestState });
-        const { code, tokenId, answer: given } = await refused(server, again);
-        assert.deepEqual([code, tokenId?.length], ['used', 32]);
+        const { code, id, answer: given } = await refused(server, again);
+        assert.deepEqual([code, id?.length], ['used', 32]);
         assert.deepEqual(given.error, answer('request-state').error);
       }
     });

@@ -141,7 +141,7 @@ for (const transport of ['http', 'stdio']) {
             assert.equal(event.kind, system.kind);
             assert.equal(event.principal.subject, client === mallory ? 'mallory' : 'alice');
             if (/^(principal|unauth|unknown|exp)/.test(code) && !short) {
-              assert.match(event.tokenId, /^[0-9a-f]{32}$/);
+              assert.match(event.id, /^[0-9a-f]{32}$/);
             }
             if (token !== '') assert.ok(!JSON.stringify(events).includes(token), 'a token is told');
             const since = events.slice(events.indexOf(event));

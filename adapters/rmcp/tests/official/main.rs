@@ -24,5 +24,6 @@ mod session_refusals;
 mod session_server;
 mod streams;
 mod streams_sep_1359;
+mod support_case;
 #[cfg(feature = "testing")]
 mod testing;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from threading import Lock
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _json
@@ -198,27 +199,35 @@ class Guard(Opaque):
         self, document: Transport, initialize: bytes | None = None
     ) -> tuple[Exchange, Step]:
         """Begin the exchange of a message around HTTP or stdio."""
-        return _begun(lib.sealwax_guard_transport, self._guard, document, *pair(initialize))
+        begun = _begun(lib.sealwax_guard_transport, self._guard, document, *pair(initialize))
+        begun[0]._events = self._events
+        return begun
 
 
 class Exchange(Opaque):
     """One message, from its arrival to its answer. Threads may share it until it is freed."""
 
-    __slots__ = ("_events", "_exchange", "_lock")
+    __slots__ = ("_events", "_exchange", "_lock", "began")
 
     def __init__(self, exchange: Any, events: bool = False) -> None:
         """Take ownership of the C object; a guard makes exchanges."""
         self._exchange, self._events = exchange, events
+        #: When the handler's result or operation came, if events are wanted, in nanoseconds.
+        self.began = 0
         # A text is valid until the next call on the exchange, and cffi releases the GIL.
         self._lock = Lock()
 
     def on(self, event: Event, value: bytes | None = None) -> Step:
         """Report the outcome of the last step; return the next step."""
+        if self._events and "result" in event:
+            self.began = perf_counter_ns()
         written = _write(event)
         return _read(self._text(lib.sealwax_exchange_on, written, len(written), *pair(value)))
 
     def result(self, result: Mapping[str, Any], fields: TokenFields | None) -> Step:
         """Report the result of a delivered message; return the next step."""
+        if self._events:
+            self.began = perf_counter_ns()
         member = None if fields is None else fields.result
         token = None if member is None else result.get(member)
         out_params = _new_out_params()
@@ -266,8 +275,11 @@ class Exchange(Opaque):
 
     def handle(self, operation: HandleOp, value: bytes | None = None) -> tuple[Exchange, Step]:
         """Begin the exchange of one operation on a handle."""
+        began = perf_counter_ns() if self._events else 0
         with self._lock:
-            return _begun(lib.sealwax_exchange_handle, self._living(), operation, *pair(value))
+            begun = _begun(lib.sealwax_exchange_handle, self._living(), operation, *pair(value))
+        begun[0].began = began
+        return begun
 
     def free(self) -> None:
         """Free it; this cancels it at any step."""

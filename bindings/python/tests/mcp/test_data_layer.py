@@ -378,7 +378,7 @@ async def test_what_accepts_is_asked_and_told() -> None:
         # The server's own trouble does not make a client throw its session away.
         assert await call(of.client, "peek", session) == INTERNAL
         assert of.codes == ["not_accepted", "accept_unavailable"]
-        assert [refusal.token_id for refusal in of.refusals] == [ulid, ulid]
+        assert [refusal.id for refusal in of.refusals] == [ulid, ulid]
         assert "error" not in await ask(of.client, "sessions/delete", session)
         assert told == [asked[0]]
         first = asked[0]

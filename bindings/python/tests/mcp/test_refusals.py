@@ -116,7 +116,7 @@ async def test_over_http(system: str, revision: str) -> None:
                     assert refusal.principal == wire.principal("alice")
                 if carrier.kind != "handle":
                     assert all(
-                        refusal.token_id is not None
+                        refusal.id is not None
                         for name, refusal in zip(order, refusals, strict=True)
                         if name not in ("too large", "no token", "empty")
                     )

@@ -227,7 +227,8 @@ export class Call {
 
   #assertState(): void {
     if (this.#fields?.kind === 'request-state') return;
-    throw invalidArgument('requestState: expected a request that carries one, found another');
+    const found = JSON.stringify(this.#message.method.slice(0, 64));
+    throw invalidArgument(`requestState: expected a request that carries one, found ${found}`);
   }
 
   /** The data-layer session, if there is one and the handler may see it. */

@@ -1,8 +1,9 @@
 /** Messages around HTTP and stdio, before the SDK reads them. */
 
 import type { RequestId } from '@modelcontextprotocol/server';
+import { tokenFields } from '../../context.js';
 import type { TransportMessage } from '../../documents.js';
-import { type ClientValue, clientValue, type Engine, type Exchange } from '../engine.js';
+import { type ClientValue, clientValue, type Engine, type Exchange, isText } from '../engine.js';
 import { PROTOCOL_VERSION } from '../metadata.js';
 
 export type Message = Readonly<Record<string, unknown>>;
@@ -53,8 +54,12 @@ export function begun(
 ): Exchange {
   if (isTooDeep(came)) return engine.unreadable();
   const { method, params } = Object(message);
+  const { target: member } = (isText(method) && tokenFields(method)) || {};
+  const target = clientValue(member && Object(params)[member]);
   const document = {
     method: typeof method === 'string' ? method : undefined,
+    // For the log.
+    target: target === true ? undefined : target,
     notification: isMessage(message) && method !== undefined && !isRequest(message),
     ...more,
   };

@@ -4,10 +4,12 @@ import { Codec } from 'sealwax';
 import { Guard, MemoryLedger } from 'sealwax/mcp';
 import { ClientSessions } from 'sealwax/mcp/client';
 import { sessionStreams } from 'sealwax/mcp/stdio';
+import { instruments } from 'sealwax/otel';
 import { TestClock, testCodec, testLedger, testPrincipal } from 'sealwax/testing';
 
 const codec = new Codec({ keys: '', audience: 'a' });
-const guard: Guard = new Guard({ codec, principal: 'anonymous', ledger: new MemoryLedger() });
+const ledger = new MemoryLedger();
+const guard: Guard = new Guard({ codec, principal: 'anonymous', ledger, ...instruments() });
 export const sessions: ClientSessions = new ClientSessions();
 export const [stdin, stdout] = sessionStreams(guard, { ttl: 60 });
 

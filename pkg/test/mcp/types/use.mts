@@ -3,6 +3,7 @@
 import { type CallToolResult, Client } from '@modelcontextprotocol/client';
 import { createMcpHandler, inputRequired, McpServer, Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { metrics } from '@opentelemetry/api';
 import { Redis as Upstash } from '@upstash/redis';
 import Database from 'better-sqlite3';
 import { Cluster, Redis } from 'ioredis';
@@ -15,9 +16,11 @@ import {
   type Command,
   type FetchHandler,
   Guard,
+  type GuardEvent,
   type Ledger,
   type LedgerOptions,
   LedgerUnfit,
+  type Logger,
   MemoryLedger,
   type Negotiated,
   principalFromAuthInfo,
@@ -30,6 +33,7 @@ import {
 } from 'sealwax/mcp';
 import { ClientSessions, type SessionStore, sessionFetch } from 'sealwax/mcp/client';
 import { sessionStreams } from 'sealwax/mcp/stdio';
+import { instruments } from 'sealwax/otel';
 
 const codec = new Codec({ keys: '', audience: 'a' });
 const store: Accept = {
@@ -41,14 +45,19 @@ const guard = new Guard({
   codec,
   principal: async (ctx: RequestContext): Promise<Principal> =>
     principalFromClaims({ sub: ctx.http?.req?.headers.get('x-user'), iss: ctx.sessionId }),
-  onRefused: async ({ code, tokenId, principal }: Refused) => console.log(code, tokenId, principal),
+  onRefused: async ({ code, id, principal }: Refused) => console.log(code, id, principal),
+  onEvent: ({ event, kind, keyId, age, micros }: GuardEvent) =>
+    console.log(event, kind, keyId ?? 'none', age ?? 0, micros),
   logger: console,
   accept: store,
   timeLimit: 0.5,
   requestStateTtl: 60,
   only: { delete_note: ['id'] },
 });
-new Guard({ codec, principal: principalFromAuthInfo });
+new Guard({ codec, principal: principalFromAuthInfo, ...instruments() });
+const { onRefused } = instruments({ meter: metrics.getMeter('sealwax'), onEvent: console.log });
+const logger: Logger = { warn: (line: string, fields: object) => console.log(line, fields) };
+new Guard({ codec, principal: 'anonymous', onRefused, logger });
 
 const ledgerOptions: LedgerOptions = {
   label: 'a',

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from ... import token_fields
 from ..._engine import client_value
 from .._caller import Caller
 from .._engines import document
@@ -51,6 +52,10 @@ class TransportExchange:
             facts["notification"] = said.get("id") is None
         #: The id of a request.
         self.identity = None if method is None else said.get("id")
+        fields = token_fields(known_method) if (known_method := facts.get("method")) else None
+        if fields and fields.target and isinstance(params, dict):
+            target = client_value(params.get(fields.target))
+            facts["target"] = None if target is True else target
         nobodys: Any = None
         ctx = ServerRequestContext[Any, Any](
             session=nobodys,
