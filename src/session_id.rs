@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::format::session_id;
 use crate::format::ulid::Ulid;
-use crate::{Error, View};
+use crate::{Error, KeyId, View};
 
 /// A session id that this service issued to this principal: minted, or verified.
 ///
@@ -15,6 +15,7 @@ use crate::{Error, View};
 pub struct SessionId {
     text: String,
     ulid: Ulid,
+    key_id: KeyId,
     needs_reseal: bool,
 }
 
@@ -33,6 +34,7 @@ impl View {
         Ok(SessionId {
             text: session_id::mint(self.holder(), ulid),
             ulid,
+            key_id: self.holder().sealing().0.id(),
             needs_reseal: false,
         })
     }
@@ -49,10 +51,11 @@ impl View {
     ) -> Result<SessionId, Error> {
         let max_age = max_age.map(|age| age.as_secs());
         let clock = self.codec().clock();
-        let (ulid, at) = session_id::verify(self.holder(), text, &clock, max_age)?;
+        let (ulid, key_id, at) = session_id::verify(self.holder(), text, &clock, max_age)?;
         Ok(SessionId {
             text: text.into(),
             ulid,
+            key_id,
             needs_reseal: at > 0,
         })
     }
@@ -82,6 +85,12 @@ impl SessionId {
     #[must_use]
     pub fn ulid(&self) -> &[u8; 16] {
         &self.ulid.0
+    }
+
+    /// Returns the id of the key that made it.
+    #[must_use]
+    pub fn key_id(&self) -> KeyId {
+        self.key_id
     }
 
     /// Returns whether an older key made it. The id never changes while the session lives, so that

@@ -8,6 +8,7 @@ use crate::admission::Token;
 use crate::context::Context;
 use crate::ledger::Check;
 use crate::log::short;
+use crate::method::is_custom;
 use crate::step::Item;
 use crate::text::hex;
 use sealwax::{Inspected, KeyId, Principal, SessionMetadata, inspect};
@@ -30,6 +31,9 @@ pub struct TokenEvent {
     pub age: Option<u64>,
     /// The method of the message.
     pub method: Option<Arc<str>>,
+    /// Whether the method is none of the protocol's: a client may have made it up, so that a metric must
+    /// not grow by its name.
+    pub custom_method: bool,
     /// The target of the request.
     pub target: Option<Arc<str>>,
     /// The caller.
@@ -135,17 +139,10 @@ impl Context {
             key_id,
             id,
             age,
+            custom_method: self.method.as_deref().is_some_and(is_custom),
             method: named(&self.method),
             target: named(&self.target),
             principal: self.principal(),
         });
-    }
-}
-
-/// Returns the id of the key that a text names.
-pub(super) fn key_id(text: &str) -> Option<KeyId> {
-    match inspect(text) {
-        Ok(Inspected::Token { key_id, .. } | Inspected::SessionId { key_id, .. }) => Some(key_id),
-        _ => None,
     }
 }

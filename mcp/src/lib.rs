@@ -113,6 +113,7 @@ mod input;
 pub mod ledger;
 mod log;
 mod members;
+mod method;
 mod patch;
 mod pending;
 mod reason;

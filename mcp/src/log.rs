@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use crate::answer::FIELD_LIMIT;
 use crate::guard::Guard;
+use crate::members::is_false;
+use crate::method::is_custom;
 use crate::step::Item;
 use crate::text::rfc3339;
 use sealwax::Principal;
@@ -22,6 +24,15 @@ pub enum Level {
 }
 
 impl Level {
+    /// Returns the name, as logs write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warn => "WARN",
+            Self::Error => "ERROR",
+        }
+    }
+
     fn of(code: &str) -> Self {
         match code {
             "invalid_argument"
@@ -52,6 +63,10 @@ pub struct Refused<'a> {
     /// The method of the message, as the client named it; `None` if it is over 1,024 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
+    /// Whether the method is none of the protocol's: a client may have made it up, so that a metric must
+    /// not grow by its name.
+    #[serde(rename = "customMethod", skip_serializing_if = "is_false")]
+    pub custom_method: bool,
     /// The target of the request, as the client named it: a tool, a prompt or a resource; `None` if it
     /// is over 1,024 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,6 +133,7 @@ impl Fault<'_> {
             code,
             item: self.item,
             method: owned(short(self.method)),
+            custom_method: self.method.is_some_and(is_custom),
             target: owned(short(self.target)),
             issuer: owned(named.and_then(|named| named.issuer)),
             client: owned(named.and_then(|named| named.client)),
@@ -153,6 +169,14 @@ impl Fault<'_> {
     }
 }
 
+impl<'c> Refused<'c> {
+    /// Returns the entry for a mistake that belongs to no guard, by the time in Unix milliseconds.
+    #[must_use]
+    pub fn of(code: &'c str, fault: Fault<'_>, now_ms: u64) -> Self {
+        fault.entry(code, Level::of(code), now_ms)
+    }
+}
+
 impl Guard {
     /// Returns the entry for a mistake that the adapter found by itself: its log writes no other ones.
     ///
@@ -172,7 +196,7 @@ impl Guard {
     /// ```
     #[must_use]
     pub fn report<'c>(&self, code: &'c str, fault: Fault<'_>) -> Refused<'c> {
-        fault.entry(code, Level::of(code), self.now_ms())
+        Refused::of(code, fault, self.now_ms())
     }
 }
 

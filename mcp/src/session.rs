@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::admission::Token;
-use crate::event::key_id;
 use crate::input::ClientValue;
 use crate::ledger::Check;
 use crate::settings::SessionSettings;
@@ -188,19 +187,15 @@ impl Session {
 
     /// Returns the question about it: whether `state` is its latest one.
     pub(super) fn token(&self, view: &View, state: ClientValue<'_>) -> Token {
-        let created = self.id.created_at_ms();
         let (Some(opened), Some(text)) = (&self.opened, state.text()) else {
-            return Token {
-                key_id: key_id(self.id()),
-                ..Token::made(presented(view, &self.id), created, Check::Live)
-            };
+            return by_id(view, &self.id, Check::Live);
         };
         let state = opened.state();
         // No state is older than the first one, so that nobody is ever given that one.
         let text = if state.generation() == 0 { "" } else { text };
         Token {
             presented: presented(view, &self.id),
-            key_id: key_id(self.id()),
+            key_id: Some(self.id.key_id()),
             check: Some(Check::Latest {
                 token: state.token_id().to_string(),
                 generation: state.generation(),
@@ -213,8 +208,16 @@ impl Session {
     }
 }
 
+/// Returns the question about a session of which the id alone is known.
+pub(super) fn by_id(view: &View, id: &SessionId, check: Check) -> Token {
+    Token {
+        key_id: Some(id.key_id()),
+        ..Token::made(presented(view, id), id.created_at_ms(), check)
+    }
+}
+
 /// Returns the session for the author's `accept`: its ulid, and the end of its id.
-pub(super) fn presented(view: &View, id: &SessionId) -> Presented {
+fn presented(view: &View, id: &SessionId) -> Presented {
     let ends = id.ends_at_ms(view.codec().session_max_age());
     Presented::ulid(Item::Session, id.ulid(), Some(ends))
 }

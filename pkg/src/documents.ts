@@ -201,6 +201,7 @@ export type RedisAnswer = TextsRedisAnswer | TextRedisAnswer | NumberRedisAnswer
 export interface Refused {
   readonly client?: string | undefined;
   readonly code: string;
+  readonly customMethod?: boolean | undefined;
   readonly id?: string | undefined;
   readonly issuer?: string | undefined;
   readonly kind: Item;
@@ -366,6 +367,7 @@ export interface TextContent {
 export interface TokenEvent {
   readonly age?: number | undefined;
   readonly client?: string | undefined;
+  readonly customMethod?: boolean | undefined;
   readonly event: 'opened' | 'sealed' | 'ended' | 'revoked';
   readonly id?: string | undefined;
   readonly issuer?: string | undefined;

@@ -35,14 +35,14 @@ pub(crate) fn mint(holder: Holder<'_>, ulid: Ulid) -> String {
     text
 }
 
-/// Returns the ulid of an id, and the index in the ring of the key that made it. With `max_age` in
-/// seconds, an id made longer ago has expired.
+/// Returns the ulid of an id, and the key that made it: its id and its index in the ring. With `max_age`
+/// in seconds, an id made longer ago has expired.
 pub(crate) fn verify(
     holder: Holder<'_>,
     text: &str,
     clock: &Clock,
     max_age: Option<u64>,
-) -> Result<(Ulid, usize), Error> {
+) -> Result<(Ulid, KeyId, usize), Error> {
     at_most("session id", text.len(), IDENTIFIER_LIMIT)?;
     let bytes = decode(text)?;
     let (key_id, ulid) = parse(&bytes);
@@ -56,7 +56,7 @@ pub(crate) fn verify(
         return Err(Error::PrincipalMismatch);
     }
     ulid.check_time(clock, max_age)?;
-    Ok((ulid, at))
+    Ok((ulid, key_id, at))
 }
 
 /// Reads the parts that need no key: the key's id and the time of making.

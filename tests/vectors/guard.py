@@ -49,6 +49,8 @@ expected   asked     principal, begin, accept KIND, end KIND, in order
                      the ledger recorded it. A result may have more members; `$absent` names those that it lacks; an error is compared
                      exactly
            reported  code and kind of each refusal, in order
+           happened  of a guard with `events`, where it matters: each event with its kind, the name of its key, and the age of
+                     what was opened, in order
 values     {"$token": {…}}    on the way in: such a token; on the way out: one that opens so and holds `payload`
            {"$session": name} the metadata of a session, remembered from the answer that it stood in; with `payload` and `generation` on the way
                               out: with a state that holds them; `version` is that one, an earlier one on the way in; `without`
@@ -69,6 +71,7 @@ from collections import Counter
 from transcripts import (
     accept,
     cursors,
+    events,
     handles,
     header,
     ledger_ends,
@@ -104,6 +107,7 @@ SUBJECTS = (
     ledger_sessions,
     ledger_ends,
     ledger_transport,
+    events,
 )
 
 

@@ -8,10 +8,11 @@ use std::time::Duration;
 use http::request::Parts;
 use rmcp::model::Extensions;
 use sealwax::{Error, Principal};
-use sealwax_mcp::{Event, Exchange, Failed, Profile, Reply, Step};
+use sealwax_mcp::{Event, Failed, Fault, Profile, Reply, Step};
 
+use crate::event::Timed;
 use crate::guard::Guard;
-use crate::refusal::{About, Refusal};
+use crate::refusal::About;
 use crate::running::Running;
 use crate::{Context, Kind};
 
@@ -80,23 +81,22 @@ impl Caller {
 
     /// Reports an error that the adapter found, and returns the core's answer to it.
     pub(crate) fn refuse(&self, error: &Error, about: About<'_>) -> Reply {
-        let (mut refusal, reply) = about.refused(error);
-        refusal.target.clone_from(&self.request.target);
-        self.report(refusal);
+        let (reply, fault) = about.refused(error);
+        let fault = Fault {
+            method: Some(&self.request.method),
+            target: self.request.target.as_deref(),
+            principal: self.principal(),
+            ..fault
+        };
+        self.guard.found(error.code(), fault);
         reply
-    }
-
-    fn report(&self, mut refusal: Refusal) {
-        refusal.method = Some(self.request.method.clone());
-        refusal.principal = self.principal().cloned();
-        self.guard.report(&refusal);
     }
 
     /// Answers the engine's questions, until the next step is something else. `context` is for the
     /// principal, unless that is known.
     pub(crate) async fn drive(
         &self,
-        exchange: &mut Exchange,
+        exchange: &mut Timed,
         mut step: Step,
         context: Option<&Context>,
     ) -> Step {
@@ -119,7 +119,7 @@ impl Caller {
     /// Does the same, without waiting for anything.
     pub(crate) fn identified(
         &self,
-        exchange: &mut Exchange,
+        exchange: &mut Timed,
         mut step: Step,
         context: Option<&Context>,
     ) -> Step {
@@ -128,14 +128,15 @@ impl Caller {
             let found = self.principal.get_or_init(find);
             step = self.on(exchange, Event::Principal(found.clone()));
         }
-        for refused in exchange.refused() {
-            self.report(Refusal::new(refused));
-        }
+        self.guard.report(exchange, self.principal());
         step
     }
 
     /// Returns the next step.
-    pub(crate) fn on(&self, exchange: &mut Exchange, event: Event<'_>) -> Step {
+    pub(crate) fn on(&self, exchange: &mut Timed, event: Event<'_>) -> Step {
+        if let Event::Result(_) = event {
+            exchange.since = self.guard.starts();
+        }
         exchange.on(event).unwrap_or_else(|error| {
             Step::Reply(self.refuse(&error, About::new(Kind::Session, Profile::DataLayer)))
         })

@@ -3,21 +3,23 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
 use rmcp::{RoleServer, ServerHandler};
 use sealwax::{Codec, Error, Principal};
-use sealwax_mcp::{Event, Failed, LedgerSettings, Reply, Step};
+use sealwax_mcp::{Event, Failed, Fault, LedgerSettings, Reply, Step};
 
-use crate::Context;
 use crate::accept::Accept;
+use crate::event::{Timed, TokenEvent};
 use crate::ledger::{Ledger, LedgerError};
+use crate::log;
 use crate::principal::{IntoPrincipal, signed_in};
 use crate::questions::Asked;
 use crate::refusal::{About, Refusal};
 use crate::sessions::{Initial, Sessions};
+use crate::{Context, Kind};
 
 /// Seals the tokens that a server sends to its clients, and opens and checks those that come back.
 ///
@@ -40,7 +42,7 @@ pub struct Guard(pub(crate) Arc<Inner>);
 
 type PrincipalOf = dyn Fn(&Context) -> Result<Option<Principal>, Error> + Send + Sync;
 
-type Hook = dyn Fn(&Refusal) + Send + Sync;
+type Hook<T> = dyn Fn(&T) + Send + Sync;
 
 pub(crate) struct Inner {
     /// The engine's settings, to adapt them to a transport.
@@ -54,7 +56,8 @@ pub(crate) struct Inner {
 
 pub(crate) struct Options {
     principal: Box<PrincipalOf>,
-    on_refused: Option<Box<Hook>>,
+    on_refused: Vec<Box<Hook<Refusal>>>,
+    on_event: Vec<Box<Hook<TokenEvent>>>,
     pub asked: Asked,
     pub has_sessions: bool,
     /// `None`: the server holds the state.
@@ -74,7 +77,8 @@ impl Guard {
             settings: sealwax_mcp::Guard::builder(codec),
             options: Options {
                 principal: Box::new(move |context| principal(context).into_principal()),
-                on_refused: None,
+                on_refused: Vec::new(),
+                on_event: Vec::new(),
                 asked: Asked::default(),
                 has_sessions: false,
                 initial: None,
@@ -108,19 +112,14 @@ impl Guard {
         principal: &Principal,
         retain_for: Option<Duration>,
     ) -> Result<(), LedgerError> {
-        let (mut exchange, mut step) = self.0.engine.revoke(principal, retain_for)?;
+        let since = self.starts();
+        let (exchange, mut step) = self.0.engine.revoke(principal, retain_for)?;
+        let mut exchange = Timed::new(exchange, since);
         while let Step::Ledger(command) = step {
             let reply = self.0.options.asked.record(&command).await;
             step = exchange.on(Event::Ledger(reply))?;
         }
-        let refused = exchange.refused();
-        let why = refused.last().map(|one| one.message.clone());
-        for one in refused {
-            self.report(&Refusal {
-                principal: Some(principal.clone()),
-                ..Refusal::new(one)
-            });
-        }
+        let why = self.report(&mut exchange, Some(principal));
         match step {
             Step::Done(_) => Ok(()),
             _ => Err(LedgerError::Unavailable(why.unwrap_or_default())),
@@ -152,11 +151,11 @@ impl Guard {
     /// Warns once: the likeliest misuse is to leave `anonymous` in place.
     fn warn_of_anonymous(&self, sign: &str) {
         self.0.warned.call_once(|| {
-            tracing::warn!(
+            log::warn(&format!(
                 "SECURITY: the principal is anonymous, but a request came with {sign}: what this guard seals for one user \
                  opens for every other. Put sealwax_rmcp::VerifiedClaims into the HTTP request's extensions where it is \
                  authenticated, and set Guard::builder(codec, from_claims)."
-            );
+            ));
         });
     }
 
@@ -166,21 +165,65 @@ impl Guard {
         RequestContext::new(RequestId::from(NumberOrString::Number(0)), peer)
     }
 
-    /// Reports to the log and the hook.
-    pub(crate) fn report(&self, refusal: &Refusal) {
-        refusal.log();
-        if let Some(hook) = &self.0.options.on_refused
-            && catch_unwind(AssertUnwindSafe(|| hook(refusal))).is_err()
-        {
-            tracing::error!("on_refused panicked; the answer is the same");
-        }
+    /// Returns the time, if somebody counts.
+    pub(crate) fn starts(&self) -> Option<Instant> {
+        (!self.0.options.on_event.is_empty()).then(Instant::now)
     }
 
-    /// Reports an error that the adapter found, and returns the core's answer to it.
+    /// Reports what an exchange has for the log and the hooks. Returns the last message.
+    pub(crate) fn report(
+        &self,
+        exchange: &mut Timed,
+        principal: Option<&Principal>,
+    ) -> Option<String> {
+        let mut why = None;
+        for refused in exchange.refused() {
+            let refusal = Refusal::new(refused, principal);
+            self.refused(&refusal);
+            why = Some(refusal.message);
+        }
+        if let Some(since) = exchange.since {
+            for event in exchange.events() {
+                let event = TokenEvent::new(event, since.elapsed());
+                self.tell("on_event", event.kind, &self.0.options.on_event, &event);
+            }
+        }
+        why
+    }
+
+    /// Reports a mistake that the adapter found.
+    pub(crate) fn found(&self, code: &'static str, fault: Fault<'_>) {
+        let principal = fault.principal.cloned();
+        let entry = self.0.engine.report(code, fault);
+        self.refused(&Refusal::new(entry, principal.as_ref()));
+    }
+
+    /// Reports an error that belongs to no request, and returns the core's answer to it.
     pub(crate) fn refuse(&self, error: &Error, about: About<'_>) -> Reply {
-        let (refusal, reply) = about.refused(error);
-        self.report(&refusal);
+        let (reply, fault) = about.refused(error);
+        self.found(error.code(), fault);
         reply
+    }
+
+    fn refused(&self, refusal: &Refusal) {
+        log::refusal(refusal);
+        self.tell(
+            "on_refused",
+            refusal.kind,
+            &self.0.options.on_refused,
+            refusal,
+        );
+    }
+
+    /// Calls the author's functions, which change no answer.
+    fn tell<T>(&self, name: &str, kind: Kind, hooks: &[Box<Hook<T>>], told: &T) {
+        for hook in hooks {
+            if catch_unwind(AssertUnwindSafe(|| hook(told))).is_err() {
+                let fault = Fault::new(kind, format!("{name}: the function panicked"));
+                let entry = self.0.engine.report("invalid_argument", fault);
+                log::refusal(&Refusal::new(entry, None));
+            }
+        }
     }
 }
 
@@ -205,10 +248,30 @@ pub struct GuardBuilder {
 }
 
 impl GuardBuilder {
-    /// Sets a function that receives every refusal, after the log (`tracing`, level warn).
+    /// Adds a function that receives every refusal, after the log: `tracing`, at level warn or error, or where nobody has
+    /// subscribed to that, the standard error.
     #[must_use]
     pub fn on_refused(mut self, hook: impl Fn(&Refusal) + Send + Sync + 'static) -> Self {
-        self.options.on_refused = Some(Box::new(hook));
+        self.options.on_refused.push(Box::new(hook));
+        self
+    }
+
+    /// Adds a function that receives what happens to tokens that are not refused: opened, sealed, ended, revoked. It is called
+    /// at once, so it should do no more than count.
+    ///
+    /// ```
+    /// # use sealwax::{Codec, Key, KeyRing};
+    /// # use sealwax_rmcp::{Guard, anonymous};
+    /// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+    /// let guard = Guard::builder(codec, anonymous)
+    ///     .on_event(|event| println!("{}: {} by key {:?}", event.kind, event.event.name(), event.key_id))
+    ///     .build()?;
+    /// # Ok::<(), sealwax::Error>(())
+    /// ```
+    #[must_use]
+    pub fn on_event(mut self, hook: impl Fn(&TokenEvent) + Send + Sync + 'static) -> Self {
+        self.settings = self.settings.events(true);
+        self.options.on_event.push(Box::new(hook));
         self
     }
 

@@ -3,9 +3,14 @@
 
 mod accept;
 mod caller;
+mod cause;
+mod event;
 mod guard;
 mod handler;
 pub mod ledger;
+mod log;
+#[cfg(feature = "otel")]
+mod otel;
 mod principal;
 mod questions;
 mod refusal;
@@ -15,6 +20,7 @@ mod transport;
 mod value;
 
 pub use accept::{Accept, BoxError, Presented};
+pub use event::TokenEvent;
 pub use guard::{Guard, GuardBuilder};
 pub use handler::protected::Protected;
 pub use handler::reference_handles::{ReferenceHandle, ReferenceHandles};
@@ -29,6 +35,7 @@ pub use principal::{IntoPrincipal, VerifiedClaims, anonymous, from_claims};
 pub use refusal::Refusal;
 /// The kinds of tokens that a guard seals and opens. Their names are the same in every language.
 pub use sealwax_mcp::Item as Kind;
+pub use sealwax_mcp::{Happened, Level};
 pub use sessions::Sessions;
 pub use transport::layer::{SessionLayer, SessionService};
 pub use transport::negotiated::Negotiated;

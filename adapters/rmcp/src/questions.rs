@@ -9,8 +9,8 @@ use sealwax_mcp::{Failed, Question, Verdict};
 use tokio::time::timeout;
 
 use crate::accept::{self, Accept};
+use crate::cause;
 use crate::ledger::{Command, Ledger};
-use crate::refusal::said;
 
 /// Whom the engine asks.
 #[derive(Default)]
@@ -33,7 +33,10 @@ impl Asked {
         };
         let answer = async {
             let answer = accept::ask(&**accept, question, principal).await;
-            answer.map_err(said)
+            answer.map_err(|error| match cause::code(&*error) {
+                Some(code) => format!("it failed: {code}"),
+                None => "it failed".into(),
+            })
         };
         let answer = in_time("accept", within, answer).await;
         answer.unwrap_or_else(Verdict::Unavailable)

@@ -2,18 +2,21 @@
 
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
-use sealwax::{Error, Inspected, Principal};
-use sealwax_mcp::{Profile, Refused, Reply};
+use sealwax::{Environment, Error, Inspected, Principal, System};
+use sealwax_mcp::{Fault, Level, Profile, Refused, Reply};
 use serde_json::Value;
-use tracing::field::display;
 
-use crate::Kind;
+use crate::{Kind, log};
 
 /// A refusal, as [`GuardBuilder::on_refused`](crate::GuardBuilder::on_refused) reports it. It contains no token
 /// and no payload.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
+    /// The time by the codec's clock: `YYYY-MM-DDTHH:MM:SS.mmmZ`.
+    pub time: String,
+    /// Whether something was refused, or is out of order.
+    pub level: Level,
     /// The code of [`sealwax::Error::code`], `invalid_request`, `unauthenticated`, `not_accepted` or
     /// `accept_unavailable`; with a ledger also `used`, `ended`, `revoked`, `unknown`, `expired`, `stale`,
     /// `ledger_unavailable` or `ledger_unconfirmed`.
@@ -22,47 +25,36 @@ pub struct Refusal {
     pub kind: Kind,
     /// The id of the token in hex digits, if there is one. Only the id of an opened token is verified; that of
     /// another one is what the token claims.
-    pub token_id: Option<String>,
+    pub id: Option<String>,
     /// The method of the request, if there is one.
     pub method: Option<String>,
+    /// Whether the method is none of the protocol's: a client may have made it up.
+    pub custom_method: bool,
     /// The tool, the prompt or the resource of the request, as the client named it.
     pub target: Option<String>,
     /// The principal of the request, if it is known.
     pub principal: Option<Principal>,
     /// The reason, for the log.
     pub message: String,
+    /// All of it but time and level, as one line of ASCII: the same in every language.
+    pub line: String,
 }
 
 impl Refusal {
-    /// Makes one of what the engine refused.
-    pub(crate) fn new(refused: Refused<'static>) -> Self {
+    pub(crate) fn new(refused: Refused<'static>, principal: Option<&Principal>) -> Self {
         Self {
+            time: refused.time,
+            level: refused.level,
             code: refused.code,
             kind: refused.item,
-            token_id: refused.id,
-            method: None,
+            id: refused.id,
+            method: refused.method,
+            custom_method: refused.custom_method,
             target: refused.target,
-            principal: None,
+            principal: principal.cloned(),
             message: refused.message,
+            line: refused.line,
         }
-    }
-
-    pub(crate) fn log(&self) {
-        // A client chose these, and an issuer may let a user choose the others.
-        let parts = self.principal.as_ref().and_then(Principal::parts);
-        let part = |part: Option<&str>| part.map(said).map(display);
-        tracing::warn!(
-            code = self.code,
-            kind = self.kind.name(),
-            token_id = self.token_id,
-            method = part(self.method.as_deref()),
-            target = part(self.target.as_deref()),
-            issuer = part(parts.and_then(|parts| parts.issuer)),
-            client = part(parts.and_then(|parts| parts.client)),
-            subject = part(parts.and_then(|parts| parts.subject)),
-            "refused: {}",
-            self.message
-        );
     }
 }
 
@@ -70,7 +62,7 @@ impl Refusal {
 pub(crate) struct About<'a> {
     pub kind: Kind,
     pub profile: Profile,
-    pub token_id: Option<String>,
+    pub id: Option<String>,
     pub session_id: Option<&'a str>,
 }
 
@@ -79,30 +71,25 @@ impl About<'_> {
         Self {
             kind,
             profile,
-            token_id: None,
+            id: None,
             session_id: None,
         }
     }
 
-    /// Returns the refusal to report, and the core's answer.
-    pub(crate) fn refused(self, error: &Error) -> (Refusal, Reply) {
-        let refusal = Refusal {
-            code: error.code(),
-            kind: self.kind,
-            token_id: self.token_id,
-            method: None,
-            target: None,
-            principal: None,
-            message: error.to_string(),
-        };
+    /// Returns the core's answer, and what is reported.
+    pub(crate) fn refused(self, error: &Error) -> (Reply, Fault<'static>) {
         let answer = self.profile.answer(error, self.session_id);
-        (refusal, answer.into())
+        let mut fault = Fault::new(self.kind, error.to_string());
+        fault.id = self.id;
+        (answer.into(), fault)
     }
 }
 
 /// Reports an error where no guard can: it is only logged.
 pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
-    About::new(kind, Profile::DataLayer).refused(error).0.log();
+    let fault = Fault::new(kind, error.to_string());
+    let entry = Refused::of(error.code(), fault, System.now_ms());
+    log::refusal(&Refusal::new(entry, None));
     internal()
 }
 

@@ -4,11 +4,13 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sealwax::Error;
-use sealwax_mcp::{Exchange, Failed};
+use sealwax_mcp::Failed;
+
+use crate::event::Timed;
 
 /// The exchange of a request whose handler runs, and what the handler left.
 pub(crate) struct Running {
-    pub exchange: Exchange,
+    pub exchange: Timed,
     /// The token that the request carried.
     pub token: Option<String>,
     /// The changes that the handler made to the session by a function.
@@ -24,7 +26,7 @@ type Update = dyn Fn(&str) -> Result<String, Error> + Send;
 type Remake = dyn Fn(&str) -> Result<Box<dyn Any>, Error> + Send;
 
 impl Running {
-    pub(crate) fn new(exchange: Exchange, token: Option<String>) -> Self {
+    pub(crate) fn new(exchange: Timed, token: Option<String>) -> Self {
         Self {
             exchange,
             token,

@@ -8,7 +8,7 @@ use crate::event::{Happened, TokenEvent};
 use crate::exchange::Exchange;
 use crate::guard::Guard;
 use crate::log::Fault;
-use crate::members::PrincipalParts;
+use crate::members::{PrincipalParts, is_false};
 use crate::step::Item;
 use sealwax::{Error, Principal};
 
@@ -45,6 +45,8 @@ pub(super) struct Counted<'a> {
     age: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<&'a str>,
+    #[serde(skip_serializing_if = "is_false")]
+    custom_method: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,6 +71,7 @@ impl<'a> Counted<'a> {
             id: event.id.as_deref(),
             age: event.age,
             method: event.method.as_deref(),
+            custom_method: event.custom_method,
             target: event.target.as_deref(),
             issuer: named.and_then(|named| named.issuer),
             client: named.and_then(|named| named.client),

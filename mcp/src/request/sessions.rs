@@ -1,7 +1,6 @@
 //! Data-layer sessions: begins, opens and deletes them, and answers stale states.
 
 use super::{Phase, Request, reply};
-use crate::admission;
 use crate::answer::{Profile, Stale};
 use crate::context::{About, Context};
 use crate::input::ClientValue;
@@ -123,8 +122,7 @@ impl Request {
         };
         match verified {
             Ok(id) => {
-                let presented = session::presented(view, &id);
-                let token = admission::Token::made(presented, id.created_at_ms(), Check::End);
+                let token = session::by_id(view, &id, Check::End);
                 let then = Deliver {
                     builtin_result: Some("{}".into()),
                     ..Deliver::default()

@@ -71,6 +71,64 @@ fn a_principal_that_contradicts_itself_is_nobodys() {
     }
 }
 
+#[test]
+fn a_refusal_says_whose_it_is_and_of_which_message() {
+    let step = identified(&json!({"issuer": "https://idp.example.com", "subject": "alice"}));
+    assert_eq!(step["refused"], Value::Null);
+    let guard = document::guard(Clock::at_ms(1_800_000_000_012).codec(), "{}").unwrap();
+    let message = json!({"method": "tools/call", "target": "play", "token": "forged",
+                         "principal": {"issuer": "https://idp.example.com", "subject": "alice"}});
+    let (_, step) = document::message(&guard, &message.to_string(), None);
+    let step: Value = serde_json::from_str(&step).unwrap();
+    let why = "expected a sealed token, which begins with sw1.";
+    assert_eq!(
+        step["refused"],
+        json!([{
+            "time": "2027-01-15T08:00:00.012Z", "level": "warn", "code": "malformed",
+            "kind": "request-state", "method": "tools/call", "target": "play",
+            "issuer": "https://idp.example.com", "subject": "alice", "message": why,
+            "line": format!("sealwax: malformed kind=request-state method=\"tools/call\" target=\"play\" \
+                             issuer=\"https://idp.example.com\" subject=\"alice\" message=\"{why}\""),
+        }])
+    );
+    // Around HTTP too, whether the caller was needed yet or not.
+    let wrapped = json!({"http": "POST", "method": "tools/call", "target": "play",
+                         "principal": {"subject": "alice"}});
+    let (_, step) = document::transport(&guard, &wrapped.to_string(), None);
+    let step: Value = serde_json::from_str(&step).unwrap();
+    let refused = &step["refused"][0];
+    let told = ["method", "target", "subject", "code"].map(|name| refused[name].as_str().unwrap());
+    assert_eq!(told, ["tools/call", "play", "alice", "malformed"]);
+}
+
+#[test]
+fn a_mistake_of_the_adapters_side_is_an_entry_too() {
+    let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), "{}").unwrap();
+    let report = |fault: Value| {
+        let entry = document::report(&guard, &fault.to_string());
+        entry.map(|entry| serde_json::from_str::<Value>(&entry).unwrap())
+    };
+    let fault = json!({"code": "invalid_argument", "kind": "session", "message": "it threw",
+                       "method": "x/1", "id": "01", "principal": {"subject": "alice"}, "target": null});
+    let line = r#"sealwax: invalid_argument kind=session method="x/1" subject="alice" id=01 message="it threw""#;
+    assert_eq!(
+        report(fault).unwrap(),
+        json!({"time": "2027-01-15T08:00:00.000Z", "level": "error", "code": "invalid_argument",
+               "kind": "session", "method": "x/1", "customMethod": true, "subject": "alice", "id": "01",
+               "message": "it threw", "line": line})
+    );
+    let of = |code| report(json!({"code": code, "kind": "cursor", "message": "m"})).unwrap();
+    assert_eq!(of("malformed")["level"], "warn");
+    assert_eq!(of("ledger_unavailable")["level"], "error");
+    for wrong in [
+        json!({"code": "x", "kind": "cursor"}),
+        json!({"code": "x", "kind": "x", "message": "m"}),
+        json!(7),
+    ] {
+        assert!(report(wrong).is_err());
+    }
+}
+
 /// Applies a JSON Merge Patch, as RFC 7396 has it.
 fn merged(target: Value, patch: Value) -> Value {
     let Value::Object(patch) = patch else {

@@ -261,7 +261,7 @@ fn drive(
         };
         step = acting.on(next).unwrap();
     };
-    found.report(acting.refused());
+    found.report(&mut acting);
     done
 }
 

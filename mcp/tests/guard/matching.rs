@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sealwax::{Opened, Purpose, SessionMetadata, kind::Untyped};
+use sealwax_mcp::{Happened, Item};
 use serde_json::{Map, Value, json};
 
 use crate::messages::Found;
@@ -19,6 +20,10 @@ pub fn compare(world: &mut World, event: &Value, found: &Found) -> Result<(), St
         return Err(why.clone());
     }
     equal("reported", &json!(found.reported), &event["reported"])?;
+    if let Some(happened) = event.get("happened") {
+        let found = found.happened.iter().map(|one| world.key_named(one));
+        equal("happened", &found.collect(), happened)?;
+    }
     equal("asked", &json!(found.asked), &event["asked"])?;
     if let Some(commands) = event.get("commands") {
         equal("commands", &json!(found.commands), commands)?;
@@ -61,6 +66,16 @@ pub fn compare(world: &mut World, event: &Value, found: &Found) -> Result<(), St
         };
     }
     matches(world, answered, &found.answered, "answered")
+}
+
+/// Writes an event as transcripts do, with the id of the key.
+pub fn happened(event: Happened, kind: Item, key_id: Option<String>, age: Option<u64>) -> String {
+    let mut text = format!("{} {kind}", event.name());
+    for part in key_id.into_iter().chain(age.map(|age| age.to_string())) {
+        text += " ";
+        text += &part;
+    }
+    text
 }
 
 /// An error: it has no other members, and its data neither.

@@ -1,8 +1,8 @@
 //! An adapter without an SDK: takes messages apart for the engine, and carries out its steps.
 
 use sealwax_mcp::{
-    ClientSession, ClientValue, Event, Failed, HandlerResult, Message, Outcome, Refused, Reply,
-    Report, Respond, Scope, Step, TokenFields, TransportMessage, Updated,
+    ClientSession, ClientValue, Event, Exchange, Failed, HandlerResult, Level, Message, Outcome,
+    Reply, Report, Respond, Scope, Step, TokenFields, TransportMessage, Updated,
 };
 use serde_json::{Value, json};
 
@@ -27,17 +27,25 @@ pub struct Found {
     pub updates: Vec<handler::Update>,
     pub answered: Value,
     pub reported: Vec<Value>,
+    /// What happened to tokens: event, kind, id of the key and age.
+    pub happened: Vec<String>,
     /// The message that was sent, for the session id that an answer echoes.
     pub sent: Value,
     pub identified: bool,
 }
 
 impl Found {
-    pub fn report(&mut self, refused: Vec<Refused<'_>>) {
-        for one in refused {
-            assert!(!one.message.is_empty(), "{one:?}");
+    pub fn report(&mut self, exchange: &mut Exchange) {
+        for one in exchange.refused() {
+            let level = matches!(one.level, Level::Warn | Level::Error);
+            assert!(level && !one.message.is_empty(), "{one:?}");
             self.reported
                 .push(json!({"code": one.code, "kind": one.item.name()}));
+        }
+        for event in exchange.events() {
+            let (key_id, age) = (event.key_id.map(|id| id.to_string()), event.age);
+            let happened = matching::happened(event.event, event.item, key_id, age);
+            self.happened.push(happened);
         }
     }
 }
@@ -79,7 +87,7 @@ fn revoke(world: &mut World, event: &Value, found: &mut Found) -> Value {
             _ => break false,
         }
     };
-    found.report(exchange.refused());
+    found.report(&mut exchange);
     json!({"done": done})
 }
 
@@ -191,7 +199,7 @@ fn at_the_handlers(
         };
         step = exchange.on(next).unwrap();
     };
-    found.report(exchange.refused());
+    found.report(&mut exchange);
     answered
 }
 
@@ -326,8 +334,7 @@ fn around(
         };
         step = exchange.on(next).unwrap();
     };
-    let refused = exchange.refused();
-    found.report(refused);
+    found.report(&mut exchange);
     came
 }
 

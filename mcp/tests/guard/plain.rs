@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealwax::Principal;
+use sealwax::{Inspected, Principal};
 use sealwax_mcp::document::{self, Members, Next};
 use sealwax_mcp::{ClientValue, Exchange, Failed, Guard, Message};
 use serde_json::{Value, json};
@@ -226,4 +226,55 @@ fn what_is_deferred_asks_nothing() {
         assert!(begun_late(settings, notification()));
     }
     assert!(!guard(&json!({"sessions": {}})).defers());
+}
+
+/// Returns what happened, as a document has it.
+fn events(exchange: &mut Exchange) -> Value {
+    serde_json::from_str(&document::events(exchange)).unwrap()
+}
+
+#[test]
+fn what_happens_is_taken_beside_the_short_forms() {
+    let guard = guard(&json!({"events": true}));
+    let (mut exchange, next) = document::request(&guard, call(ClientValue::Absent));
+    assert_eq!(next, Next::Deliver(None));
+    assert_eq!(events(&mut exchange), json!([]));
+    let token = sealed(&mut exchange, ASKS_BACK);
+    let made = events(&mut exchange);
+    let Ok(Inspected::Token {
+        key_id, token_id, ..
+    }) = sealwax::inspect(&token)
+    else {
+        panic!("{token}");
+    };
+    let common = json!({"kind": "request-state", "keyId": key_id.to_string(), "id": token_id.to_string(),
+                        "method": "tools/call", "target": "play", "subject": "alice"});
+    let expected = |more: Value| {
+        let mut event = common.clone();
+        let event_members = event.as_object_mut().unwrap();
+        event_members.extend(more.as_object().unwrap().clone());
+        json!([event])
+    };
+    assert_eq!(made, expected(json!({"event": "sealed"})));
+    assert_eq!(events(&mut exchange), json!([]), "told once");
+
+    let (mut exchange, next) = document::request(&guard, call(ClientValue::Text(&token)));
+    assert_eq!(next, Next::Deliver(Some(r#"{"round":1}"#.into())));
+    let opened = expected(json!({"event": "opened", "age": 0}));
+    assert_eq!(events(&mut exchange), opened);
+    // A step that is a document holds its own.
+    let message = json!({"method": "tools/call", "target": "play", "token": token,
+                         "principal": {"subject": "alice"}});
+    let (mut exchange, next) = document::message(&guard, &message.to_string(), Some(r#"{"id":7}"#));
+    let next: Value = serde_json::from_str(&next).unwrap();
+    assert_eq!(next["events"], opened);
+    assert_eq!(events(&mut exchange), json!([]), "told once");
+}
+
+#[test]
+fn nothing_is_collected_for_nobody() {
+    let guard = guard(&json!({}));
+    let (mut exchange, _) = document::request(&guard, call(ClientValue::Absent));
+    sealed(&mut exchange, ASKS_BACK);
+    assert_eq!(events(&mut exchange), json!([]));
 }

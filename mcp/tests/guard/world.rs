@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sealwax::{
-    Codec, Environment, Error, KeyRing, Principal, RequestContext, SessionMetadata, System, View,
+    Codec, Environment, Error, Key, KeyRing, Principal, RequestContext, SessionMetadata, System,
+    View,
 };
 use sealwax_mcp::{
     Guard, Item, LedgerSettings, Presented, Required, SessionSettings, TransportSettings,
@@ -81,6 +82,15 @@ impl World {
     pub fn before(&mut self, event: &Value) {
         self.clock.pass(event["after"].as_u64().unwrap_or(0));
         self.ledger.before(event, self.clock.now());
+    }
+
+    /// Returns a text with the names of the keys in place of their ids.
+    pub fn key_named(&self, text: &str) -> String {
+        let keys = self.file["keys"].as_object().into_iter().flatten();
+        keys.fold(text.into(), |text: String, (name, key)| {
+            let key: Key = key.as_str().unwrap().parse().unwrap();
+            text.replace(&key.id().to_string(), name)
+        })
     }
 
     pub fn principal(&self, who: &str) -> Option<Principal> {
@@ -278,6 +288,7 @@ pub fn codec(file: &Value, made: &Value, clock: Clock) -> Codec {
 fn guard(codec: Codec, settings: &Value) -> Guard {
     let seconds = |value: &Value| value.as_u64().map(Duration::from_secs);
     let mut builder = Guard::builder(codec).has_accept(settings["accept"].is_string());
+    builder = builder.events(true);
     if let Some(ttl) = seconds(&settings["requestStateTtl"]) {
         builder = builder.request_state_ttl(ttl);
     }

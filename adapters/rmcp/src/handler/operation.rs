@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use sealwax::Error;
-use sealwax_mcp::{
-    ClientValue, Exchange, HandleOp, HandleOpKind, HandleResult, Profile, Reply, Step,
-};
+use sealwax_mcp::{ClientValue, HandleOp, HandleOpKind, HandleResult, Profile, Reply, Step};
 use serde::de::DeserializeOwned;
 
 use super::refused::Refused;
 use crate::caller::Caller;
+use crate::event::Timed;
 use crate::guard::Guard;
 use crate::refusal::{About, token_id};
 use crate::{Context, Kind};
@@ -27,7 +26,7 @@ pub(crate) struct HandleType {
 pub(crate) struct Operation<'a> {
     caller: &'a Caller,
     context: &'a Context,
-    exchange: Exchange,
+    exchange: Timed,
     step: Step,
 }
 
@@ -38,6 +37,7 @@ impl HandleType {
         context: &'a Context,
         kind: HandleOpKind<'_>,
     ) -> Result<Operation<'a>, Refused> {
+        let since = self.guard.starts();
         let handle_type = &self.name;
         let begun = Caller::of(&context.extensions).and_then(|caller| {
             if caller.guard.is(&self.guard) {
@@ -48,8 +48,9 @@ impl HandleType {
             let why = "expected handles of the guard that protects this server";
             Err(Error::InvalidArgument(why.into()))
         });
-        let (caller, (mut exchange, step)) =
+        let (caller, (exchange, step)) =
             begun.map_err(|error| self.refuse(&error, context, None))?;
+        let mut exchange = Timed::new(exchange, since);
         Ok(Operation {
             caller,
             context,
@@ -98,16 +99,11 @@ impl HandleType {
         self.begin(context, end)?.done().await.map(drop)
     }
 
-    pub(crate) fn refuse(
-        &self,
-        error: &Error,
-        context: &Context,
-        token_id: Option<String>,
-    ) -> Refused {
+    pub(crate) fn refuse(&self, error: &Error, context: &Context, id: Option<String>) -> Refused {
         let caller = Caller::of(&context.extensions).ok();
         let caller = caller.filter(|caller| caller.guard.is(&self.guard));
         let about = About {
-            token_id,
+            id,
             ..About::new(self.kind, Profile::Handle)
         };
         Refused::new(match caller {

@@ -14,6 +14,7 @@ use super::params::Params;
 use super::results::Outgoing;
 use crate::Context;
 use crate::caller::{Caller, Request};
+use crate::event::Timed;
 use crate::guard::Guard;
 use crate::refusal::{error_data, internal};
 use crate::running::Running;
@@ -33,6 +34,7 @@ impl Guard {
         A: Outgoing,
         H: Future<Output = Result<A, ErrorData>>,
     {
+        let since = self.starts();
         let fields = TokenFields::for_method(method);
         let target = fields.and_then(|fields| request.target(&fields).map(String::from));
         let arguments = fields.and_then(|fields| fields.target.and_then(|_| request.arguments()));
@@ -44,7 +46,7 @@ impl Guard {
         let modern = is_modern(&context);
         let token = fields.and_then(|fields| Some(request.token(&fields)?.value()));
         let session = context.meta.get(SESSION);
-        let (mut exchange, step) = self.0.engine.message(Message {
+        let (exchange, step) = self.0.engine.message(Message {
             method,
             target: caller.request.target.as_deref(),
             arguments: arguments.as_deref(),
@@ -56,6 +58,7 @@ impl Guard {
             within: caller.within,
             ..Message::default()
         });
+        let mut exchange = Timed::new(exchange, since);
         let mut step = caller.drive(&mut exchange, step, Some(&context)).await;
         if let Step::Begin = step {
             let initial = self.0.options.initial.as_ref().ok_or_else(internal)?;
@@ -123,6 +126,7 @@ impl Guard {
         mut context: NotificationContext<RoleServer>,
         handler: impl FnOnce(NotificationContext<RoleServer>) -> H,
     ) {
+        let since = self.starts();
         // rmcp 3.9 puts the metadata into the extensions, and leaves `context.meta` empty.
         let left = context.extensions.get::<NotificationMetaObject>();
         let left = left.and_then(|meta| meta.get(SESSION));
@@ -135,7 +139,7 @@ impl Guard {
             target: None,
         };
         let caller = Arc::new(Caller::new(self, request, &asking.extensions));
-        let (mut exchange, step) = self.0.engine.message(Message {
+        let (exchange, step) = self.0.engine.message(Message {
             method,
             notification: true,
             modern: is_modern(&asking),
@@ -145,6 +149,7 @@ impl Guard {
             within: caller.within,
             ..Message::default()
         });
+        let mut exchange = Timed::new(exchange, since);
         if let Step::Deliver(_) = caller.drive(&mut exchange, step, Some(&asking)).await {
             let _kept = caller.keep(Running::new(exchange, None));
             context.extensions.insert(Arc::clone(&caller));

@@ -227,7 +227,7 @@ impl<T> Session<T> {
 
 fn refuse(caller: &Caller, error: &Error, ulid: Option<&str>, id: Option<&str>) -> ErrorData {
     let about = About {
-        token_id: ulid.map(Into::into),
+        id: ulid.map(Into::into),
         session_id: id,
         ..About::new(Kind::Session, Profile::DataLayer)
     };

@@ -83,7 +83,7 @@ impl<T: DeserializeOwned> State<T> {
                 error => error,
             };
             let about = About {
-                token_id: token.as_deref().and_then(token_id),
+                id: token.as_deref().and_then(token_id),
                 ..About::new(Kind::RequestState, Profile::RequestState)
             };
             error_data(caller.refuse(&error, about))

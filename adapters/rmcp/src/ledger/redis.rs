@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::{Command, Ledger, LedgerError, Reply, Script};
 use crate::refusal::said;
+use crate::{cause, log};
 
 /// The time limit for a connection and its checks. A command waits for it only as long as the guard lets it.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -200,7 +201,7 @@ fn connecting(store: Arc<Store>, key: String) -> Connecting {
         let (connection, warnings) = connected.map_err(late)??;
         store.warned.call_once(|| {
             for warning in warnings {
-                tracing::warn!("ledger: {warning}");
+                log::warn(&format!("ledger: {warning}"));
             }
         });
         Ok(connection)
@@ -265,7 +266,10 @@ fn failed(error: RedisError) -> LedgerError {
     LedgerError::Unavailable(match (error.code(), inner) {
         (Some("ERR"), Some(inner)) => format!("redis: {}", said(inner)),
         (Some(code), _) => format!("redis: {}", said(code)),
-        (None, _) => format!("redis: {}", error.category()),
+        (None, _) => match cause::code(&error) {
+            Some(code) => format!("redis: {} ({code})", error.category()),
+            None => format!("redis: {}", error.category()),
+        },
     })
 }
 

@@ -13,8 +13,8 @@ pub(crate) mod streams;
 use http::request::Parts;
 use sealwax::Error;
 use sealwax_mcp::{
-    self, ClientValue, Deliver, Event, Exchange, HandlerResult, Profile, Reply, Report, Step,
-    TokenFields, TransportMessage, TransportSettings,
+    self, ClientValue, Deliver, Event, HandlerResult, Profile, Reply, Report, Step, TokenFields,
+    TransportMessage, TransportSettings,
 };
 use serde_json::{Value, json};
 
@@ -23,6 +23,7 @@ use self::message::{
     request_id, take_session_id,
 };
 use crate::caller::{Caller, Known, Request};
+use crate::event::Timed;
 use crate::guard::Guard;
 use crate::refusal::About;
 use crate::{Context, Kind};
@@ -39,7 +40,7 @@ pub(crate) struct Transport {
 pub(crate) struct Passing {
     caller: Caller,
     context: Context,
-    exchange: Exchange,
+    exchange: Timed,
     /// The session of SEP-1359 that the message named. It was removed, because rmcp's types do not have it.
     pub session_id: Option<Value>,
 }
@@ -82,6 +83,7 @@ impl Transport {
             reply.status = Some(500);
             reply
         })?;
+        let since = self.guard.starts();
         let modern = is_modern(parts.map(|parts| &parts.headers), message);
         let speaks = self.sep1359 && !modern;
         let session_id = speaks.then(|| take_session_id(message)).flatten();
@@ -90,7 +92,7 @@ impl Transport {
         let target = fields.and_then(|fields| message["params"][fields.target?].as_str());
         let version = parts.and_then(|parts| parts.headers.get(VERSION));
         let initialize = (method == Some("initialize")).then(|| message["params"].to_string());
-        let (mut exchange, step) = engine.transport(TransportMessage {
+        let (exchange, step) = engine.transport(TransportMessage {
             http: parts.map(|parts| parts.method.as_str()),
             method,
             target,
@@ -102,6 +104,7 @@ impl Transport {
             initialize: initialize.as_deref(),
             principal: None,
         });
+        let mut exchange = Timed::new(exchange, since);
         // The function for the principal takes a request as handlers have it, so a transport makes one.
         let mut context = self.guard.request(None);
         if let Some(parts) = parts {

@@ -21,9 +21,9 @@ use crate::clients::{call, client, internal, json_of, raw, refusal, state, tool}
 use crate::server::*;
 use crate::serving::{Refusals, fresh, serve};
 
-/// A store may repeat what a client sent.
+/// It may repeat what a client sent, or hold a credential.
 #[tokio::test]
-async fn foreign_text_stands_in_a_message_as_json_of_one_line_and_cut() {
+async fn what_a_store_says_is_not_told() {
     struct Store;
     fn trouble() -> BoxFuture<'static, BoxError> {
         let sent = format!("no row \u{1b}[2J\r\n\u{2028}é \"{}", "x".repeat(10_000));
@@ -43,17 +43,7 @@ async fn foreign_text_stands_in_a_message_as_json_of_one_line_and_cut() {
     let again = call("count", json!({})).with_request_state(sealed);
     assert!(alice.call_tool_once(again).await.is_err());
     let told = server.refusals.take();
-    let said = told[0].message.strip_prefix("accept: ").unwrap();
-    assert!(
-        said.bytes().all(|byte| (b' '..=b'~').contains(&byte)),
-        "{said}"
-    );
-    let text: String = serde_json::from_str(said).unwrap();
-    assert!(
-        text.starts_with("no row \u{1b}[2J\r\n\u{2028}é \"x"),
-        "{text}"
-    );
-    assert_eq!(text.chars().count(), 64);
+    assert_eq!(told[0].message, "accept: it failed");
 }
 
 /// rmcp passes such a call on as a custom request.
@@ -385,7 +375,7 @@ async fn the_log_has_the_reason_and_never_a_token_or_a_payload() {
             line.contains(" WARN ") && line.contains(told.code),
             "{line}"
         );
-        assert!(line.contains(told.token_id.as_deref().unwrap()), "{line}");
+        assert!(line.contains(told.id.as_deref().unwrap()), "{line}");
         let (method, target) = (told.method.as_deref(), told.target.as_deref().unwrap());
         assert_eq!(method, Some("tools/call"));
         assert!(["count", "add"].contains(&target));

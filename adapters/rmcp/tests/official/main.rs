@@ -24,3 +24,4 @@ mod session_refusals;
 mod session_server;
 mod streams;
 mod streams_sep_1359;
+mod support_case;

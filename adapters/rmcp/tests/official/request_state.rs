@@ -139,7 +139,7 @@ async fn the_client_cannot_tell_why_it_was_refused() {
         let subject = principal.parts().unwrap().subject;
         assert!(matches!(subject, Some("alice" | "mallory")));
         assert!(!told[0].message.contains(token) || token.is_empty());
-        told[0].token_id.clone()
+        told[0].id.clone()
     };
     let state8 = async || state(&alice, delete(json!(8))).await;
     let long = format!("{}{}", state8().await, "A".repeat(6000));
@@ -210,7 +210,7 @@ async fn a_state_of_another_type_is_refused() {
     );
     let told = server.refusals.take();
     assert_eq!((told.len(), told[0].code), (1, "malformed"));
-    assert!(told[0].token_id.is_some() && told[0].principal.is_some());
+    assert!(told[0].id.is_some() && told[0].principal.is_some());
 }
 
 #[tokio::test]

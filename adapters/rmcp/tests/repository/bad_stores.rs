@@ -63,7 +63,7 @@ impl Had {
             assert_eq!(told.code, "ledger_unavailable", "{told:?}");
         }
         // A failure to open the ledger may be reported too.
-        let tokens = told.iter().filter(|told| told.token_id.is_some());
+        let tokens = told.iter().filter(|told| told.id.is_some());
         assert_eq!(tokens.count(), 6, "{told:?}");
         told.into_iter().map(|told| told.message).collect()
     }

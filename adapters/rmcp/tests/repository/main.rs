@@ -14,6 +14,7 @@ mod ledger;
 #[path = "../../../../mcp/tests/guard/matching.rs"]
 mod matching;
 mod messages;
+mod otel;
 mod over_http;
 mod over_streams;
 mod readme;

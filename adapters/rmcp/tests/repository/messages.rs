@@ -15,6 +15,8 @@ pub struct Found {
     pub wrong: Option<String>,
     pub answered: Value,
     pub reported: Vec<Value>,
+    /// What happened to tokens: event, kind, id of the key and age.
+    pub happened: Vec<String>,
     /// The message that was sent, to compare with its echo.
     pub sent: Value,
 }

@@ -14,6 +14,7 @@ use sealwax_rmcp::{
 };
 use serde_json::{Value, json};
 
+use crate::matching;
 use crate::matching::compare;
 use crate::messages::Found;
 use crate::over_http::{Http, http};
@@ -271,6 +272,13 @@ fn options(mut builder: GuardBuilder, stage: &Stage, settings: &Value) -> GuardB
         assert!(!refusal.message.is_empty());
         let reported = json!({"code": refusal.code, "kind": refusal.kind.name()});
         told.lock().found.reported.push(reported);
+    });
+    let told = stage.clone();
+    builder = builder.on_event(move |event| {
+        let (key_id, age) = (event.key_id.map(|id| id.to_string()), event.age);
+        let age = age.map(|age| age.as_secs());
+        let happened = matching::happened(event.event, event.kind, key_id, age);
+        told.lock().found.happened.push(happened);
     });
     if let Some(ttl) = settings["requestStateTtl"].as_u64() {
         builder = builder.request_state_ttl(Duration::from_secs(ttl));

@@ -177,6 +177,7 @@ RedisAnswer: TypeAlias = "TextsRedisAnswer | TextRedisAnswer | NumberRedisAnswer
 class Refused(TypedDict):
     client: NotRequired[str | None]
     code: str
+    customMethod: NotRequired[bool | None]
     id: NotRequired[str | None]
     issuer: NotRequired[str | None]
     kind: Item
@@ -323,6 +324,7 @@ class TextContent(TypedDict):
 class TokenEvent(TypedDict):
     age: NotRequired[int | None]
     client: NotRequired[str | None]
+    customMethod: NotRequired[bool | None]
     event: Literal["opened"] | Literal["sealed"] | Literal["ended"] | Literal["revoked"]
     id: NotRequired[str | None]
     issuer: NotRequired[str | None]

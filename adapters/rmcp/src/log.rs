@@ -1,0 +1,59 @@
+//! Writes the log: to `tracing`, or to the standard error where nobody has subscribed to it.
+
+use sealwax_mcp::Level;
+use tracing::dispatcher::get_default;
+use tracing::subscriber::NoSubscriber;
+
+use crate::refusal::Refusal;
+
+/// Writes a refusal or a failure.
+pub(crate) fn refusal(refusal: &Refusal) {
+    let Refusal {
+        level,
+        code,
+        kind,
+        id,
+        method,
+        target,
+        principal,
+        message,
+        ..
+    } = refusal;
+    let named = principal.as_ref().and_then(|principal| principal.parts());
+    macro_rules! write {
+        ($level:ident) => {
+            tracing::$level!(
+                target: "sealwax_rmcp",
+                code,
+                kind = kind.name(),
+                method,
+                target,
+                issuer = named.and_then(|named| named.issuer),
+                client = named.and_then(|named| named.client),
+                subject = named.and_then(|named| named.subject),
+                id,
+                "{message}"
+            )
+        };
+    }
+    match level {
+        Level::Warn => write!(warn),
+        Level::Error => write!(error),
+    }
+    if is_unheard() {
+        eprintln!("{} {} {}", refusal.time, level.name(), refusal.line);
+    }
+}
+
+/// Writes a warning that belongs to no token.
+pub(crate) fn warn(text: &str) {
+    tracing::warn!(target: "sealwax_rmcp", "{text}");
+    if is_unheard() {
+        eprintln!("WARN sealwax: {text}");
+    }
+}
+
+/// Returns whether no program would see what goes to `tracing`.
+fn is_unheard() -> bool {
+    get_default(|subscriber| subscriber.is::<NoSubscriber>())
+}

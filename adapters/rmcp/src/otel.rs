@@ -1,0 +1,96 @@
+//! Metrics by OpenTelemetry.
+
+use opentelemetry::metrics::Meter;
+use opentelemetry::{KeyValue, Value};
+
+use crate::{GuardBuilder, Kind};
+
+/// Seconds, from a minute to a month.
+const AGES: [f64; 9] = [
+    60.0,
+    600.0,
+    3_600.0,
+    21_600.0,
+    86_400.0,
+    259_200.0,
+    604_800.0,
+    1_209_600.0,
+    2_592_000.0,
+];
+
+/// Seconds, from 10 µs to a second.
+const DURATIONS: [f64; 11] = [
+    0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.005, 0.025, 0.1, 1.0,
+];
+
+impl GuardBuilder {
+    /// Counts by OpenTelemetry, beside your own [`on_event`](Self::on_event) and [`on_refused`](Self::on_refused):
+    ///
+    /// - counter `sealwax.tokens`, with the attributes `sealwax.event` (opened, sealed, ended, revoked, refused),
+    ///   `sealwax.kind`, `sealwax.key.id`, `mcp.method.name`, and of what was refused `error.type`, its code;
+    /// - histogram `sealwax.token.age`, of opened ones, in seconds, with `sealwax.kind`;
+    /// - histogram `sealwax.guard.duration`, in seconds, with `sealwax.event` and `sealwax.kind`.
+    ///
+    /// No id, target or principal is an attribute, and a method that is none of the protocol's is `_OTHER`.
+    ///
+    /// ```
+    /// # use sealwax::{Codec, Key, KeyRing};
+    /// # use sealwax_rmcp::{Guard, anonymous};
+    /// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+    /// let meter = opentelemetry::global::meter("sealwax");
+    /// let guard = Guard::builder(codec, anonymous).instruments(&meter).build()?;
+    /// # Ok::<(), sealwax::Error>(())
+    /// ```
+    #[must_use]
+    pub fn instruments(self, meter: &Meter) -> Self {
+        let tokens = meter.u64_counter("sealwax.tokens").with_unit("{token}");
+        let tokens = tokens.with_description("Tokens opened, sealed, ended, revoked and refused");
+        let tokens = tokens.build();
+        let refused = tokens.clone();
+        let age = meter.f64_histogram("sealwax.token.age").with_unit("s");
+        let age = age.with_description("Time since an opened token was made");
+        let age = age.with_boundaries(AGES.to_vec()).build();
+        let duration = meter.f64_histogram("sealwax.guard.duration").with_unit("s");
+        let duration = duration.with_description("Time that the guard took for a token");
+        let duration = duration.with_boundaries(DURATIONS.to_vec()).build();
+        self.on_event(move |event| {
+            let what = [
+                KeyValue::new("sealwax.event", event.event.name()),
+                kind(event.kind),
+            ];
+            duration.record(event.took.as_secs_f64(), &what);
+            if let Some(time) = event.age {
+                age.record(time.as_secs_f64(), &what[1..]);
+            }
+            let [event_name, kind] = what;
+            let mut attributes = vec![event_name, kind];
+            let key = event
+                .key_id
+                .map(|id| KeyValue::new("sealwax.key.id", id.to_string()));
+            attributes.extend(key);
+            attributes.extend(method(event.method.clone(), event.custom_method));
+            tokens.add(1, &attributes);
+        })
+        .on_refused(move |refusal| {
+            let mut attributes = vec![
+                KeyValue::new("sealwax.event", "refused"),
+                kind(refusal.kind),
+                KeyValue::new("error.type", refusal.code),
+            ];
+            attributes.extend(method(refusal.method.clone(), refusal.custom_method));
+            refused.add(1, &attributes);
+        })
+    }
+}
+
+fn kind(kind: Kind) -> KeyValue {
+    KeyValue::new("sealwax.kind", kind.name())
+}
+
+fn method(name: Option<impl Into<Value>>, is_custom: bool) -> Option<KeyValue> {
+    let name = match is_custom {
+        true => Some("_OTHER".into()),
+        false => name.map(Into::into),
+    };
+    name.map(|name| KeyValue::new("mcp.method.name", name))
+}

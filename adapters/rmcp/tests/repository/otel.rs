@@ -1,0 +1,121 @@
+//! The metrics, as Prometheus reads them from the real SDK: an operator sees which keys are still in use.
+
+use opentelemetry::metrics::MeterProvider as _;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use prometheus::{Encoder as _, Registry, TextEncoder};
+use rmcp::model::*;
+use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
+use sealwax::{Codec, Key};
+use sealwax_rmcp::{Guard, State, from_claims};
+use serde_json::json;
+
+use crate::clients::{call, client, raw, state};
+use crate::serving::{Refusals, codec, serve, text};
+
+#[derive(Clone)]
+struct Asks;
+
+#[tool_router]
+impl Asks {
+    #[tool(description = "Asks once")]
+    async fn ask(&self, state: State<u32>) -> Result<CallToolResponse, ErrorData> {
+        if state.get().is_some() {
+            return Ok(text("asked").into());
+        }
+        let next = Some(state.write(&1)?);
+        Ok(InputRequiredResult::new(Some(InputRequests::new()), next).into())
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Asks {}
+
+async fn server(codec: Codec, provider: &SdkMeterProvider, refusals: &Refusals) -> String {
+    let guard = Guard::builder(codec, from_claims)
+        .instruments(&provider.meter("sealwax"))
+        .on_refused(refusals.hook());
+    serve(guard.build().unwrap().protect(Asks)).await
+}
+
+#[tokio::test]
+async fn a_rotation_is_seen_by_the_id_of_each_key() {
+    let registry = Registry::new();
+    let exporter = opentelemetry_prometheus::exporter().with_registry(registry.clone());
+    let reader = exporter.without_target_info().build().unwrap();
+    let provider = SdkMeterProvider::builder().with_reader(reader).build();
+    let refusals = Refusals::default();
+    let [old, new] = [(); 2].map(|()| Key::generate().unwrap());
+    let before = server(codec(&[&old]), &provider, &refusals).await;
+    let after = server(codec(&[&new, &old]), &provider, &refusals).await;
+
+    let alice = client(&before, "alice").await;
+    let sealed = state(&alice, call("ask", json!({}))).await;
+    let alice = client(&after, "alice").await;
+    for _ in 0..3 {
+        let again = call("ask", json!({})).with_request_state(&sealed);
+        alice.call_tool_once(again).await.unwrap();
+    }
+    let mallory = client(&after, "mallory").await;
+    let stolen = call("ask", json!({})).with_request_state(&sealed);
+    assert!(mallory.call_tool_once(stolen).await.is_err());
+    // A client may make up any number of methods.
+    for method in ["x/1", "x/2"] {
+        assert!(
+            raw(&mallory, method, json!({"cursor": "forged"}))
+                .await
+                .is_err()
+        );
+    }
+
+    let mut written = Vec::new();
+    TextEncoder::new()
+        .encode(&registry.gather(), &mut written)
+        .unwrap();
+    let written = String::from_utf8(written).unwrap();
+    let count = |labels: &str| {
+        let start = format!("sealwax_tokens_total{{{labels},otel_scope_name=\"sealwax\"}} ");
+        let mut found = written.lines().filter_map(|line| line.strip_prefix(&start));
+        found.next().map(String::from)
+    };
+    let old = old.id();
+    let call = "mcp_method_name=\"tools/call\"";
+    let of = |event| {
+        format!("sealwax_event=\"{event}\",sealwax_key_id=\"{old}\",sealwax_kind=\"request-state\"")
+    };
+    assert_eq!(
+        count(&format!("{call},{}", of("sealed"))).as_deref(),
+        Some("1"),
+        "{written}"
+    );
+    assert_eq!(
+        count(&format!("{call},{}", of("opened"))).as_deref(),
+        Some("3"),
+        "{written}"
+    );
+    let refused = |kind| format!("sealwax_event=\"refused\",sealwax_kind=\"{kind}\"");
+    let stolen = format!(
+        "error_type=\"principal_mismatch\",{call},{}",
+        refused("request-state")
+    );
+    assert_eq!(count(&stolen).as_deref(), Some("1"), "{written}");
+    let made_up = format!(
+        "error_type=\"malformed\",mcp_method_name=\"_OTHER\",{}",
+        refused("cursor")
+    );
+    assert_eq!(count(&made_up).as_deref(), Some("2"), "{written}");
+    for line in [
+        "sealwax_token_age_seconds_count{sealwax_kind=\"request-state\",otel_scope_name=\"sealwax\"} 3",
+        "sealwax_guard_duration_seconds_count{sealwax_event=\"opened\",sealwax_kind=\"request-state\",otel_scope_name=\"sealwax\"} 3",
+        "sealwax_guard_duration_seconds_bucket{sealwax_event=\"opened\",sealwax_kind=\"request-state\",otel_scope_name=\"sealwax\",le=\"1\"} 3",
+    ] {
+        assert!(
+            written.lines().any(|found| found == line),
+            "{line} in {written}"
+        );
+    }
+    // Neither whose token it was, nor which one.
+    assert_eq!(refusals.take().len(), 3);
+    for private in ["alice", "mallory", "idp.example.com", "ask", "x/1"] {
+        assert!(!written.contains(private), "{private} in {written}");
+    }
+}

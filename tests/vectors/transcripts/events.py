@@ -1,0 +1,244 @@
+"""What happens to tokens that are not refused, for those who count."""
+
+from .builders import (
+    CALL,
+    FAILING,
+    INTERNAL,
+    LEDGER,
+    PASSED,
+    STATE_ERROR,
+    WITH_SESSIONS,
+    Transcripts,
+    ask_back,
+    at_a_tool,
+    begin,
+    call,
+    create,
+    cursor_token,
+    done,
+    event,
+    http,
+    meta,
+    params_of,
+    passed,
+    report,
+    revoke,
+    stale,
+    state_token,
+    written,
+)
+
+transcripts = Transcripts()
+case = transcripts.case
+
+ZERO = {"sessions": {"initial": 0}}
+S, FIRST = {"$session": "s"}, {"$session": "s", "version": 0}
+T = {"$token": "t"}
+
+
+def again(token: object, **expected: object) -> dict:
+    return event("tools/call", params=params_of("tools/call", requestState=token), asked=["principal"], **expected)
+
+
+def asks(**more: object) -> dict:
+    """A tool that asks back, and what of it is compared."""
+    sent = {"resultType": "input_required", "requestState": state_token(payload='{"asked":2}')}
+    return {"handler": [ask_back('{"asked":2}')], "answered": {"result": sent}, **more}
+
+
+case(
+    "events: a state is sealed, and opened, by the key that made it",
+    event(
+        "tools/call", asked=["principal"], delivered={"state": None}, **asks(), happened=["sealed request-state new"]
+    ),
+    again(
+        state_token(key="old", age=60),
+        delivered={"state": '{"asked":1}'},
+        **asks(),
+        happened=["opened request-state old 60", "sealed request-state new"],
+    ),
+    fault="the last token of an old key is not seen",
+)
+case(
+    "events: what is refused did not happen",
+    again(
+        state_token(**{"as": "bob"}),
+        answered={"error": STATE_ERROR},
+        reported=report("principal_mismatch", "request-state"),
+        happened=[],
+    ),
+    fault="what is refused counts as opened",
+)
+case(
+    "events: a state that does not leave was not sealed",
+    event(
+        "tools/call",
+        asked=["principal"],
+        handler=[done(requestState="1")],
+        delivered={"state": None},
+        answered={"error": INTERNAL},
+        reported=report("invalid_argument", "request-state"),
+        happened=[],
+    ),
+    fault="what does not leave counts as sealed",
+    not_={
+        "rust": "rmcp's complete results have no such member",
+        "python": "the SDK's complete results have none; what a middleware answers has: test_servers.py",
+    },
+)
+case(
+    "events: what accept refuses was not opened",
+    event(
+        "tools/call",
+        params=params_of("tools/call", requestState=state_token()),
+        asked=["principal", "accept request-state"],
+        answered={"error": STATE_ERROR},
+        reported=report("not_accepted", "request-state"),
+        happened=[],
+    ),
+    settings={"accept": "no"},
+    fault="it counts before all checks",
+)
+case(
+    "events: what the ledger judges is opened once",
+    again(
+        state_token(name="a"),
+        handler=[done()],
+        delivered={},
+        answered={"result": {}},
+        happened=["opened request-state new 0"],
+    ),
+    settings=LEDGER,
+    fault="each question counts",
+)
+case(
+    "events: what a ledger cannot judge was not opened",
+    again(
+        state_token(), answered={"error": INTERNAL}, reported=report("ledger_unavailable", "request-state"), happened=[]
+    ),
+    settings=FAILING,
+    fault="it counts before all checks",
+)
+case(
+    "events: a page that is anybody's",
+    event(
+        "tools/list",
+        params={"cursor": cursor_token(**{"as": "anonymous"})},
+        who="bob",
+        asked=["principal"],
+        handler=[["return", {"tools": [], "nextCursor": "page 3", "cacheScope": "public"}]],
+        delivered={"cursor": "page 2"},
+        answered={"result": {"nextCursor": cursor_token(payload="page 3", **{"as": "anonymous"})}},
+        happened=["opened cursor new 0", "sealed cursor new"],
+    ),
+    fault="a public page is left out",
+)
+case(
+    "events: a method of the server's own",
+    event(
+        "demo/play",
+        params={"cursor": cursor_token("demo/play")},
+        asked=["principal"],
+        handler=[["return", {"ok": True}]],
+        delivered={},
+        answered={"result": {"ok": True}},
+        happened=["opened cursor new 0"],
+    ),
+    fault="a metric grows by its name",
+)
+case(
+    "events: a session is begun, read, written and forked",
+    create(payload="0", happened=["sealed session new"]),
+    call(S, **passed(0), happened=["opened session new 0"]),
+    call(S, **written(1, 0), happened=["opened session new 0", "sealed session new"]),
+    call(
+        S,
+        handler=[["fork", "f"], done()],
+        did=[{"$session": "f", "payload": "1", "generation": 0}],
+        delivered={},
+        answered={"result": meta(name="s")},
+        happened=["opened session new 0", "sealed session new"],
+    ),
+    settings=ZERO,
+    fault="a session is not counted",
+)
+case(
+    "events: an older key is needed as long as the ids that it made",
+    call(
+        {"$session": {"as": "alice", "payload": "0", "key": "old", "age": 60}},
+        handler=[["write", 1], done()],
+        did=["ok"],
+        delivered={},
+        answered={"result": {}},
+        happened=["opened session old 60", "sealed session new"],
+    ),
+    settings=ZERO,
+    fault="a key is retired that sessions need",
+)
+case(
+    "events: a state that is stale was not opened, and one that lost is not sealed",
+    create(payload="0", happened=["sealed session new"]),
+    call(FIRST, **written(1, 0), happened=["opened session new 0", "sealed session new"]),
+    call(FIRST, **stale(1), happened=[]),
+    settings=WITH_SESSIONS,
+    fault="what is stale counts",
+)
+case(
+    "events: a session that is deleted ends",
+    create(payload="0", happened=["sealed session new"]),
+    event(
+        "sessions/delete",
+        params={},
+        session=S,
+        asked=["principal"],
+        delivered={},
+        answered={"result": {}},
+        happened=["ended session new"],
+    ),
+    settings=WITH_SESSIONS,
+    fault="an end counts as opened",
+)
+case(
+    "events: handles, of which those that are the key of a row name no key of the ring",
+    at_a_tool(
+        ["mint", "basket", {"as": "h"}],
+        ["check", "basket", {"$handle": "h"}],
+        ["end", "basket", {"$handle": "h"}],
+        ["seal", "basket", ["apple"], {"as": "i"}],
+        ["open", "basket", {"$handle": "i"}],
+        ["renew", "basket", {"$handle": "i"}, ["pear"], {"as": "j"}],
+        did=[
+            {"$handle": "h"},
+            {"$handle": "h"},
+            "ok",
+            {"$handle": "i"},
+            {"value": ["apple"]},
+            {"$handle": "j"},
+        ],
+        happened=[
+            "sealed handle",
+            "opened handle 0",
+            "ended handle",
+            "sealed handle-state new",
+            "opened handle-state new 0",
+            "opened handle-state new 0",
+            "sealed handle-state new",
+        ],
+    ),
+    settings=LEDGER,
+    fault="an operation is left out",
+)
+case(
+    "events: a session of the transport",
+    begin(happened=["sealed session new"]),
+    http(CALL, token=T, **PASSED, after=600, happened=["opened session new 600"]),
+    http(None, verb="DELETE", token=T, asked=["principal"], answered={"status": 204}, happened=["ended session new"]),
+    settings=LEDGER,
+    fault="a session of the transport is not counted",
+)
+case(
+    "events: who is signed out",
+    revoke(happened=["revoked session"]),
+    settings=LEDGER,
+    fault="nobody sees it",
+)
