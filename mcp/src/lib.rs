@@ -130,8 +130,8 @@ pub use answer::{
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
 pub use input::{
-    ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
-    Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
+    ClientSession, ClientValue, Event, Failed, Foreign, HandleOp, HandleOpKind, HandlerResult,
+    Message, Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
 };
 pub use patch::Patch;
 pub use session::Session;
