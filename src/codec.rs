@@ -57,8 +57,7 @@ impl Codec {
     pub fn builder(ring: KeyRing, audience: impl Into<String>) -> CodecBuilder {
         CodecBuilder {
             ring,
-            #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-            file: None,
+            then: None,
             audience: audience.into(),
             limits: Limits {
                 payload: DEFAULT_PAYLOAD_LIMIT,
@@ -164,18 +163,27 @@ impl fmt::Debug for Codec {
     }
 }
 
+/// What follows the codec's making, such as the watch of the file that its keys are from.
+type Then = dyn FnOnce(&Codec) -> Result<(), Error> + Send + Sync;
+
 /// Sets the limits of a [`Codec`].
-#[derive(Debug)]
 pub struct CodecBuilder {
     ring: KeyRing,
-    /// The file that the ring is from, to be watched.
-    #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-    pub(crate) file: Option<crate::KeysFile>,
+    then: Option<Box<Then>>,
     audience: String,
     limits: Limits,
 }
 
 impl CodecBuilder {
+    #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+    pub(crate) fn then(
+        mut self,
+        then: impl FnOnce(&Codec) -> Result<(), Error> + Send + Sync + 'static,
+    ) -> Self {
+        self.then = Some(Box::new(then));
+        self
+    }
+
     /// Sets the limit of a payload in bytes: 4,096 by default, 1 MiB at most. Each request carries
     /// the payload both ways, so data that grows belongs in a store.
     #[must_use]
@@ -209,7 +217,7 @@ impl CodecBuilder {
             ring,
             audience,
             limits,
-            ..
+            then,
         } = self;
         text::require("audience", &audience)?;
         if limits.payload > MAX_PAYLOAD_LIMIT {
@@ -227,11 +235,20 @@ impl CodecBuilder {
             limits,
             environment: Box::new(environment),
         }));
-        #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-        if let Some(file) = self.file {
-            file.watch(&codec)?;
+        match then {
+            Some(then) => then(&codec).map(|()| codec),
+            None => Ok(codec),
         }
-        Ok(codec)
+    }
+}
+
+impl fmt::Debug for CodecBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CodecBuilder")
+            .field("audience", &self.audience)
+            .field("ring", &self.ring)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }
 

@@ -35,6 +35,8 @@ pub mod hazmat;
 mod inspect;
 mod key_ring;
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+mod key_source;
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 mod keys_file;
 pub mod kind;
 mod present;

@@ -7,13 +7,10 @@ import logging
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ._errors import InvalidKey
 from ._keys import KeyRing
-
-if TYPE_CHECKING:
-    from ._codec import Codec
 
 logger = logging.getLogger("sealwax")
 
@@ -21,6 +18,13 @@ logger = logging.getLogger("sealwax")
 taking_keys = threading.RLock()
 
 _watches: weakref.WeakSet[Watch] = weakref.WeakSet()
+
+
+class Codec(Protocol):
+    """What has the keys."""
+
+    def set_keys(self, keys: KeyRing) -> bool:
+        """Return whether they are others than before."""
 
 
 class Watch:
