@@ -28,6 +28,7 @@ from ._handler.session import SESSION_META_KEY, Session
 from ._handler.sessions import Initial, Required, Sessions
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._refusal import AcceptUnavailable, HandleRefused, Kind, NotAccepted, OnRefused, Refusal
+from ._transition import Transition, opener_of
 from ._transport.negotiated import Negotiated
 
 __all__ = [
@@ -56,6 +57,8 @@ __all__ = [
     "SelfContainedHandles",
     "Session",
     "Sessions",
+    "Transition",
+    "opener_of",
     "principal_from_access_token",
     "principal_from_claims",
 ]
