@@ -170,11 +170,10 @@ class Caller:
         self, step: documents.TransitionStep
     ) -> documents.Transition | documents.Failure:
         assert self._config.transition is not None
+        opener = self._config.transition.open
         try:
             with _within(step):
-                opened: object = await awaited(
-                    self._config.transition.open(step["token"], self._ctx)
-                )
+                opened: object = await awaited(opener(step["token"], self._ctx))
         except Exception as error:
             expected = f"expected transition to answer in {self._config.time_limit} s"
             return {"failed": f"{expected}, found {type(error).__name__}"}

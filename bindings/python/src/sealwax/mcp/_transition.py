@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,8 @@ from mcp.shared.exceptions import MCPError
 from .. import InvalidArgument
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from mcp.server.context import ServerRequestContext
     from mcp.server.request_state import RequestStateSecurity
 
