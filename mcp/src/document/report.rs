@@ -3,81 +3,74 @@
 
 use serde_json::{Map, Value};
 
-use super::read::{Reader, parse};
+use super::read::{self, parse};
 use super::{NO_DOCUMENT, write};
 use crate::event::TokenEvent;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::log::{Fault, Refused};
-use crate::members::PrincipalParts;
+use crate::log::{Fault, Origin, Refused};
 use crate::step::Item;
-use sealwax::{Error, Principal};
+use sealwax::Error;
 
 /// Returns an entry of the log.
 pub(super) fn entry(refused: Refused<'_>) -> Value {
-    object(
-        &[
-            ("time", Some(&refused.time)),
-            ("level", Some(refused.level.name())),
-            ("code", Some(refused.code)),
-            ("kind", Some(refused.item.name())),
-            ("method", refused.method.as_deref()),
-            ("target", refused.target.as_deref()),
-            ("issuer", refused.issuer.as_deref()),
-            ("client", refused.client.as_deref()),
-            ("subject", refused.subject.as_deref()),
-            ("id", refused.id.as_deref()),
-            ("message", Some(&refused.message)),
-            ("line", Some(&refused.line)),
-        ],
-        refused.custom_method,
-    )
-    .into()
+    let mut document = Document::of(&refused.origin);
+    document.put("time", Some(&refused.time));
+    document.put("level", Some(refused.level.name()));
+    document.put("code", Some(refused.code));
+    document.put("kind", Some(refused.item.name()));
+    document.put("id", refused.id.as_deref());
+    document.put("message", Some(&refused.message));
+    document.put("line", Some(&refused.line));
+    document.0.into()
 }
 
 /// Returns an event.
-pub(super) fn event(event: &TokenEvent) -> Value {
-    let named = event.principal.as_deref().and_then(Principal::parts);
+fn event(event: &TokenEvent) -> Value {
+    let mut document = Document::of(&event.origin);
     let key_id = event.key_id.map(|id| id.to_string());
-    let mut document = object(
-        &[
-            ("event", Some(event.event.name())),
-            ("kind", Some(event.item.name())),
-            ("keyId", key_id.as_deref()),
-            ("id", event.id.as_deref()),
-            ("method", event.method.as_deref()),
-            ("target", event.target.as_deref()),
-            ("issuer", named.and_then(|named| named.issuer)),
-            ("client", named.and_then(|named| named.client)),
-            ("subject", named.and_then(|named| named.subject)),
-        ],
-        event.custom_method,
-    );
+    document.put("event", Some(event.event.name()));
+    document.put("kind", Some(event.item.name()));
+    document.put("keyId", key_id.as_deref());
+    document.put("id", event.id.as_deref());
     if let Some(age) = event.age {
-        document.insert("age".into(), age.into());
+        document.0.insert("age".into(), age.into());
     }
-    document.into()
+    document.0.into()
 }
 
-fn object(texts: &[(&str, Option<&str>)], custom_method: bool) -> Map<String, Value> {
-    let mut object = Map::new();
-    for (name, text) in texts {
+struct Document(Map<String, Value>);
+
+impl Document {
+    fn of(origin: &Origin) -> Self {
+        let mut document = Self(Map::new());
+        for (name, text) in origin.texts() {
+            document.put(name, text);
+        }
+        if origin.has_custom_method() {
+            document.0.insert("customMethod".into(), true.into());
+        }
+        document
+    }
+
+    #[inline(never)]
+    fn put(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text {
-            object.insert((*name).into(), (*text).into());
+            self.0.insert(name.into(), text.into());
         }
     }
-    if custom_method {
-        object.insert("customMethod".into(), true.into());
-    }
-    object
+}
+
+/// Returns what happened since the last call.
+pub(super) fn happened(exchange: &mut Exchange) -> Vec<Value> {
+    exchange.events().iter().map(event).collect()
 }
 
 /// Returns what happened to tokens since the last step that was a document, as a JSON array: after
 /// [`Next::Deliver`](super::Next::Deliver) and [`Next::Respond`](super::Next::Respond) with a text.
 #[must_use]
 pub fn events(exchange: &mut Exchange) -> String {
-    let events: Vec<_> = exchange.events().iter().map(event).collect();
-    write(&events)
+    write(&happened(exchange))
 }
 
 /// Returns the entry of the log for a mistake that the adapter found by itself.
@@ -88,7 +81,7 @@ pub fn events(exchange: &mut Exchange) -> String {
 #[inline(never)]
 pub fn report(guard: &Guard, document: &str) -> Result<String, Error> {
     let document = parse(document)?;
-    let text = |name: &str| document.get(name).and_then(Value::as_str);
+    let text = |name| text(&document, name);
     let (Some(code), Some(item), Some(message)) = (
         text("code"),
         text("kind").and_then(Item::named),
@@ -96,17 +89,19 @@ pub fn report(guard: &Guard, document: &str) -> Result<String, Error> {
     ) else {
         return Err(NO_DOCUMENT);
     };
-    let principal = document.get("principal").filter(|one| !one.is_null());
-    let principal = principal.map(|one| PrincipalParts::read(Reader(one)));
-    let principal = principal.transpose()?;
-    let fault = Fault {
-        method: text("method"),
-        target: text("target"),
-        principal: principal.as_ref(),
-        id: text("id").map(Into::into),
-        ..Fault::new(item, message)
-    };
+    let mut fault = Fault::new(item, message);
+    fault.id = text("id").map(Into::into);
+    let named = |name| text(name).map(Into::into);
+    fault.origin = Origin::new(named("method"), named("target"));
+    if let Some(principal) = document.get("principal").filter(|one| !one.is_null()) {
+        fault.origin.principal = Some(read::principal(principal)?.into());
+    }
     Ok(write(&entry(guard.report(code, fault))))
+}
+
+#[inline(never)]
+fn text<'a>(document: &'a Value, name: &str) -> Option<&'a str> {
+    document.get(name).and_then(Value::as_str)
 }
 
 /// The documents' types.
@@ -115,6 +110,7 @@ pub(super) mod types {
     use schemars::JsonSchema;
 
     use crate::event::Happened;
+    use crate::log::Level;
     use crate::members::PrincipalParts;
     use crate::step::Item;
 
@@ -128,6 +124,32 @@ pub(super) mod types {
         target: Option<String>,
         id: Option<String>,
         principal: Option<PrincipalParts<'static>>,
+    }
+
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "camelCase")]
+    #[expect(dead_code, reason = "for its schema")]
+    pub struct Refused {
+        time: String,
+        level: Level,
+        code: String,
+        kind: Item,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        method: Option<String>,
+        #[schemars(skip_serializing_if = "is_false")]
+        custom_method: bool,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        issuer: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        client: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        subject: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        message: String,
+        line: String,
     }
 
     #[derive(JsonSchema)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::report::{entry, event};
+use super::report::{entry, happened};
 use super::write;
 use crate::exchange::Exchange;
 use crate::ledger::Command;
@@ -28,7 +28,7 @@ pub(super) struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<OpenedSession<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[cfg_attr(test, schemars(with = "Vec<crate::Refused<'static>>"))]
+    #[cfg_attr(test, schemars(with = "Vec<super::report::types::Refused>"))]
     refused: Vec<Value>,
     /// What happened to tokens that were not refused.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -118,7 +118,7 @@ pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String
 /// `fields` are those of the exchange before the step, which may have ended it.
 pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step: &Step) -> String {
     let refused = exchange.refused().into_iter().map(entry).collect();
-    let events = exchange.events().iter().map(event).collect();
+    let events = happened(exchange);
     let (mut members, mut session) = (&[][..], None);
     let step = match step {
         Step::Identify => Next::Identify,
