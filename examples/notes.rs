@@ -16,8 +16,6 @@ use sealwax::Codec;
 use sealwax_rmcp::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::{fmt, prelude::*};
 
 const AUDIENCE: &str = "https://notes.example.com";
 
@@ -139,13 +137,6 @@ async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request,
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // What the guard refuses, and why; not what rmcp logs, which has session ids in it.
-    let log = fmt::layer().with_writer(std::io::stderr);
-    let refusals = Targets::new().with_target("sealwax_rmcp", LevelFilter::WARN);
-    tracing_subscriber::registry()
-        .with(log)
-        .with(refusals)
-        .init();
     let codec = Codec::from_env(AUDIENCE)?;
     let (port, secret) = (env::var("PORT").ok(), env::var("NOTES_JWT_SECRET").ok());
     let guard = match (&port, &secret) {

@@ -17,8 +17,6 @@ use sealwax_rmcp::ledger::Redis;
 use sealwax_rmcp::{Guard, Session, Sessions, VerifiedClaims, anonymous, from_claims};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::{fmt, prelude::*};
 
 const AUDIENCE: &str = "https://counter.example.com";
 
@@ -123,13 +121,6 @@ async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request,
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // What the guard refuses, and why; not what rmcp logs, which has session ids in it.
-    let log = fmt::layer().with_writer(std::io::stderr);
-    let refusals = Targets::new().with_target("sealwax_rmcp", LevelFilter::WARN);
-    tracing_subscriber::registry()
-        .with(log)
-        .with(refusals)
-        .init();
     let codec = Codec::from_env(AUDIENCE)?;
     let (port, secret) = (env::var("PORT").ok(), env::var("NOTES_JWT_SECRET").ok());
     let guard = match (&port, &secret) {

@@ -35,9 +35,9 @@ const DEFAULT_SESSION_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Codec(Arc<Inner>);
+pub struct Codec(pub(crate) Arc<Inner>);
 
-struct Inner {
+pub(crate) struct Inner {
     keys: Present,
     audience: String,
     limits: Limits,
@@ -57,8 +57,7 @@ impl Codec {
     pub fn builder(ring: KeyRing, audience: impl Into<String>) -> CodecBuilder {
         CodecBuilder {
             ring,
-            #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-            file: None,
+            then: None,
             audience: audience.into(),
             limits: Limits {
                 payload: DEFAULT_PAYLOAD_LIMIT,
@@ -164,28 +163,25 @@ impl fmt::Debug for Codec {
     }
 }
 
+/// What follows the codec's making, such as the watch of the file that its keys are from.
+type Then = dyn FnOnce(&Codec) -> Result<(), Error> + Send + Sync;
+
 /// Sets the limits of a [`Codec`].
-#[derive(Debug)]
 pub struct CodecBuilder {
     ring: KeyRing,
-    /// The file that the ring is from, to be watched.
-    #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-    file: Option<crate::KeysFile>,
+    then: Option<Box<Then>>,
     audience: String,
     limits: Limits,
 }
 
 impl CodecBuilder {
-    /// Returns a builder of a codec that follows a file of keys.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidKey`] if the file cannot be read now, or holds no valid ring.
     #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-    pub fn from_file(file: crate::KeysFile, audience: impl Into<String>) -> Result<Self, Error> {
-        let mut builder = Codec::builder(KeyRing::read(&file.path)?, audience);
-        builder.file = Some(file);
-        Ok(builder)
+    pub(crate) fn then(
+        mut self,
+        then: impl FnOnce(&Codec) -> Result<(), Error> + Send + Sync + 'static,
+    ) -> Self {
+        self.then = Some(Box::new(then));
+        self
     }
 
     /// Sets the limit of a payload in bytes: 4,096 by default, 1 MiB at most. Each request carries
@@ -221,7 +217,7 @@ impl CodecBuilder {
             ring,
             audience,
             limits,
-            ..
+            then,
         } = self;
         text::require("audience", &audience)?;
         if limits.payload > MAX_PAYLOAD_LIMIT {
@@ -239,13 +235,20 @@ impl CodecBuilder {
             limits,
             environment: Box::new(environment),
         }));
-        #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-        if let Some(file) = self.file {
-            file.watch(Arc::downgrade(&codec.0), |codec, ring| {
-                codec.keys.replace(ring)
-            })?;
+        match then {
+            Some(then) => then(&codec).map(|()| codec),
+            None => Ok(codec),
         }
-        Ok(codec)
+    }
+}
+
+impl fmt::Debug for CodecBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CodecBuilder")
+            .field("audience", &self.audience)
+            .field("ring", &self.ring)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,20 +1,16 @@
 //! A key ring in a file, and its watch: the codec takes the file's keys when they change.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use zeroize::Zeroizing;
 
-use crate::{Environment as _, Error, KeyRing, System};
-
-/// A file is larger than 16 keys and what may be said of them, or it is no file of keys.
-const MAX_LEN: usize = 1 << 16;
+use crate::codec::Inner;
+use crate::key_source::{FromEnv, from_env};
+use crate::{Codec, CodecBuilder, Environment as _, Error, KeyRing, System};
 
 type OnRead = dyn Fn(&Path, &Result<KeyRing, Error>) + Send + Sync;
 
@@ -37,7 +33,7 @@ type OnRead = dyn Fn(&Path, &Result<KeyRing, Error>) + Send + Sync;
 /// ```
 #[derive(Clone)]
 pub struct KeysFile {
-    pub(crate) path: PathBuf,
+    path: PathBuf,
     every: Duration,
     on_read: Arc<OnRead>,
 }
@@ -71,31 +67,27 @@ impl KeysFile {
         self
     }
 
-    /// Begins the watch for a codec that has the file's keys: until it is dropped, `take` gives it other
-    /// ones, and returns whether they are.
-    pub(crate) fn watch<T: Send + Sync + 'static>(
-        self,
-        codec: Weak<T>,
-        take: fn(&T, KeyRing) -> bool,
-    ) -> Result<(), Error> {
+    /// Begins the watch of a codec that has the file's keys.
+    pub(crate) fn watch(self, codec: &Codec) -> Result<(), Error> {
+        let codec = Arc::downgrade(&codec.0);
         thread::Builder::new()
             .name("sealwax-keys".into())
-            .spawn(move || self.follow(&codec, take))
+            .spawn(move || self.follow(&codec))
             .map(drop)
             .map_err(|_| Error::argument("keys file: expected a thread to watch it, found none"))
     }
 
-    fn follow<T>(&self, codec: &Weak<T>, take: fn(&T, KeyRing) -> bool) {
+    fn follow(&self, codec: &Weak<Inner>) {
         let mut fault = None;
         loop {
             thread::sleep(self.every);
-            let Some(codec) = codec.upgrade() else {
+            let Some(codec) = codec.upgrade().map(Codec) else {
                 return;
             };
             let read = KeyRing::read(&self.path);
             let found = read.as_ref().err().map(Error::to_string);
             let is_news = match &read {
-                Ok(ring) => take(&codec, ring.clone()) || fault.is_some(),
+                Ok(ring) => codec.set_keys(ring.clone()) || fault.is_some(),
                 Err(_) => fault != found,
             };
             if is_news {
@@ -115,29 +107,39 @@ impl fmt::Debug for KeysFile {
     }
 }
 
-impl KeyRing {
-    /// Reads the ring in a file.
+impl Codec {
+    /// Returns a codec with the keys of the environment and the default limits: those of
+    /// `SEALWAX_KEYS_FILE`, which it [follows](crate::KeysFile), or else those of `SEALWAX_KEYS`.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if the file cannot be read, or holds no valid ring.
-    pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let path = path.as_ref();
-        let invalid = |why: &dyn fmt::Display| {
-            let path = path.display();
-            Error::InvalidKey(format!("keys file {path}: {why}").into())
-        };
-        let file = File::open(path).map_err(|error| invalid(&error))?;
-        // Allocated in full: growing would leave an unwiped copy behind.
-        let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_LEN + 1));
-        file.take(MAX_LEN as u64 + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| invalid(&error))?;
-        if bytes.len() > MAX_LEN {
-            return Err(invalid(&"expected at most 65,536 bytes, found more"));
+    /// Those of [`KeyRing::from_env`] and [`new`](Self::new).
+    pub fn from_env(audience: impl Into<String>) -> Result<Self, Error> {
+        CodecBuilder::from_env(audience)?.build()
+    }
+}
+
+impl CodecBuilder {
+    /// Returns a builder of a codec that follows a file of keys.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] if the file cannot be read now, or holds no valid ring.
+    pub fn from_file(file: KeysFile, audience: impl Into<String>) -> Result<Self, Error> {
+        let builder = Codec::builder(KeyRing::read(&file.path)?, audience);
+        Ok(builder.then(move |codec| file.watch(codec)))
+    }
+
+    /// Returns a builder of a codec with the keys of the environment, as [`Codec::from_env`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`KeyRing::from_env`].
+    pub fn from_env(audience: impl Into<String>) -> Result<Self, Error> {
+        match from_env()? {
+            FromEnv::File(path) => Self::from_file(KeysFile::new(path), audience),
+            FromEnv::Text(text) => Ok(Codec::builder(text.parse()?, audience)),
         }
-        let text = std::str::from_utf8(&bytes).map_err(|_| invalid(&"expected UTF-8"))?;
-        text.parse().map_err(|error: Error| invalid(&error))
     }
 }
 

@@ -7,14 +7,14 @@ mod codec;
 mod context;
 mod environment;
 mod error;
-#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-mod from_system;
 mod handle;
 #[cfg(feature = "hazmat")]
 #[doc(hidden)]
 pub mod hazmat;
 mod inspect;
 mod key_ring;
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+mod key_source;
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 mod keys_file;
 pub mod kind;

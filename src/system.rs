@@ -1,8 +1,9 @@
 //! The operating system's clock and randomness.
 
+use std::string::String;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::{Environment, Error, Key, mix_time};
+use crate::{Codec, CodecBuilder, Environment, Error, Key, KeyRing, mix_time};
 
 /// The operating system's clock and randomness; [`mix_time`] is applied to each draw. Not on
 /// `wasm32-unknown-unknown`, which has neither: see [`Environment`].
@@ -35,5 +36,31 @@ impl Key {
     /// [`Error::EntropyUnavailable`].
     pub fn generate() -> Result<Self, Error> {
         Self::generate_in(&System)
+    }
+}
+
+impl Codec {
+    /// Returns a codec with the default limits.
+    ///
+    /// `audience` names the service, best by its public address: tokens of one service never open
+    /// at another, even under shared keys. Every replica needs the same one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for an audience that is empty or over 1,024 bytes.
+    pub fn new(ring: KeyRing, audience: impl Into<String>) -> Result<Self, Error> {
+        Self::builder(ring, audience).build()
+    }
+}
+
+impl CodecBuilder {
+    /// Builds the codec.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for an audience that is empty or over 1,024 bytes, or a limit
+    /// out of its range.
+    pub fn build(self) -> Result<Codec, Error> {
+        self.build_in(System)
     }
 }

@@ -117,7 +117,8 @@ pub struct Done {
     pub stdout: Zeroizing<Vec<u8>>,
 }
 
-/// A file to replace in one step: by a file beside it that is renamed. It keeps its mode; a new one is its owner's alone.
+/// A file to replace in one step: by a file beside it that is renamed. It keeps its mode
+/// and its owner; a new one is its owner's alone.
 #[derive(Serialize)]
 pub struct Write {
     /// Its path.

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::admission::Token;
 use crate::context::Context;
 use crate::ledger::Check;
@@ -41,9 +39,12 @@ pub struct TokenEvent {
 }
 
 /// What happened to a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    test,
+    derive(schemars::JsonSchema),
+    schemars(inline, rename_all = "lowercase")
+)]
 #[non_exhaustive]
 pub enum Happened {
     /// `opened`: it passed every check, those of `accept` and of the ledger too.

@@ -135,8 +135,8 @@ pub use event::{Happened, TokenEvent};
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
 pub use input::{
-    ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
-    Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
+    ClientSession, ClientValue, Event, Failed, Foreign, HandleOp, HandleOpKind, HandlerResult,
+    Message, Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
 };
 pub use log::{Fault, Level, Refused};
 pub use patch::Patch;

@@ -2,20 +2,20 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
-
 use crate::answer::FIELD_LIMIT;
 use crate::guard::Guard;
-use crate::members::is_false;
 use crate::method::is_custom;
 use crate::step::Item;
 use crate::text::rfc3339;
 use sealwax::Principal;
 
 /// The level of an entry of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    test,
+    derive(schemars::JsonSchema),
+    schemars(inline, rename_all = "lowercase")
+)]
 pub enum Level {
     /// `warn`: something was refused, or the ledger did not confirm.
     Warn,
@@ -24,12 +24,12 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns the name, as logs write it.
+    /// Returns the name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Warn => "WARN",
-            Self::Error => "ERROR",
+            Self::Warn => "warn",
+            Self::Error => "error",
         }
     }
 
@@ -47,7 +47,7 @@ impl Level {
 }
 
 /// A refusal or a failure: for the log, and for the author's hook. It holds no token and no payload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Refused<'a> {
@@ -58,30 +58,33 @@ pub struct Refused<'a> {
     /// A code of [`Error`](sealwax::Error), or one of a guard, as docs/refusals.md lists them.
     pub code: &'a str,
     /// The kind of thing that was refused.
-    #[serde(rename = "kind")]
+    #[cfg_attr(test, schemars(rename = "kind"))]
     pub item: Item,
     /// The method of the message, as the client named it; `None` if it is over 1,024 bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(skip_serializing_if = "Option::is_none"))]
     pub method: Option<String>,
     /// Whether the method is none of the protocol's: a client may have made it up, so that a metric must
     /// not grow by its name.
-    #[serde(rename = "customMethod", skip_serializing_if = "is_false")]
+    #[cfg_attr(
+        test,
+        schemars(rename = "customMethod", skip_serializing_if = "is_false")
+    )]
     pub custom_method: bool,
     /// The target of the request, as the client named it: a tool, a prompt or a resource; `None` if it
     /// is over 1,024 bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(skip_serializing_if = "Option::is_none"))]
     pub target: Option<String>,
     /// The issuer of the caller, once the caller is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(skip_serializing_if = "Option::is_none"))]
     pub issuer: Option<String>,
     /// The client of the caller.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(skip_serializing_if = "Option::is_none"))]
     pub client: Option<String>,
     /// The subject of the caller.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(skip_serializing_if = "Option::is_none"))]
     pub subject: Option<String>,
     /// The token id, or the ulid, if it can be read. It is verified only if the token opened.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(skip_serializing_if = "Option::is_none"))]
     pub id: Option<String>,
     /// The expected and the found value.
     pub message: String,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::answer::{RpcError, ToolResult};
 use crate::input::{Predecessor, Scope};
@@ -27,6 +27,13 @@ pub enum Step {
     },
     /// Run this command on the ledger, within its time, and report its reply.
     Ledger(Box<Command>),
+    /// Ask the author's opener of tokens from before the guard about this `requestState`.
+    Transition {
+        /// The text that the client sent.
+        token: String,
+        /// How long to wait for the answer.
+        within: Duration,
+    },
     /// Get the first value of a new session from the author.
     Begin,
     /// Apply the functions given to [`Exchange::update`](super::Exchange::update), all of them and
@@ -45,7 +52,7 @@ pub enum Step {
 }
 
 /// The kinds of things that a guard handles, by their names in every language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -73,6 +80,18 @@ impl Item {
             Self::HandleState => "handle-state",
             Self::Session => "session",
         }
+    }
+
+    #[cfg(feature = "documents")]
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let all = [
+            Self::RequestState,
+            Self::Cursor,
+            Self::Handle,
+            Self::HandleState,
+            Self::Session,
+        ];
+        all.into_iter().find(|item| item.name() == name)
     }
 }
 

@@ -107,9 +107,9 @@ function fail(error: unknown): void {
     process.exitCode = error.status;
     return;
   }
-  const { code, message } = error as { code?: string; message: string };
-  const usage = error instanceof Usage || code?.startsWith('ERR_PARSE_ARGS');
-  process.stderr.write(`sealwax: ${message}\n${usage ? `  tip: see ${PROGRAM} --help\n` : ''}`);
+  const usage = error instanceof Usage ? error.words : undefined;
+  const tip = usage && `\n  tip: see ${[PROGRAM, ...usage].join(' ')} --help`;
+  process.stderr.write(`sealwax: ${(error as Error).message}${tip ?? ''}\n`);
   process.exitCode = 2;
 }
 

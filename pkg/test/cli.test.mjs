@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -122,6 +123,9 @@ async function passesCase(given, how) {
     writeFileSync(join(folder, name), text);
     chmodSync(join(folder, name), Number.parseInt(given.modes?.[name] ?? '600', 8));
   }
+  // Only the superuser may.
+  const owners = process.getuid() === 0 ? Object.entries(given.owners ?? {}) : [];
+  for (const [name, owner] of owners) chownSync(join(folder, name), owner, owner);
   for (const [name, target] of Object.entries(given.links ?? {})) {
     symlinkSync(target, join(folder, name));
   }
@@ -139,6 +143,7 @@ async function passesCase(given, how) {
     if (lines !== undefined) assert.equal(found.trimEnd().split('\n').length, lines);
     for (const part of has ?? []) assert.ok(found.includes(part), found);
   }
+  for (const [name, owner] of owners) assert.equal(statSync(join(folder, name)).uid, owner);
   // Nothing else is left; a store has files of its own.
   const known = Object.keys({ ...given.files, ...given.links, ...given.after });
   const left = readdirSync(folder).filter((name) => !name.startsWith('ledger.db'));

@@ -92,7 +92,12 @@ def what_cannot_be_used_is_told(sealwax: str) -> None:
         place = f"127.0.0.1:{store.port}"
         Operator(sealwax, f"redis://:hunter2@{place}").expect(0, "never", "check")
         # The wrong password, none, no TLS; and nothing listens on port 1.
-        addresses = [f"redis://:hunter3@{place}", f"redis://{place}", f"rediss://:hunter3@{place}", "redis://:hunter3@127.0.0.1:1"]
+        addresses = [
+            f"redis://:hunter3@{place}",
+            f"redis://{place}",
+            f"rediss://:hunter3@{place}",
+            "redis://:hunter3@127.0.0.1:1",
+        ]
         for wrong in addresses:
             operator = Operator(sealwax, wrong)
             status, told = operator.run("check")

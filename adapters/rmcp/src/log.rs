@@ -41,7 +41,8 @@ pub(crate) fn refusal(refusal: &Refusal) {
         Level::Error => write!(error),
     }
     if is_unheard() {
-        eprintln!("{} {} {}", refusal.time, level.name(), refusal.line);
+        let level = level.name().to_ascii_uppercase();
+        eprintln!("{} {level} {}", refusal.time, refusal.line);
     }
 }
 

@@ -5,22 +5,25 @@ use opentelemetry::{KeyValue, Value};
 
 use crate::{GuardBuilder, Kind};
 
-/// Seconds, from a minute to a month.
-const AGES: [f64; 9] = [
+/// Seconds, from a second to 30 days. Every language has the same, or no quantile could be computed of a fleet.
+const AGES: [f64; 11] = [
+    1.0,
+    5.0,
+    15.0,
     60.0,
-    600.0,
+    300.0,
+    900.0,
     3_600.0,
-    21_600.0,
+    14_400.0,
     86_400.0,
-    259_200.0,
     604_800.0,
-    1_209_600.0,
     2_592_000.0,
 ];
 
 /// Seconds, from 10 µs to a second.
-const DURATIONS: [f64; 11] = [
-    0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.005, 0.025, 0.1, 1.0,
+const DURATIONS: [f64; 16] = [
+    0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025,
+    0.05, 0.1, 0.25, 0.5, 1.0,
 ];
 
 impl GuardBuilder {
@@ -44,14 +47,15 @@ impl GuardBuilder {
     #[must_use]
     pub fn instruments(self, meter: &Meter) -> Self {
         let tokens = meter.u64_counter("sealwax.tokens").with_unit("{token}");
-        let tokens = tokens.with_description("Tokens opened, sealed, ended, revoked and refused");
+        let tokens =
+            tokens.with_description("Tokens that were opened, sealed, ended, revoked or refused");
         let tokens = tokens.build();
         let refused = tokens.clone();
         let age = meter.f64_histogram("sealwax.token.age").with_unit("s");
-        let age = age.with_description("Time since an opened token was made");
+        let age = age.with_description("How long ago the tokens were sealed that were opened");
         let age = age.with_boundaries(AGES.to_vec()).build();
         let duration = meter.f64_histogram("sealwax.guard.duration").with_unit("s");
-        let duration = duration.with_description("Time that the guard took for a token");
+        let duration = duration.with_description("How long a message or a result was at the guard");
         let duration = duration.with_boundaries(DURATIONS.to_vec()).build();
         self.on_event(move |event| {
             let what = [

@@ -51,6 +51,10 @@ def test_the_cases_of_every_package(case: Any, tmp_path: Path) -> None:
     for name, text in case.get("files", {}).items():
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(int(case.get("modes", {}).get(name, "600"), 8))
+    # Only the superuser may.
+    owners = case.get("owners", {}) if os.getuid() == 0 else {}
+    for name, owner in owners.items():
+        os.chown(tmp_path / name, owner, owner)
     for name, target in case.get("links", {}).items():
         (tmp_path / name).symlink_to(target)
     printed: list[bytes] = []
@@ -77,6 +81,7 @@ def test_the_cases_of_every_package(case: Any, tmp_path: Path) -> None:
             assert text == expected.get("text", text)
             assert len(text.splitlines()) == expected.get("lines", len(text.splitlines()))
             assert all(part in text for part in expected.get("has", ()))
+    assert {name: (tmp_path / name).stat().st_uid for name in owners} == owners
     # Nothing else is left; a store has files of its own.
     known = {name for part in ("files", "links", "after") for name in case.get(part, {})}
     left = {path.name for path in tmp_path.iterdir() if not path.name.startswith("ledger.db")}

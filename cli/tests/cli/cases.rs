@@ -36,7 +36,11 @@ fn set_up(folder: &Path, case: &Value) {
         fs::write(folder.join(name), text.as_str().unwrap()).unwrap();
         #[cfg(unix)]
         {
-            use std::os::unix::fs::PermissionsExt as _;
+            use std::os::unix::fs::{PermissionsExt as _, chown};
+            if let Some(owner) = owner(case, name) {
+                // Only the superuser may.
+                let _ = chown(folder.join(name), Some(owner), Some(owner));
+            }
             let mode = case["modes"][name].as_str().unwrap_or("600");
             let mode = fs::Permissions::from_mode(u32::from_str_radix(mode, 8).unwrap());
             fs::set_permissions(folder.join(name), mode).unwrap();
@@ -90,7 +94,21 @@ fn passes(folder: &Path, run: &Value, stdin: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
+#[cfg(unix)]
+fn owner(case: &Value, name: &str) -> Option<u32> {
+    case["owners"][name]
+        .as_u64()
+        .map(|owner| u32::try_from(owner).unwrap())
+}
+
 fn check_files(folder: &Path, case: &Value) {
+    #[cfg(unix)]
+    for (name, _) in members(&case["owners"]) {
+        use std::os::unix::fs::MetadataExt as _;
+        let (found, own) = (fs::metadata(folder.join(name)), fs::metadata(folder));
+        let (found, own) = (found.unwrap(), own.unwrap().uid());
+        assert!(own != 0 || Some(found.uid()) == owner(case, name), "{case}");
+    }
     for (name, expected) in members(&case["after"]) {
         let path = folder.join(name);
         #[cfg(unix)]

@@ -1,6 +1,6 @@
 /** The command line, by `cli/commands.json` of the repository. */
 
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 interface Spec {
   readonly about: string;
@@ -39,8 +39,15 @@ export interface Given {
   readonly version: boolean;
 }
 
-/** The arguments are wrong. */
-export class Usage extends Error {}
+/** The arguments of the command that these words name are wrong. */
+export class Usage extends Error {
+  readonly words: readonly string[];
+
+  constructor(message: string, words: readonly string[]) {
+    super(message);
+    this.words = words;
+  }
+}
 
 const COMMON: readonly Item[] = [
   { name: 'help', help: 'Print help' },
@@ -57,7 +64,7 @@ export function given(spec: Spec, args: readonly string[]): Given {
     name,
     { type: value === undefined ? 'boolean' : 'string' },
   ]);
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parsed(words, {
     args: args.slice(words.length),
     options: { ...flags, ...Object.fromEntries(taken) },
     allowPositionals: true,
@@ -68,11 +75,11 @@ export function given(spec: Spec, args: readonly string[]): Given {
   if (entry.commands) {
     const [unknown] = positionals;
     const expected = names.join(', ');
-    throw new Usage(`expected a command (${expected}), found ${unknown ?? 'none'}`);
+    throw new Usage(`expected a command (${expected}), found ${unknown ?? 'none'}`, words);
   }
   const places = items(spec, entry.arguments);
   const extra = positionals[places.length];
-  if (extra !== undefined) throw new Usage(`unexpected argument ${JSON.stringify(extra)}`);
+  if (extra !== undefined) throw new Usage(`unexpected argument ${JSON.stringify(extra)}`, words);
   const options: Record<string, string> = {};
   for (const item of found) if (item.default !== undefined) options[item.name] = item.default;
   for (const [name, value] of Object.entries(rest))
@@ -86,9 +93,18 @@ export function given(spec: Spec, args: readonly string[]): Given {
     ...found.map(({ name, required }) => ({ name, shown: `--${name}`, required })),
   ].filter(({ name, required }) => required && options[name] === undefined);
   if (missing.length > 0) {
-    throw new Usage(`required, but not given: ${missing.map(({ shown }) => shown).join(', ')}`);
+    const all = missing.map(({ shown }) => shown).join(', ');
+    throw new Usage(`required, but not given: ${all}`, words);
   }
   return { ...asked, options };
+}
+
+function parsed(words: readonly string[], given: ParseArgsConfig): ReturnType<typeof parseArgs> {
+  try {
+    return parseArgs(given);
+  } catch (error) {
+    throw new Usage((error as Error).message, words);
+  }
 }
 
 /** Finds the command that the first arguments name, and adds their words; returns it, and the names of the commands there. */

@@ -27,5 +27,5 @@ export type Answer =
 export function failed(error: unknown): Answer {
   const { message } = error as NodeJS.ErrnoException;
   // `ENOENT: no such file or directory, open '…'`: the place is said before.
-  return { failed: message.split(', ')[0] ?? message };
+  return { failed: message.split(/, |\n/)[0] ?? message };
 }

@@ -1,6 +1,8 @@
 import {
   closeSync,
   fchmodSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   lstatSync,
   openSync,
@@ -27,8 +29,8 @@ export function read(path: string, replaced: boolean): Answer {
 }
 
 /**
- * Replaces a file in one step, so that whoever reads it has the old one or the new one. It keeps its mode; a new one is its
- * owner's alone.
+ * Replaces a file in one step, so that whoever reads it has the old one or the new one. It keeps its mode and its
+ * owner; a new one is its owner's alone.
  */
 export function replace(path: string, text: string): void {
   const folder = dirname(path);
@@ -37,7 +39,12 @@ export function replace(path: string, text: string): void {
   try {
     writeFileSync(file, text);
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found) fchmodSync(file, found.mode & 0o7777);
+    if (found) {
+      // Where another user owns it, such as that of the server, it stays theirs.
+      const { uid, gid } = fstatSync(file);
+      if (uid !== found.uid || gid !== found.gid) fchownSync(file, found.uid, found.gid);
+      fchmodSync(file, found.mode & 0o7777);
+    }
     fsyncSync(file);
     closeSync(file);
     renameSync(beside, path);

@@ -109,7 +109,7 @@ export class Stores {
 
   #missing(store: string, name: string): Answer {
     const found =
-      name === 'ioredis' ? 'ioredis or redis' : 'that of Node 22.13 or later, or of better-sqlite3';
+      name === 'ioredis' ? 'ioredis or redis' : 'Node 22.13 or later, or better-sqlite3';
     return {
       failed: `no client for ${store}: expected ${found}`,
       tip: `${this.#command.replace(/^(npx )?sealwax/, `npx -p sealwax -p ${name} sealwax`)} …`,

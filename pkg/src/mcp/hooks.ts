@@ -12,8 +12,10 @@ interface Circumstances {
   readonly kind: Accepted['kind'];
   /** The token id, or the ulid of a handle or session, if it is readable: 32 hex digits. */
   readonly id?: string | undefined;
-  /** The method of the request, if there is one. A client may have invented it. */
+  /** The method of the request, if there is one. */
   readonly method?: string | undefined;
+  /** Whether the method is none of the protocol's: a client may have made it up. */
+  readonly customMethod?: boolean | undefined;
   /** The tool, the prompt or the resource of the request, as the client named it. */
   readonly target?: string | undefined;
   /** The parts of the caller, if it is known and not anonymous. */

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from ._errors import InvalidKey
 from ._keys import KeyRing
+from ._log import write
 
 logger = logging.getLogger("sealwax")
 
@@ -20,17 +21,17 @@ taking_keys = threading.RLock()
 _watches: weakref.WeakSet[Watch] = weakref.WeakSet()
 
 
-class TakesKeys(Protocol):
-    """A codec."""
+class Codec(Protocol):
+    """What has the keys."""
 
-    def set_keys(self, keys: KeyRing, /) -> bool:
-        """Replace the keys; return whether they are others."""
+    def set_keys(self, keys: KeyRing) -> bool:
+        """Return whether they are others than before."""
 
 
 class Watch:
     """Follows a file until its codec is collected. Only the codec keeps it."""
 
-    def __init__(self, codec: TakesKeys, path: str, interval: float) -> None:
+    def __init__(self, codec: Codec, path: str, interval: float) -> None:
         self._path, self._interval, self._fault = path, interval, ""
         self._codec = weakref.ref(codec, lambda _: self._end.set())
         self.start()
@@ -49,7 +50,7 @@ class Watch:
                 self._read(codec)
             del codec
 
-    def _read(self, codec: TakesKeys) -> None:
+    def _read(self, codec: Codec) -> None:
         before, self._fault = self._fault, ""
         try:
             ring = KeyRing.read(self._path)
@@ -66,7 +67,7 @@ class Watch:
 
 def _log(level: int, code: str, message: str) -> None:
     line = f"sealwax: {code} message={json.dumps(message)}"
-    logger.log(level, "%s", line, extra={"sealwax": {"code": code, "message": message}})
+    write(logger, level, line, {"code": code, "message": message})
 
 
 def _restart() -> None:

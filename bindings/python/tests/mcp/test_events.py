@@ -195,8 +195,9 @@ async def test_the_metrics_have_the_names_that_prometheus_is_asked_for(meter: An
 def test_a_method_that_a_client_invented_is_no_value_of_a_label(meter: Any) -> None:
     hooks = instruments(meter)
     for method in ("acme/1", "acme/2"):
-        hooks["on_refused"](Refusal("malformed", "cursor", "no token", method=method))
-        hooks["on_event"](GuardEvent("sealed", "cursor", 7, method=method))
+        custom: Any = {"method": method, "custom_method": True}
+        hooks["on_refused"](Refusal("malformed", "cursor", "no token", **custom))
+        hooks["on_event"](GuardEvent("sealed", "cursor", 7, **custom))
     counted = {name: value for name, value in scraped().items() if "_total" in name}
     assert counted == {
         f"sealwax_tokens_total {more} sealwax_kind=cursor": 2

@@ -73,7 +73,8 @@ async def test_to_revoke_is_confirmed_by_a_replica(
         assert "ledger_unconfirmed" not in caplog.text
         with stopped(pid(replica.port)):
             await guard.revoke("anonymous")
-        assert "ledger_unconfirmed: no replica confirmed it" in caplog.text
+        (said,) = (one.message for one in caplog.records if "ledger_unconfirmed" in one.message)
+        assert 'message="no replica confirmed it' in said
 
 
 class Cut(Deaf):

@@ -4,6 +4,7 @@ mod keys;
 mod lifetimes;
 mod requests;
 mod time_limit;
+mod transition;
 
 use std::time::Duration;
 

@@ -25,16 +25,20 @@ def read(path: str, *, replaced: bool) -> dict[str, Any]:
 def replace(path: str, text: str) -> None:
     """Replace a file in one step, so that whoever reads it has the old one or the new one.
 
-    It keeps its mode; a new one is its owner's alone.
+    It keeps its mode and its owner; a new one is its owner's alone.
     """
     folder = os.path.dirname(path) or "."
-    file, beside = tempfile.mkstemp(dir=folder)
+    file, beside = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=folder)
     try:
         with open(file, "w", encoding="utf-8", newline="") as to:
             to.write(text)
             to.flush()
-            with suppress(FileNotFoundError):
-                os.chmod(beside, os.stat(path).st_mode & 0o7777)
+            if os.path.exists(path):
+                found, own = os.stat(path), os.fstat(file)
+                # Where another user owns it, such as that of the server, it stays theirs.
+                if (own.st_uid, own.st_gid) != (found.st_uid, found.st_gid):
+                    os.chown(file, found.st_uid, found.st_gid)
+                os.chmod(file, found.st_mode & 0o7777)
             os.fsync(file)
         os.replace(beside, path)
     except BaseException:

@@ -49,8 +49,10 @@ class Refusal:
     id: str | None = None
     #: The caller; ``None`` if not resolved, or anonymous.
     principal: Principal | None = None
-    #: The method of the message; a client may have invented it.
+    #: The method of the message.
     method: str | None = None
+    #: Whether the method is none of the protocol's: a client may have made it up.
+    custom_method: bool = False
     #: The tool, prompt or resource; a client may have invented it, of at most 1,024 bytes.
     target: str | None = None
 
@@ -80,8 +82,10 @@ class GuardEvent:
     age: int | None = None
     #: The caller; ``None`` for an anonymous one.
     principal: Principal | None = None
-    #: The method of the message; a client may have invented it.
+    #: The method of the message.
     method: str | None = None
+    #: Whether the method is none of the protocol's: a client may have made it up.
+    custom_method: bool = False
     #: The tool, prompt or resource, as the client named it.
     target: str | None = None
 
@@ -116,6 +120,7 @@ def report(listener: Listener, entry: documents.Refused) -> None:
             entry.get("id"),
             _principal(entry),
             entry.get("method"),
+            bool(entry.get("customMethod")),
             entry.get("target"),
         )
         _call(listener, "on_refused", hook, refusal)
@@ -133,6 +138,7 @@ def observe(listener: Listener, event: documents.TokenEvent, micros: int) -> Non
             event.get("age"),
             _principal(event),
             event.get("method"),
+            bool(event.get("customMethod")),
             event.get("target"),
         )
         _call(listener, "on_event", hook, told)
