@@ -9,7 +9,7 @@ use crate::event::TokenEvent;
 use crate::guard::{Guard, Ledger};
 use crate::input::Failed;
 use crate::ledger::{Confirmation, Done, Reply as LedgerReply};
-use crate::log::{Fault, Level, Refused};
+use crate::log::{Fault, Level, Origin, Refused};
 use crate::pending::Pending;
 use crate::reason::Reason;
 use crate::step::{Item, Presented, Reply, Step};
@@ -21,9 +21,8 @@ pub(super) struct Context {
     pub guard: Guard,
     pub refused: Vec<Refused<'static>>,
     pub events: Vec<TokenEvent>,
-    /// The method of the message and its target, for the log.
-    pub method: Option<Arc<str>>,
-    pub target: Option<Arc<str>>,
+    /// The message, for the log; its caller is added.
+    pub message: Origin,
     /// The caller, if the adapter knows it already and it was not needed yet; or why it is not known.
     pub given: Option<Result<Option<Principal>, Failed>>,
     pub time: TimeLeft,
@@ -82,8 +81,7 @@ impl Context {
             guard,
             refused: Vec::new(),
             events: Vec::new(),
-            method: None,
-            target: None,
+            message: Origin::default(),
             awaited: None,
             caller: None,
         }
@@ -95,8 +93,7 @@ impl Context {
         Self {
             caller: self.caller.clone(),
             given: self.given.clone(),
-            method: self.method.clone(),
-            target: self.target.clone(),
+            message: self.message.clone(),
             ..Self::new(self.guard.clone(), None, None)
         }
     }
@@ -125,12 +122,15 @@ impl Context {
         caller.is_some_and(|caller| caller.principal.parts().is_none())
     }
 
-    /// Returns the caller for the log: whether its principal was needed yet or not.
-    pub fn principal(&self) -> Option<Arc<Principal>> {
-        match (&self.caller, &self.given) {
-            (Some(caller), _) => Some(caller.principal.clone()),
-            (None, Some(Ok(given))) => given.clone().map(Into::into),
-            _ => None,
+    /// Returns the message and its caller, whether the principal was needed yet or not.
+    pub fn origin(&self) -> Origin {
+        Origin {
+            principal: match (&self.caller, &self.given) {
+                (Some(caller), _) => Some(caller.principal.clone()),
+                (None, Some(Ok(given))) => given.clone().map(Into::into),
+                _ => None,
+            },
+            ..self.message.clone()
         }
     }
 
@@ -211,12 +211,10 @@ impl Context {
         } else {
             Level::Error
         };
-        let (code, principal) = (reason.code(), self.principal());
+        let code = reason.code();
         let fault = Fault {
             item: about.item,
-            method: self.method.as_deref(),
-            target: self.target.as_deref(),
-            principal: principal.as_deref(),
+            origin: self.origin(),
             id: about.id.or_else(|| token_id(about.token?)),
             message: reason.message(),
         };

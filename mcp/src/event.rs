@@ -1,17 +1,12 @@
 //! What happened to tokens that were not refused, for those who count them.
 
-use std::sync::Arc;
-
-use serde::Serialize;
-
 use crate::admission::Token;
 use crate::context::Context;
 use crate::ledger::Check;
-use crate::log::short;
-use crate::method::is_custom;
+use crate::log::Origin;
 use crate::step::Item;
 use crate::text::hex;
-use sealwax::{Inspected, KeyId, Principal, SessionMetadata, inspect};
+use sealwax::{Inspected, KeyId, SessionMetadata, inspect};
 
 /// Something that happened to a token, if [`GuardBuilder::events`](crate::GuardBuilder::events) asks
 /// for it. It holds no token and no payload.
@@ -29,21 +24,17 @@ pub struct TokenEvent {
     pub id: Option<String>,
     /// Of an opened one: the seconds since it was made.
     pub age: Option<u64>,
-    /// The method of the message.
-    pub method: Option<Arc<str>>,
-    /// Whether the method is none of the protocol's: a client may have made it up, so that a metric must
-    /// not grow by its name.
-    pub custom_method: bool,
-    /// The target of the request.
-    pub target: Option<Arc<str>>,
-    /// The caller.
-    pub principal: Option<Arc<Principal>>,
+    /// The message that it belongs to.
+    pub origin: Origin,
 }
 
 /// What happened to a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    test,
+    derive(schemars::JsonSchema),
+    schemars(inline, rename_all = "lowercase")
+)]
 #[non_exhaustive]
 pub enum Happened {
     /// `opened`: it passed every check, those of `accept` and of the ledger too.
@@ -131,18 +122,14 @@ impl Context {
         id: Option<String>,
         age: Option<u64>,
     ) {
-        let named =
-            |name: &Option<Arc<str>>| name.clone().filter(|name| short(Some(name)).is_some());
+        let origin = self.origin();
         self.events.push(TokenEvent {
             event,
             item,
             key_id,
             id,
             age,
-            custom_method: self.method.as_deref().is_some_and(is_custom),
-            method: named(&self.method),
-            target: named(&self.target),
-            principal: self.principal(),
+            origin,
         });
     }
 }

@@ -7,7 +7,7 @@ use crate::event::TokenEvent;
 use crate::guard::{Guard, PAUSE};
 use crate::handle::HandleFlow;
 use crate::input::{Event, Failed, HandleOp, Message, TransportMessage, Verdict};
-use crate::log::Refused;
+use crate::log::{Origin, Refused};
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::revoking::Revoking;
@@ -59,7 +59,7 @@ impl Guard {
     pub fn message(&self, mut message: Message<'_>) -> (Exchange, Step) {
         let mut context = Context::new(self.clone(), message.principal.take(), message.within);
         let request = Request::new(message);
-        (context.method, context.target) = request.names();
+        context.message = request.origin();
         Exchange::begin(context, Flow::Request(Box::new(request)))
     }
 
@@ -67,8 +67,8 @@ impl Guard {
     #[must_use]
     pub fn transport(&self, mut transport: TransportMessage<'_>) -> (Exchange, Step) {
         let mut context = Context::new(self.clone(), transport.principal.take(), None);
-        context.method = transport.method.map(Into::into);
-        context.target = transport.target.map(Into::into);
+        let text = |text: Option<&str>| text.map(Into::into);
+        context.message = Origin::new(text(transport.method), text(transport.target));
         let flow = TransportFlow::new(transport);
         Exchange::begin(context, Flow::Transport(Box::new(flow)))
     }

@@ -137,7 +137,7 @@ pub use input::{
     ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
     Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
 };
-pub use log::{Fault, Level, Refused};
+pub use log::{Fault, Level, Origin, Refused};
 pub use patch::Patch;
 pub use session::Session;
 pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};

@@ -1,21 +1,22 @@
 //! The log: an entry for each refusal and each failure, and its line, the same in every language.
 
 use std::fmt::Write;
-
-use serde::Serialize;
+use std::sync::Arc;
 
 use crate::answer::FIELD_LIMIT;
 use crate::guard::Guard;
-use crate::members::is_false;
-use crate::method::is_custom;
+use crate::method::METHODS;
 use crate::step::Item;
 use crate::text::rfc3339;
 use sealwax::Principal;
 
 /// The level of an entry of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    test,
+    derive(schemars::JsonSchema),
+    schemars(inline, rename_all = "lowercase")
+)]
 pub enum Level {
     /// `warn`: something was refused, or the ledger did not confirm.
     Warn,
@@ -24,12 +25,12 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns the name, as logs write it.
+    /// Returns the name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Warn => "WARN",
-            Self::Error => "ERROR",
+            Self::Warn => "warn",
+            Self::Error => "error",
         }
     }
 
@@ -46,9 +47,55 @@ impl Level {
     }
 }
 
+/// The message that an entry or an event belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Origin {
+    /// The method, as the client named it; `None` if it is over 1,024 bytes.
+    pub method: Option<Arc<str>>,
+    /// The target of the request, as the client named it: a tool, a prompt or a resource; `None` if it
+    /// is over 1,024 bytes.
+    pub target: Option<Arc<str>>,
+    /// The caller, once it is known.
+    pub principal: Option<Arc<Principal>>,
+}
+
+impl Origin {
+    /// Returns that of a message, by what a client named.
+    #[must_use]
+    pub fn new(method: Option<Arc<str>>, target: Option<Arc<str>>) -> Self {
+        // What is so long is no name.
+        let is_name = |text: &Arc<str>| (1..=FIELD_LIMIT).contains(&text.len());
+        Self {
+            method: method.filter(is_name),
+            target: target.filter(is_name),
+            principal: None,
+        }
+    }
+
+    /// Returns whether the method is none of the protocol's: a client may have made it up, so that a
+    /// metric must not grow by its name.
+    #[must_use]
+    pub fn has_custom_method(&self) -> bool {
+        let method = self.method.as_deref();
+        method.is_some_and(|method| !METHODS.contains(&method))
+    }
+
+    /// Returns its texts, by their names.
+    pub(super) fn texts(&self) -> [(&'static str, Option<&str>); 5] {
+        let named = self.principal.as_deref().and_then(Principal::parts);
+        [
+            ("method", self.method.as_deref()),
+            ("target", self.target.as_deref()),
+            ("issuer", named.and_then(|named| named.issuer)),
+            ("client", named.and_then(|named| named.client)),
+            ("subject", named.and_then(|named| named.subject)),
+        ]
+    }
+}
+
 /// A refusal or a failure: for the log, and for the author's hook. It holds no token and no payload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refused<'a> {
     /// The codec's time: `YYYY-MM-DDTHH:MM:SS.mmmZ`.
@@ -58,30 +105,10 @@ pub struct Refused<'a> {
     /// A code of [`Error`](sealwax::Error), or one of a guard, as docs/refusals.md lists them.
     pub code: &'a str,
     /// The kind of thing that was refused.
-    #[serde(rename = "kind")]
     pub item: Item,
-    /// The method of the message, as the client named it; `None` if it is over 1,024 bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<String>,
-    /// Whether the method is none of the protocol's: a client may have made it up, so that a metric must
-    /// not grow by its name.
-    #[serde(rename = "customMethod", skip_serializing_if = "is_false")]
-    pub custom_method: bool,
-    /// The target of the request, as the client named it: a tool, a prompt or a resource; `None` if it
-    /// is over 1,024 bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
-    /// The issuer of the caller, once the caller is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub issuer: Option<String>,
-    /// The client of the caller.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub client: Option<String>,
-    /// The subject of the caller.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub subject: Option<String>,
+    /// The message that it belongs to.
+    pub origin: Origin,
     /// The token id, or the ulid, if it can be read. It is verified only if the token opened.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The expected and the found value.
     pub message: String,
@@ -93,15 +120,12 @@ pub struct Refused<'a> {
 /// A mistake that an adapter found by itself, for [`Guard::report`]: in a transport, in a function of
 /// the author, in what a handler gave.
 #[derive(Clone, Debug)]
-pub struct Fault<'a> {
+#[non_exhaustive]
+pub struct Fault {
     /// The kind of thing that it concerns.
     pub item: Item,
-    /// The method of the message.
-    pub method: Option<&'a str>,
-    /// The target of the request.
-    pub target: Option<&'a str>,
-    /// The caller.
-    pub principal: Option<&'a Principal>,
+    /// The message that it belongs to.
+    pub origin: Origin,
     /// The token id, or the ulid.
     pub id: Option<String>,
     /// The expected and the found value. It must not quote other code's exceptions, which may hold a
@@ -109,53 +133,41 @@ pub struct Fault<'a> {
     pub message: String,
 }
 
-impl Fault<'_> {
+impl Fault {
     /// Returns one that belongs to no message.
     #[must_use]
     pub fn new(item: Item, message: impl Into<String>) -> Self {
         Self {
             item,
-            method: None,
-            target: None,
-            principal: None,
+            origin: Origin::default(),
             id: None,
             message: message.into(),
         }
     }
 
     pub(super) fn entry(self, code: &str, level: Level, now_ms: u64) -> Refused<'_> {
-        let line = self.line(code);
-        let named = self.principal.and_then(Principal::parts);
-        let owned = |text: Option<&str>| text.map(Into::into);
         Refused {
             time: time(now_ms),
             level,
             code,
             item: self.item,
-            method: owned(short(self.method)),
-            custom_method: self.method.is_some_and(is_custom),
-            target: owned(short(self.target)),
-            issuer: owned(named.and_then(|named| named.issuer)),
-            client: owned(named.and_then(|named| named.client)),
-            subject: owned(named.and_then(|named| named.subject)),
+            line: self.line(code),
+            origin: self.origin,
             id: self.id,
             message: self.message,
-            line,
         }
     }
 
     fn line(&self, code: &str) -> String {
-        let named = self.principal.and_then(Principal::parts);
-        let mut line = ["sealwax: ", code, " kind=", self.item.name()].concat();
-        for (name, text) in [
-            (" method=", self.method.filter(|method| !method.is_empty())),
-            (" target=", self.target),
-            (" issuer=", named.and_then(|named| named.issuer)),
-            (" client=", named.and_then(|named| named.client)),
-            (" subject=", named.and_then(|named| named.subject)),
-        ] {
+        let mut line = String::from("sealwax: ");
+        line += code;
+        line += " kind=";
+        line += self.item.name();
+        for (name, text) in self.origin.texts() {
             if let Some(text) = text {
+                line += " ";
                 line += name;
+                line += "=";
                 quote(text, 64, &mut line);
             }
         }
@@ -172,7 +184,7 @@ impl Fault<'_> {
 impl<'c> Refused<'c> {
     /// Returns the entry for a mistake that belongs to no guard, by the time in Unix milliseconds.
     #[must_use]
-    pub fn of(code: &'c str, fault: Fault<'_>, now_ms: u64) -> Self {
+    pub fn of(code: &'c str, fault: Fault, now_ms: u64) -> Self {
         fault.entry(code, Level::of(code), now_ms)
     }
 }
@@ -195,21 +207,15 @@ impl Guard {
     /// # Ok::<(), sealwax::Error>(())
     /// ```
     #[must_use]
-    pub fn report<'c>(&self, code: &'c str, fault: Fault<'_>) -> Refused<'c> {
+    pub fn report<'c>(&self, code: &'c str, fault: Fault) -> Refused<'c> {
         Refused::of(code, fault, self.now_ms())
     }
 }
 
-/// A client may name anything: what is no name is left out.
-pub(super) fn short(text: Option<&str>) -> Option<&str> {
-    text.filter(|text| (1..=FIELD_LIMIT).contains(&text.len()))
-}
-
 fn time(now_ms: u64) -> String {
-    let mut time = rfc3339(now_ms / 1000).unwrap_or_default();
-    time.pop();
-    let _ = write!(time, ".{:03}Z", now_ms % 1000);
-    time
+    let seconds = rfc3339(now_ms / 1000).unwrap_or_default();
+    let seconds = seconds.strip_suffix("Z").unwrap_or_default();
+    format!("{seconds}.{:03}Z", now_ms % 1000)
 }
 
 /// Appends a text that others chose, as a JSON string in ASCII: it neither breaks a line nor fills the
@@ -232,20 +238,17 @@ fn quote(text: &str, most: usize, line: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, Level, time};
+    use super::{Fault, Origin, time};
     use crate::step::Item;
     use sealwax::Principal;
 
     #[test]
     fn a_line_has_every_field_in_its_order() {
         let alice = Principal::subject("alice").with_issuer("https://idp.example.com");
-        let fault = Fault {
-            method: Some("tools/call"),
-            target: Some("add_todo"),
-            principal: Some(&alice),
-            id: Some("01".into()),
-            ..Fault::new(Item::Session, "expired at 7, and it is 9")
-        };
+        let mut fault = Fault::new(Item::Session, "expired at 7, and it is 9");
+        fault.origin = Origin::new(Some("tools/call".into()), Some("add_todo".into()));
+        fault.origin.principal = Some(alice.into());
+        fault.id = Some("01".into());
         assert_eq!(
             fault.line("expired"),
             "sealwax: expired kind=session method=\"tools/call\" target=\"add_todo\" \
@@ -263,10 +266,8 @@ mod tests {
             ("\u{1f511}", r#""\ud83d\udd11""#.into()),
             (&long, format!("\"{}\"", r"\u00e9".repeat(64))),
         ] {
-            let fault = Fault {
-                target: Some(given),
-                ..Fault::new(Item::Cursor, given)
-            };
+            let mut fault = Fault::new(Item::Cursor, given);
+            fault.origin.target = Some(given.into());
             let line = fault.line("used");
             assert!(line.contains(&format!(" target={written} ")), "{line}");
             let read: String = serde_json::from_str(&written).unwrap();
@@ -277,23 +278,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_over_1024_bytes_is_in_the_line_alone() {
+    fn what_is_over_1024_bytes_is_no_name() {
         let (fits, long) = ("x".repeat(1024), "x".repeat(1025));
-        for (name, kept) in [(&fits, true), (&long, false)] {
-            let fault = Fault {
-                method: Some(name),
-                target: Some(name),
-                ..Fault::new(Item::Cursor, "why")
-            };
-            let entry = fault.entry("used", Level::Warn, 0);
+        for (name, kept) in [(&*fits, true), (&long, false), ("", false)] {
+            let origin = Origin::new(Some(name.into()), Some(name.into()));
             assert_eq!(
-                (entry.method.is_some(), entry.target.is_some()),
+                (origin.method.is_some(), origin.target.is_some()),
                 (kept, kept)
-            );
-            assert!(
-                entry
-                    .line
-                    .contains(&format!(" target={:?} ", "x".repeat(64)))
             );
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::answer::{RpcError, ToolResult};
 use crate::input::{Predecessor, Scope};
@@ -45,7 +45,7 @@ pub enum Step {
 }
 
 /// The kinds of things that a guard handles, by their names in every language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -73,6 +73,18 @@ impl Item {
             Self::HandleState => "handle-state",
             Self::Session => "session",
         }
+    }
+
+    #[cfg(feature = "documents")]
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let all = [
+            Self::RequestState,
+            Self::Cursor,
+            Self::Handle,
+            Self::HandleState,
+            Self::Session,
+        ];
+        all.into_iter().find(|item| item.name() == name)
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::request::Parts;
 use rmcp::model::Extensions;
 use sealwax::{Error, Principal};
-use sealwax_mcp::{Event, Failed, Fault, Profile, Reply, Step};
+use sealwax_mcp::{Event, Failed, Origin, Profile, Reply, Step};
 
 use crate::event::Timed;
 use crate::guard::Guard;
@@ -81,13 +81,13 @@ impl Caller {
 
     /// Reports an error that the adapter found, and returns the core's answer to it.
     pub(crate) fn refuse(&self, error: &Error, about: About<'_>) -> Reply {
-        let (reply, fault) = about.refused(error);
-        let fault = Fault {
-            method: Some(&self.request.method),
-            target: self.request.target.as_deref(),
-            principal: self.principal(),
-            ..fault
-        };
+        let (reply, mut fault) = about.refused(error);
+        let target = self.request.target.as_deref();
+        fault.origin = Origin::new(
+            Some(self.request.method.as_str().into()),
+            target.map(Into::into),
+        );
+        fault.origin.principal = self.principal().cloned().map(Into::into);
         self.guard.found(error.code(), fault);
         reply
     }
@@ -128,7 +128,7 @@ impl Caller {
             let found = self.principal.get_or_init(find);
             step = self.on(exchange, Event::Principal(found.clone()));
         }
-        self.guard.report(exchange, self.principal());
+        self.guard.report(exchange);
         step
     }
 

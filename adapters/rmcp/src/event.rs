@@ -46,10 +46,10 @@ impl TokenEvent {
             key_id: event.key_id,
             id: event.id,
             age: event.age.map(Duration::from_secs),
-            method: event.method,
-            custom_method: event.custom_method,
-            target: event.target,
-            principal: event.principal,
+            custom_method: event.origin.has_custom_method(),
+            method: event.origin.method,
+            target: event.origin.target,
+            principal: event.origin.principal,
             took,
         }
     }

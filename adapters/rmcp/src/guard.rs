@@ -119,7 +119,7 @@ impl Guard {
             let reply = self.0.options.asked.record(&command).await;
             step = exchange.on(Event::Ledger(reply))?;
         }
-        let why = self.report(&mut exchange, Some(principal));
+        let why = self.report(&mut exchange);
         match step {
             Step::Done(_) => Ok(()),
             _ => Err(LedgerError::Unavailable(why.unwrap_or_default())),
@@ -171,14 +171,10 @@ impl Guard {
     }
 
     /// Reports what an exchange has for the log and the hooks. Returns the last message.
-    pub(crate) fn report(
-        &self,
-        exchange: &mut Timed,
-        principal: Option<&Principal>,
-    ) -> Option<String> {
+    pub(crate) fn report(&self, exchange: &mut Timed) -> Option<String> {
         let mut why = None;
         for refused in exchange.refused() {
-            let refusal = Refusal::new(refused, principal);
+            let refusal = Refusal::new(refused);
             self.refused(&refusal);
             why = Some(refusal.message);
         }
@@ -192,10 +188,9 @@ impl Guard {
     }
 
     /// Reports a mistake that the adapter found.
-    pub(crate) fn found(&self, code: &'static str, fault: Fault<'_>) {
-        let principal = fault.principal.cloned();
+    pub(crate) fn found(&self, code: &'static str, fault: Fault) {
         let entry = self.0.engine.report(code, fault);
-        self.refused(&Refusal::new(entry, principal.as_ref()));
+        self.refused(&Refusal::new(entry));
     }
 
     /// Reports an error that belongs to no request, and returns the core's answer to it.
@@ -221,7 +216,7 @@ impl Guard {
             if catch_unwind(AssertUnwindSafe(|| hook(told))).is_err() {
                 let fault = Fault::new(kind, format!("{name}: the function panicked"));
                 let entry = self.0.engine.report("invalid_argument", fault);
-                log::refusal(&Refusal::new(entry, None));
+                log::refusal(&Refusal::new(entry));
             }
         }
     }

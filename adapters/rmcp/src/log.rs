@@ -26,8 +26,8 @@ pub(crate) fn refusal(refusal: &Refusal) {
                 target: "sealwax_rmcp",
                 code,
                 kind = kind.name(),
-                method,
-                target,
+                method = method.as_deref(),
+                target = target.as_deref(),
                 issuer = named.and_then(|named| named.issuer),
                 client = named.and_then(|named| named.client),
                 subject = named.and_then(|named| named.subject),
@@ -41,7 +41,8 @@ pub(crate) fn refusal(refusal: &Refusal) {
         Level::Error => write!(error),
     }
     if is_unheard() {
-        eprintln!("{} {} {}", refusal.time, level.name(), refusal.line);
+        let level = level.name().to_ascii_uppercase();
+        eprintln!("{} {level} {}", refusal.time, refusal.line);
     }
 }
 

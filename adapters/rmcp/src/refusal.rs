@@ -1,5 +1,7 @@
 //! Refusals, for the author's hook and log. The client gets a fixed answer.
 
+use std::sync::Arc;
+
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use sealwax::{Environment, Error, Inspected, Principal, System};
@@ -27,13 +29,13 @@ pub struct Refusal {
     /// another one is what the token claims.
     pub id: Option<String>,
     /// The method of the request, if there is one.
-    pub method: Option<String>,
+    pub method: Option<Arc<str>>,
     /// Whether the method is none of the protocol's: a client may have made it up.
     pub custom_method: bool,
     /// The tool, the prompt or the resource of the request, as the client named it.
-    pub target: Option<String>,
+    pub target: Option<Arc<str>>,
     /// The principal of the request, if it is known.
-    pub principal: Option<Principal>,
+    pub principal: Option<Arc<Principal>>,
     /// The reason, for the log.
     pub message: String,
     /// All of it but time and level, as one line of ASCII: the same in every language.
@@ -41,17 +43,18 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn new(refused: Refused<'static>, principal: Option<&Principal>) -> Self {
+    pub(crate) fn new(refused: Refused<'static>) -> Self {
+        let custom_method = refused.origin.has_custom_method();
         Self {
             time: refused.time,
             level: refused.level,
             code: refused.code,
             kind: refused.item,
             id: refused.id,
-            method: refused.method,
-            custom_method: refused.custom_method,
-            target: refused.target,
-            principal: principal.cloned(),
+            custom_method,
+            method: refused.origin.method,
+            target: refused.origin.target,
+            principal: refused.origin.principal,
             message: refused.message,
             line: refused.line,
         }
@@ -77,7 +80,7 @@ impl About<'_> {
     }
 
     /// Returns the core's answer, and what is reported.
-    pub(crate) fn refused(self, error: &Error) -> (Reply, Fault<'static>) {
+    pub(crate) fn refused(self, error: &Error) -> (Reply, Fault) {
         let answer = self.profile.answer(error, self.session_id);
         let mut fault = Fault::new(self.kind, error.to_string());
         fault.id = self.id;
@@ -89,7 +92,7 @@ impl About<'_> {
 pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
     let fault = Fault::new(kind, error.to_string());
     let entry = Refused::of(error.code(), fault, System.now_ms());
-    log::refusal(&Refusal::new(entry, None));
+    log::refusal(&Refusal::new(entry));
     internal()
 }
 

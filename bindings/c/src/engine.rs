@@ -311,9 +311,7 @@ pub unsafe extern "C" fn sealwax_exchange_fork(
     unsafe {
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
-            exchange
-                .0
-                .text(metadata, metadata_len, |exchange| document::fork(exchange))
+            exchange.0.text(metadata, metadata_len, document::fork)
         })
     }
 }

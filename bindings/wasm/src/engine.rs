@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealwax::Principal;
+use sealwax::{Error, Principal};
 use sealwax_mcp::document::{self, Members, Next};
 use sealwax_mcp::{ClientSession, ClientValue, Failed, Message, ledger};
 use wasm_bindgen::prelude::*;
@@ -78,11 +78,7 @@ impl Guard {
 
     /// Writes the entry of the log for a mistake of the adapter's side.
     pub fn report(&self, given: usize) -> i32 {
-        let entry = shared::take(given, |given| {
-            let [fault] = given.texts()?;
-            document::report(&self.0, fault.text().unwrap_or_default())
-        });
-        shared::put_result(entry, |entry, writer| writer.put(entry.as_bytes()))
+        with_text(given, &mut |fault| document::report(&self.0, fault))
     }
 
     pub fn revoke(&self, given: usize, retain_for: Option<f64>) -> i32 {
@@ -164,9 +160,7 @@ pub fn handle(exchange: usize, given: usize) -> i32 {
 /// order. Writes the token, the metadata, or the events.
 #[wasm_bindgen(js_name = exchangeCall)]
 pub fn call(exchange: usize, given: usize, what: u32) -> i32 {
-    let made = shared::take(given, |given| {
-        let [value] = given.texts()?;
-        let value = value.text().unwrap_or_default();
+    with_text(given, &mut |value| {
         exchanges::with(exchange, |exchange| match what {
             0 => exchange.seal_state(value),
             1 => exchange.write(value).map(|()| String::new()),
@@ -174,6 +168,18 @@ pub fn call(exchange: usize, given: usize, what: u32) -> i32 {
             3 => document::fork(exchange),
             _ => Ok(document::events(exchange)),
         })
+    })
+}
+
+/// Makes a text of a text.
+#[inline(never)]
+fn with_text(
+    given: usize,
+    make: &mut dyn FnMut(&str) -> core::result::Result<String, Error>,
+) -> i32 {
+    let made = shared::take(given, |given| {
+        let [text] = given.texts()?;
+        make(text.text().unwrap_or_default())
     });
     shared::put_result(made, |made, writer| writer.put(made.as_bytes()))
 }

@@ -4,10 +4,11 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::read::{Reader, parse, read};
+use super::read::{self, parse, read};
 use super::{NO_DOCUMENT, step};
 use crate::exchange::Exchange;
 use crate::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope, Updated, Verdict};
+#[cfg(test)]
 use crate::members::PrincipalParts;
 use sealwax::Error;
 
@@ -123,7 +124,7 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
     Ok(match read(document)? {
         Reported::Principal(_) => Event::Principal(match details.get("nobody") {
             Some(Value::Bool(true)) => Ok(None),
-            _ => PrincipalParts::read(Reader(details))
+            _ => read::principal(details)
                 .map(Some)
                 .map_err(|error| Failed(error.to_string())),
         }),

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use super::read::{Reader, parse, read};
+use super::read::{self, parse, read};
 use super::step::begun;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
 use crate::input::{Message, TransportMessage};
-use crate::members::PrincipalParts;
 use sealwax::Error;
 
 /// Begins the exchange of a message at the SDK's handlers; `arguments` are the request's, as JSON.
@@ -50,7 +49,7 @@ pub fn revoke(
     document: &str,
     retain_for: Option<u64>,
 ) -> Result<(Exchange, String), Error> {
-    let principal = PrincipalParts::read(Reader(&parse(document)?))?;
+    let principal = read::principal(&parse(document)?)?;
     let retain_for = retain_for.map(Duration::from_secs);
     Ok(begun(guard.revoke(&principal, retain_for)?))
 }

@@ -11,7 +11,8 @@ use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
 use super::NO_DOCUMENT;
-use sealwax::Error;
+use crate::members::PrincipalParts;
+use sealwax::{Error, Principal};
 
 /// Reads a document: an object. Its nulls are left out, because they mean the same as nothing.
 #[inline(never)]
@@ -24,6 +25,11 @@ pub(super) fn parse(document: &str) -> Result<Value, Error> {
 
 pub(super) fn read<'a, T: Deserialize<'a>>(document: &'a Value) -> Result<T, Error> {
     T::deserialize(Reader(document)).map_err(|_| NO_DOCUMENT)
+}
+
+#[inline(never)]
+pub(super) fn principal(value: &Value) -> Result<Principal, Error> {
+    PrincipalParts::read(Reader(value))
 }
 
 /// Reads a value. An error leaves nothing half read.

@@ -1,90 +1,76 @@
-//! What goes to logs and to those who count, beside the steps.
+//! What goes to logs and to those who count, beside the steps. Its documents are made and read by hand:
+//! derived, that would be 8 kB more of WebAssembly.
 
-use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::read::{parse, read};
-use super::write;
-use crate::event::{Happened, TokenEvent};
+use super::read::{self, parse};
+use super::{NO_DOCUMENT, write};
+use crate::event::TokenEvent;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::log::Fault;
-use crate::members::{PrincipalParts, is_false};
+use crate::log::{Fault, Origin, Refused};
 use crate::step::Item;
-use sealwax::{Error, Principal};
+use sealwax::Error;
 
-/// A mistake that an adapter found by itself.
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Fault"))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Found<'a> {
-    code: &'a str,
-    kind: Item,
-    message: &'a str,
-    #[serde(default)]
-    method: Option<&'a str>,
-    #[serde(default)]
-    target: Option<&'a str>,
-    #[serde(default)]
-    id: Option<&'a str>,
-    #[serde(borrow, default)]
-    principal: Option<PrincipalParts<'a>>,
+/// Returns an entry of the log.
+pub(super) fn entry(refused: Refused<'_>) -> Value {
+    let mut document = Document::of(&refused.origin);
+    document.put("time", Some(&refused.time));
+    document.put("level", Some(refused.level.name()));
+    document.put("code", Some(refused.code));
+    document.put("kind", Some(refused.item.name()));
+    document.put("id", refused.id.as_deref());
+    document.put("message", Some(&refused.message));
+    document.put("line", Some(&refused.line));
+    document.0.into()
 }
 
-/// Something that happened to a token that was not refused.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TokenEvent"))]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Counted<'a> {
-    event: Happened,
-    kind: Item,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    age: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    method: Option<&'a str>,
-    #[serde(skip_serializing_if = "is_false")]
-    custom_method: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    issuer: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    client: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    subject: Option<&'a str>,
+/// Returns an event.
+fn event(event: &TokenEvent) -> Value {
+    let mut document = Document::of(&event.origin);
+    let key_id = event.key_id.map(|id| id.to_string());
+    document.put("event", Some(event.event.name()));
+    document.put("kind", Some(event.item.name()));
+    document.put("keyId", key_id.as_deref());
+    document.put("id", event.id.as_deref());
+    if let Some(age) = event.age {
+        document.0.insert("age".into(), age.into());
+    }
+    document.0.into()
 }
 
-impl<'a> Counted<'a> {
-    pub fn all(events: &'a [TokenEvent]) -> Vec<Self> {
-        events.iter().map(Self::new).collect()
+struct Document(Map<String, Value>);
+
+impl Document {
+    fn of(origin: &Origin) -> Self {
+        let mut document = Self(Map::new());
+        for (name, text) in origin.texts() {
+            document.put(name, text);
+        }
+        if origin.has_custom_method() {
+            document.0.insert("customMethod".into(), true.into());
+        }
+        document
     }
 
-    fn new(event: &'a TokenEvent) -> Self {
-        let named = event.principal.as_deref().and_then(Principal::parts);
-        Self {
-            event: event.event,
-            kind: event.item,
-            key_id: event.key_id.map(|id| id.to_string()),
-            id: event.id.as_deref(),
-            age: event.age,
-            method: event.method.as_deref(),
-            custom_method: event.custom_method,
-            target: event.target.as_deref(),
-            issuer: named.and_then(|named| named.issuer),
-            client: named.and_then(|named| named.client),
-            subject: named.and_then(|named| named.subject),
+    #[inline(never)]
+    fn put(&mut self, name: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.0.insert(name.into(), text.into());
         }
     }
+}
+
+/// Returns what happened since the last call.
+pub(super) fn happened(exchange: &mut Exchange) -> Vec<Value> {
+    exchange.events().iter().map(event).collect()
 }
 
 /// Returns what happened to tokens since the last step that was a document, as a JSON array: after
 /// [`Next::Deliver`](super::Next::Deliver) and [`Next::Respond`](super::Next::Respond) with a text.
 #[must_use]
 pub fn events(exchange: &mut Exchange) -> String {
-    write(&Counted::all(&exchange.events()))
+    write(&happened(exchange))
 }
 
 /// Returns the entry of the log for a mistake that the adapter found by itself.
@@ -95,14 +81,100 @@ pub fn events(exchange: &mut Exchange) -> String {
 #[inline(never)]
 pub fn report(guard: &Guard, document: &str) -> Result<String, Error> {
     let document = parse(document)?;
-    let found: Found<'_> = read(&document)?;
-    let principal = found.principal.map(PrincipalParts::principal).transpose()?;
-    let fault = Fault {
-        method: found.method,
-        target: found.target,
-        principal: principal.as_ref(),
-        id: found.id.map(Into::into),
-        ..Fault::new(found.kind, found.message)
+    let text = |name| text(&document, name);
+    let (Some(code), Some(item), Some(message)) = (
+        text("code"),
+        text("kind").and_then(Item::named),
+        text("message"),
+    ) else {
+        return Err(NO_DOCUMENT);
     };
-    Ok(write(&guard.report(found.code, fault)))
+    let mut fault = Fault::new(item, message);
+    fault.id = text("id").map(Into::into);
+    let named = |name| text(name).map(Into::into);
+    fault.origin = Origin::new(named("method"), named("target"));
+    if let Some(principal) = document.get("principal").filter(|one| !one.is_null()) {
+        fault.origin.principal = Some(read::principal(principal)?.into());
+    }
+    Ok(write(&entry(guard.report(code, fault))))
+}
+
+#[inline(never)]
+fn text<'a>(document: &'a Value, name: &str) -> Option<&'a str> {
+    document.get(name).and_then(Value::as_str)
+}
+
+/// The documents' types.
+#[cfg(test)]
+pub(super) mod types {
+    use schemars::JsonSchema;
+
+    use crate::event::Happened;
+    use crate::log::Level;
+    use crate::members::PrincipalParts;
+    use crate::step::Item;
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "for its schema")]
+    pub struct Fault {
+        code: String,
+        kind: Item,
+        message: String,
+        method: Option<String>,
+        target: Option<String>,
+        id: Option<String>,
+        principal: Option<PrincipalParts<'static>>,
+    }
+
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "camelCase")]
+    #[expect(dead_code, reason = "for its schema")]
+    pub struct Refused {
+        time: String,
+        level: Level,
+        code: String,
+        kind: Item,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        method: Option<String>,
+        #[schemars(skip_serializing_if = "is_false")]
+        custom_method: bool,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        issuer: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        client: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        subject: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        message: String,
+        line: String,
+    }
+
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "camelCase")]
+    #[expect(dead_code, reason = "for its schema")]
+    pub struct TokenEvent {
+        event: Happened,
+        kind: Item,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        key_id: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        age: Option<u64>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        method: Option<String>,
+        #[schemars(skip_serializing_if = "is_false")]
+        custom_method: bool,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        issuer: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        client: Option<String>,
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        subject: Option<String>,
+    }
 }

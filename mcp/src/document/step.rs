@@ -1,12 +1,12 @@
 //! Steps, with the refusals on the way.
 
 use serde::Serialize;
+use serde_json::Value;
 
-use super::report::Counted;
+use super::report::{entry, happened};
 use super::write;
 use crate::exchange::Exchange;
 use crate::ledger::Command;
-use crate::log::Refused;
 use crate::members::Millis;
 use crate::patch::Patch;
 use crate::session::Session;
@@ -28,10 +28,12 @@ pub(super) struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<OpenedSession<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    refused: Vec<Refused<'static>>,
+    #[cfg_attr(test, schemars(with = "Vec<super::report::types::Refused>"))]
+    refused: Vec<Value>,
     /// What happened to tokens that were not refused.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    events: Vec<Counted<'a>>,
+    #[cfg_attr(test, schemars(with = "Vec<super::report::types::TokenEvent>"))]
+    events: Vec<Value>,
 }
 
 /// What an adapter does next.
@@ -109,8 +111,8 @@ pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String
 
 /// `fields` are those of the exchange before the step, which may have ended it.
 pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step: &Step) -> String {
-    let refused = exchange.refused();
-    let events = exchange.events();
+    let refused = exchange.refused().into_iter().map(entry).collect();
+    let events = happened(exchange);
     let (mut members, mut session) = (&[][..], None);
     let step = match step {
         Step::Identify => Next::Identify,
@@ -149,7 +151,7 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         members,
         session,
         refused,
-        events: Counted::all(&events),
+        events,
     })
 }
 

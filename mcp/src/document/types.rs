@@ -37,7 +37,7 @@ fn definitions() -> BTreeMap<String, Value> {
     given.subschema_for::<TransportMessage<'_>>();
     given.subschema_for::<event::Reported<'_>>();
     given.subschema_for::<handle::Operation<'_>>();
-    given.subschema_for::<report::Found<'_>>();
+    given.subschema_for::<report::types::Fault>();
     given.subschema_for::<Answer>();
     let mut got = SchemaSettings::draft2020_12()
         .for_serialize()

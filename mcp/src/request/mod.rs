@@ -14,6 +14,7 @@ use crate::admission::Admission;
 use crate::context::{About, Context};
 use crate::input::{ClientValue, Event, Message, OwnedClientValue};
 use crate::ledger::Check;
+use crate::log::Origin;
 use crate::reason::Reason;
 use crate::session::Session;
 use crate::settings::SessionSettings;
@@ -83,9 +84,9 @@ impl Request {
         }
     }
 
-    /// Returns the method and the target, for the log.
-    pub fn names(&self) -> (Option<Arc<str>>, Option<Arc<str>>) {
-        (Some(self.method.clone()), self.target.clone())
+    /// Returns the message, for the log.
+    pub fn origin(&self) -> Origin {
+        Origin::new(Some(self.method.clone()), self.target.clone())
     }
 
     #[cfg(feature = "documents")]

@@ -37,7 +37,7 @@ fn a_refusal_tells_the_target() {
     assert_eq!(code(step), -32602);
     let refused = refusal(exchange);
     assert_eq!(
-        (refused.code, refused.target.as_deref()),
+        (refused.code, refused.origin.target.as_deref()),
         ("invalid_request", Some("play"))
     );
     assert!(refused.message.contains("2^53") && refused.message.contains("`only`"));
@@ -51,7 +51,7 @@ fn a_refusal_tells_the_target() {
     let handle_type = "basket";
     let (operation, step) = exchange.handle(HandleOp { handle_type, kind });
     assert_eq!(code(step), -32602);
-    assert_eq!(refusal(operation).target.as_deref(), Some("play"));
+    assert_eq!(refusal(operation).origin.target.as_deref(), Some("play"));
 
     // A client chooses it.
     let long = "x".repeat(1025);
@@ -60,7 +60,7 @@ fn a_refusal_tells_the_target() {
         ..call()
     });
     assert_eq!(code(step), -32602);
-    assert_eq!(refusal(exchange).target, None);
+    assert_eq!(refusal(exchange).origin.target, None);
 }
 
 #[test]
