@@ -10,8 +10,8 @@
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
-# use pkg-config, g++, valgrind, luajit, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they say
-# "LEFT OUT", and what.
+# use pkg-config, g++, valgrind, luajit, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
+# say "LEFT OUT", and what.
 
 BUILD := $(CURDIR)/build
 PREFIX := $(BUILD)/c/prefix
@@ -122,6 +122,7 @@ test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python te
 	python3 tests/published/adapters.py
 	python3 tests/published/floors.py
 	python3 tests/published/readme.py
+	python3 tests/published/tagline.py
 
 test-c-quick: c
 	$(MAKE) -C bindings/c test-quick
@@ -130,7 +131,7 @@ test-npm-quick: npm $(LEDGER)/.installed
 	$(MAKE) -C pkg test-quick
 
 # The C, Python and npm suites, on release builds.
-test-more: lint test-core test-faults test-published test-c test-systems test-inspector test-conformance test-docs
+test-more: lint test-core test-faults test-published test-c test-systems test-inspector test-conformance test-docs test-recipes
 
 test-all: test test-more test-core-whole test-faults-whole test-bench test-suites test-clients soak
 
@@ -187,10 +188,22 @@ LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) &
 	$(LEDGER)/bin/python tests/ledger/files.py $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/histories.py $1 $3 $(LEDGER_AGENTS)
 
-test-ledger: ledger-agents
+# Where the client `redis` is missing.
+ONLY_VALKEY := $(LEDGER)/bin/python -c 'import runpy, sys; sys.modules.update(redis=None); \
+	runpy.run_module(sys.argv.pop(1), run_name=sys.argv.pop(1))' sealwax __main__
+# A project that has the client `redis` alone, and the command elsewhere.
+ONLY_REDIS := $(BUILD)/only-redis
+$(ONLY_REDIS)/sealwax.sh:
+	mkdir -p $(@D)/node_modules
+	ln -sfn $(CONSUMER_MCP)/node_modules/redis $(@D)/node_modules/redis
+	echo 'cd $(@D) && exec $(CURDIR)/$(NODE_24) $(BUILD)/npm/consumer/node_modules/sealwax/dist/esm/cli.js "$$@"' > $@
+
+test-ledger: ledger-agents $(ONLY_REDIS)/sealwax.sh
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
-	$(LEDGER)/bin/python tests/ledger/command.py target/debug/sealwax $(LEDGER_AGENTS)
+	$(LEDGER)/bin/python tests/ledger/command.py rust=target/debug/sealwax python="$(LEDGER)/bin/python -m sealwax" \
+		python-valkey="$(ONLY_VALKEY)" \
+		npm="$(NODE_24) $(CONSUMER_MCP)/node_modules/sealwax/dist/esm/cli.js" npm-redis="sh $(ONLY_REDIS)/sealwax.sh" -- $(LEDGER_AGENTS)
 	$(call LEDGER_RUN,1,500,1)
 
 # The same for as long as is wished, and other commands each time.
@@ -215,6 +228,7 @@ test-published:
 	python3 tests/published/floors.py
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
+	python3 tests/published/tagline.py
 	python3 tests/published/cargo_new.py
 
 # Every test that docs/systems.md names has run, and passed.
@@ -260,6 +274,29 @@ test-conformance: servers $(CONFORMANCE)/.installed
 		typescript="node $(CONSUMER_MCP)/conformance.js" \
 		python="$(PYTHON_MCP) tests/conformance/server.py" \
 		rust=target/debug/examples/conformance-server
+
+# Every recipe of docs/recipes: its packages, its files, its commands, and the official client.
+RECIPES := $(BUILD)/recipes
+.PHONY: test-recipes
+test-recipes: servers tools $(LEDGER)/.installed $(RECIPES)/.installed
+	VALKEY_SERVER=$(VALKEY) $(PYTHON_MCP) tests/recipes/run.py $(RECIPES) $(NODE_24) $(RECIPES)/venv/bin/python \
+		$(BUILD)/venv/bin/mypy $(CONSUMER_MCP)/rest.mjs target/debug/sealwax target/debug/examples/axum
+
+$(RECIPES)/.packages: $(wildcard tests/recipes/*/package*.json)
+	mkdir -p $(RECIPES)
+	cp -r tests/recipes/node tests/recipes/nextjs $(RECIPES)
+	cd $(RECIPES)/node && npm ci --silent --no-audit --no-fund
+	cd $(RECIPES)/nextjs && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+$(RECIPES)/.installed: $(RECIPES)/.packages tests/recipes/requirements.txt npm wheel
+	for folder in node nextjs; do (cd $(RECIPES)/$$folder && \
+		npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/sealwax-0.1.0.tgz) || exit 1; done
+	test -d $(RECIPES)/venv || $(UV) venv --quiet $(RECIPES)/venv
+	$(UV) pip install --quiet --python $(RECIPES)/venv/bin/python --requirement tests/recipes/requirements.txt
+	$(UV) pip install --quiet --python $(RECIPES)/venv/bin/python --reinstall --no-deps $(BUILD)/python/*.whl
+	cp tests/recipes/node/*.mjs $(RECIPES)/node
+	@touch $@
 
 # ---- the documents ----
 
@@ -327,7 +364,7 @@ style: tools
 	$(BUILD)/venv/bin/ruff format --check demo tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
 	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
-		../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
+		../tests/recipes ../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 .PHONY: clean
 clean:

@@ -1,6 +1,6 @@
 """A fleet: one MCP server, a replica of it in each language, behind a proxy that hands every request to the next.
 
-The replicas share nothing but a key.
+The replicas share nothing but a file of keys.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import jwt
@@ -74,19 +76,40 @@ class Fleet:
         self.sealwax = sealwax
         self.env = env
         self.commands = commands
-        self.keys = [keygen(sealwax)]
         self.running = ExitStack()
+        self.file = Path(self.running.enter_context(TemporaryDirectory()), "keys")
+        self.write([keygen(sealwax)])
         self.by: list[str] = []
         servers = [self.start(name) for name in commands]
         self.proxy = self.running.enter_context(RoundRobin(servers, self.seen))
 
     def start(self, name: str) -> Server:
-        env = {"SEALWAX_KEYS": " ".join(self.keys), "NOTES_JWT_SECRET": JWT_SECRET, **self.env}
+        env = {"SEALWAX_KEYS_FILE": str(self.file), "NOTES_JWT_SECRET": JWT_SECRET, **self.env}
         return self.running.enter_context(Server(name, shlex.split(self.commands[name]), env))
+
+    def write(self, keys: list[str]) -> None:
+        """Replace the file of keys in one step: nobody reads a half of it."""
+        self.keys = keys
+        new = self.file.with_suffix(".new")
+        new.write_text("".join(f"{key}\n" for key in keys))
+        new.rename(self.file)
+
+    def rotate(self, keys: list[str]) -> None:
+        """Give the replicas other keys while they run; each of them logs when it has them."""
+
+        def changes() -> list[int]:
+            return [sum("keys_changed" in line for line in server.said) for server in self.proxy.servers]
+
+        before, until = changes(), time.monotonic() + 60
+        self.write(keys)
+        while not all(now > then for now, then in zip(changes(), before, strict=True)):
+            if time.monotonic() > until:
+                sys.exit(f"the replicas did not take the keys: {[server.said for server in self.proxy.servers]}")
+            time.sleep(0.05)
 
     def restart_with(self, keys: list[str]) -> None:
         """Give the replicas other keys, one after another, as a deployment does."""
-        self.keys = keys
+        self.write(keys)
         for at, old in enumerate(self.proxy.servers):
             self.proxy.servers[at] = self.start(old.name)
             old.kill()

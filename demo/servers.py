@@ -20,6 +20,8 @@ class Server:
     def __init__(self, name: str, command: list[str], env: dict[str, str]) -> None:
         self.name = name
         self.url = ""
+        #: What it wrote on stderr.
+        self.said: list[str] = []
         self._command = command
         self._env = {**os.environ, "PORT": "0", **env}
 
@@ -27,15 +29,14 @@ class Server:
         self._process = subprocess.Popen(
             self._command, env=self._env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
-        said = []
         for line in self._process.stderr:
-            said.append(line)
+            self.said.append(line)
             if found := re.search(r"listening on (http://\S+)", line):
                 self.url = found[1]
-                # Nobody else reads what it logs, and a full pipe would stop it.
-                threading.Thread(target=self._process.stderr.read, daemon=True).start()
+                # A full pipe would stop it.
+                threading.Thread(target=self.said.extend, args=[self._process.stderr], daemon=True).start()
                 return self
-        sys.exit(f"{self.name} ended before it listened:\n{''.join(said)}")
+        sys.exit(f"{self.name} ended before it listened:\n{''.join(self.said)}")
 
     def __exit__(self, *_: object) -> None:
         self.kill()
@@ -53,6 +54,13 @@ def post(url: str, path: str, headers: dict[str, str], message: dict[str, Any]) 
     body = connection.getresponse().read().decode()
     events = [line.removeprefix("data:") for line in body.splitlines() if line.startswith("data:")]
     return json.loads(next((event for event in reversed(events) if '"jsonrpc"' in event), body))
+
+
+def key_id(sealwax: str, text: str) -> str:
+    """Return the id of the key that made a token, or of a key, by the command."""
+    command = [*shlex.split(sealwax), "inspect", "--json"]
+    found = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    return json.loads(found)["key_id"]
 
 
 def keygen(sealwax: str) -> str:

@@ -41,10 +41,8 @@ LEDGER = os.environ.get("SEALWAX_LEDGER")
 NOTES = {number: f"This is note {number}." for number in range(1, 26)}
 PAGE = 10
 
-if "SEALWAX_KEYS" not in os.environ:
-    sys.exit("SEALWAX_KEYS: expected a key, found none: make one with `python -m sealwax keygen`")
 guard = Guard(
-    codec=sealwax.Codec(keys=os.environ["SEALWAX_KEYS"], audience=AUDIENCE),
+    codec=sealwax.Codec.from_env(audience=AUDIENCE),
     principal=principal_from_access_token if SECRET and "PORT" in os.environ else "anonymous",
     ledger=Redis(redis.asyncio.from_url(LEDGER)) if LEDGER else None,
 )

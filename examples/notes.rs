@@ -12,7 +12,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _, model::*};
 use rmcp::{service::RequestContext, tool, tool_handler, tool_router};
-use sealwax::{Codec, KeyRing};
+use sealwax::Codec;
 use sealwax_rmcp::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -137,7 +137,7 @@ async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request,
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let codec = Codec::new(KeyRing::from_env()?, AUDIENCE)?;
+    let codec = Codec::from_env(AUDIENCE)?;
     let (port, secret) = (env::var("PORT").ok(), env::var("NOTES_JWT_SECRET").ok());
     let guard = match (&port, &secret) {
         (Some(_), Some(_)) => Guard::builder(codec, from_claims),

@@ -28,14 +28,13 @@ import { Codec } from 'sealwax';
 import { Guard, principalFromAuthInfo, RedisLedger } from 'sealwax/mcp';
 import { z } from 'zod';
 
-const { SEALWAX_KEYS: keys, SEALWAX_LEDGER: store, NOTES_JWT_SECRET: secret, PORT } = process.env;
-if (!keys) throw new Error('SEALWAX_KEYS: expected keys; make one with `npx sealwax keygen`');
+const { SEALWAX_LEDGER: store, NOTES_JWT_SECRET: secret, PORT } = process.env;
 const redis = store && new Redis(store);
 if (redis) redis.on('error', ({ message }) => console.error(`ledger: ${message}`));
 
 const audience = 'https://notes.example.com';
 const guard = new Guard({
-  codec: new Codec({ keys, audience }),
+  codec: Codec.fromEnv({ audience }),
   principal: secret && PORT ? principalFromAuthInfo : 'anonymous',
   ledger: redis ? new RedisLedger(redis) : undefined,
 });

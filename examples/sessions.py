@@ -31,10 +31,8 @@ SECRET = os.environ.get("NOTES_JWT_SECRET")
 LEDGER = os.environ.get("SEALWAX_LEDGER")
 TOOLS = ["count", "begin", "read", "write", "end"]
 
-if "SEALWAX_KEYS" not in os.environ:
-    sys.exit("SEALWAX_KEYS: expected a key, found none: make one with `python -m sealwax keygen`")
 guard = Guard(
-    codec=sealwax.Codec(keys=os.environ["SEALWAX_KEYS"], audience=AUDIENCE),
+    codec=sealwax.Codec.from_env(audience=AUDIENCE),
     principal=principal_from_access_token if SECRET and "PORT" in os.environ else "anonymous",
     ledger=Redis(redis.asyncio.from_url(LEDGER)) if LEDGER else None,
 )

@@ -12,7 +12,7 @@ use rmcp::handler::server::wrapper::Parameters;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _, model::*, tool, tool_handler, tool_router};
-use sealwax::{Codec, KeyRing};
+use sealwax::Codec;
 use sealwax_rmcp::ledger::Redis;
 use sealwax_rmcp::{Guard, Session, Sessions, VerifiedClaims, anonymous, from_claims};
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request,
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let codec = Codec::new(KeyRing::from_env()?, AUDIENCE)?;
+    let codec = Codec::from_env(AUDIENCE)?;
     let (port, secret) = (env::var("PORT").ok(), env::var("NOTES_JWT_SECRET").ok());
     let guard = match (&port, &secret) {
         (Some(_), Some(_)) => Guard::builder(codec, from_claims),

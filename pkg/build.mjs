@@ -12,6 +12,10 @@ writeFileSync('dist/cjs/package.json', '{ "type": "commonjs" }\n');
 
 copyFileSync(`${WASM}/sealwax.wasm`, 'dist/sealwax.wasm');
 copyFileSync(`${WASM}/raw.js`, 'dist/esm/raw.js');
+// The command is for Node alone.
+copyFileSync(`${WASM}/command.wasm`, 'dist/command.wasm');
+copyFileSync(`${WASM}/command.js`, 'dist/esm/command.js');
+copyFileSync('../cli/commands.json', 'dist/commands.json');
 tsc(
   ...['--ignoreConfig', '--allowJs', '--noResolve', '--noCheck', '--target', 'es2022'],
   ...['--module', 'commonjs', '--moduleResolution', 'bundler', '--outDir', 'dist/cjs'],

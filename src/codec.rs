@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::format::clock::Clock;
 use crate::format::{sealed, text};
+use crate::present::{Keys, Present};
 use crate::{Environment, Error, KeyRing};
 
 const DEFAULT_PAYLOAD_LIMIT: usize = 4096;
@@ -16,7 +17,7 @@ const DEFAULT_SESSION_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Seals and opens the tokens of one service: a key ring, an audience and limits.
 ///
-/// It is immutable, cheap to clone and safe to share between threads.
+/// It is cheap to clone and safe to share between threads. Its keys [may change](Self::set_keys), and nothing else.
 ///
 /// ```
 /// use sealwax::{Codec, Key, KeyRing, Principal};
@@ -34,10 +35,10 @@ const DEFAULT_SESSION_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Codec(Arc<Inner>);
+pub struct Codec(pub(crate) Arc<Inner>);
 
-struct Inner {
-    ring: KeyRing,
+pub(crate) struct Inner {
+    keys: Present,
     audience: String,
     limits: Limits,
     environment: Box<dyn Environment>,
@@ -56,6 +57,7 @@ impl Codec {
     pub fn builder(ring: KeyRing, audience: impl Into<String>) -> CodecBuilder {
         CodecBuilder {
             ring,
+            then: None,
             audience: audience.into(),
             limits: Limits {
                 payload: DEFAULT_PAYLOAD_LIMIT,
@@ -71,10 +73,39 @@ impl Codec {
         &self.0.audience
     }
 
-    /// Returns the key ring.
+    /// Returns the key ring that new views use.
     #[must_use]
-    pub fn ring(&self) -> &KeyRing {
-        &self.0.ring
+    pub fn ring(&self) -> KeyRing {
+        self.keys().ring.clone()
+    }
+
+    /// Replaces the key ring, in one step for all clones of this codec, and for guards on it. Returns
+    /// whether the ring differs from the one before; an equal one changes nothing.
+    ///
+    /// A view keeps the ring that it was made with, and so does a request in progress. The old keys are
+    /// wiped from memory when the last view of them is gone.
+    ///
+    /// ```
+    /// use sealwax::{Codec, Key, KeyRing, Principal};
+    ///
+    /// let (old, new) = (Key::generate()?, Key::generate()?);
+    /// let codec = Codec::new(KeyRing::new([old.clone()])?, "https://mcp.example.com")?;
+    /// let before = codec.view(&Principal::subject("alice"))?;
+    /// let token = before.cursor("tools/list").seal(b"page 2")?;
+    ///
+    /// assert!(codec.set_keys(KeyRing::new([new.clone(), old])?));
+    /// let after = codec.view(&Principal::subject("alice"))?;
+    /// assert!(after.cursor("tools/list").open(token.as_str())?.needs_reseal());
+    /// assert!(after.is_current() && !before.is_current());
+    /// # Ok::<(), sealwax::Error>(())
+    /// ```
+    #[expect(clippy::must_use_candidate, reason = "the change is the purpose")]
+    pub fn set_keys(&self, ring: KeyRing) -> bool {
+        self.0.keys.replace(ring)
+    }
+
+    pub(crate) fn keys(&self) -> Arc<Keys> {
+        self.0.keys.keys()
     }
 
     /// Returns the limit of a payload, in bytes.
@@ -101,13 +132,13 @@ impl Codec {
         self.0.limits.skew
     }
 
-    /// Draws fresh randomness, for one nonce or one ulid.
     /// Returns the clock and the source of randomness.
     #[must_use]
     pub fn environment(&self) -> &dyn Environment {
         &*self.0.environment
     }
 
+    /// Draws fresh randomness, for one nonce or one ulid.
     pub(crate) fn draw<const N: usize>(&self) -> Result<[u8; N], Error> {
         let mut bytes = [0; N];
         self.0.environment.fill(&mut bytes)?;
@@ -127,20 +158,32 @@ impl fmt::Debug for Codec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Codec")
             .field("audience", &self.audience())
-            .field("ring", self.ring())
+            .field("ring", &self.ring())
             .finish_non_exhaustive()
     }
 }
 
+/// What follows the codec's making, such as the watch of the file that its keys are from.
+type Then = dyn FnOnce(&Codec) -> Result<(), Error> + Send + Sync;
+
 /// Sets the limits of a [`Codec`].
-#[derive(Debug)]
 pub struct CodecBuilder {
     ring: KeyRing,
+    then: Option<Box<Then>>,
     audience: String,
     limits: Limits,
 }
 
 impl CodecBuilder {
+    #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+    pub(crate) fn then(
+        mut self,
+        then: impl FnOnce(&Codec) -> Result<(), Error> + Send + Sync + 'static,
+    ) -> Self {
+        self.then = Some(Box::new(then));
+        self
+    }
+
     /// Sets the limit of a payload in bytes: 4,096 by default, 1 MiB at most. Each request carries
     /// the payload both ways, so data that grows belongs in a store.
     #[must_use]
@@ -174,6 +217,7 @@ impl CodecBuilder {
             ring,
             audience,
             limits,
+            then,
         } = self;
         text::require("audience", &audience)?;
         if limits.payload > MAX_PAYLOAD_LIMIT {
@@ -185,11 +229,44 @@ impl CodecBuilder {
         if limits.skew > MAX_SKEW {
             return Err(Error::argument("skew: expected at most 300 seconds"));
         }
-        Ok(Codec(Arc::new(Inner {
-            ring,
+        let codec = Codec(Arc::new(Inner {
+            keys: Present::new(ring),
             audience,
             limits,
             environment: Box::new(environment),
-        })))
+        }));
+        match then {
+            Some(then) => then(&codec).map(|()| codec),
+            None => Ok(codec),
+        }
+    }
+}
+
+impl fmt::Debug for CodecBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CodecBuilder")
+            .field("audience", &self.audience)
+            .field("ring", &self.ring)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::{Codec, Error, Key, KeyRing, Principal};
+
+    #[test]
+    fn replaced_keys_are_dropped_with_their_last_view() -> Result<(), Error> {
+        let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+        let keys = Arc::downgrade(&codec.keys());
+        let view = codec.view(&Principal::anonymous())?;
+        codec.set_keys(KeyRing::new([Key::generate()?])?);
+        assert!(keys.upgrade().is_some());
+        drop(view);
+        assert!(keys.upgrade().is_none());
+        Ok(())
     }
 }

@@ -27,6 +27,8 @@ pub enum Inspected {
         key_id: KeyId,
         /// Its claimed time of making, in Unix milliseconds.
         created_at_ms: u64,
+        /// The 16 bytes by which logs, rows and a ledger know it.
+        ulid: [u8; 16],
     },
     /// A handle, which names no key.
     Handle {
@@ -34,6 +36,8 @@ pub enum Inspected {
         handle_type: String,
         /// Its claimed time of making, in Unix milliseconds.
         created_at_ms: u64,
+        /// The 16 bytes by which logs, rows and a ledger know it.
+        ulid: [u8; 16],
     },
     /// A key text with a correct checksum: a secret.
     Key {
@@ -76,6 +80,7 @@ pub fn inspect(text: &str) -> Result<Inspected, Error> {
         return Ok(Inspected::SessionId {
             key_id,
             created_at_ms: ulid.created_at_ms(),
+            ulid: ulid.0,
         });
     }
     let (handle_type, ulid) = handle::header(text)
@@ -83,5 +88,6 @@ pub fn inspect(text: &str) -> Result<Inspected, Error> {
     Ok(Inspected::Handle {
         handle_type: handle_type.into(),
         created_at_ms: ulid.created_at_ms(),
+        ulid: ulid.0,
     })
 }

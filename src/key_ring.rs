@@ -17,7 +17,8 @@ const MAX_KEYS: usize = 16;
 /// use sealwax::{Key, KeyRing};
 ///
 /// let (old, new) = (Key::generate()?, Key::generate()?);
-/// let text = format!("{},{}", *new.to_text().unwrap(), *old.to_text().unwrap());
+/// let (new_text, old_text) = (new.to_text().unwrap(), old.to_text().unwrap());
+/// let text = format!("{} # seals\n{} # to retire in May", *new_text, *old_text);
 /// let ring: KeyRing = text.parse()?;
 /// assert_eq!(ring.ids().collect::<Vec<_>>(), [new.id(), old.id()]);
 /// # Ok::<(), sealwax::Error>(())
@@ -50,7 +51,7 @@ impl KeyRing {
     fn of(keys: Vec<Key>) -> Result<Self, Error> {
         if keys.is_empty() {
             return Err(Error::InvalidKey(
-                "expected 1 to 16 keys, found none: is SEALWAX_KEYS set? `sealwax keygen`, \
+                "expected 1 to 16 keys, found none: is SEALWAX_KEYS, or the file, empty? `sealwax keygen`, \
                  `npx sealwax keygen` or `python -m sealwax keygen` makes a key"
                     .into(),
             ));
@@ -75,11 +76,14 @@ impl KeyRing {
 impl FromStr for KeyRing {
     type Err = Error;
 
-    /// Reads key texts separated by commas or white space.
+    /// Reads key texts separated by commas or white space. `#` and what follows in its line is a comment.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let texts = text
-            .split(|c: char| c == ',' || c.is_ascii_whitespace())
-            .filter(|text| !text.is_empty());
+        let mut comment = false;
+        let separates = |c: char| {
+            comment = c == '#' || comment && !matches!(c, '\n' | '\r');
+            comment || c == ',' || c.is_ascii_whitespace()
+        };
+        let texts = text.split(separates).filter(|text| !text.is_empty());
         let mut keys = Vec::new();
         for (at, text) in texts.take(MAX_KEYS + 1).enumerate() {
             keys.push(text.parse().map_err(|error| {

@@ -1,25 +1,4 @@
-#![doc = include_str!("../README.md")]
-//!
-//! # Without an SDK
-//!
-//! ```
-//! use sealwax::{Codec, Key, KeyRing, Principal, RequestContext};
-//!
-//! fn main() -> Result<(), sealwax::Error> {
-//!     let ring = KeyRing::new([Key::generate()?])?; // a server has KeyRing::from_env()?
-//!     let codec = Codec::new(ring, "https://mcp.example.com")?;
-//!
-//!     let call = RequestContext::new("tools/call", "delete_note", Some(r#"{"id":7}"#))?;
-//!     let alice = codec.view(&Principal::subject("alice"))?;
-//!     let token = alice.request_state(&call).seal(b"Delete note 7?")?.into_string();
-//!     assert_eq!(alice.request_state(&call).open(&token)?.payload(), b"Delete note 7?");
-//!
-//!     let mallory = codec.view(&Principal::subject("mallory"))?;
-//!     let refused = mallory.request_state(&call).open(&token).unwrap_err();
-//!     assert_eq!(refused.code(), "principal_mismatch");
-//!     Ok(())
-//! }
-//! ```
+#![doc = include_str!("README.md")]
 #![forbid(unsafe_code)]
 
 mod format;
@@ -34,7 +13,12 @@ mod handle;
 pub mod hazmat;
 mod inspect;
 mod key_ring;
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+mod key_source;
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+mod keys_file;
 pub mod kind;
+mod present;
 mod principal;
 pub mod report;
 mod sealer;
@@ -42,6 +26,11 @@ mod session_id;
 mod sessions;
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 mod system;
+#[cfg(all(
+    feature = "testing",
+    not(all(target_arch = "wasm32", target_os = "unknown"))
+))]
+pub mod testing;
 mod token;
 mod view;
 
@@ -54,6 +43,8 @@ pub use format::key_id::KeyId;
 pub use handle::Handle;
 pub use inspect::{Inspected, inspect};
 pub use key_ring::KeyRing;
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+pub use keys_file::KeysFile;
 pub use kind::{Kind, Purpose};
 pub use principal::{JwtClaims, Principal, PrincipalParts};
 pub use sealer::{Sealer, Ttl, check_ttl};

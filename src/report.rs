@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::sessions::rfc3339;
-use crate::{Error, Inspected, KeyId, KeyRing, inspect};
+use crate::token::TokenId;
+use crate::{Error, Inspected, KeyId, KeyRing, Kind, inspect};
 
 /// The prefix `sw1.`.
 const TOKEN_PREFIX: usize = 4;
@@ -23,6 +24,8 @@ const DAY: u64 = 24 * HOUR;
 /// let report = Report::of(text, None)?;
 /// assert!(report.words(1_783_456_612).ends_with("\nmade at: 2026-05-28T20:36:52Z\nage: 40d"));
 /// assert!(report.json().starts_with(r#"{"what":"session-id","key_id":"63043d6d""#));
+/// let (kind, id) = report.ledger_end().unwrap();
+/// assert_eq!((kind, id.len()), ("session", 32));
 /// # Ok::<(), sealwax::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -38,17 +41,20 @@ enum Facts {
         key_id: String,
         in_ring: Option<bool>,
         token_id: String,
+        ledger_end: Option<LedgerEnd>,
         length: usize,
     },
     SessionId {
         key_id: String,
         in_ring: Option<bool>,
         created_at_ms: u64,
+        ledger_end: LedgerEnd,
         length: usize,
     },
     Handle {
         handle_type: String,
         created_at_ms: u64,
+        ledger_end: LedgerEnd,
         length: usize,
     },
     Key {
@@ -56,6 +62,22 @@ enum Facts {
         in_ring: Option<bool>,
         length: usize,
     },
+}
+
+/// What `sealwax ledger end` takes to end it: the kind and the id by which the log and the ledger know it.
+#[derive(Clone, Debug, Serialize)]
+struct LedgerEnd {
+    kind: &'static str,
+    id: String,
+}
+
+impl LedgerEnd {
+    fn of(kind: &'static str, ulid: [u8; 16]) -> Self {
+        Self {
+            kind,
+            id: TokenId(ulid).to_string(),
+        }
+    }
 }
 
 // Not inlined, to keep the WebAssembly module small.
@@ -79,23 +101,34 @@ impl Report {
                 key_id: key_id.to_string(),
                 in_ring: in_ring(key_id),
                 token_id: token_id.to_string(),
+                // A ledger knows the states of a session by its id, and cannot end a cursor.
+                ledger_end: match kind {
+                    Kind::RequestState | Kind::Session | Kind::HandleState => {
+                        Some(LedgerEnd::of(kind.name(), *token_id.as_bytes()))
+                    }
+                    _ => None,
+                },
                 length,
             },
             Inspected::SessionId {
                 key_id,
                 created_at_ms,
+                ulid,
             } => Facts::SessionId {
                 key_id: key_id.to_string(),
                 in_ring: in_ring(key_id),
                 created_at_ms,
+                ledger_end: LedgerEnd::of("session", ulid),
                 length,
             },
             Inspected::Handle {
                 handle_type,
                 created_at_ms,
+                ulid,
             } => Facts::Handle {
                 handle_type,
                 created_at_ms,
+                ledger_end: LedgerEnd::of("handle", ulid),
                 length,
             },
             Inspected::Key { key_id } => Facts::Key {
@@ -117,6 +150,7 @@ impl Report {
                 in_ring,
                 token_id,
                 length,
+                ..
             } => {
                 let key = key(key_id, *in_ring);
                 let payload = (length - TOKEN_PREFIX) * 3 / 4 - TOKEN_OVERHEAD;
@@ -135,6 +169,7 @@ impl Report {
                 in_ring,
                 created_at_ms,
                 length,
+                ..
             } => {
                 let (key, made) = (key(key_id, *in_ring), made(*created_at_ms, now));
                 format!("session id\nprefix: sess_\n{key}\nlength: {length} characters\n{made}")
@@ -143,6 +178,7 @@ impl Report {
                 handle_type,
                 created_at_ms,
                 length,
+                ..
             } => {
                 let made = made(*created_at_ms, now);
                 format!(
@@ -162,6 +198,17 @@ impl Report {
                 format!("key text, a secret\nprefix: swk1_\n{key}\nlength: {length} characters")
             }
         }
+    }
+
+    /// Returns the kind and the id with which `sealwax ledger end` ends it.
+    #[must_use]
+    pub fn ledger_end(&self) -> Option<(&'static str, &str)> {
+        let end = match &self.0 {
+            Facts::Token { ledger_end, .. } => ledger_end.as_ref()?,
+            Facts::SessionId { ledger_end, .. } | Facts::Handle { ledger_end, .. } => ledger_end,
+            Facts::Key { .. } => return None,
+        };
+        Some((end.kind, &end.id))
     }
 
     /// Returns the facts as a JSON object.

@@ -1,9 +1,7 @@
-//! The operating system's clock, randomness and environment variables.
+//! The operating system's clock and randomness.
 
 use std::string::String;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use zeroize::Zeroizing;
 
 use crate::{Codec, CodecBuilder, Environment, Error, Key, KeyRing, mix_time};
 
@@ -38,24 +36,6 @@ impl Key {
     /// [`Error::EntropyUnavailable`].
     pub fn generate() -> Result<Self, Error> {
         Self::generate_in(&System)
-    }
-}
-
-impl KeyRing {
-    /// Reads the ring from the environment variable `SEALWAX_KEYS`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidKey`] if the variable is not set or holds no valid ring.
-    pub fn from_env() -> Result<Self, Error> {
-        let text = Zeroizing::new(std::env::var("SEALWAX_KEYS").map_err(|_| {
-            Error::InvalidKey(
-                "SEALWAX_KEYS is not set: `sealwax keygen`, `npx sealwax keygen` or \
-                 `python -m sealwax keygen` makes a key"
-                    .into(),
-            )
-        })?);
-        text.parse()
     }
 }
 

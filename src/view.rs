@@ -1,10 +1,12 @@
 //! A codec for one principal.
 
 use std::fmt;
+use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
 use crate::format::holder::{Holder, Tag};
+use crate::present::Keys;
 use crate::{Codec, Error, Principal};
 
 impl Codec {
@@ -16,10 +18,12 @@ impl Codec {
     /// is empty or too long.
     pub fn view(&self, principal: &Principal) -> Result<View, Error> {
         principal.check()?;
-        let keys = self.ring().keys().iter();
+        let keys = self.keys();
+        let tags = keys.ring.keys().iter().map(|key| principal.tag(key));
         Ok(View {
             codec: self.clone(),
-            tags: Zeroizing::new(keys.map(|key| principal.tag(key)).collect()),
+            tags: Zeroizing::new(tags.collect()),
+            keys,
         })
     }
 }
@@ -31,6 +35,7 @@ impl Codec {
 #[derive(Clone)]
 pub struct View {
     codec: Codec,
+    keys: Arc<Keys>,
     tags: Zeroizing<Vec<Tag>>,
 }
 
@@ -41,10 +46,16 @@ impl View {
         &self.codec
     }
 
+    /// Returns whether the codec still has the keys of this view. Who keeps views asks this before using one.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.keys.are_present()
+    }
+
     /// Returns the keys, tags and audience that the format needs.
     pub(crate) fn holder(&self) -> Holder<'_> {
         Holder {
-            keys: self.codec.ring().keys(),
+            keys: self.keys.ring.keys(),
             tags: &self.tags,
             audience: self.codec.audience(),
         }

@@ -23,6 +23,7 @@ CODEC = ("sealwax", "codec", ["vectors", "requests", "contexts", "sessions", "ke
 GUARD = ("sealwax-mcp", "guard", ["transcripts", "random", "exchange", "documents", "plain"])
 LEDGER = ("sealwax-mcp", "guard", ["ledger", "ledger_vectors", "transcripts"])
 CANONICAL = ("sealwax", "codec", ["canonical"])
+KEYS_FILE = ("sealwax", "codec", ["keys_file"])
 CLONES = ("sealwax", "codec", ["clones"])
 ANSWERS = ("sealwax-mcp", "guard", ["answers"])
 #: Files with tests of their own.
@@ -31,6 +32,7 @@ OWN = {
         (f"src/format/canonical/{name}.rs" for name in ("mod", "number", "object", "output", "string")), CANONICAL
     ),
     "src/environment.rs": CLONES,
+    "src/keys_file.rs": KEYS_FILE,
     "src/system.rs": CLONES,
     "mcp/src/answer.rs": ANSWERS,
     "mcp/src/token_fields.rs": ANSWERS,

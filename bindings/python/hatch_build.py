@@ -40,6 +40,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
         build_data["force_include"] = {
             str(target / FOLDER / name): f"sealwax/_lib/{name}",
             str(declarations): "sealwax/_ffi.py",
+            str(ROOT / "cli/commands.json"): "sealwax/_command/commands.json",
             **{str(file): f"{licenses}/{file.name}" for file in (*ROOT.glob("LICENSE-*"), notices)},
         }
         build_data["pure_python"] = False

@@ -1,11 +1,11 @@
 //! A failure of the command: the text on stderr, and the exit status.
 
-use std::fmt::{self, Display};
-use std::io;
-use std::process::ExitCode;
+use std::fmt::Display;
 
 use sealwax::Error;
 use sealwax::report::{moment, told};
+
+use crate::step::Answer;
 
 /// A token, an id or a handle is refused, or a store is not fit to be a ledger.
 const REFUSED: u8 = 1;
@@ -13,7 +13,7 @@ const REFUSED: u8 = 1;
 const FAILED: u8 = 2;
 
 /// The flags for the names at the start of the core's messages.
-const FLAGS: [(&str, &str); 12] = [
+const FLAGS: [(&str, &str); 13] = [
     ("arguments", "--arguments"),
     ("audience", "--audience"),
     ("client", "--client"),
@@ -21,6 +21,7 @@ const FLAGS: [(&str, &str); 12] = [
     ("handle type", "--type"),
     ("id", "--id"),
     ("issuer", "--issuer"),
+    ("kind", "--kind"),
     ("label", "--label"),
     ("method", "--method"),
     ("session id", "--session-id"),
@@ -28,7 +29,7 @@ const FLAGS: [(&str, &str); 12] = [
     ("target", "--target"),
 ];
 
-pub struct Failure {
+pub(crate) struct Failure {
     status: u8,
     code: Option<&'static str>,
     why: String,
@@ -44,18 +45,32 @@ impl Failure {
 
     /// Returns the failure for a store that cannot be used. It has no URL, which may hold a
     /// password.
-    pub fn store(why: &impl Display) -> Self {
-        Self::new(FAILED, Some("ledger_unavailable"), why.to_string())
+    pub fn store(why: impl Into<String>) -> Self {
+        Self::new(FAILED, Some("ledger_unavailable"), why)
             .tip("check the URL, that the store is up, and that it may be used from here")
     }
 
-    pub fn missing(path: &str) -> Self {
-        Self::new(
-            FAILED,
-            Some("ledger_unavailable"),
-            format!("no file {path}"),
-        )
-        .tip("`sealwax ledger begin` makes one, as a server does at its start")
+    pub fn no_ledger(path: &str) -> Self {
+        let why = format!("no file {path}");
+        Self::new(FAILED, Some("ledger_unavailable"), why)
+            .tip("`sealwax ledger begin` makes one, as a server does at its start")
+    }
+
+    /// Returns the failure for what could not be read.
+    pub fn unread(place: &str, answer: &Answer) -> Self {
+        let (why, tip) = match answer {
+            Answer::Failed { why, tip } => (why.as_str(), tip.clone()),
+            Answer::Absent => ("no such file", None),
+            Answer::Link => (
+                "expected a file, found a symbolic link, such as that of a mounted Secret",
+                Some("change the file that the Secret is made of, then the Secret".into()),
+            ),
+            _ => ("expected another answer", None),
+        };
+        Self {
+            tip,
+            ..Self::new(FAILED, None, format!("{place}: {why}"))
+        }
     }
 
     /// Returns the failure of sealing: the fault is always in the given values.
@@ -88,8 +103,24 @@ impl Failure {
         self
     }
 
-    pub fn exit_code(&self) -> ExitCode {
-        self.status.into()
+    pub fn status(&self) -> u8 {
+        self.status
+    }
+
+    /// Returns what is printed; its advice names this program.
+    pub fn text(&self, program: &str) -> String {
+        let mut text = String::from("sealwax: ");
+        for part in self.code.iter().copied().chain([self.why.as_str()]) {
+            if text.len() > "sealwax: ".len() {
+                text.push_str(": ");
+            }
+            text.push_str(part);
+        }
+        if let Some(tip) = &self.tip {
+            text.push_str("\n  tip: ");
+            text.push_str(&tip.replace("`sealwax ", &format!("`{program} ")));
+        }
+        text
     }
 
     fn new(status: u8, code: Option<&'static str>, why: impl Into<String>) -> Self {
@@ -102,20 +133,6 @@ impl Failure {
     }
 }
 
-impl Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sealwax: ")?;
-        if let Some(code) = self.code {
-            write!(f, "{code}: ")?;
-        }
-        f.write_str(&self.why)?;
-        match &self.tip {
-            Some(tip) => write!(f, "\n  tip: {tip}"),
-            None => Ok(()),
-        }
-    }
-}
-
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self {
@@ -124,30 +141,6 @@ impl From<Error> for Failure {
             tip: tip(&error),
             why: by_flag(error.to_string()),
         }
-    }
-}
-
-impl From<redis::RedisError> for Failure {
-    fn from(error: redis::RedisError) -> Self {
-        Self::store(&error)
-    }
-}
-
-impl From<sealwax_mcp::ledger::SqliteError> for Failure {
-    fn from(error: sealwax_mcp::ledger::SqliteError) -> Self {
-        Self::store(&error)
-    }
-}
-
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::store(&error)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::new(FAILED, None, error.to_string())
     }
 }
 

@@ -1,36 +1,45 @@
-//! `sealwax inspect`: identifies a text. The commands of the other packages print the same words:
-//! tests/inspect.json has them.
+//! `inspect`: identifies a text.
 
 use sealwax::report::Report;
-use sealwax::{Environment as _, Inspected, System, inspect};
+use sealwax::{Inspected, inspect};
 
-use super::{Failure, ring, stdin_text};
-use crate::args::InspectArgs;
+use crate::failure::Failure;
+use crate::input::{Input, Stop};
+use crate::step::Done;
+use crate::tokens::given_ring;
 
-pub fn run(args: &InspectArgs) -> Result<String, Failure> {
-    let ring = match (&args.keys.key_file, std::env::var_os("SEALWAX_KEYS")) {
-        (None, None) => None,
-        _ => Some(ring(&args.keys)?),
-    };
-    let text = match &args.text {
-        Some(text) => text.clone().into(),
-        None => stdin_text("the text to inspect")?,
+pub(crate) fn run(input: &Input<'_>) -> Result<Done, Stop> {
+    let options = input.options();
+    let now = input.now_ms()? / 1000;
+    let ring = given_ring(input)?;
+    let text = match options.text("text") {
+        Some(text) => text.to_owned().into(),
+        None => input.stdin_text("the text to inspect")?,
     };
     let report = Report::of(&text, ring.as_ref());
     let report = report.map_err(|error| Failure::from(error).without_tip())?;
-    if args.json {
-        return Ok(report.json());
+    if options.has("json") {
+        return Ok(Done::line(report.json()));
     }
-    let now = args.now.unwrap_or_else(|| System.now_ms() / 1000);
-    let words = report.words(now);
-    Ok(match inspect(&text)? {
+    let (mut words, program) = (report.words(now), input.program());
+    match inspect(&text)? {
         Inspected::Token { kind, .. } => {
-            format!("{words}\nto open it: sealwax open --kind {kind}")
+            words.push_str(&format!("\nto open it: {program} open --kind {kind}"));
         }
-        Inspected::SessionId { .. } => format!("{words}\nto verify it: sealwax session-id verify"),
+        Inspected::SessionId { .. } => {
+            words.push_str(&format!("\nto verify it: {program} session-id verify"));
+        }
         Inspected::Handle { handle_type, .. } => {
-            format!("{words}\nto verify it: sealwax handle verify --type {handle_type}")
+            words.push_str(&format!(
+                "\nto verify it: {program} handle verify --type {handle_type}"
+            ));
         }
-        _ => words,
-    })
+        _ => {}
+    }
+    if let Some((kind, id)) = report.ledger_end() {
+        words.push_str(&format!(
+            "\nto end it: {program} ledger end --kind {kind} --id {id}"
+        ));
+    }
+    Ok(Done::line(words))
 }

@@ -1,111 +1,110 @@
-//! `sealwax ledger`: an operator's commands for the ledger of a fleet (LEDGER.md).
+//! `ledger`: an operator's commands for the ledger of a fleet (LEDGER.md).
 
 use std::borrow::Cow;
-use std::path::Path;
-use std::thread::sleep;
 use std::time::Duration;
 
-use redis::{Client, Connection, Value};
-use rusqlite::OpenFlags;
-use sealwax::{Environment as _, Error, Principal, System, report};
+use sealwax::report;
 use sealwax_mcp::LedgerSettings;
-use sealwax_mcp::ledger::redis::{Answer, Next, Redis};
-use sealwax_mcp::ledger::{Command, Done, Fitness, Namespace, RecordKind, Reply, Sqlite, sqlite};
+use sealwax_mcp::ledger::redis::{self, Next, Redis};
+use sealwax_mcp::ledger::{Command, Fitness, Namespace, Opened, RecordKind, Reply, sqlite};
 
-use super::Failure;
-use crate::args::{EndedKind, LedgerAction, LedgerArgs};
+use crate::failure::Failure;
+use crate::input::{Input, Stop};
+use crate::options::wrong;
+use crate::step::{Answer, Ask, Done};
 
-/// The time limit to connect to a store, and for a command.
-const TIMEOUT: Duration = Duration::from_secs(5);
+const EXPECTED_URL: &str = "expected redis://HOST, rediss://HOST or sqlite:PATH";
 
-const EXPECTED_URL: &str = "URL: expected redis://HOST, rediss://HOST or sqlite:PATH";
+/// The kinds by their names in the log. Sessions of both layers are `session` there, and their ids are random.
+const KINDS: [(&str, &[RecordKind]); 4] = [
+    ("request-state", &[RecordKind::RequestState]),
+    ("handle", &[RecordKind::Handle]),
+    ("handle-state", &[RecordKind::HandleState]),
+    ("session", &[RecordKind::Session, RecordKind::Transport]),
+];
 
-pub fn run(action: &LedgerAction) -> Result<String, Failure> {
-    match action {
-        LedgerAction::Begin {
-            at,
-            clock_tolerance,
-        } => {
-            let mut store = Store::connect(at, true)?;
-            let done = store.run(namespace(at).open())?;
-            let settings = LedgerSettings {
-                clock_tolerance: clock_tolerance.map(Duration::from_secs),
-                local: matches!(store, Store::Sqlite(..)),
-                ..LedgerSettings::default()
-            };
-            sleep(until_known(&done, settings.clock_tolerance()));
-            Ok("begun".into())
-        }
-        LedgerAction::Check(at) => check(at),
-        LedgerAction::Revoke {
-            at,
-            principal,
-            retain_for,
-        } => {
-            let principal: Principal = super::principal(principal)?;
-            let retain_for = retain_for.map(Duration::from_secs);
-            let mut store = Store::begun(at)?;
-            store.run(namespace(at).revoke(&principal, retain_for)?)?;
-            Ok("revoked: whatever of this principal began until now".into())
-        }
-        LedgerAction::End {
-            at,
-            kind,
-            id,
-            retain_for,
-        } => {
-            let until = retain_for.map(|seconds| System.now_ms() / 1000 + seconds);
-            let command = namespace(at).end(kinds(*kind), id, until)?;
-            let mut store = Store::begun(at)?;
-            store.run(command)?;
-            Ok(format!("ended: {id}"))
-        }
+pub(crate) fn begin(input: &Input<'_>) -> Result<Done, Stop> {
+    let tolerance = input.options().duration("clock-tolerance", 0, u64::MAX)?;
+    if tolerance.is_some_and(|seconds| seconds > 300) {
+        return Err(wrong("clock-tolerance", "expected 5m at most").into());
     }
-}
-
-/// Returns how long a ledger that replied this to `open` may refuse what is sealed now: a replica's
-/// clock may be behind the store's by the clock tolerance, and must then be past it.
-fn until_known(done: &Done, clock_tolerance: Duration) -> Duration {
-    let Some(opened) = done.opened else {
-        return Duration::ZERO;
+    let store = Store::of(input)?;
+    let opened = store.run(store.namespace.open())?;
+    let settings = LedgerSettings {
+        clock_tolerance: tolerance.map(Duration::from_secs),
+        local: matches!(store.place, Place::File(_)),
+        ..LedgerSettings::default()
     };
+    Ok(Done {
+        wait: opened.map_or(0, |opened| until_known(opened, settings.clock_tolerance())),
+        ..Done::line("begun")
+    })
+}
+
+/// Returns how long, in seconds, a ledger that replied this to `open` may refuse what is sealed now: a replica's clock
+/// may be behind the store's by the clock tolerance, and must then be past it.
+fn until_known(opened: Opened, clock_tolerance: Duration) -> u64 {
     let known = opened.began.max(opened.since) + 2 * clock_tolerance.as_secs() + 1;
-    Duration::from_secs(known.saturating_sub(opened.now))
+    known.saturating_sub(opened.now)
 }
 
-/// Returns the kinds that the log calls by this name: sessions of both layers are `session` there,
-/// and their ids are random.
-fn kinds(kind: EndedKind) -> &'static [RecordKind] {
-    match kind {
-        EndedKind::RequestState => &[RecordKind::RequestState],
-        EndedKind::Handle => &[RecordKind::Handle],
-        EndedKind::HandleState => &[RecordKind::HandleState],
-        EndedKind::Session => &[RecordKind::Session, RecordKind::Transport],
-    }
+pub(crate) fn revoke(input: &Input<'_>) -> Result<Done, Stop> {
+    let options = input.options();
+    let principal = options.principal()?;
+    let retain_for = options.duration("retain-for", 1, u64::MAX)?;
+    let store = Store::of(input)?;
+    let revoke = store
+        .namespace
+        .revoke(&principal, retain_for.map(Duration::from_secs))?;
+    store.expect_begun()?;
+    store.run(revoke)?;
+    Ok(Done::line(
+        "revoked: whatever of this principal began until now\n\
+         It is not known here whether there is such a principal: compare issuer, client and subject with the log.",
+    ))
 }
 
-fn namespace(at: &LedgerArgs) -> Namespace {
-    Namespace::new(&at.audience, &at.label)
+pub(crate) fn end(input: &Input<'_>) -> Result<Done, Stop> {
+    let options = input.options();
+    let retain_for = options.duration("retain-for", 1, u64::MAX)?;
+    let now = input.now_ms()? / 1000;
+    let until = retain_for.map(|seconds| now.saturating_add(seconds));
+    let kind = options.required("kind")?;
+    let Some((_, kinds)) = KINDS.iter().find(|(name, _)| *name == kind) else {
+        let expected = "expected request-state, handle, handle-state or session";
+        return Err(wrong("kind", &format!("{expected}, found {kind:?}")).into());
+    };
+    let id = options.required("id")?;
+    let store = Store::of(input)?;
+    let end = store.namespace.end(kinds, id, until)?;
+    store.expect_begun()?;
+    store.run(end)?;
+    Ok(Done::line(format!("ended: {id}")))
 }
 
-fn check(at: &LedgerArgs) -> Result<String, Failure> {
-    let mut store = Store::connect(at, false)?;
+pub(crate) fn check(input: &Input<'_>) -> Result<Done, Stop> {
+    let store = Store::of(input)?;
     let (what, warned) = store.check()?;
-    let mut report = vec![format!("store: {what}"), "fit: yes".into()];
-    report.extend(warned.iter().map(|why| format!("warning: {why}")));
-    let namespace = namespace(at);
-    match store.get(&namespace.began())? {
-        None => report.push(
-            "remembers since: never, for no server of this audience and label has used it".into(),
+    let mut report = format!("store: {what}\nfit: yes");
+    for why in warned {
+        report.push_str("\nwarning: ");
+        report.push_str(&why);
+    }
+    match store.get(store.namespace.began())? {
+        None => report.push_str(
+            "\nremembers since: never, for no server of this audience and label has used it",
         ),
         Some(began) => {
-            report.push(format!("remembers since: {}", moment(&began)));
-            let fence = store.get(&namespace.fence())?.unwrap_or_default();
+            let fence = store.get(store.namespace.fence())?.unwrap_or_default();
             let since = fence.split(' ').next().unwrap_or_default();
-            report.push(format!("without a gap since: {}", moment(since)));
+            report.push_str(&format!(
+                "\nremembers since: {}\nwithout a gap since: {}",
+                moment(&began),
+                moment(since)
+            ));
         }
     }
-    Ok(report.join("\n"))
+    Ok(Done::line(report))
 }
 
 fn moment(digits: &str) -> String {
@@ -115,72 +114,65 @@ fn moment(digits: &str) -> String {
     }
 }
 
-enum Store {
-    Redis(Box<Connection>),
-    Sqlite(Box<rusqlite::Connection>, String),
+/// The store of a ledger.
+struct Store<'a> {
+    input: &'a Input<'a>,
+    namespace: Namespace,
+    place: Place,
 }
 
-impl Store {
-    /// Connects to a store; only `begin` may create one.
-    fn connect(at: &LedgerArgs, makes: bool) -> Result<Self, Failure> {
-        let url = match &at.url {
-            Some(url) => url.clone(),
-            None => std::env::var("SEALWAX_LEDGER").map_err(|_| {
-                let why = format!("{EXPECTED_URL}, here or in SEALWAX_LEDGER");
-                Error::InvalidArgument(why.into())
-            })?,
+enum Place {
+    /// The URL of a Redis or a Valkey.
+    Server(String),
+    /// The path of a file of SQLite.
+    File(String),
+}
+
+impl<'a> Store<'a> {
+    fn of(input: &'a Input<'a>) -> Result<Self, Failure> {
+        let options = input.options();
+        let audience = options.required("audience")?;
+        let given = options
+            .text("url")
+            .or_else(|| input.variable("SEALWAX_LEDGER"));
+        let Some(url) = given else {
+            return Err(wrong(
+                "url",
+                &format!("{EXPECTED_URL}, here or in SEALWAX_LEDGER"),
+            ));
         };
-        if let Some(path) = url.strip_prefix("sqlite:") {
-            if makes {
-                Sqlite::open(path)?;
-            } else if !Path::new(path).exists() {
-                return Err(Failure::missing(path));
-            }
-            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            let file = rusqlite::Connection::open_with_flags(path, flags)?;
-            return Ok(Self::Sqlite(Box::new(file), path.into()));
-        }
-        if url.starts_with("rediss://") {
-            // Fails only if a provider is already installed.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
-        let client = Client::open(url).map_err(|error| {
-            let why = format!("{EXPECTED_URL}, found none of these: {error}");
-            Error::InvalidArgument(why.into())
-        })?;
-        let connection = client.get_connection_with_timeout(TIMEOUT)?;
-        connection.set_read_timeout(Some(TIMEOUT))?;
-        connection.set_write_timeout(Some(TIMEOUT))?;
-        Ok(Self::Redis(Box::new(connection)))
+        Ok(Self {
+            input,
+            namespace: Namespace::new(audience, options.text("label").unwrap_or_default()),
+            place: Place::of(url).ok_or_else(no_url)?,
+        })
     }
 
-    /// Connects to a store where a ledger has begun: servers would not see a mark in any other.
-    fn begun(at: &LedgerArgs) -> Result<Self, Failure> {
-        let mut store = Self::connect(at, false)?;
-        if store.get(&namespace(at).began())?.is_none() {
-            return Err(Error::InvalidArgument(
-                "URL: expected a ledger that a server of this audience and label has used, found \
-                 none: check the URL, --audience and --label"
-                    .into(),
-            )
-            .into());
+    /// Expects a ledger that has begun: servers would not see a mark in any other.
+    fn expect_begun(&self) -> Result<(), Stop> {
+        if self.get(self.namespace.began())?.is_some() {
+            return Ok(());
         }
-        Ok(store)
+        let why = "expected a ledger that a server of this audience and label has used, found none: \
+             check the URL, --audience and --label";
+        Err(wrong("url", why).into())
     }
 
     /// Returns what the store is, and what it may forget; fails if it is not fit.
-    fn check(&mut self) -> Result<(String, Vec<Cow<'static, str>>), Failure> {
-        let connection = match self {
-            Self::Redis(connection) => connection,
-            Self::Sqlite(file, _) => {
-                let mode: String = file.query_row("PRAGMA journal_mode", (), |row| row.get(0))?;
-                let found: String = file.query_row("PRAGMA quick_check", (), |row| row.get(0))?;
-                let version = rusqlite::version();
-                let what = format!("SQLite {version}, {mode}, quick_check: {found}");
-                return Ok((what, Vec::new()));
+    fn check(&self) -> Result<(String, Vec<Cow<'static, str>>), Stop> {
+        if let Place::File(_) = self.place {
+            let mut said = Vec::new();
+            for sql in [
+                "SELECT sqlite_version()",
+                "PRAGMA journal_mode",
+                "PRAGMA quick_check",
+            ] {
+                said.push(self.query(sql, Vec::new())?.unwrap_or_default());
             }
-        };
-        let info: String = redis::cmd("INFO").query(connection)?;
+            let what = format!("SQLite {}, {}, quick_check: {}", said[0], said[1], said[2]);
+            return Ok((what, Vec::new()));
+        }
+        let info = self.send_for_text(vec!["INFO".into()])?.unwrap_or_default();
         let value = |name: &str| {
             let line = info.lines().find_map(|line| line.strip_prefix(name));
             line.and_then(|rest| rest.strip_prefix(':'))
@@ -193,7 +185,7 @@ impl Store {
         let replicas = value("connected_slaves").unwrap_or("?");
         let found = Fitness::of(&info);
         if !found.refused.is_empty() {
-            return Err(Failure::unfit(found.refused.join("; ")));
+            return Err(Failure::unfit(found.refused.join("; ")).into());
         }
         Ok((
             format!("{version}, {role}, replicas: {replicas}"),
@@ -201,73 +193,125 @@ impl Store {
         ))
     }
 
-    fn get(&mut self, key: &str) -> Result<Option<String>, Failure> {
-        match self {
-            Self::Redis(connection) => Ok(redis::cmd("GET").arg(key).query(connection)?),
-            Self::Sqlite(file, _) => {
-                let now: i64 = file.query_row(sqlite::NOW, (), |row| row.get(0))?;
-                let found = file.query_row(sqlite::READ, (key, now), |row| row.get(0));
-                match found {
-                    Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
-                    found => Ok(Some(found?)),
-                }
+    fn get(&self, key: String) -> Result<Option<String>, Stop> {
+        match &self.place {
+            Place::Server(_) => self.send_for_text(vec!["GET".into(), key]),
+            Place::File(_) => {
+                let now = self.query(sqlite::NOW, Vec::new())?.unwrap_or_default();
+                self.query(sqlite::READ, vec![key, now])
             }
         }
     }
 
-    /// Runs a command, which must be done and confirmed.
-    fn run(&mut self, mut command: Command) -> Result<Done, Failure> {
-        command.within = TIMEOUT;
+    /// Runs a command, which must be done and confirmed; returns the times of a ledger that was opened.
+    fn run(&self, command: Command) -> Result<Option<Opened>, Stop> {
         let script = command.script;
-        let texts = match self {
-            Self::Sqlite(_, path) => Sqlite::open(Path::new(path))?.run(&command)?,
-            Self::Redis(connection) => dialogue(connection, command)?,
+        let texts = match &self.place {
+            Place::Server(_) => self.dialogue(command)?,
+            Place::File(path) => {
+                let (sqlite, run) = (path.clone(), command);
+                match self.input.ask(Ask::Run { sqlite, run })? {
+                    Answer::Store(redis::Answer::Texts(texts)) => texts.clone(),
+                    other => return Err(self.unanswered(other).into()),
+                }
+            }
         };
         match Reply::of(script, &texts) {
             Reply::Done(done) if done.unconfirmed => Err(Failure::unfit(
                 "it was written, but no replica confirmed it: a fail-over would forget it",
-            )),
-            Reply::Done(done) => Ok(done),
+            )
+            .into()),
+            Reply::Done(done) => Ok(done.opened),
             _ => {
                 let found = texts.first().map_or("nothing", String::as_str);
-                Err(Failure::unfit(format!("expected ok, found {found}")))
+                Err(Failure::unfit(format!("expected ok, found {found}")).into())
             }
+        }
+    }
+
+    /// Runs a command on a server whose fitness is checked.
+    fn dialogue(&self, command: Command) -> Result<Vec<String>, Stop> {
+        // Nothing else uses this connection.
+        let (mut dialogue, mut next) = Redis::new(true).begin(command, false);
+        loop {
+            let send = match next {
+                Next::Send(send) => send.args.into_iter().map(Cow::into_owned).collect(),
+                Next::Done(reply) => return Ok(reply),
+                Next::Unfit(why) => return Err(Failure::unfit(why).into()),
+                Next::Failed(why) => return Err(Failure::store(why).into()),
+                _ => return Err(Failure::store("expected another step").into()),
+            };
+            next = match self.send(send)? {
+                Answer::Store(answer) => dialogue.on(answer.clone()),
+                other => return Err(self.unanswered(other).into()),
+            };
+        }
+    }
+
+    fn send_for_text(&self, command: Vec<String>) -> Result<Option<String>, Stop> {
+        match self.send(command)? {
+            Answer::Store(redis::Answer::Text(text)) => Ok(Some(text.clone())),
+            Answer::Absent => Ok(None),
+            other => Err(self.unanswered(other).into()),
+        }
+    }
+
+    fn send(&self, send: Vec<String>) -> Result<&'a Answer, Stop> {
+        let (Place::Server(url) | Place::File(url)) = &self.place;
+        let redis = url.clone();
+        self.input.ask(Ask::Redis { redis, send })
+    }
+
+    fn query(&self, sql: &str, parameters: Vec<String>) -> Result<Option<String>, Stop> {
+        let (Place::Server(path) | Place::File(path)) = &self.place;
+        let query = Ask::Query {
+            sqlite: path.clone(),
+            query: sql.into(),
+            parameters,
+        };
+        match self.input.ask(query)? {
+            Answer::Store(redis::Answer::Texts(row)) => Ok(row.first().cloned()),
+            other => Err(self.unanswered(other).into()),
+        }
+    }
+
+    fn unanswered(&self, answer: &Answer) -> Failure {
+        match (answer, &self.place) {
+            (Answer::Invalid, _) => no_url(),
+            (Answer::Absent, Place::File(path)) => Failure::no_ledger(path),
+            (Answer::Store(redis::Answer::Error(error)), _) => {
+                let code = error.split(' ').next().unwrap_or_default();
+                Failure::store(format!("expected an answer, found {code}"))
+            }
+            (Answer::Failed { why, tip }, _) => {
+                let failure = Failure::store(why);
+                match tip {
+                    Some(tip) => failure.tip(tip),
+                    None => failure,
+                }
+            }
+            _ => Failure::store("expected another answer"),
         }
     }
 }
 
-/// Runs a command on a server whose fitness is checked.
-fn dialogue(connection: &mut Connection, command: Command) -> Result<Vec<String>, Failure> {
-    // Nothing else uses this connection.
-    let store = Redis::new(true);
-    let (mut dialogue, mut next) = store.begin(command, false);
-    loop {
-        let send = match next {
-            Next::Send(send) => send,
-            Next::Done(reply) => return Ok(reply),
-            Next::Unfit(why) => return Err(Failure::unfit(why)),
-            Next::Failed(why) => return Err(Failure::store(&why)),
-            _ => {
-                return Err(Failure::store(
-                    &"expected a command to send, found another step",
-                ));
-            }
+impl Place {
+    fn of(url: &str) -> Option<Self> {
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            return Some(Self::File(path.into()));
+        }
+        let (scheme, rest) = url.split_once(':')?;
+        let scheme = match scheme {
+            "redis" | "valkey" => "redis",
+            "rediss" | "valkeys" => "rediss",
+            "unix" | "redis+unix" | "valkey+unix" => "unix",
+            _ => return None,
         };
-        let answer = redis::cmd(&send.args[0])
-            .arg(&send.args[1..])
-            .query(connection);
-        next = dialogue.on(match answer {
-            Ok(Value::Int(number)) => Answer::Number(number),
-            Ok(answer @ Value::Array(_)) => {
-                Answer::Texts(redis::from_redis_value(answer).map_err(redis::RedisError::from)?)
-            }
-            Ok(answer) => {
-                Answer::Text(redis::from_redis_value(answer).map_err(redis::RedisError::from)?)
-            }
-            Err(error) => match error.code() {
-                Some(code) => Answer::Error(format!("{code} {}", error.detail().unwrap_or(""))),
-                None => return Err(error.into()),
-            },
-        });
+        Some(Self::Server(format!("{scheme}:{rest}")))
     }
+}
+
+/// The URL is not repeated, because it may hold a password.
+fn no_url() -> Failure {
+    wrong("url", &format!("{EXPECTED_URL}, found none of these"))
 }

@@ -14,7 +14,7 @@ const group = (text, ...items) => ({ text, items });
 
 export default defineConfig({
   title: 'Sealwax',
-  description: 'Seals the state that an MCP server hands to its clients',
+  description: 'Seals the state that an MCP (Model Context Protocol) server hands to its clients',
   lang: 'en',
   cleanUrls: true,
   lastUpdated: false,
@@ -44,7 +44,20 @@ export default defineConfig({
         page('Keys', '/docs/keys'),
         page('Ledger', '/docs/ledger'),
         page('Operating', '/docs/operating'),
+        page('Testing', '/docs/testing'),
         page('Migrating', '/docs/migrating'),
+      ),
+      group(
+        'Recipes',
+        page('All, and their server', '/docs/recipes/'),
+        page('Express and Hono', '/docs/recipes/express-hono'),
+        page('Next.js', '/docs/recipes/nextjs'),
+        page('AWS Lambda', '/docs/recipes/lambda'),
+        page('Cloudflare Workers', '/docs/recipes/workers'),
+        page('Bun and Deno', '/docs/recipes/bun-deno'),
+        page('FastAPI and Starlette', '/docs/recipes/fastapi'),
+        page('axum', '/docs/recipes/axum'),
+        page('A container image', '/docs/recipes/container'),
       ),
       group(
         'Background',

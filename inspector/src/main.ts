@@ -4,25 +4,38 @@ import { Codec, type Inspected, inspect, Key, requestContext, SealwaxError } fro
 
 import { type Fields, NEEDS, open, principalTold, type Result } from './open.js';
 import { type Part, parse, type Run } from './parts.js';
+import { type Found, requestIn, textsIn } from './paste.js';
 import { WHAT } from './words.js';
 
 const text = find<HTMLTextAreaElement>('#text');
 const form = find<HTMLFormElement>('#bindings');
 const seenCard = find('#seen');
 const outcomeCard = find('#outcome');
+const reveals = document.querySelectorAll<HTMLButtonElement>('.reveal');
+
+/** What is looked at, of the texts in what was pasted. */
+let chosen: Found = { text: '', name: '' };
 
 /** The most characters that are shown of a part or a payload. */
 const SHOWN = 20_000;
+/** The beginning of a key text: alone, or in what stands around it. */
+const KEY = /(?:^|[^\w-]|\\[nrt])swk/i;
 /** The most characters of one part in the coloured text. */
 const SHOWN_OF_PART = 240;
 
-text.addEventListener('input', look);
+text.addEventListener('input', () => {
+  look();
+  for (const [name, value] of Object.entries(requestIn(text.value))) put(name, value);
+});
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   tryOpening();
 });
 // A result that was opened with other values must not stay beside the new ones.
 form.addEventListener('input', () => show(outcomeCard));
+for (const button of reveals) {
+  button.addEventListener('click', () => reveal(button, button.ariaPressed === 'false'));
+}
 find('#clear').addEventListener('click', () => {
   clear();
   text.focus();
@@ -36,24 +49,58 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('[data-example
 function clear(): void {
   text.value = '';
   form.reset();
+  for (const button of reveals) reveal(button, false);
   look();
 }
 
+/** Shows the text of the field that a button is for, or masks the keys in it. */
+function reveal(button: HTMLButtonElement, shown: boolean): void {
+  button.ariaPressed = String(shown);
+  button.textContent = shown ? 'Hide' : 'Show';
+  const field = find<HTMLTextAreaElement>(`#${button.getAttribute('aria-controls')}`);
+  // A key is secret from its first characters on, while it is typed.
+  const secret = field !== text || KEY.test(field.value);
+  field.classList.toggle('masked', secret && !shown);
+  button.hidden = !secret;
+}
+
 function look(): void {
+  const texts = textsIn(text.value);
+  for (const button of reveals) reveal(button, button.ariaPressed === 'true');
+  lookAt(texts[0], texts);
+}
+
+function lookAt(one: Found, all: readonly Found[]): void {
+  chosen = one;
   show(outcomeCard);
   form.hidden = true;
-  const given = text.value.trim();
-  if (given === '') {
+  if (one.text === '') {
     show(seenCard);
     return;
   }
   try {
-    const seen = inspect(given);
-    show(seenCard, ...described(given, seen));
+    const seen = inspect(one.text);
+    show(seenCard, ...choice(one, all), ...described(one.text, seen));
     ask(seen);
   } catch (error) {
     show(seenCard, ...failure(error));
   }
+}
+
+/** Several texts stand in what was pasted, such as a `requestState` and a cursor: each has a button. */
+function choice(one: Found, all: readonly Found[]): Node[] {
+  if (all.length === 1) return [];
+  const buttons = all.map((other, at) => {
+    const pressed = String(other === one);
+    const name = other.name || `the ${at + 1}.`;
+    const button = element('button', { type: 'button', 'aria-pressed': pressed }, name);
+    button.addEventListener('click', () => {
+      lookAt(other, all);
+      find('#seen [aria-pressed="true"]').focus();
+    });
+    return button;
+  });
+  return [element('div', { class: 'row' }, element('span', {}, 'Found:'), ...buttons)];
 }
 
 const TITLES = {
@@ -159,11 +206,10 @@ function fields(): Fields {
 }
 
 function tryOpening(): void {
-  const given = text.value.trim();
   const values = fields();
   try {
-    const seen = inspect(given);
-    show(outcomeCard, ...success(open(given, seen, values), seen));
+    const seen = inspect(chosen.text);
+    show(outcomeCard, ...success(open(chosen.text, seen, values), seen));
     outcomeCard.className = 'card good';
   } catch (error) {
     const whose = error instanceof SealwaxError && error.code === 'principal_mismatch';
@@ -251,11 +297,13 @@ function fill(what: Inspected['what']): void {
   text.value = made[what]();
   const values = { keys, ...bound, ...(what === 'token' && request) };
   if (what !== 'key') {
-    for (const [name, value] of Object.entries(values)) {
-      find<HTMLInputElement>(`[name="${name}"]`).value = value;
-    }
+    for (const [name, value] of Object.entries(values)) put(name, value);
   }
   look();
+}
+
+function put(name: string, value: string): void {
+  find<HTMLInputElement>(`[name="${name}"]`).value = value;
 }
 
 function show(card: HTMLElement, ...nodes: Node[]): void {

@@ -22,6 +22,7 @@ import {
   requested,
   seen,
   submit,
+  VECTORS,
 } from './page.mjs';
 
 test('what is pasted does no harm, whatever it is', async () => {
@@ -146,13 +147,52 @@ for (const colorScheme of ['light', 'dark']) {
     mkdirSync(BUILD, { recursive: true });
     await page.screenshot({ path: new URL(`${colorScheme}.png`, BUILD).pathname, fullPage: true });
     await page.setViewportSize({ width: 360, height: 700 });
-    const [scroll, width] = await page.evaluate(() => [document.body.scrollWidth, innerWidth]);
-    assert.ok(scroll <= width, `${scroll} > ${width}`);
+    assert.deepEqual(await page.evaluate(tooWide), []);
     await page.screenshot({
       path: new URL(`${colorScheme}-narrow.png`, BUILD).pathname,
       fullPage: true,
     });
   });
+}
+
+test('nothing is too wide for a window of 360 pixels, nor broken into many lines', async () => {
+  await page.setViewportSize({ width: 360, height: 700 });
+  for (const name of ['requestState', 'session id', 'handle', 'key']) {
+    await page.getByRole('button', { name, exact: true }).click();
+    assert.deepEqual(await page.evaluate(tooWide), [], name);
+    if (name === 'key') continue;
+    await page.getByText('Limits', { exact: true }).click();
+    for (const subject of ['alice', 'mallory'.repeat(50)]) {
+      await fill({ Subject: subject });
+      await submit(name === 'requestState' ? 'Open' : 'Verify');
+      assert.deepEqual(await page.evaluate(tooWide), [], `${name} of ${subject}`);
+    }
+    await page.getByText('Limits', { exact: true }).click();
+  }
+  const { sealed } = VECTORS;
+  const texts = Object.fromEntries(sealed.slice(0, 9).map(({ id, token }) => [id, token]));
+  for (const pasted of [JSON.stringify(texts), `sw1.${'x'.repeat(3000)}`, 'y'.repeat(3000)]) {
+    await paste(pasted);
+    assert.deepEqual(await page.evaluate(tooWide), [], pasted.slice(0, 100));
+  }
+});
+
+/** What reaches over the window's edge, scrolls sideways, or has a value of many short lines. Runs in the page. */
+function tooWide() {
+  const found = [];
+  if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls');
+  for (const element of document.querySelectorAll('body *:not(option)')) {
+    if (!element.checkVisibility()) continue;
+    const { right, height } = element.getBoundingClientRect();
+    const scrolls = element.scrollWidth > element.clientWidth && element.clientWidth > 0;
+    const sideways = scrolls && getComputedStyle(element).overflowX !== 'visible';
+    const lines = element.matches('td, dd')
+      ? height / parseFloat(getComputedStyle(element).lineHeight)
+      : 0;
+    if (right <= innerWidth && !(sideways && !element.matches('input')) && lines < 5) continue;
+    found.push(`${element.tagName} ${element.className} ${element.textContent.slice(0, 40)}`);
+  }
+  return found;
 }
 
 /** The least contrast of a text with what is behind it (WCAG 2, 1.4.3). Runs in the page. */

@@ -30,12 +30,14 @@ impl Callers {
         // It never waits for another thread: a caller is made in less time.
         if let Ok(kept) = self.0.try_lock()
             && let Ok(at) = place(&kept, &principal)
+            && kept[at].view.is_current()
         {
             return Ok(kept[at].clone());
         }
         let caller = identify(principal)?;
         if let Ok(mut kept) = self.0.try_lock() {
-            if kept.len() == ROOM {
+            let stale = |caller: &Caller| !caller.view.is_current();
+            if kept.len() == ROOM || kept.iter().any(stale) {
                 kept.clear();
             }
             if let Err(at) = place(&kept, &caller.principal) {
@@ -90,5 +92,16 @@ mod tests {
         }
         get("alice").unwrap();
         assert_eq!(made.get(), 5 + 2 * ROOM);
+
+        let rotated = [Key::generate().unwrap(), Key::from_secret(&secret).unwrap()];
+        let before = get("alice").unwrap();
+        codec.set_keys(KeyRing::new(rotated).unwrap());
+        assert!(!before.view.is_current());
+        assert!(get("alice").unwrap().view.is_current());
+        assert_eq!(
+            callers.0.lock().unwrap().len(),
+            1,
+            "the old keys are let go"
+        );
     }
 }

@@ -330,6 +330,11 @@ impl Exchange {
                     let late = || Event::Answer(Verdict::Unavailable(late("accept")));
                     within.is_zero().then(late)
                 }
+                Step::Transition { within, .. } => {
+                    *within = context.time.wait(guard.now_ms(), limit);
+                    let late = || Event::Transition(Err(late("transition")));
+                    within.is_zero().then(late)
+                }
                 Step::Ledger(command) => {
                     // The engine can try it once more.
                     command.within = context.time.wait(guard.now_ms(), limit * 3 / 10);

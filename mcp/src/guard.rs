@@ -21,9 +21,9 @@ pub struct Guard(Arc<Settings>);
 
 pub(super) struct Settings {
     pub codec: Codec,
-    /// For public cursors, which any user may present.
-    pub public: View,
     pub request_state_ttl: Option<Duration>,
+    /// The time until which tokens from before the guard are accepted, in Unix seconds.
+    pub transition_until: Option<u64>,
     /// Targets, and the names of the arguments that their `requestState` is bound to.
     pub only: Vec<(String, Vec<String>)>,
     pub sessions: Option<SessionSettings>,
@@ -66,6 +66,7 @@ impl Guard {
         GuardBuilder {
             codec,
             request_state_ttl: None,
+            transition_until: None,
             only: Vec::new(),
             sessions: None,
             transport: TransportSettings::default(),
@@ -125,6 +126,11 @@ impl Guard {
         })
     }
 
+    /// Returns the view for public cursors, which any user may present.
+    pub(super) fn public(&self) -> Result<Arc<View>, Error> {
+        Ok(self.caller(Principal::anonymous())?.view)
+    }
+
     pub(super) fn ledger(&self) -> Result<&Ledger, Error> {
         let ledger = self.settings().ledger.as_ref();
         ledger.ok_or_else(|| Error::argument("ledger: expected a guard that has one"))
@@ -155,6 +161,7 @@ impl fmt::Debug for Guard {
 pub struct GuardBuilder {
     codec: Codec,
     pub(super) request_state_ttl: Option<Duration>,
+    pub(super) transition_until: Option<u64>,
     pub(super) only: Vec<(String, Vec<String>)>,
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
@@ -169,6 +176,15 @@ impl GuardBuilder {
     #[must_use]
     pub fn request_state_ttl(mut self, ttl: Duration) -> Self {
         self.request_state_ttl = Some(ttl);
+        self
+    }
+
+    /// Accepts, until this time in Unix seconds, a `requestState` that is no sealed token: it is asked of the
+    /// author's opener ([`Step::Transition`](crate::Step::Transition)). What is sealed is always of this
+    /// format.
+    #[must_use]
+    pub fn transition_until(mut self, until: u64) -> Self {
+        self.transition_until = Some(until);
         self
     }
 
@@ -277,9 +293,9 @@ impl GuardBuilder {
             opens: AtomicU32::new(0),
         });
         Ok(Guard(Arc::new(Settings {
-            public: self.codec.view(&Principal::anonymous())?,
             codec: self.codec,
             request_state_ttl: self.request_state_ttl,
+            transition_until: self.transition_until,
             only: self.only,
             sessions: self.sessions,
             transport: self.transport,

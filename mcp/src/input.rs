@@ -265,12 +265,25 @@ pub enum Event<'a> {
     /// The outcome of the author's functions for the latest value; after
     /// [`Step::Update`](super::Step::Update).
     Updated(Result<Updated<'a>, Failed>),
+    /// What the author's opener made of a token from before the guard; `None` if it refuses it. After
+    /// [`Step::Transition`](super::Step::Transition).
+    Transition(Result<Option<Foreign>, Failed>),
     /// The first value of a session as JSON; after [`Step::Begin`](super::Step::Begin).
     Begun(Result<&'a str, Failed>),
     /// The SDK cannot resume the negotiated session; after [`Step::Deliver`](super::Step::Deliver).
     NotResumed(Failed),
     /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).
     Result(HandlerResult<'a>),
+}
+
+/// An opened token from before the guard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// What its handler had sealed.
+    pub payload: String,
+    /// When it was made, in Unix seconds, if its format tells: what a principal had when it was signed
+    /// out is refused.
+    pub issued_at: Option<u64>,
 }
 
 /// The outcome of the author's functions for a session's latest value.

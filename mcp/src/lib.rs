@@ -1,4 +1,5 @@
-//! The protocol: the tokens in messages, the answers to clients, and the rules of a guard.
+//! Seals the state that an MCP (Model Context Protocol) server hands to its clients: the
+//! tokens in messages, the answers to clients, and the rules of a guard.
 //!
 //! A *guard* stands between a server's handlers and its clients: it seals what is sent and opens
 //! what comes back, so that a handler sees plain values. Its rules are here, once. They read no
@@ -134,8 +135,8 @@ pub use event::{Happened, TokenEvent};
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
 pub use input::{
-    ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
-    Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
+    ClientSession, ClientValue, Event, Failed, Foreign, HandleOp, HandleOpKind, HandlerResult,
+    Message, Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
 };
 pub use log::{Fault, Level, Origin, Refused};
 pub use patch::Patch;

@@ -24,8 +24,8 @@ pub struct LedgerSettings {
     /// Whether the ledger is on this machine, as a file or in memory, so that there is one clock.
     pub local: bool,
     /// Accepts tokens older than the ledger if they were made since this time, in Unix seconds: for
-    /// the day on which the ledger is introduced. Tokens used or ended since then, and outdated
-    /// states of sessions, are accepted too.
+    /// the day on which the ledger is introduced. This includes what ended before it, and outdated
+    /// states of sessions; but no `requestState`, which could have been used.
     pub accept_issued_since: Option<u64>,
     /// Whether a `requestState` may be used any number of times.
     pub reusable_request_state: bool,

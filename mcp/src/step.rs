@@ -27,6 +27,13 @@ pub enum Step {
     },
     /// Run this command on the ledger, within its time, and report its reply.
     Ledger(Box<Command>),
+    /// Ask the author's opener of tokens from before the guard about this `requestState`.
+    Transition {
+        /// The text that the client sent.
+        token: String,
+        /// How long to wait for the answer.
+        within: Duration,
+    },
     /// Get the first value of a new session from the author.
     Begin,
     /// Apply the functions given to [`Exchange::update`](super::Exchange::update), all of them and

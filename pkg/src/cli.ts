@@ -2,119 +2,98 @@
 /// <reference types="node" />
 
 /**
- * `npx sealwax`: generates keys and inspects texts. Output, options and exit status are those of the Rust crate's
- * `sealwax` command, which has more commands; tests/inspect.json holds the output of both.
+ * `npx sealwax`: the command of every package. What it does is in the module, from `cli/` of the repository; here are
+ * arguments, input and output.
  */
 
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
 
-import { Key, SealwaxError } from './index.js';
-import { core } from './module.js';
-import type * as raw from './raw.js';
+import { type Given, given, helpOf, Usage } from './cli/arguments.js';
+import { type Answer, type Ask, failed } from './cli/documents.js';
+import { read, replace } from './cli/files.js';
+import { Stores } from './cli/stores.js';
+import { initSync, Run } from './command.js';
+import { checkNode } from './module.js';
 
-const HELP = `Sealed, signed session tokens for MCP servers: makes keys, inspects.
-
-Usage: sealwax keygen [--count N]
-       sealwax inspect [--json] [--key-file FILE] [--now UNIX] [TEXT]
-
-keygen   Make keys, one a line: secrets to keep in SEALWAX_KEYS
-         --count N        The number of keys: 1 to 65535
-inspect  Identify a token, session id, handle or key text, without opening it
-         TEXT             The text, in place of stdin: every process of the machine can read it, so pass a
-                          live token or a key on stdin
-         --json           Print JSON: what (token, session-id, handle or key), length, and if there is exactly
-                          one kind, key_id, token_id, handle_type, created_at_ms; in_ring is null without keys
-         --key-file FILE  File of key texts, in place of SEALWAX_KEYS
-         --now UNIX       The time in Unix seconds, in place of the clock's
-
--h, --help     Print help
--V, --version  Print version
-
-Exit status: 0 for success; 1 when the text is none of ours; 2 for any other failure: wrong usage, keys or
-arguments, a file that cannot be read.
-`;
-
-const OPTIONS = {
-  keygen: { count: { type: 'string' } },
-  inspect: {
-    json: { type: 'boolean' },
-    'key-file': { type: 'string' },
-    now: { type: 'string' },
-  },
-} as const;
-const COMMON = {
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean', short: 'V' },
-} as const;
-
-/** Longer input is cut here; `inspect` then refuses it as too large. */
+/** Longer input is cut here, and refused for its length by what reads it. */
 const MAX_INPUT = 4 << 20;
 
-class Usage extends Error {}
+const VARIABLES = ['SEALWAX_KEYS', 'SEALWAX_KEYS_FILE', 'SEALWAX_LEDGER'];
 
-async function run(given: readonly string[]): Promise<string> {
-  const [name, ...rest] = given;
-  const command = name === 'keygen' || name === 'inspect' ? name : undefined;
-  const { values, positionals } = parseArgs({
-    args: command ? rest : [...given],
-    options: { ...COMMON, ...(command && OPTIONS[command]) },
-    allowPositionals: true,
-  }) as {
-    values: Partial<Record<'count' | 'key-file' | 'now', string>> &
-      Partial<Record<'help' | 'json' | 'version', boolean>>;
-    positionals: string[];
-  };
-  if (values.help) return HELP;
-  if (values.version) return `sealwax ${version()}\n`;
-  if (!command) throw new Usage(`expected keygen or inspect, found ${name ?? 'no command'}`);
-  const extra = positionals[command === 'inspect' ? 1 : 0];
-  if (extra !== undefined) throw new Usage(`unexpected argument ${JSON.stringify(extra)}`);
+/** As npm calls it, or as a shell does. */
+const PROGRAM = process.env.npm_command === 'exec' ? 'npx sealwax' : 'sealwax';
 
-  if (command === 'keygen') {
-    const count = number('--count', values.count ?? '1', 1, 65535);
-    return Array.from({ length: count }, () => `${Key.generate().toText()}\n`).join('');
-  }
-  const now = number('--now', values.now ?? String(Math.floor(Date.now() / 1000)), 0, 2 ** 53 - 1);
-  const ring = ringOf(values['key-file']);
-  const text = positionals[0] ?? (await stdinText());
-  return `${values.json ? core().reportJson(text, ring) : core().reportWords(text, ring, now)}\n`;
-}
-
-function ringOf(file: string | undefined): raw.KeyRing | undefined {
-  const text = file === undefined ? process.env.SEALWAX_KEYS : readFileSync(file, 'utf8');
-  if (text === undefined) return undefined;
+/** Returns the output, so that nothing is printed unless everything succeeded. */
+async function output(args: readonly string[]): Promise<string | Buffer> {
+  const spec = JSON.parse(readFileSync(new URL('../commands.json', import.meta.url), 'utf8'));
+  const asked = given(spec, args);
+  if (asked.version) return `sealwax ${version()}\n`;
+  if (asked.help) return helpOf(spec, asked, PROGRAM);
+  initSync({ module: readFileSync(new URL('../command.wasm', import.meta.url)) });
+  const stores = new Stores(`${PROGRAM} ${asked.words.join(' ')}`);
   try {
-    return core().KeyRing.parse(text);
-  } catch (error) {
-    const place = file === undefined ? 'SEALWAX_KEYS' : `--key-file ${file}`;
-    if (error instanceof SealwaxError) error.message = `${place}: ${error.message}`;
-    throw error;
+    return await run(asked, stores);
+  } finally {
+    stores.close();
   }
 }
 
-function number(flag: string, text: string, least: number, most: number): number {
-  const found = /^\d{1,16}$/.test(text) ? Number(text) : -1;
-  if (found < least || found > most) {
-    throw new Usage(`${flag}: expected a number of ${least} to ${most}, found ${text}`);
+async function run({ words, options }: Given, stores: Stores): Promise<Buffer> {
+  const environment = Object.fromEntries(
+    VARIABLES.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const command = words.join(' ');
+  const asked = { program: PROGRAM, command, options, environment, now: Date.now() };
+  const running = new Run(JSON.stringify(asked));
+  for (;;) {
+    const step: Ask = JSON.parse(running.step());
+    if ('stderr' in step) throw new Failure(step.stderr, step.status);
+    if ('stdout' in step) {
+      if (step.write) replace(step.write.path, step.write.text);
+      if (step.wait > 0) await new Promise((resolve) => setTimeout(resolve, step.wait * 1000));
+      return Buffer.from(step.stdout, 'base64');
+    }
+    running.answer(JSON.stringify(await answer(step, stores)));
   }
-  return found;
 }
 
-/** Reads stdin and removes one final line ending, which the shell adds. */
-async function stdinText(): Promise<string> {
-  if (process.stdin.isTTY) process.stderr.write('sealwax: type the text to inspect, then Ctrl-D\n');
+async function answer(step: Ask, stores: Stores): Promise<Answer> {
+  if ('stdin' in step) return stdin(step.stdin);
+  if ('file' in step) return read(step.file, step.replaced);
+  if ('redis' in step) return stores.redis(step.redis, step.send);
+  if ('query' in step) return stores.query(step.sqlite, step.query, step.parameters);
+  if ('run' in step) return stores.run(step.sqlite, step.run);
+  throw new Error('expected another step');
+}
+
+/** Reads stdin to the byte; on a terminal, says what to type. */
+async function stdin(what: string): Promise<Answer> {
+  if (process.stdin.isTTY) process.stderr.write(`sealwax: type ${what}, then Ctrl-D\n`);
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of process.stdin) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= MAX_INPUT) break;
+  try {
+    for await (const chunk of process.stdin) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= MAX_INPUT) break;
+    }
+  } catch (error) {
+    return failed(error);
   }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/\r?\n$/, '');
+  return { bytes: Buffer.concat(chunks).subarray(0, MAX_INPUT).toString('base64') };
+}
+
+class Failure extends Error {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
 }
 
 function version(): string {
@@ -123,14 +102,14 @@ function version(): string {
 }
 
 function fail(error: unknown): void {
-  if (error instanceof SealwaxError) {
-    process.stderr.write(`sealwax: ${error.code}: ${error.message}\n`);
-    process.exitCode = error.isRefusal ? 1 : 2;
+  if (error instanceof Failure) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = error.status;
     return;
   }
-  const { code, message } = error as { code?: string; message: string };
-  const usage = error instanceof Usage || code?.startsWith('ERR_PARSE_ARGS');
-  process.stderr.write(`sealwax: ${message}\n${usage ? '  tip: see sealwax --help\n' : ''}`);
+  const usage = error instanceof Usage ? error.words : undefined;
+  const tip = usage && `\n  tip: see ${[PROGRAM, ...usage].join(' ')} --help`;
+  process.stderr.write(`sealwax: ${(error as Error).message}${tip ?? ''}\n`);
   process.exitCode = 2;
 }
 
@@ -141,7 +120,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {});
 
 try {
-  process.stdout.write(await run(process.argv.slice(2)));
+  checkNode();
+  process.stdout.write(await output(process.argv.slice(2)));
 } catch (error) {
   fail(error);
 }

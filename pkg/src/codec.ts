@@ -1,5 +1,7 @@
-import { count, optional, options, text, wrongClass } from './input.js';
+import { invalidArgument } from './error.js';
+import { count, HOST_CLOCK, optional, options, text, wrongClass, wrongType } from './input.js';
 import { KeyRing, noKeys, rawRing } from './key.js';
+import { follow, type KeysLogger, keysOfEnvironment, readRing } from './keys-file.js';
 import { core } from './module.js';
 import { Owned } from './owned.js';
 import { type Principal, partsOf } from './principal.js';
@@ -19,6 +21,31 @@ export interface Limits {
   /** The maximum age of a data-layer session, in seconds: 30 days by default. */
   readonly sessionMaxAge?: number | undefined;
 }
+
+/** A file that has the keys of a {@link Codec}: read again when it changes. */
+export interface KeysFile {
+  /**
+   * The path of a file with the text of a key ring, such as a mounted secret; in Node 20.16 or later, Bun and Deno.
+   * Replace it in one step, as `sealwax keys` does. While it is missing or bad, the codec keeps the keys that it has.
+   */
+  readonly keysFile: string;
+  /** How many seconds pass between two reads: 5 by default. */
+  readonly keysInterval?: number | undefined;
+  /** Receives a line when the keys change, and one when the file is bad: by default stderr. */
+  readonly logger?: KeysLogger | undefined;
+}
+
+/** The keys of a {@link Codec}: given, or in a file. */
+export type Keys =
+  | { readonly keys: string | KeyRing | undefined; readonly keysFile?: undefined }
+  | (KeysFile & { readonly keys?: undefined });
+
+/** Settings of a {@link Codec}. */
+export type CodecOptions = Keys &
+  Limits & {
+    /** The name of the service. */
+    readonly audience: string;
+  };
 
 /**
  * Seals and opens the tokens of one service: a key ring, an audience and limits.
@@ -43,41 +70,84 @@ export interface Limits {
 export class Codec {
   readonly #raw: Owned<raw.Codec>;
   readonly #views = new Views();
+  readonly #unfollow: (() => void) | undefined;
 
   /**
    * Creates a codec. `keys` may be the text of `process.env.SEALWAX_KEYS`; its type allows `undefined` so that this
-   * compiles, and the constructor refuses it.
+   * compiles, and the constructor refuses it. {@link Codec.fromEnv} takes them from the environment by itself.
    *
-   * @throws {@link SealwaxError} `invalid_key`, also for `undefined`; `invalid_argument` for an audience that is empty
-   * or over 1,024 bytes, or a limit out of range
+   * @throws {@link SealwaxError} `invalid_key`, also for `undefined`, and for a file that cannot be read;
+   * `invalid_argument` for an audience that is empty or over 1,024 bytes, or a limit out of range
    */
-  constructor(
-    given: { readonly keys: string | KeyRing | undefined; readonly audience: string } & Limits,
-  ) {
-    const { keys, audience, ...limits } = options(
+  constructor(given: CodecOptions);
+  /** @internal */
+  constructor(given: CodecOptions, clock?: number);
+  constructor(given: CodecOptions, clock: number = HOST_CLOCK) {
+    const { keys, keysFile, keysInterval, logger, audience, ...limits } = options(
       given,
-      'keys',
-      'audience',
-      'payloadLimit',
-      'skew',
-      'sessionMaxAge',
+      ...['keys', 'keysFile', 'keysInterval', 'logger', 'audience'],
+      ...['payloadLimit', 'skew', 'sessionMaxAge'],
     );
+    const path = optional(text, 'keysFile', keysFile);
+    if (path !== undefined && keys !== undefined) {
+      throw invalidArgument('keys: expected keys or keysFile, found both');
+    }
+    const seconds = optional(interval, 'keysInterval', keysInterval) ?? 5;
+    const ownLogger = optional(keysLogger, 'logger', logger);
     const checkedAudience = text('audience', audience);
     const checkedLimits = {
       payloadLimit: optional(count, 'payloadLimit', limits.payloadLimit),
       skew: optional(count, 'skew', limits.skew),
       sessionMaxAge: optional(count, 'sessionMaxAge', limits.sessionMaxAge),
     };
-    const own = typeof keys === 'string' ? new KeyRing(keys) : undefined;
+    const own = path === undefined ? undefined : readRing(path);
     try {
-      const ring = own ?? keys;
-      if (ring === undefined || ring === null) throw noKeys();
-      if (!(ring instanceof KeyRing)) throw wrongClass('keys', 'KeyRing', ring);
-      const { Codec } = core();
-      this.#raw = new Owned('codec', new Codec(rawRing(ring), checkedAudience, checkedLimits));
+      this.#raw = withRing(own ?? keys, (ring) => {
+        const { Codec } = core();
+        const raw = new Codec(rawRing(ring), checkedAudience, checkedLimits, clock);
+        return new Owned('codec', raw);
+      });
     } finally {
       own?.free();
     }
+    if (path !== undefined) this.#unfollow = follow(this, path, seconds, ownLogger);
+  }
+
+  /**
+   * Creates a codec with the keys of the environment: of the file that `SEALWAX_KEYS_FILE` names, which it follows,
+   * or else of `SEALWAX_KEYS`.
+   *
+   * @throws {@link SealwaxError} `invalid_key` if neither variable is set, or both; and as the constructor
+   */
+  static fromEnv(
+    given: Omit<KeysFile, 'keysFile'> & { readonly audience: string } & Limits,
+  ): Codec {
+    return new Codec({ ...given, ...keysOfEnvironment() });
+  }
+
+  /**
+   * Replaces the keys, also of guards with this codec, and returns whether they are others than before. Views, and
+   * requests in progress, keep the keys that they began with; make new views. The old keys are wiped when their last
+   * view is freed or collected.
+   *
+   * @throws {@link SealwaxError} `invalid_key`; the codec then keeps its keys
+   *
+   * @example
+   * ```js
+   * import { Codec, Key } from 'sealwax';
+   *
+   * const [old, next] = [Key.generate().toText(), Key.generate().toText()];
+   * const codec = new Codec({ keys: old, audience: 'https://mcp.example.com' });
+   * const token = codec.view({ subject: 'alice' }).session().seal(new Uint8Array(3));
+   * console.log(codec.setKeys(`${next} ${old}`)); // true
+   * console.log(codec.view({ subject: 'alice' }).session().open(token).needsReseal); // true
+   * ```
+   */
+  setKeys(keys: string | KeyRing): boolean {
+    const codec = this.#raw.get();
+    const isNew = withRing(keys, (ring) => codec.setKeys(rawRing(ring)));
+    if (isNew) this.#views.clear();
+    return isNew;
   }
 
   /**
@@ -98,8 +168,9 @@ export class Codec {
     rawCodec = (codec) => codec.#raw.get();
   }
 
-  /** Frees the codec. Its views, and the keys that they use, stay until the views are freed. */
+  /** Frees the codec. Its views, and the keys that they use, stay until the views are freed. A file is followed no more. */
   free(): void {
+    this.#unfollow?.();
     this.#raw.free();
     this.#views.clear();
   }
@@ -108,4 +179,28 @@ export class Codec {
   [Symbol.dispose](): void {
     this.free();
   }
+}
+
+/** Uses a ring, or makes one of key texts for as long as it is used. */
+function withRing<T>(keys: unknown, use: (ring: KeyRing) => T): T {
+  if (keys === undefined || keys === null) throw noKeys();
+  if (keys instanceof KeyRing) return use(keys);
+  if (typeof keys !== 'string') throw wrongClass('keys', 'KeyRing', keys);
+  const ring = new KeyRing(keys);
+  try {
+    return use(ring);
+  } finally {
+    ring.free();
+  }
+}
+
+function interval(name: string, value: unknown): number {
+  if (typeof value !== 'number') throw wrongType(name, 'a number', value);
+  if (value > 0 && value <= 86_400) return value;
+  throw invalidArgument(`${name}: expected over 0 and at most 86,400 seconds, found ${value}`);
+}
+
+function keysLogger(name: string, value: unknown): KeysLogger {
+  if (typeof Object(value).warn === 'function') return value as KeysLogger;
+  throw wrongType(name, 'an object with the method warn', value);
 }

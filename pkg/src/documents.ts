@@ -58,6 +58,10 @@ export interface LedgerEvent {
   readonly ledger: readonly string[] | Failure;
 }
 
+export interface TransitionEvent {
+  readonly transition: Transition | Failure;
+}
+
 export interface UpdatedEvent {
   readonly updated: Again | Failure;
 }
@@ -74,7 +78,7 @@ export interface ResultEvent {
   readonly result: ResultFacts;
 }
 
-export type Event = PrincipalEvent | AnswerEvent | LedgerEvent | UpdatedEvent | BegunEvent | NotResumedEvent | ResultEvent;
+export type Event = PrincipalEvent | AnswerEvent | LedgerEvent | TransitionEvent | UpdatedEvent | BegunEvent | NotResumedEvent | ResultEvent;
 
 export interface Failure {
   readonly failed: string;
@@ -268,6 +272,7 @@ export interface Settings {
   readonly requestStateTtl?: number | undefined;
   readonly sessions?: SessionSettings | undefined;
   readonly timeLimitMs?: number | undefined;
+  readonly transitionUntil?: number | undefined;
   readonly transport?: TransportSettings | undefined;
 }
 
@@ -293,6 +298,15 @@ export interface AskStep {
 export interface LedgerStep extends Command {
   readonly step: 'ledger';
   readonly events?: readonly TokenEvent[] | undefined;
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+}
+
+export interface TransitionStep {
+  readonly step: 'transition';
+  readonly token: string;
+  readonly withinMs: number;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
@@ -357,7 +371,7 @@ export interface DropStep {
   readonly session?: OpenedSession | undefined;
 }
 
-export type Step = IdentifyStep | AskStep | LedgerStep | UpdateStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep;
+export type Step = IdentifyStep | AskStep | LedgerStep | TransitionStep | UpdateStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep;
 
 export interface TextContent {
   readonly text: string;
@@ -383,6 +397,12 @@ export interface ToolResult {
   readonly content: readonly TextContent[];
   readonly isError: boolean;
   readonly resultType?: string | undefined;
+}
+
+export interface Transition {
+  readonly issuedAt?: number | undefined;
+  readonly opened?: string | undefined;
+  readonly refused?: boolean | undefined;
 }
 
 export interface TransportMessage {

@@ -109,7 +109,8 @@ export class KeyRing {
   }
 
   /**
-   * Reads key texts separated by commas or white space, as in `SEALWAX_KEYS`.
+   * Reads key texts separated by commas or white space, as in `SEALWAX_KEYS`. `#` and what follows in its line is a
+   * comment.
    *
    * @throws {@link SealwaxError} `invalid_key`, also for `undefined` from a variable that is not set
    *

@@ -17,8 +17,12 @@ export function start(module: WebAssembly.Module): void {
   started = raw.initSync({ module });
 }
 
-/** Node 18 has no `crypto`: the first error would be about randomness. */
-function checkNode(): void {
+/**
+ * Node 18 has no `crypto`: the first error would be about randomness.
+ *
+ * @internal
+ */
+export function checkNode(): void {
   if (!isNode()) return;
   const { process } = globalThis as unknown as { process: { versions: { node: string } } };
   const { node } = process.versions;

@@ -1,24 +1,41 @@
 // `npx sealwax`, from the packed tarball, with every Node that the package is for.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { CONSUMER, manifest } from './consumer.mjs';
 
-const CASES = JSON.parse(
-  readFileSync(new URL('../../tests/inspect.json', import.meta.url), 'utf8'),
-);
+const json = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
+const CASES = json('../../tests/inspect.json');
+const COMMANDS = json('../../tests/command.json').cases;
 // `make test` at the root installs the last of them alone.
 const NODES = ['node_modules/node-20', 'node_modules/node-22', '../node_modules/node-24']
   .map((path) => new URL(`${path}/bin`, import.meta.url).pathname)
   .filter(existsSync);
 
+const VARIABLES = ['SEALWAX_KEYS', 'SEALWAX_KEYS_FILE', 'SEALWAX_LEDGER', 'npm_command'];
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !VARIABLES.includes(name)),
+);
+
 /** As npm links it for `npx`: executable, by its shebang. */
 function bash(script, { keys, input = '', node = NODES.at(-1) } = {}) {
   const path = `${CONSUMER}node_modules/.bin:${node}:${process.env.PATH}`;
-  const { SEALWAX_KEYS: _, ...env } = process.env;
   const { status, stdout, stderr } = spawnSync('bash', ['-c', `set -o pipefail\n${script}`], {
     env: { ...env, PATH: path, ...(keys !== null && keys !== undefined && { SEALWAX_KEYS: keys }) },
     input,
@@ -67,8 +84,94 @@ test('inspect says what a text is, in the words of every package', () => {
       .trimEnd()
       .split('\n');
     assert.deepEqual(JSON.parse(lines.pop()), json);
-    assert.deepEqual(lines, words);
+    // What to do with it differs by program.
+    assert.deepEqual(
+      lines.filter((line) => !line.startsWith('to ')),
+      words,
+    );
   }
+});
+
+/** Makes a run of tests/command.json in its folder, and returns what it printed. */
+async function passes(run, cwd, { input, program, node }) {
+  const command = `${CONSUMER}node_modules/.bin/sealwax`;
+  const path = `${node}:${process.env.PATH}`;
+  const npm = program === 'npx sealwax' ? { npm_command: 'exec' } : {};
+  const child = spawn(command, run.args, { cwd, env: { ...env, ...run.env, ...npm, PATH: path } });
+  // One that fails before it reads closes the pipe.
+  child.stdin.on('error', () => {}).end(input);
+  const all = async (stream) => (await stream.setEncoding('utf8').toArray()).join('');
+  const [stdout, stderr, status] = await Promise.all([
+    all(child.stdout),
+    all(child.stderr),
+    new Promise((resolve) => child.on('close', resolve)),
+  ]);
+  const said = JSON.stringify({ run, status, stdout, stderr });
+  const has = (text, part) => assert.ok(text.includes(part.replaceAll('{program}', program)), said);
+  assert.equal(status, run.status ?? 0, said);
+  assert.equal(status === 0 ? stderr : stdout, '', said);
+  if (run.stdout !== undefined) assert.equal(stdout, run.stdout, said);
+  for (const part of run.has ?? []) has(stdout, part);
+  for (const part of run.stderr ?? []) has(stderr, part);
+  if (run.never !== undefined) assert.ok(!stderr.includes(run.never), said);
+  return stdout;
+}
+
+async function passesCase(given, how) {
+  const folder = mkdtempSync(join(tmpdir(), 'sealwax-'));
+  for (const [name, text] of Object.entries(given.files ?? {})) {
+    writeFileSync(join(folder, name), text);
+    chmodSync(join(folder, name), Number.parseInt(given.modes?.[name] ?? '600', 8));
+  }
+  // Only the superuser may.
+  const owners = process.getuid() === 0 ? Object.entries(given.owners ?? {}) : [];
+  for (const [name, owner] of owners) chownSync(join(folder, name), owner, owner);
+  for (const [name, target] of Object.entries(given.links ?? {})) {
+    symlinkSync(target, join(folder, name));
+  }
+  const printed = [];
+  for (const run of given.runs) {
+    const inputs = { '@stdout': printed.at(-1), '@sealed': printed[0] };
+    const input = inputs[run.stdin] ?? run.stdin ?? '';
+    printed.push(await passes(run, folder, { ...how, input }));
+  }
+  for (const [name, { mode, text, lines, has }] of Object.entries(given.after ?? {})) {
+    const found = readFileSync(join(folder, name), 'utf8');
+    if (mode !== undefined)
+      assert.equal((statSync(join(folder, name)).mode & 0o777).toString(8), mode);
+    if (text !== undefined) assert.equal(found, text);
+    if (lines !== undefined) assert.equal(found.trimEnd().split('\n').length, lines);
+    for (const part of has ?? []) assert.ok(found.includes(part), found);
+  }
+  for (const [name, owner] of owners) assert.equal(statSync(join(folder, name)).uid, owner);
+  // Nothing else is left; a store has files of its own.
+  const known = Object.keys({ ...given.files, ...given.links, ...given.after });
+  const left = readdirSync(folder).filter((name) => !name.startsWith('ledger.db'));
+  assert.deepEqual(
+    left.filter((name) => !known.includes(name)),
+    [],
+  );
+  rmSync(folder, { recursive: true });
+}
+
+test('the cases of every package', { concurrency: 4 }, async (t) => {
+  assert.equal(COMMANDS.length, 20);
+  // Node 20 has no SQLite, and the package depends on none.
+  const program = 'npx sealwax';
+  const all = COMMANDS.map((given) =>
+    t.test(given.name, () => passesCase(given, { program, node: NODES.at(-1) })),
+  );
+  await Promise.all(all);
+});
+
+test('who lacks the client of a store is told how to get it', () => {
+  const missing = 'ledger_unavailable: no client for Redis: expected ioredis or redis\n  tip: ';
+  const tip = 'npx -p sealwax -p ioredis sealwax ledger check …\n';
+  refused('sealwax ledger check redis://127.0.0.1 --audience a', 2, `${missing}${tip}`);
+});
+
+test('a ledger is begun, however SQLite warns of itself', () => {
+  assert.equal(said('cd $(mktemp -d) && sealwax ledger begin sqlite:x.db --audience a'), 'begun\n');
 });
 
 test('inspect says what is none of ours, by code and status', () => {
@@ -80,40 +183,15 @@ test('inspect says what is none of ours, by code and status', () => {
   refused('head -c 5000000 /dev/zero | sealwax inspect', 1, 'too_large: ');
 });
 
-test('keys come from SEALWAX_KEYS or a file', () => {
-  const [, { text }] = CASES.said;
-  const file = `${CONSUMER}keys.txt`;
-  const [key] = said('sealwax keygen').split('\n');
-  writeFileSync(file, `${key}\n`);
-  const inRing = (script, options) => JSON.parse(said(`${script} --json ${text}`, options)).in_ring;
-  assert.equal(inRing('sealwax inspect'), null);
-  assert.equal(inRing('sealwax inspect', { keys: key }), false);
-  assert.equal(inRing(`sealwax inspect --key-file ${file}`), false);
-  refused(`sealwax inspect ${text}`, 2, 'invalid_key: SEALWAX_KEYS: key 1 of the', { keys: 'x' });
-  writeFileSync(file, 'nonsense');
-  refused(
-    `sealwax inspect --key-file ${file} ${text}`,
-    2,
-    `invalid_key: --key-file ${file}: key 1`,
-  );
-  refused(`sealwax inspect --key-file /no/such/file ${text}`, 2, 'ENOENT');
-});
-
-test('wrong usage is told by its flag, with status 2', () => {
-  refused('sealwax', 2, 'expected keygen or inspect, found no command\n  tip: ');
-  refused('sealwax seal', 2, 'expected keygen or inspect, found seal');
-  refused('sealwax keygen --count 0', 2, '--count: expected a number of 1 to 65535, found 0');
-  refused('sealwax keygen --count x', 2, '--count: ');
-  refused('sealwax keygen x', 2, 'unexpected argument "x"');
-  refused('sealwax keygen --json', 2, "Unknown option '--json'");
-  refused('sealwax inspect --now soon x', 2, '--now: ');
-  refused('sealwax inspect a b', 2, 'unexpected argument "b"');
+test('who reads no errors reads the status', () => {
   assert.equal(bash('sealwax inspect nonsense 2>/dev/full').status, 1);
 });
 
 test('it tells its usage and its version', () => {
-  assert.match(said('sealwax --help'), /Usage: sealwax keygen/);
-  assert.match(said('sealwax inspect -h'), /Exit status/);
+  assert.match(said('sealwax --help'), /^Usage: sealwax <COMMAND>$/m);
+  assert.match(said('sealwax --help'), /Exit status/);
+  assert.match(said('sealwax ledger -h'), /\n {2}revoke {2}Sign a principal out/);
+  assert.match(said('sealwax ledger end -h'), /--id <ID> +Its id, as in the log/);
   assert.equal(said('sealwax --version'), `sealwax ${manifest.version}\n`);
 });
 

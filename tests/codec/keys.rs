@@ -55,6 +55,63 @@ fn rotation_loses_nobody_and_a_removed_key_is_unknown() {
 }
 
 #[test]
+fn a_codec_takes_other_keys_and_its_views_keep_theirs() {
+    let key = |byte| Key::from_secret(&secret::<32>(byte)).unwrap();
+    let ring = |keys: &[u8]| KeyRing::new(keys.iter().copied().map(key)).unwrap();
+    let alice = Principal::subject("alice");
+    let codec = Codec::new(ring(&[1]), AUDIENCE).unwrap();
+    let clone = codec.clone();
+    let before = codec.view(&alice).unwrap();
+    let token = before.session().seal(b"kept").unwrap();
+
+    assert!(!codec.set_keys(ring(&[1])), "the same keys");
+    assert!(before.is_current());
+    assert!(codec.set_keys(ring(&[2])));
+    assert_eq!(clone.ring(), ring(&[2]));
+    assert!(!before.is_current() && !before.clone().is_current());
+    before.session().open(&token).unwrap();
+    let late = before.session().seal(b"kept").unwrap();
+
+    let after = clone.view(&alice).unwrap();
+    assert!(after.is_current());
+    for token in [&token, &late] {
+        let refused = after.session().open(token).unwrap_err();
+        assert_eq!(refused.code(), "unknown_key");
+    }
+    assert!(codec.set_keys(ring(&[2, 1])));
+    assert!(!after.is_current());
+    let opened = codec.view(&alice).unwrap().session().open(&token).unwrap();
+    assert!(opened.needs_reseal());
+    assert!(codec.set_keys(ring(&[1, 2])), "their order counts");
+}
+
+#[test]
+#[cfg(not(target_family = "wasm"))]
+fn every_view_has_one_whole_ring_while_the_keys_change() {
+    let [one, two] = [1, 100].map(|first| {
+        let key = |byte| Key::from_secret(&secret::<32>(byte)).unwrap();
+        KeyRing::new((first..first + 16).map(key)).unwrap()
+    });
+    let codec = Codec::new(one.clone(), AUDIENCE).unwrap();
+    let alice = Principal::subject("alice");
+    std::thread::scope(|scope| {
+        let readers = [(); 2].map(|()| {
+            scope.spawn(|| {
+                for _ in 0..300 {
+                    let view = codec.view(&alice).unwrap();
+                    let token = view.session().seal(b"kept").unwrap();
+                    assert!(!view.session().open(&token).unwrap().needs_reseal());
+                }
+            })
+        });
+        while !readers.iter().all(|reader| reader.is_finished()) {
+            assert!(codec.set_keys(two.clone()));
+            assert!(codec.set_keys(one.clone()));
+        }
+    });
+}
+
+#[test]
 fn nothing_secret_is_ever_printed() {
     let key = Key::from_secret(&secret::<32>(0xa5)).unwrap();
     let text = key.to_text().unwrap();

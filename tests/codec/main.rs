@@ -7,6 +7,8 @@ mod clones;
 mod common;
 mod contexts;
 mod keys;
+#[cfg(not(target_family = "wasm"))]
+mod keys_file;
 mod layers;
 mod limits;
 mod messages;

@@ -1,14 +1,16 @@
-"""`sealwax ledger` at a real Valkey: the guards of every language read its records.
+"""`sealwax ledger`, of every package, at a real Valkey: the guards of every language read its records.
 
-Usage: command.py SEALWAX LANGUAGE=AGENT [LANGUAGE=AGENT ...]
+Usage: command.py NAME=SEALWAX [NAME=SEALWAX ...] -- LANGUAGE=AGENT [LANGUAGE=AGENT ...]
 
-SEALWAX is the command.
+Each SEALWAX is the command of a package.
 """
 
 import hashlib
+import shlex
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from common import TOLERANCE, Agent, Ledger, Token, languages, new_id
 from servers import Valkey, wait_until
@@ -26,7 +28,7 @@ def namespace() -> str:
 
 class Operator:
     def __init__(self, sealwax: str, url: str) -> None:
-        self._start = [sealwax, "ledger"]
+        self._start = [*shlex.split(sealwax), "ledger"]
         self._end = [url, "--audience", AUDIENCE]
 
     def run(self, action: str, *options: str) -> tuple[int, str]:
@@ -76,7 +78,7 @@ def what_a_store_lacks_is_told(sealwax: str) -> None:
         operator = Operator(sealwax, master.address)
         operator.expect(0, "min-replicas-to-write is 0", "check")
         operator.expect(0, "begun", "begin", "--clock-tolerance", "0")
-        operator.expect(0, "revoked", "revoke", "--subject", "alice")
+        operator.expect(0, "It is not known here", "revoke", "--subject", "alice")
         replica.pause()
         operator.expect(1, "no replica confirmed it", "revoke", "--subject", "alice")
         replica.go_on()
@@ -84,11 +86,39 @@ def what_a_store_lacks_is_told(sealwax: str) -> None:
         operator.expect(0, "revoked", "revoke", "--subject", "alice")
 
 
-def main(sealwax: str, commands: dict[str, str]) -> None:
-    what_it_writes_is_read(sealwax, commands)
-    what_a_store_lacks_is_told(sealwax)
-    print("command: what the command writes every language reads; what a store lacks is told", flush=True)
+def what_cannot_be_used_is_told(sealwax: str) -> None:
+    with Valkey(**SETTINGS) as store:
+        store.client.config_set("requirepass", "hunter2")
+        place = f"127.0.0.1:{store.port}"
+        Operator(sealwax, f"redis://:hunter2@{place}").expect(0, "never", "check")
+        # The wrong password, none, no TLS; and nothing listens on port 1.
+        addresses = [
+            f"redis://:hunter3@{place}",
+            f"redis://{place}",
+            f"rediss://:hunter3@{place}",
+            "redis://:hunter3@127.0.0.1:1",
+        ]
+        for wrong in addresses:
+            operator = Operator(sealwax, wrong)
+            status, told = operator.run("check")
+            if status != 2 or not told.startswith("sealwax: ledger_unavailable: ") or "hunter" in told:
+                sys.exit(f"{wrong}: {status}, {told!r}")
+            operator.expect(2, "\n  tip: check the URL", "check")
+
+
+def main(sealwax: dict[str, str], agents: dict[str, str]) -> None:
+    def shows(package: str) -> str:
+        what_it_writes_is_read(sealwax[package], agents)
+        what_a_store_lacks_is_told(sealwax[package])
+        what_cannot_be_used_is_told(sealwax[package])
+        return f"command of {package}: what it writes every language reads; what a store lacks is told"
+
+    # They wait more than they work.
+    with ThreadPoolExecutor() as pool:
+        for said in pool.map(shows, sealwax):
+            print(said, flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], languages(sys.argv[2:]))
+    end = sys.argv.index("--")
+    main(languages(sys.argv[1:end]), languages(sys.argv[end + 1 :]))

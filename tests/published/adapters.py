@@ -14,7 +14,7 @@ ADAPTERS = {
     "bindings/python/src/sealwax/mcp": "*.py",
     "adapters/rmcp/src": "*.rs",
 }
-NO_GUARD = re.compile(r"/(?:client|_envelope)\.\w+$|/client/")
+NO_GUARD = re.compile(r"/(?:client|_envelope|_?transition)\.\w+$|/client/")
 # Comments of any of the three, and Python's docstrings.
 NO_CODE = re.compile(r'"""[\s\S]*?"""|/\*[\s\S]*?\*/|//[^\n]*|^\s*#[^\n]*', re.MULTILINE)
 # What stands in an adapter is an act that the engine is asked for, by the name that authors know.

@@ -18,7 +18,12 @@ CORE, MCP, CLI, RMCP = "sealwax", "sealwax-mcp", "sealwax-cli", "sealwax-rmcp"
 FOLDERS = {CORE: ROOT, MCP: ROOT / "mcp", CLI: ROOT / "cli", RMCP: ROOT / "adapters/rmcp"}
 CARGO = {".cargo_vcs_info.json", "Cargo.lock", "Cargo.toml", "Cargo.toml.orig"}
 ALWAYS = {"LICENSE-APACHE", "LICENSE-MIT", "README.md"}
-PAPERS = {CORE: ALWAYS | {"CHANGELOG.md", "SECURITY.md", "SPEC.md"}, MCP: ALWAYS, CLI: ALWAYS, RMCP: ALWAYS}
+PAPERS = {
+    CORE: ALWAYS - {"README.md"} | {"src/README.md", "CHANGELOG.md", "SECURITY.md", "SPEC.md"},
+    MCP: ALWAYS,
+    CLI: ALWAYS | {"commands.json"},
+    RMCP: ALWAYS,
+}
 SOURCES = {CORE: ["src"], MCP: ["src"], CLI: ["src"], RMCP: ["src", "examples", "tests/common", "tests/official"]}
 METADATA = ["categories", "description", "keywords", "license", "readme", "repository", "rust_version"]
 

@@ -1,9 +1,9 @@
 """Holds README.md and docs/ to what they promise, without building anything.
 
-- README.md has at most 1,000 words, and only absolute addresses: it is the front page on npm and crates.io too.
+- README.md has at most 1,000 words. Like the pages of the other packages it has only absolute addresses, for it is the one on npm.
 - It names the command of the main job, that of the tests, and what these leave out on a machine that lacks a program.
 - Its server is an example that the tests run. (All TypeScript and Python of the pages runs in snippets.py.)
-- Every example in Rust and C stands, to the letter, in a file that the tests run: as `rust` one that runs as
+- Every example in Rust, C, PHP and Ruby stands, to the letter, in a file that the tests run: as `rust` one that runs as
   documentation, as `rs` a part of a server. Where a part leaves lines out, a comment of `…` alone says so.
 """
 
@@ -14,11 +14,14 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
+PACKAGES = [ROOT / name / "README.md" for name in (".", "src", "mcp", "cli", "adapters/rmcp", "bindings/python")]
 RUN_BY_THE_TESTS = {
     "ts": ["examples/confirm.mts", "examples/ask.mts"],
-    "rust": ["src/lib.rs", "adapters/rmcp/examples"],
+    "rust": ["src/README.md", "adapters/rmcp/examples", "adapters/rmcp/tests/official/testing.rs"],
     "rs": ["examples/notes.rs", "examples/sessions.rs"],
     "c": ["examples/quickstart.c"],
+    "php": ["examples/quickstart.php"],
+    "ruby": ["examples/quickstart.rb"],
 }
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 IN_DOCUMENTATION = re.compile(r"^//! ?", re.MULTILINE)
@@ -27,7 +30,7 @@ RELATIVE = re.compile(r"\]\((?!https://|#)([^)]+)\)")
 
 
 COMMANDS = ["make quickstart", "make test"]
-LEFT_OUT_WITHOUT = ["Chromium", "PHP", "LuaJIT", "valgrind", "pkg-config", "g++"]
+LEFT_OUT_WITHOUT = ["Chromium", "PHP", "Ruby", "LuaJIT", "valgrind", "pkg-config", "g++"]
 # What needs none of these: the C tests but for a few.
 C_TESTS = ["test-plain", "test-sanitized", "test-valgrind", "test-example"]
 
@@ -58,8 +61,9 @@ def main():
         sys.exit(f"README.md: expected what the tests leave out without {missing}")
     if found := c_tests_that_need("pkg-config"):
         sys.exit("expected the C tests to do without pkg-config, found:\n" + "\n".join(found))
-    if found := RELATIVE.findall(BLOCK.sub("", readme)):
-        sys.exit(f"README.md: expected absolute addresses only, found {found}")
+    for page in PACKAGES:
+        if found := RELATIVE.findall(BLOCK.sub("", page.read_text())):
+            sys.exit(f"{page.relative_to(ROOT)}: expected absolute addresses only, found {found}")
     checked = dict.fromkeys(RUN_BY_THE_TESTS, 0)
     for page in [README, *sorted((ROOT / "docs").rglob("*.md"))]:
         for language, block in BLOCK.findall(page.read_text()):

@@ -5,7 +5,7 @@ Usage: python3 tests/published/snippets.py WORK NODE TSC MODULES MYPY PYTHON
 WORK is a folder to write them to; NODE is 22.18 or later; MODULES is the node_modules, and PYTHON the interpreter, with the
 packages and the SDKs installed. On a page a block that begins with an import begins a program, and the blocks of that
 language that follow continue it. All have to pass `mypy --strict`, and what `tsc --init` sets in a folder that `npm init`
-made. A program runs with a key and with nothing on stdin, and has to end by itself. The clients among them call the servers
+made. A program runs with a key and with nothing on stdin, in pytest if it has tests of it, and has to end by itself. The clients among them call the servers
 before them.
 """
 
@@ -22,6 +22,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "bindings/python/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Those of docs/recipes are servers: tests/recipes runs them.
+PAGES = [page for page in PAGES if page.parent.name != "recipes"]
 SUFFIXES = {"ts": ".mts", "python": ".py"}
 #: What the pages call their programs.
 NAMED = {"README_1": "confirm", "README_2": "ask", "docs_start_python_1": "confirm", "docs_start_python_2": "ask"}
@@ -33,6 +35,8 @@ PACKAGE = {"name": "work", "version": "1.0.0", "main": "index.js", "type": "comm
 TSCONFIG = {"extends": "./tsconfig.json", "compilerOptions": {"types": ["node"], "noEmit": True}, "include": ["*.mts"]}
 # The state, its acceptance, and its refusal; stderr stands beside them.
 TOLD = re.compile(r"sw1\.[\w-]{80,}\s.*Note 7 deleted.*^Invalid or expired requestState$", re.MULTILINE | re.DOTALL)
+# Of pytest.
+TESTS = re.compile(r"^(?:async )?def test_", re.MULTILINE)
 LIMIT = 120
 
 
@@ -97,6 +101,8 @@ def main(work, node, tsc, modules, mypy, python):
     told = {}
     for file, title in files.items():
         command = [node if file.suffix == ".mts" else python, file]
+        if TESTS.search(file.read_text()):
+            command = [python, "-m", "pytest", "--quiet", "-p", "no:cacheprovider", file]
         told[file.name] = checked(title, command, stdin=subprocess.DEVNULL, env=environment, cwd=work)
     for client in ["ask.mts", "ask.py"]:
         if not TOLD.search(told[client]):

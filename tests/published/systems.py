@@ -1,9 +1,11 @@
-"""Every test that docs/systems.md names is a test, in the language of its column; and ran, where a report is given.
+"""Every "yes" of docs/systems.md has a test; and every test that it names is one, in the language of its column, and ran, where a
+report is given.
 
 Usage: python3 tests/published/systems.py [COLUMN=REPORT ...]
 
 A report says which tests ran: JUnit's XML, as Node's test runner and pytest write it, or what `cargo test` printed.
-A name of the table is that of a test, the end of one behind a colon, or that of a file of tests, of which one at least has to run.
+A page's table for the reader is followed by one of the same things with the names of tests, folded in `<details>`. A name is that of
+a test, the end of one behind a colon, or that of a file of tests, of which one at least has to run.
 """
 
 import ast
@@ -59,17 +61,54 @@ def ran(report):
     return {re.sub(r"\[.*\]$", "", case.get("name", "")) for case in passed}
 
 
-def named():
-    """Yield the column and the name of each test in the page's tables."""
-    columns = []
-    for line in (ROOT / PAGE).read_text().splitlines():
+def tables():
+    """Yield the rows of each table with columns of languages, by their columns, and whether the table is folded."""
+    columns, rows, folded = [], [], False
+    for line in [*(ROOT / PAGE).read_text().splitlines(), ""]:
+        folded = line == "<details>" or (folded and line != "</details>")
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if "TypeScript" in cells:
+        if not line.startswith("|"):
+            if rows and {"what", *COLUMNS} <= set(columns):
+                yield rows, folded
+            columns, rows = [], []
+        elif not columns:
             columns = cells
-        elif line.startswith("| "):
-            for column, cell in zip(columns, cells, strict=True):
-                if column in COLUMNS:
-                    yield from ((column, name) for name in re.findall("`([^`]+)`", cell))
+        elif set(line) != {"|", "-"}:
+            rows.append(dict(zip(columns, cells, strict=True)))
+
+
+def things(rows):
+    """Yield each row for each of its transports, as what it is about and its cells.
+
+    A first cell that is empty is that of the row above; one that begins with "…" goes on with the last that does not.
+    """
+    whole = what = ""
+    for row in rows:
+        what = row["what"] or what
+        whole = whole if what.startswith("…") else what
+        for transport in row.get("transport", "").split(", "):
+            yield (whole, what, row.get("revision"), transport), row
+
+
+def named():
+    """Yield the column and the name of each test, once each "yes" of the reader's tables is seen to have one."""
+    promised = None
+    for rows, folded in tables():
+        if not folded:
+            promised = dict(things(rows))
+            continue
+        tested = dict(things(rows))
+        if differ := promised.keys() ^ tested.keys():
+            sys.exit(f"{PAGE}: only one of a table and the table of its tests has {sorted(differ)}")
+        for thing, row in tested.items():
+            for column in COLUMNS:
+                names = re.findall("`([^`]+)`", row[column])
+                if bool(names) == (promised[thing][column] == "no"):
+                    sys.exit(f"{PAGE}: {thing}, {column}: found {promised[thing][column]!r} and the tests {names}")
+                yield from ((column, name) for name in names)
+        promised = None
+    if promised:
+        sys.exit(f"{PAGE}: expected the tests of {sorted(promised)}")
 
 
 def main(*arguments):

@@ -38,7 +38,13 @@ const SMALLER: [&str; 9] = [
     "--strip-target-features",
 ];
 
-/// Builds the module in the profile `release`, or `dev` for tests: neither small nor fast, and built
+/// The modules: the package, the glue and the file of each.
+const MODULES: [[&str; 3]; 2] = [
+    ["sealwax-wasm", "raw", "sealwax.wasm"],
+    ["sealwax-wasm-command", "command", "command.wasm"],
+];
+
+/// Builds the modules in the profile `release`, or `dev` for tests: neither small nor fast, and built
 /// in a fifth of the time.
 pub fn build(profile: &str) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -48,38 +54,42 @@ pub fn build(profile: &str) -> Result<()> {
     if out.exists() {
         fs::remove_dir_all(&out)?;
     }
+    let compiled = compile(root, profile)?;
+    for [package, glue, module] in MODULES {
+        let compiled = compiled.join(format!("{}.wasm", package.replace('-', "_")));
+        let mut bound = Bindgen::new()
+            .input_path(compiled)
+            .out_name(glue)
+            .typescript(true)
+            .web(true)?
+            .omit_default_module_path(true)
+            .remove_producers_section(true)
+            .generate_output()?;
+        bound.emit(&out)?;
 
-    let mut bound = Bindgen::new()
-        .input_path(compile(root, profile)?)
-        .out_name("raw")
-        .typescript(true)
-        .web(true)?
-        .omit_default_module_path(true)
-        .remove_producers_section(true)
-        .generate_output()?;
-    bound.emit(&out)?;
-
-    // The glue is given a compiled module and never looks for the file, so the file can have a
-    // better name.
-    let bound = out.join("raw_bg.wasm");
-    let module = out.join("sealwax.wasm");
-    if profile == "dev" {
-        fs::rename(&bound, module)?;
-    } else {
-        run(
-            Command::new(root.join("pkg/test/node_modules/.bin/wasm-opt"))
-                .args(FEATURES)
-                .args(SMALLER)
-                .arg(&bound)
-                .arg("-o")
-                .arg(module),
-        )?;
-        fs::rename(bound, "/tmp/bound.wasm")?;
+        // The glue is given a compiled module and never looks for the file, so the file can have a
+        // better name.
+        let bound = out.join(format!("{glue}_bg.wasm"));
+        let module = out.join(module);
+        if profile == "dev" {
+            fs::rename(&bound, module)?;
+        } else {
+            run(
+                Command::new(root.join("pkg/test/node_modules/.bin/wasm-opt"))
+                    .args(FEATURES)
+                    .args(SMALLER)
+                    .arg(&bound)
+                    .arg("-o")
+                    .arg(module),
+            )?;
+            fs::remove_file(bound)?;
+        }
+        fs::remove_file(out.join(format!("{glue}_bg.wasm.d.ts")))?;
     }
-    fs::remove_file(out.join("raw_bg.wasm.d.ts"))?;
     Ok(())
 }
 
+/// Compiles the modules, and returns the folder that they are in.
 fn compile(root: &Path, profile: &str) -> Result<PathBuf> {
     let (profile, folder) = match profile {
         "dev" => ("dev", "debug"),
@@ -90,16 +100,13 @@ fn compile(root: &Path, profile: &str) -> Result<PathBuf> {
     run(Command::new(env!("CARGO"))
         .current_dir(root)
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
-        .args(["build", "--package", "sealwax-wasm"])
+        .arg("build")
+        .args(MODULES.map(|[package, ..]| format!("--package={package}")))
         .args(["--profile", profile, "--target", TARGET])
         // Without any optimisation, the tests would wait for the module.
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1"))?;
     let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    Ok(root
-        .join(target)
-        .join(TARGET)
-        .join(folder)
-        .join("sealwax_wasm.wasm"))
+    Ok(root.join(target).join(TARGET).join(folder))
 }
 
 /// Removes the folders of foreign sources from the locations in panics: they reveal where the

@@ -16,6 +16,8 @@ mod questions;
 mod refusal;
 mod running;
 mod sessions;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod transport;
 mod value;
 

@@ -1,4 +1,4 @@
-// Sealwax: sealed, signed session tokens for MCP servers.
+// Sealwax seals the state that an MCP (Model Context Protocol) server hands to its clients.
 //
 // Rules for every function:
 //
@@ -13,10 +13,10 @@
 //   number at `len`. SEALWAX_BUFFER_TOO_SMALL gives the required size at `len`, so (NULL, 0, &len)
 //   asks for it. Sealing and minting give a new result with each call, which may differ in size; the
 //   limits below always suffice.
-// - The caller owns the objects made by _new, _generate, _from_secret, _parse, _from_env, _open and
-//   the functions that begin an exchange or a dialogue, and frees them with _free, in any order. All
-//   objects but exchanges, dialogues and memories are immutable, so threads may share them until they
-//   are freed.
+// - The caller owns the objects made by _new, _generate, _from_secret, _parse, _read, _from_env, _open
+//   and the functions that begin an exchange, a dialogue or a command, and frees them with _free, in
+//   any order. Threads may share all objects but exchanges, dialogues, commands and memories until they
+//   are freed. They are immutable, except for the keys of a codec.
 // - Structs never change within an ABI version: additions come as new functions.
 // - Sizes are in bytes, characters are ASCII, and times are Unix times in the unit given.
 // - No bug in sealwax aborts the process, and keys are wiped when they are freed. The library has
@@ -165,6 +165,9 @@
 // Seals and opens the tokens of one service: a key ring, an audience and limits.
 typedef struct sealwax_codec sealwax_codec;
 
+// One run of the command. Unlike other objects it is mutable, so only one thread may use it at a time.
+typedef struct sealwax_command sealwax_command;
+
 // The dialogue about one command. Unlike other objects it is mutable, so only one thread may use it
 // at a time.
 typedef struct sealwax_dialogue sealwax_dialogue;
@@ -193,6 +196,9 @@ typedef struct sealwax_ring sealwax_ring;
 
 // A data-layer session, opened and fully checked: its id and its state.
 typedef struct sealwax_session sealwax_session;
+
+// For tests of an application: a clock that stands still until it is set. Threads may share it.
+typedef struct sealwax_test_clock sealwax_test_clock;
 
 // A codec for one principal, with the principal's tags computed: reuse it for the whole request.
 typedef struct sealwax_view sealwax_view;
@@ -388,7 +394,8 @@ sealwax_status sealwax_key_to_text(const struct sealwax_key *key,
 // Frees a key; NULL is allowed.
 void sealwax_key_free(struct sealwax_key *key);
 
-// Reads a ring: key texts separated by commas or white space.
+// Reads a ring: key texts separated by commas or white space. `#` and what follows in its line is a
+// comment.
 //
 // Fails with SEALWAX_INVALID_KEY.
 sealwax_status sealwax_ring_parse(const char *text,
@@ -396,9 +403,19 @@ sealwax_status sealwax_ring_parse(const char *text,
                                   struct sealwax_ring **ring,
                                   struct sealwax_error *error);
 
-// Reads the ring from the environment variable SEALWAX_KEYS.
+// Reads the ring in a file, such as a mounted secret. To follow its changes, read it every few seconds
+// and call sealwax_codec_set_keys; if it cannot be read, go on with the keys that there are.
 //
-// Fails with SEALWAX_INVALID_KEY.
+// Fails with SEALWAX_INVALID_KEY if the file cannot be read, or holds no valid ring.
+sealwax_status sealwax_ring_read(const char *path,
+                                 size_t path_len,
+                                 struct sealwax_ring **ring,
+                                 struct sealwax_error *error);
+
+// Reads the ring from the environment: from the file that SEALWAX_KEYS_FILE names, or else from
+// SEALWAX_KEYS.
+//
+// Fails with SEALWAX_INVALID_KEY, also if both are set.
 sealwax_status sealwax_ring_from_env(struct sealwax_ring **ring, struct sealwax_error *error);
 
 // Makes a ring of `count` keys, the sealing one first. The caller keeps the keys.
@@ -433,6 +450,17 @@ sealwax_status sealwax_codec_new(const struct sealwax_ring *ring,
                                  const struct sealwax_limits *limits,
                                  struct sealwax_codec **codec,
                                  struct sealwax_error *error);
+
+// Replaces the keys of a codec, in one step for all threads, and for the guards that were made of it.
+// Writes to `changed`, unless it is NULL, whether the ring differs from the one before; an equal one
+// changes nothing.
+//
+// A view keeps the keys that it was made with, and so does an exchange in progress: make new views.
+// The old keys are wiped from memory when the last view of them is freed. The caller keeps the ring.
+sealwax_status sealwax_codec_set_keys(const struct sealwax_codec *codec,
+                                      const struct sealwax_ring *ring,
+                                      bool *changed,
+                                      struct sealwax_error *error);
 
 // Frees a codec; NULL is allowed. Its views stay valid.
 void sealwax_codec_free(struct sealwax_codec *codec);
@@ -1127,6 +1155,52 @@ sealwax_status sealwax_answer(const char *profile,
                               size_t cap,
                               size_t *len,
                               struct sealwax_error *error);
+
+// Begins a run of the command `sealwax`, and returns what to do next, both as cli/src/document.rs specifies: it may change
+// in any release. The run owns the text: it is valid until the next call with that run, or until it is freed.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for another document.
+sealwax_status sealwax_command_begin(const char *request,
+                                     size_t request_len,
+                                     struct sealwax_command **command,
+                                     const char **next,
+                                     size_t *next_len,
+                                     struct sealwax_error *error);
+
+// Reports the answer to the last step, and returns what to do next.
+//
+// Fails with SEALWAX_INVALID_ARGUMENT for another document.
+sealwax_status sealwax_command_on(struct sealwax_command *command,
+                                  const char *answer,
+                                  size_t answer_len,
+                                  const char **next,
+                                  size_t *next_len,
+                                  struct sealwax_error *error);
+
+// Frees a run; NULL is allowed.
+void sealwax_command_free(struct sealwax_command *command);
+
+// Makes a clock that stands at `now_ms`, in Unix milliseconds.
+sealwax_status sealwax_test_clock_new(uint64_t now_ms,
+                                      struct sealwax_test_clock **clock,
+                                      struct sealwax_error *error);
+
+// Sets the clock, for every codec on it; backwards too.
+sealwax_status sealwax_test_clock_set(const struct sealwax_test_clock *clock,
+                                      uint64_t now_ms,
+                                      struct sealwax_error *error);
+
+// Frees a clock; NULL is allowed. The codecs on it stay valid, at its last time.
+void sealwax_test_clock_free(struct sealwax_test_clock *clock);
+
+// Makes a codec on this clock, as sealwax_codec_new does on the system's. Its randomness is the system's.
+sealwax_status sealwax_test_codec_new(const struct sealwax_ring *ring,
+                                      const char *audience,
+                                      size_t audience_len,
+                                      const struct sealwax_limits *limits,
+                                      const struct sealwax_test_clock *clock,
+                                      struct sealwax_codec **codec,
+                                      struct sealwax_error *error);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -2,6 +2,8 @@
 
 use std::ffi::c_char;
 
+use sealwax_core::CodecBuilder;
+
 use crate::call::{ErrorReport, call};
 use crate::input;
 use crate::key_ring::Ring;
@@ -46,22 +48,63 @@ pub unsafe extern "C" fn sealwax_codec_new(
             let ring = input::object("ring", ring)?;
             let audience = input::text("audience", audience, audience_len)?;
             let codec = Slot::new("codec", codec)?;
-            let mut builder = sealwax_core::Codec::builder(ring.0.clone(), audience);
-            if let Some(limits) = limits.as_ref() {
-                if let Some(bytes) = limits.payload.as_ref() {
-                    builder = builder.payload_limit(usize::try_from(*bytes).unwrap_or(usize::MAX));
-                }
-                if let Some(skew) = input::seconds(limits.skew) {
-                    builder = builder.skew(skew);
-                }
-                if let Some(max_age) = input::seconds(limits.session_max_age) {
-                    builder = builder.session_max_age(max_age);
-                }
-            }
+            let builder = builder(ring, audience, limits);
             codec.give(Codec(builder.build()?));
             Ok(())
         })
     }
+}
+
+/// Replaces the keys of a codec, in one step for all threads, and for the guards that were made of it.
+/// Writes to `changed`, unless it is NULL, whether the ring differs from the one before; an equal one
+/// changes nothing.
+///
+/// A view keeps the keys that it was made with, and so does an exchange in progress: make new views.
+/// The old keys are wiped from memory when the last view of them is freed. The caller keeps the ring.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_codec_set_keys(
+    codec: *const Codec,
+    ring: *const Ring,
+    changed: *mut bool,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let codec = input::object("codec", codec)?;
+            let ring = input::object("ring", ring)?;
+            let changed = Slot::optional(changed);
+            let found = codec.0.set_keys(ring.0.clone());
+            if let Some(changed) = changed {
+                changed.write(found);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Returns the builder of a codec with these limits.
+///
+/// # Safety
+///
+/// `limits` is NULL, or it and what it points to are valid for reading.
+pub(crate) unsafe fn builder(ring: &Ring, audience: &str, limits: *const Limits) -> CodecBuilder {
+    let mut builder = sealwax_core::Codec::builder(ring.0.clone(), audience);
+    // SAFETY: the caller's promise is the same.
+    unsafe {
+        if let Some(limits) = limits.as_ref() {
+            if let Some(bytes) = limits.payload.as_ref() {
+                builder = builder.payload_limit(usize::try_from(*bytes).unwrap_or(usize::MAX));
+            }
+            if let Some(skew) = input::seconds(limits.skew) {
+                builder = builder.skew(skew);
+            }
+            if let Some(max_age) = input::seconds(limits.session_max_age) {
+                builder = builder.session_max_age(max_age);
+            }
+        }
+    }
+    builder
 }
 
 /// Frees a codec; NULL is allowed. Its views stay valid.

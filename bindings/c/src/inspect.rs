@@ -136,6 +136,7 @@ impl Inspection {
             Inspected::SessionId {
                 key_id,
                 created_at_ms,
+                ..
             } => Self {
                 what: SEALWAX_IS_SESSION_ID,
                 key_id: *key_id.as_bytes(),
@@ -145,6 +146,7 @@ impl Inspection {
             Inspected::Handle {
                 handle_type,
                 created_at_ms,
+                ..
             } => {
                 let mut inspection = Self {
                     what: SEALWAX_IS_HANDLE,

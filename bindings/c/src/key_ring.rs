@@ -16,7 +16,8 @@ use crate::status::Status;
 /// expired: [old, new] everywhere, then [new, old], then [new].
 pub struct Ring(pub(crate) KeyRing);
 
-/// Reads a ring: key texts separated by commas or white space.
+/// Reads a ring: key texts separated by commas or white space. `#` and what follows in its line is a
+/// comment.
 ///
 /// Fails with SEALWAX_INVALID_KEY.
 #[unsafe(no_mangle)]
@@ -37,9 +38,32 @@ pub unsafe extern "C" fn sealwax_ring_parse(
     }
 }
 
-/// Reads the ring from the environment variable SEALWAX_KEYS.
+/// Reads the ring in a file, such as a mounted secret. To follow its changes, read it every few seconds
+/// and call sealwax_codec_set_keys; if it cannot be read, go on with the keys that there are.
 ///
-/// Fails with SEALWAX_INVALID_KEY.
+/// Fails with SEALWAX_INVALID_KEY if the file cannot be read, or holds no valid ring.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_ring_read(
+    path: *const c_char,
+    path_len: usize,
+    ring: *mut *mut Ring,
+    error: *mut ErrorReport,
+) -> Status {
+    // SAFETY: the caller keeps to the rules of the header.
+    unsafe {
+        call(error, || {
+            let path = input::text("path", path, path_len)?;
+            let ring = Slot::new("ring", ring)?;
+            ring.give(Ring(KeyRing::read(path)?));
+            Ok(())
+        })
+    }
+}
+
+/// Reads the ring from the environment: from the file that SEALWAX_KEYS_FILE names, or else from
+/// SEALWAX_KEYS.
+///
+/// Fails with SEALWAX_INVALID_KEY, also if both are set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_ring_from_env(
     ring: *mut *mut Ring,

@@ -38,3 +38,7 @@ mod redis;
 
 mod inspect;
 mod request;
+
+mod command;
+
+mod testing;

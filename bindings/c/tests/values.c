@@ -34,6 +34,50 @@ static void rings_of_keys(void) {
   sealwax_ring_free(own);
 }
 
+static void keys_change_while_a_codec_is_in_use(void) {
+  const char *path = "keys.txt";
+  char token[256];
+  uint8_t payload[64];
+  size_t len, opened;
+  bool changed = true;
+  sealwax_ring *first, *second = NULL;
+  sealwax_codec *codec;
+  sealwax_view *before, *after;
+  sealwax_error error;
+  const sealwax_purpose purpose = {SEALWAX_KIND_SESSION, NULL, 0, NULL, 0, NULL, 0};
+  CHECK(sealwax_ring_parse(TEXT("swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"), &first,
+                           NULL) == SEALWAX_OK);
+  CHECK(sealwax_codec_new(first, TEXT("https://mcp.example.com"), NULL, &codec, NULL) ==
+        SEALWAX_OK);
+  CHECK(sealwax_view_new_anonymous(codec, &before, NULL) == SEALWAX_OK);
+  CHECK(sealwax_seal(before, &purpose, NULL, NULL, 0, token, sizeof token, &len, NULL) ==
+        SEALWAX_OK);
+  CHECK(sealwax_codec_set_keys(codec, first, &changed, NULL) == SEALWAX_OK && !changed);
+
+  CHECK(sealwax_ring_read(TEXT("/nowhere/keys"), &second, &error) == SEALWAX_INVALID_KEY);
+  CHECK(second == NULL && strncmp(error.message, "keys file /nowhere/keys: ", 25) == 0);
+  FILE *file = fopen(path, "w");
+  CHECK(file != NULL && fputs("# the second key\nswk1_9XNkH4m6VF07gXeugCtljf-jlUeikK0w0Lc-4D7yIAU3IBDp\n",
+                              file) >= 0);
+  CHECK(fclose(file) == 0);
+  CHECK(sealwax_ring_read(path, strlen(path), &second, NULL) == SEALWAX_OK);
+  CHECK(remove(path) == 0);
+  CHECK(sealwax_codec_set_keys(codec, second, &changed, NULL) == SEALWAX_OK && changed);
+  CHECK(sealwax_codec_set_keys(codec, second, NULL, NULL) == SEALWAX_OK);
+  CHECK(sealwax_codec_set_keys(codec, NULL, NULL, NULL) == SEALWAX_NULL_POINTER);
+
+  CHECK(sealwax_view_new_anonymous(codec, &after, NULL) == SEALWAX_OK);
+  CHECK(sealwax_open(after, &purpose, NULL, token, len, payload, sizeof payload, &opened, NULL,
+                     NULL) == SEALWAX_UNKNOWN_KEY);
+  CHECK(sealwax_open(before, &purpose, NULL, token, len, payload, sizeof payload, &opened, NULL,
+                     NULL) == SEALWAX_OK);
+  sealwax_view_free(before);
+  sealwax_view_free(after);
+  sealwax_codec_free(codec);
+  sealwax_ring_free(first);
+  sealwax_ring_free(second);
+}
+
 static void sessions(void) {
   char metadata[8192], id[SEALWAX_SESSION_ID_LEN], other_id[SEALWAX_SESSION_ID_LEN];
   uint8_t payload[64];
@@ -198,7 +242,8 @@ static void reports(void) {
         SEALWAX_OK);
   CHECK(is(found,
            "{\"what\":\"session-id\",\"key_id\":\"a8ca0d4a\",\"in_ring\":null,"
-           "\"created_at_ms\":1780010170752,\"length\":64}"));
+           "\"created_at_ms\":1780010170752,\"ledger_end\":{\"kind\":\"session\","
+           "\"id\":\"019e70dfb980a9cf91e80102b1d9f528\"},\"length\":64}"));
   CHECK(sealwax_report_json(RING, own, out, sizeof out, &found.len, NULL) == SEALWAX_OK);
   CHECK(is(found, "{\"what\":\"key\",\"key_id\":\"a8ca0d4a\",\"in_ring\":true,\"length\":53}"));
   CHECK(sealwax_report_words(token, token_len, own, UINT64_MAX, NULL, 0, &found.len, NULL) ==
@@ -208,6 +253,25 @@ static void reports(void) {
         SEALWAX_MALFORMED);
   CHECK(sealwax_report_json(RING, own, out, sizeof out, NULL, NULL) == SEALWAX_NULL_POINTER);
   sealwax_ring_free(own);
+}
+
+static void commands(void) {
+  sealwax_command *command = NULL;
+  slice next = {NULL, 0};
+  CHECK(sealwax_command_begin(
+            TEXT("{\"program\":\"p\",\"command\":\"inspect\",\"now\":0}"), &command,
+            (const char **)&next.data, &next.len, NULL) == SEALWAX_OK);
+  CHECK(is(next, "{\"stdin\":\"the text to inspect\"}"));
+  CHECK(sealwax_command_on(command, TEXT("{\"bytes\":\"*\"}"), (const char **)&next.data, &next.len,
+                           NULL) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_command_on(command, TEXT("{\"bytes\":\"\"}"), (const char **)&next.data, &next.len,
+                           NULL) == SEALWAX_OK);
+  CHECK(is(next,
+           "{\"status\":1,\"stderr\":\"sealwax: malformed: expected a sealed token, a session id, a "
+           "handle or a key text\"}"));
+  sealwax_command_free(command);
+  CHECK(sealwax_command_begin(TEXT("{}"), &command, (const char **)&next.data, &next.len, NULL) ==
+        SEALWAX_INVALID_ARGUMENT);
 }
 
 static void requests_tell_their_tokens_and_their_principal(void) {
@@ -257,7 +321,7 @@ static void contexts_by_named_arguments(void) {
 }
 
 int main(void) {
-  const test tests[] = {TEST(rings_of_keys),
+  const test tests[] = {TEST(rings_of_keys), TEST(keys_change_while_a_codec_is_in_use),
                         TEST(sessions),
                         TEST(identifiers_end_under_a_maximum_age),
                         TEST(a_token_tells_its_end_without_being_opened),
@@ -265,6 +329,7 @@ int main(void) {
                         TEST(answers),
                         TEST(inspecting),
                         TEST(reports),
+                        TEST(commands),
                         TEST(requests_tell_their_tokens_and_their_principal),
                         TEST(contexts_by_named_arguments)};
   return RUN(tests, "the ABI's values");

@@ -34,6 +34,7 @@ def test_it_holds_what_it_should_and_nothing_else() -> None:
             *(str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.pyi")),
             "sealwax/py.typed",
             "sealwax/_ffi.py",
+            "sealwax/_command/commands.json",
             library,
             *(f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD")),
             *(f"{info}/licenses/LICENSE-{name}" for name in ("APACHE", "MIT")),
@@ -79,7 +80,11 @@ def test_the_metadata_says_what_is_needed() -> None:
     assert found["Version"] == sealwax.__version__
     assert found["License-Expression"] == "MIT OR Apache-2.0"
     assert found["Requires-Python"] == ">=3.10"
-    assert metadata.requires("sealwax") == ["cffi>=1.16", "mcp<3,>=2.3; extra == 'mcp'"]
+    assert metadata.requires("sealwax") == [
+        "cffi>=1.16",
+        "mcp<3,>=2.3; extra == 'mcp'",
+        "opentelemetry-api<2,>=1.30; extra == 'otel'",
+    ]
     assert found["Description-Content-Type"] == "text/markdown"
 
 

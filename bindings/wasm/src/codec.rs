@@ -29,7 +29,7 @@ extern "C" {
 #[wasm_bindgen]
 impl Codec {
     #[wasm_bindgen(constructor)]
-    pub fn new(ring: &KeyRing, audience: String, limits: &Limits) -> Result<Self> {
+    pub fn new(ring: &KeyRing, audience: String, limits: &Limits, clock: u32) -> Result<Self> {
         let mut builder = sealwax::Codec::builder(ring.0.clone(), audience);
         if let Some(bytes) = limits.payload_limit() {
             builder = builder.payload_limit(size(bytes));
@@ -40,7 +40,13 @@ impl Codec {
         if let Some(max_age) = limits.session_max_age() {
             builder = builder.session_max_age(seconds(max_age));
         }
-        Ok(Self(builder.build_in(Host)?))
+        Ok(Self(builder.build_in(Host(clock))?))
+    }
+
+    /// Returns whether the ring differs from the one before.
+    #[wasm_bindgen(js_name = setKeys)]
+    pub fn set_keys(&self, ring: &KeyRing) -> bool {
+        self.0.set_keys(ring.0.clone())
     }
 
     #[wasm_bindgen(js_name = viewOf)]

@@ -11,7 +11,7 @@ use crate::input::whole;
 extern "C" {
     /// `pkg/src/input.ts`
     #[wasm_bindgen(js_name = dateNow)]
-    fn date_now() -> f64;
+    fn date_now(clock: u32) -> f64;
     #[wasm_bindgen(js_name = performanceNow)]
     fn performance_now() -> f64;
 }
@@ -44,11 +44,14 @@ pub fn with_nonce<T>(drawn: &[u8], seal: impl FnOnce() -> T) -> T {
     outcome
 }
 
-pub struct Host;
+/// The host, with the clock that `pkg/src/input.ts` knows by this number: its own, or one of a test.
+pub struct Host(pub u32);
+
+pub const OWN_CLOCK: u32 = 0;
 
 impl Environment for Host {
     fn now_ms(&self) -> u64 {
-        whole(date_now())
+        whole(date_now(self.0))
     }
 
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
@@ -63,7 +66,10 @@ impl Environment for Host {
         };
         drawn.map_err(|_| Error::EntropyUnavailable)?;
         let within = performance_now().fract() * 1e6;
-        sealwax::mix_time(bytes, u128::from(self.now_ms() * 1_000_000 + whole(within)));
+        sealwax::mix_time(
+            bytes,
+            u128::from(whole(date_now(OWN_CLOCK)) * 1_000_000 + whole(within)),
+        );
         Ok(())
     }
 }

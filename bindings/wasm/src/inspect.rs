@@ -1,12 +1,10 @@
 //! The unverified claims of a text.
 
 use sealwax::Inspected;
-use sealwax::report::Report;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Result;
-use crate::input::{self, Text, whole};
-use crate::key::KeyRing;
+use crate::input::{self, Text};
 
 #[wasm_bindgen(raw_module = "./facts.js")]
 extern "C" {
@@ -36,29 +34,14 @@ pub fn inspect(text: &Text) -> Result<InspectedFacts> {
         Inspected::SessionId {
             key_id,
             created_at_ms,
+            ..
         } => session_id(&key_id.to_string(), created_at_ms as f64),
         Inspected::Handle {
             handle_type,
             created_at_ms,
+            ..
         } => handle(&handle_type, created_at_ms as f64),
         Inspected::Key { key_id } => key(&key_id.to_string()),
         _ => unreachable!("what this very version tells apart"),
-    })
-}
-
-/// What `sealwax inspect` prints.
-#[wasm_bindgen(js_name = reportWords)]
-pub fn report_words(text: &Text, ring: Option<KeyRing>, now: f64) -> Result<String> {
-    Ok(report(text, ring)?.words(whole(now)))
-}
-
-#[wasm_bindgen(js_name = reportJson)]
-pub fn report_json(text: &Text, ring: Option<KeyRing>) -> Result<String> {
-    Ok(report(text, ring)?.json())
-}
-
-fn report(text: &Text, ring: Option<KeyRing>) -> Result<Report> {
-    input::text(text, |text| {
-        Report::of(text, ring.as_ref().map(|ring| &ring.0))
     })
 }

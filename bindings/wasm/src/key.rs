@@ -3,7 +3,7 @@
 use wasm_bindgen::prelude::*;
 use zeroize::Zeroizing;
 
-use crate::environment::Host;
+use crate::environment::{Host, OWN_CLOCK};
 use crate::error::Result;
 
 #[wasm_bindgen]
@@ -13,7 +13,7 @@ pub struct Key(sealwax::Key);
 #[wasm_bindgen]
 impl Key {
     pub fn generate() -> Result<Self> {
-        Ok(Self(sealwax::Key::generate_in(&Host)?))
+        Ok(Self(sealwax::Key::generate_in(&Host(OWN_CLOCK))?))
     }
 
     pub fn parse(text: String) -> Result<Self> {

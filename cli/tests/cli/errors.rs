@@ -25,7 +25,7 @@ fn a_mistake_is_told_by_its_flag() {
     let mistakes: [Mistake<'_>; 23] = [
         (
             &["--kind", "nonsense"],
-            "'--kind <KIND>'\n  [possible values: state, request-state",
+            "invalid_argument: --kind: expected state, request-state",
         ),
         (
             &["--kind", "state"],
@@ -50,7 +50,7 @@ fn a_mistake_is_told_by_its_flag() {
         ),
         (
             &["--kind", "state", "--session-id", ""],
-            "'--session-id <ID>'",
+            "invalid_argument: --session-id: expected a text",
         ),
         (
             &["--kind", "state", "--session-id", &long],
@@ -58,19 +58,19 @@ fn a_mistake_is_told_by_its_flag() {
         ),
         (
             &["--kind", "request-state", "--context", "xy"],
-            "'--context <HEX>': expected 64 hex",
+            "invalid_argument: --context: expected 64 hex",
         ),
         (
             &["--kind", "request-state", "--context", "abcd"],
-            "'--context <HEX>': expected 64 hex",
+            "invalid_argument: --context: expected 64 hex",
         ),
         (
             &[&custom[..], &["--context", ""]].concat(),
-            "'--context <HEX>'",
+            "invalid_argument: --context: expected 64 hex",
         ),
         (
             &[&custom[..], &["--method", "m"]].concat(),
-            "--target <TARGET>",
+            "invalid_argument: --method: expected --target beside it",
         ),
         (
             &[&custom[..], &["--method", "m", "--target", ""]].concat(),
@@ -82,7 +82,7 @@ fn a_mistake_is_told_by_its_flag() {
         ),
         (
             &[&custom[..], &request, &["--arguments", ""]].concat(),
-            "'--arguments <JSON>'",
+            "invalid_argument: --arguments: expected a text",
         ),
         (
             &[&custom[..], &request, &["--arguments", r#"{"a":1,"a":2}"#]].concat(),
@@ -90,27 +90,27 @@ fn a_mistake_is_told_by_its_flag() {
         ),
         (
             &["--kind", "session", "--ttl", "0"],
-            "'--ttl <DURATION>': expected 1 second or more; --no",
+            "invalid_argument: --ttl: expected 1 second or more; --no",
         ),
         (
             &["--kind", "session", "--ttl", "5 parsecs"],
-            "'--ttl <DURATION>': expected whole seconds",
+            "invalid_argument: --ttl: expected whole seconds",
         ),
         (
             &["--kind", "session", "--ttl", "1", "--no-expiry"],
-            "cannot be used with '--no-expiry'",
+            "invalid_argument: --ttl: cannot be used with --no-expiry",
         ),
         (
             &["--kind", "session", "--age", "4294967296"],
-            "'--age <DURATION>'",
+            "invalid_argument: --age: expected 4294967295 seconds at most",
         ),
         (
             &["--kind", "session", "--payload-limit", "1048577"],
-            "'--payload-limit <BYTES>'",
+            "invalid_argument: --payload-limit: expected a number of 0 to 1048576",
         ),
         (
             &["--kind", "session", "--anonymous"],
-            "cannot be used with '--anonymous'",
+            "invalid_argument: --anonymous: cannot be used with --subject",
         ),
     ];
     for (mistake, told) in mistakes {
@@ -119,11 +119,11 @@ fn a_mistake_is_told_by_its_flag() {
     let open = ["open", "--kind", "session"];
     wrong_usage(
         &with(&open, &["--skew", "301"]),
-        "'--skew <DURATION>': expected 5m at most",
+        "invalid_argument: --skew: expected 5m at most",
     );
     wrong_usage(
         &with(&open, &["--max-age", "1.5s"]),
-        "'--max-age <DURATION>'",
+        "invalid_argument: --max-age: expected whole seconds",
     );
     wrong_usage(
         &with(&["handle", "new", "--type", "X"], &[]),
@@ -133,7 +133,10 @@ fn a_mistake_is_told_by_its_flag() {
         &["context", "--method", "m", "--target", ""],
         "invalid_argument: --target:",
     );
-    wrong_usage(&["keygen", "--count", "0"], "'--count <COUNT>'");
+    wrong_usage(
+        &["keygen", "--count", "0"],
+        "invalid_argument: --count: expected a number of 1 to 65535",
+    );
     wrong_usage(
         &["man", "nonsense"],
         "COMMAND: expected a command of sealwax",
@@ -147,7 +150,7 @@ fn nobody_is_no_principal() {
     let seal = |rest: &[&'static str]| [&session[..], rest].concat();
     wrong_usage(
         &seal(&["a"]),
-        "<--subject <SUBJECT>|--client <CLIENT>|--issuer <ISSUER>|--anonymous>",
+        "invalid_argument: --subject: expected --subject, --client or both, or --anonymous",
     );
     wrong_usage(
         &seal(&["a", "--issuer", "i"]),
@@ -172,7 +175,7 @@ fn keys_are_told_by_their_place() {
     refused(
         &sealwax_with(Some(""), &seal, ""),
         2,
-        "invalid_key: expected 1 to 16 keys",
+        "invalid_key: SEALWAX_KEYS: expected 1 to 16 keys",
     );
     refused(
         &sealwax_with(Some("swk1_nonsense"), &seal, ""),
@@ -195,11 +198,11 @@ fn keys_are_told_by_their_place() {
     );
     wrong_usage(
         &[
-            &["seal", "--kind", "session", "--key-file", "src/main.rs"],
+            &["seal", "--kind", "session", "--key-file", "src/lib.rs"],
             &ALICE[..],
         ]
         .concat(),
-        "invalid_key: --key-file src/main.rs: key 1 of the ring",
+        "invalid_key: --key-file src/lib.rs: key 1 of the ring",
     );
 }
 
@@ -226,70 +229,6 @@ fn what_is_too_large_is_sealed_and_opened_by_a_limit_of_its_own() {
     assert_eq!(stdout(&sealwax(&session("open", most), &token)), largest);
     let over = largest + "x";
     refused(&sealwax(&session("seal", most), over), 2, "too_large");
-}
-
-/// Such a refusal exits with 1, and says what to do.
-#[test]
-fn a_refusal_tells_what_to_do() {
-    let token = stdout(&sealwax(
-        &with(
-            &["seal", "--kind", "session"],
-            &["--now", "1780000000", "--ttl", "5m"],
-        ),
-        "x",
-    ));
-    let open = |rest: &[&str]| sealwax(&with(&["open", "--kind", "session"], rest), &token);
-    let tip = |output: std::process::Output, code: &str, tip: &str| {
-        refused(&output, 1, code);
-        let message = String::from_utf8_lossy(&output.stderr);
-        let (_, found) = message.split_once("\n  tip: ").expect(&message);
-        assert!(found.contains(tip), "{message}");
-    };
-    tip(
-        open(&["--now", "1780000312"]),
-        "expired",
-        "it ended at 2026-05-28T20:31:40Z, 12s ago",
-    );
-    tip(
-        open(&["--now", "1779999000"]),
-        "not_yet_valid",
-        "16m 40s from now",
-    );
-    let at = ["--now", "1780000000"];
-    tip(
-        open(&[&at[..], &["--client", "c"]].concat()),
-        "principal_mismatch",
-        "--client and --subject",
-    );
-    let elsewhere = [
-        "open",
-        "--kind",
-        "session",
-        "--audience",
-        "urn:b",
-        "--subject",
-        "alice",
-    ];
-    tip(sealwax(&elsewhere, &token), "unauthentic", "--audience");
-    let cursor = with(&["open", "--kind", "cursor"], &["--label", "x"]);
-    tip(
-        sealwax(&cursor, &token),
-        "wrong_purpose",
-        "`sealwax inspect`",
-    );
-    tip(
-        sealwax(&cursor, "nonsense"),
-        "malformed",
-        "`sealwax inspect`",
-    );
-    tip(sealwax(&cursor, "sw2.x"), "unsupported", "newer release");
-    let other = stdout(&sealwax_with(None, &["keygen"], ""));
-    let open = with(&["open", "--kind", "session"], &[]);
-    tip(
-        sealwax_with(Some(&other), &open, &token),
-        "unknown_key",
-        "SEALWAX_KEYS or --key-file",
-    );
 }
 
 #[test]

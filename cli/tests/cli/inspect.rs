@@ -68,7 +68,7 @@ fn what_it_says_of_a_token_is_what_opening_says() {
     assert_eq!(seen["token_id"], opened["token_id"]);
     let said = stdout(&sealwax(&["inspect"], &token));
     assert!(
-        said.ends_with("to open it: sealwax open --kind session\n"),
+        said.contains("\nto open it: sealwax open --kind session\n"),
         "{said}"
     );
 }

@@ -1,6 +1,6 @@
 //! `sealwax ledger`, on a file.
 
-use super::{ALICE, refused, sealwax, stdout};
+use super::{ALICE, sealwax, stdout};
 
 /// A ledger in a file that a server of this audience has used.
 fn ledger(name: &str) -> (sealwax_mcp::ledger::Sqlite, String) {
@@ -66,49 +66,4 @@ fn an_operator_looks_at_a_ledger_and_writes_to_it() {
             .unwrap();
         assert_eq!(found, 1, "{key}");
     }
-}
-
-#[test]
-fn an_operator_hears_which_ledger_is_none() {
-    let (_ledger, url) = ledger("heard");
-    let other = sealwax(&["ledger", "check", &url, "--audience", "urn:other"], "");
-    assert!(stdout(&other).contains("remembers since: never"));
-    let id = "0123456789abcdef0123456789abcdef";
-    let end = |url: &str, audience: &str, id: &str| {
-        let end = [
-            "ledger",
-            "end",
-            url,
-            "--audience",
-            audience,
-            "--kind",
-            "handle",
-            "--id",
-            id,
-        ];
-        sealwax(&end, "")
-    };
-    refused(&end(&url, "urn:other", id), 2, "invalid_argument");
-    refused(&end(&url, "urn:notes", &id[1..]), 2, "invalid_argument");
-    let missing = format!("{url}.missing");
-    refused(
-        &end(&missing, "urn:notes", id),
-        2,
-        "ledger_unavailable: no file",
-    );
-    assert!(!std::path::Path::new(missing.strip_prefix("sqlite:").unwrap()).exists());
-    // Nothing listens on port 1; the password is not told.
-    let down = end("redis://:hunter2@127.0.0.1:1", "urn:notes", id);
-    refused(&down, 2, "ledger_unavailable");
-    assert!(!String::from_utf8_lossy(&down.stderr).contains("hunter2"));
-    refused(
-        &end("http://127.0.0.1:1", "urn:notes", id),
-        2,
-        "invalid_argument: URL: expected redis://",
-    );
-    refused(
-        &sealwax(&["ledger", "check", "--audience", "urn:notes"], ""),
-        2,
-        "invalid_argument: URL: expected redis://",
-    );
 }

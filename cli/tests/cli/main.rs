@@ -1,6 +1,7 @@
 //! The `sealwax` command as a script uses it.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod cases;
 mod errors;
 mod inspect;
 mod ledger;
@@ -19,12 +20,23 @@ fn sealwax(args: &[&str], input: impl AsRef<[u8]>) -> Output {
 }
 
 fn sealwax_with(keys: Option<&str>, args: &[&str], input: impl AsRef<[u8]>) -> Output {
+    let mut command = command(args);
+    command.envs(keys.map(|keys| ("SEALWAX_KEYS", keys)));
+    given(command, input.as_ref())
+}
+
+/// Returns the command, without the variables that it reads.
+fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealwax"));
+    command.args(args);
+    for name in ["SEALWAX_KEYS", "SEALWAX_KEYS_FILE", "SEALWAX_LEDGER"] {
+        command.env_remove(name);
+    }
     command
-        .args(args)
-        .env_remove("SEALWAX_KEYS")
-        .env_remove("SEALWAX_LEDGER")
-        .envs(keys.map(|keys| ("SEALWAX_KEYS", keys)));
+}
+
+/// Runs a command with this on stdin.
+fn given(mut command: Command, input: &[u8]) -> Output {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -32,7 +44,7 @@ fn sealwax_with(keys: Option<&str>, args: &[&str], input: impl AsRef<[u8]>) -> O
         .spawn()
         .unwrap();
     // A command that fails before it reads closes the pipe.
-    let _ = child.stdin.take().unwrap().write_all(input.as_ref());
+    let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
 }
 

@@ -165,33 +165,6 @@ fn ids_and_handles_are_made_and_verified() {
 }
 
 #[test]
-fn contexts_are_the_vectors() {
-    let context = [
-        "context",
-        "--method",
-        "tools/call",
-        "--target",
-        "search_code",
-    ];
-    let arguments = ["--arguments", r#"{"b":1,"a":2}"#];
-    let expected = "507f26b4a1bdfdbbaf52692d3bd70091ad88149f5cb791122e98c7b3cf1fb9a8\n";
-    assert_eq!(
-        stdout(&sealwax_with(
-            None,
-            &[&context[..], &arguments].concat(),
-            ""
-        )),
-        expected
-    );
-    let twice = ["--arguments", r#"{"a":1,"a":2}"#];
-    refused(
-        &sealwax_with(None, &[&context[..], &twice].concat(), ""),
-        2,
-        "invalid_argument",
-    );
-}
-
-#[test]
 fn keygen_fills_a_key_file() {
     let keys = stdout(&sealwax_with(None, &["keygen", "--count", "3"], ""));
     assert_eq!(keys.lines().filter(|key| key.len() == 53).count(), 3);

@@ -7,7 +7,9 @@ use serde_json::Value;
 use super::read::{self, parse, read};
 use super::{NO_DOCUMENT, step};
 use crate::exchange::Exchange;
-use crate::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope, Updated, Verdict};
+use crate::input::{
+    ClientValue, Event, Failed, Foreign, HandlerResult, Outcome, Scope, Updated, Verdict,
+};
 #[cfg(test)]
 use crate::members::PrincipalParts;
 use sealwax::Error;
@@ -23,6 +25,8 @@ pub(super) enum Reported<'a> {
     Answer(Answer),
     #[cfg_attr(test, schemars(with = "OrFailed<Vec<String>>"))]
     Ledger(IgnoredAny),
+    #[cfg_attr(test, schemars(with = "OrFailed<Transition>"))]
+    Transition(Transition),
     #[serde(borrow)]
     #[cfg_attr(test, schemars(with = "OrFailed<Again>"))]
     Updated(Again<'a>),
@@ -40,6 +44,17 @@ pub(super) enum Reported<'a> {
 pub(super) enum Answer {
     Yes,
     No(usize),
+}
+
+/// What the author's opener made of a token from before the guard: the text that was sealed, and the Unix
+/// time when it was.
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(super) struct Transition {
+    opened: Option<String>,
+    issued_at: Option<u64>,
+    refused: bool,
 }
 
 #[derive(Deserialize)]
@@ -110,6 +125,7 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
             "principal" => Event::Principal(Err(failed)),
             "answer" => Event::Answer(Verdict::Unavailable(failed)),
             "ledger" => Event::Ledger(Err(failed)),
+            "transition" => Event::Transition(Err(failed)),
             "updated" => Event::Updated(Err(failed)),
             "begun" => Event::Begun(Err(failed)),
             _ => return Err(NO_DOCUMENT),
@@ -131,6 +147,7 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
         Reported::Answer(Answer::Yes) => Event::Answer(Verdict::Yes),
         Reported::Answer(Answer::No(at)) => Event::Answer(Verdict::No(at)),
         Reported::Ledger(_) => return Err(NO_DOCUMENT),
+        Reported::Transition(opened) => Event::Transition(Ok(opened.of())),
         Reported::Updated(Again { result }) => Event::Updated(Ok(Updated {
             value: value.ok_or(NO_DOCUMENT)?,
             result: result.map(|result| result.of(None)),
@@ -139,6 +156,14 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
         Reported::NotResumed(why) => Event::NotResumed(Failed(why)),
         Reported::Result(result) => Event::Result(result.of(value)),
     })
+}
+
+impl Transition {
+    fn of(self) -> Option<Foreign> {
+        let payload = self.opened.filter(|_| !self.refused)?;
+        let issued_at = self.issued_at;
+        Some(Foreign { payload, issued_at })
+    }
 }
 
 impl<'a> ResultFacts<'a> {

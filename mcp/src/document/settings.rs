@@ -22,6 +22,8 @@ pub(super) struct Settings {
     events: bool,
     #[serde(with = "Seconds")]
     request_state_ttl: Option<Duration>,
+    /// The Unix time until which tokens from before the guard are accepted.
+    transition_until: Option<u64>,
     /// Targets, and the names of the arguments that their `requestState` is bound to.
     #[cfg_attr(
         test,
@@ -51,6 +53,7 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
         .has_accept(settings.has_accept)
         .events(settings.events);
     builder.request_state_ttl = settings.request_state_ttl;
+    builder.transition_until = settings.transition_until;
     let only = document.get("only").and_then(Value::as_object);
     for (target, names) in only.into_iter().flatten() {
         builder.only.push((target.clone(), read(names)?));

@@ -55,6 +55,12 @@ enum Next<'a> {
         within: Duration,
     },
     Ledger(&'a Command),
+    /// `token`: a `requestState` from before the guard.
+    Transition {
+        token: &'a str,
+        #[serde(rename = "withinMs", with = "Millis")]
+        within: Duration,
+    },
     /// `value`: what somebody else wrote, as JSON.
     Update {
         value: &'a str,
@@ -128,6 +134,10 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
             }
         }
         Step::Ledger(command) => Next::Ledger(command),
+        Step::Transition { token, within } => Next::Transition {
+            token,
+            within: *within,
+        },
         Step::Update(value) => Next::Update { value },
         Step::Begin => Next::Begin,
         Step::Deliver(delivered) => {

@@ -4,6 +4,7 @@
 mod handler;
 mod responding;
 mod sessions;
+mod transition;
 
 use std::sync::Arc;
 
@@ -45,6 +46,11 @@ pub(super) struct Request {
 enum Phase {
     /// Not checked yet.
     Entering,
+    /// The author's opener is asked about its token; these others it has too.
+    Transition {
+        tokens: Vec<admission::Token>,
+        then: Box<Deliver>,
+    },
     /// Its tokens are being judged; then this is delivered.
     Admission {
         admission: Admission,
@@ -124,6 +130,9 @@ impl Request {
                 };
                 Some(self.admitted(context, admission, then, admitted))
             }
+            (Phase::Transition { tokens, then }, Event::Transition(opened)) => {
+                Some(self.opened_elsewhere(context, tokens, *then, opened))
+            }
             (Phase::Beginning, Event::Begun(first)) => {
                 let first = first.map_err(|failed| Error::argument(failed.0));
                 let created = first.and_then(|first| self.create(context, first));
@@ -202,6 +211,11 @@ impl Request {
                 }
             }
             if has_token {
+                if let Some(token) = self.foreign(context, fields) {
+                    let then = Box::new(deliver);
+                    self.phase = Phase::Transition { tokens, then };
+                    return Ok(token);
+                }
                 match self.open(context, fields, &view) {
                     Ok((text, token)) => {
                         deliver.opened = Some(text);
@@ -269,18 +283,13 @@ impl Request {
         if fields.kind == Kind::RequestState {
             let bound = self.bound.as_ref().ok_or(OUT_OF_ORDER)?;
             let opened = view.request_state(bound).open(token)?;
-            let ledger = context.ledger().map(|(ledger, _)| &ledger.settings);
-            let check = match ledger {
-                Some(settings) if settings.reusable_request_state => Check::Live,
-                _ => Check::Once,
-            };
-            return read(Item::RequestState, opened, Some(check));
+            return read(Item::RequestState, opened, Some(once(context)));
         }
         let method = &*self.method;
         match view.cursor(method).open(token) {
             // A cursor of a public page, which a cache may have handed to any user.
             Err(Error::PrincipalMismatch) => {
-                let public = &context.guard.settings().public;
+                let public = context.guard.public()?;
                 let opened = public.cursor(method).open(token)?;
                 let (text, mut token) = read(Item::Cursor, opened, None)?;
                 token.presented.public = true;
@@ -342,6 +351,14 @@ impl Request {
 const NO_SESSION: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
     "session: expected a request with a session, before its answer is sent",
 ));
+
+/// Returns what the ledger is asked about a `requestState`.
+fn once(context: &Context) -> Check {
+    match context.ledger() {
+        Some((ledger, _)) if ledger.settings.reusable_request_state => Check::Live,
+        _ => Check::Once,
+    }
+}
 
 fn read<K>(
     item: Item,

@@ -257,7 +257,14 @@ impl Request {
         payload: &str,
     ) -> Result<String, Error> {
         let settings = context.guard.settings();
-        let view = view.unwrap_or(&settings.public);
+        let public;
+        let view = match view {
+            Some(view) => view,
+            None => {
+                public = context.guard.public()?;
+                &public
+            }
+        };
         if fields.kind == Kind::Cursor {
             let token = view.cursor(&self.method).seal(payload.as_bytes())?;
             return Ok(token.into_string());

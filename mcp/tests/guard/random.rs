@@ -147,6 +147,7 @@ proptest! {
                     prop_assert!(case.has_ledger && identified && case.who.is_some());
                     Event::Ledger(played.ledger(command))
                 }
+                Step::Transition { .. } => unreachable!("nothing is from before the guard"),
                 Step::Update(_) => unreachable!("nobody else writes"),
                 Step::Begin => Event::Begun(Ok("1")),
                 Step::Deliver(deliver) => {

@@ -1,4 +1,4 @@
-import type { AskStep, Event, Presented, Step } from '../documents.js';
+import type { AskStep, Event, Presented, Step, TransitionStep } from '../documents.js';
 import { invalidArgument, SealwaxError } from '../error.js';
 import { json } from '../input.js';
 import { anonymous, type Parts, type Principal, partsOf } from '../principal.js';
@@ -10,6 +10,7 @@ import { after, attempt, within } from './later.js';
 import { answered } from './ledger/answered.js';
 import type { Known, Policy } from './policy.js';
 import type { RequestContext } from './request-context.js';
+import { type Transition, transitioned } from './transition.js';
 
 /** The event that answers a step, or the caller. */
 export type Outcome = (
@@ -115,6 +116,8 @@ export class Caller {
         return this.#ask(step);
       case 'ledger':
         return answered(this.policy, step);
+      case 'transition':
+        return this.#transition(step);
       case 'update':
         return this.#again?.(step.value);
       case 'begin':
@@ -147,6 +150,13 @@ export class Caller {
     }
     this.#principal = principal;
     return { caller: this.#parts };
+  }
+
+  #transition(step: TransitionStep): Outcome | Promise<Outcome> {
+    const { id, method, params } = this.#message;
+    const mcpReq = { id, method: String(method) };
+    const context = { ...this.#context, mcpReq, params: Object(params) };
+    return transitioned(this.policy.transition as Transition, step, context);
   }
 
   #begin(): Outcome | Promise<Outcome> {

@@ -18,12 +18,13 @@ import {
 import { ReferenceHandles } from './handler/reference-handles.js';
 import { type AnyServer, callOf, type HandlerContext, hook } from './handler/sdk.js';
 import { SelfContainedHandles } from './handler/self-contained-handles.js';
-import type { Hooks } from './hooks.js';
+import { type Hooks, reportError } from './hooks.js';
 import type { Ledger, LedgerOptions } from './ledger/ledger.js';
 import { type Logger, standard, write } from './log.js';
 import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Policy, PrincipalOf } from './policy.js';
 import type { RequestContext } from './request-context.js';
+import { type Transition, untilOf } from './transition.js';
 import {
   type FetchHandler,
   type HttpSessionsOptions,
@@ -60,6 +61,11 @@ export interface GuardOptions {
    * succeeds and the other is told so.
    */
   readonly ledger?: Ledger | undefined;
+  /**
+   * Accepts the `requestState` tokens of another codec until a date, for clients in the middle of something when the
+   * guard takes its place; {@link openerOf} opens those of the SDK's. What is sealed is never of that format.
+   */
+  readonly transition?: Transition | undefined;
   /** Settings of the ledger. */
   readonly ledgerOptions?: LedgerOptions | undefined;
   /** The lifetime of a `requestState`, in seconds: 600 by default. */
@@ -144,6 +150,7 @@ export class Guard {
       ...rest
     } = checked(given, OPTIONS);
     const { onRefused, onEvent, accept, ledger, ledgerOptions, requestStateTtl, only } = rest;
+    const { transition } = rest;
     if (ledger === undefined && ledgerOptions !== undefined) {
       throw invalidArgument('ledgerOptions: expected a ledger too, found none');
     }
@@ -154,10 +161,12 @@ export class Guard {
       timeLimitMs: Math.ceil(1000 * timeLimit),
     };
     this.#codec = codec;
-    this.#settings = { ...common, requestStateTtl, only };
+    const transitionUntil = transition && untilOf('transition.until', transition.until);
+    this.#settings = { ...common, requestStateTtl, only, transitionUntil };
     const warn = (line: string) => write(logger, `sealwax: ${line}`);
     this.#policy = {
-      ...{ principalOf: principal, accept, ledger, onRefused, onEvent, logger, initial: undefined },
+      ...{ principalOf: principal, accept, ledger, transition, onRefused, onEvent, logger },
+      initial: undefined,
       ...{ known: new WeakMap(), knownById: new Map() },
       engine: new Engine(codec, this.#settings),
       transportOf: (transport) => new Engine(codec, { ...common, transport }),
@@ -170,7 +179,8 @@ export class Guard {
 
   /**
    * Protects a server and returns it. Call it before the server connects; a factory that creates a server for
-   * each request protects each of them.
+   * each request protects each of them. What it throws is logged too, because `createMcpHandler` answers 500 to what
+   * its factory throws, and says nothing.
    *
    * @throws {@link SealwaxError} `invalid_argument` for a server with a `requestState.verify` of its own,
    * one that is connected, or one of an unsupported SDK
@@ -178,7 +188,12 @@ export class Guard {
   protect<S extends AnyServer>(server: S): S {
     if (!this.#servers.has(server)) {
       const methods = this.#settings.sessions ? [SESSIONS_CREATE, SESSIONS_DELETE] : [];
-      hook(server, this.#policy, methods);
+      try {
+        hook(server, this.#policy, methods);
+      } catch (error) {
+        reportError(this.#policy, `protect: ${(error as Error).message}`, error);
+        throw error;
+      }
       this.#servers.add(server);
       this.#isProtecting = true;
     }
@@ -308,6 +323,7 @@ const OPTIONS = {
   accept: having<Accept>('accept', 'ended'),
   timeLimit: seconds,
   ledger: having<Ledger>('run'),
+  transition: having<Transition>('open'),
   ledgerOptions: (_: string, given: unknown) =>
     checked(given, {
       ...{

@@ -34,5 +34,6 @@ export type { Logger } from './log.js';
 export type { Beginning, PrincipalOf } from './policy.js';
 export { principalFromAuthInfo } from './principal.js';
 export type { RequestContext } from './request-context.js';
+export { openerOf, type Transition, type TransitionContext } from './transition.js';
 export type { FetchHandler, HttpSessionsOptions } from './transport/http-sessions.js';
 export type { Negotiated } from './transport/negotiated.js';

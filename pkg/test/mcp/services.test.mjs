@@ -1,7 +1,6 @@
 // A ledger in a Cluster, at Upstash, and at a service that forbids commands.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
 import { test } from 'node:test';
 
 import { Redis as Upstash } from '@upstash/redis';
@@ -10,6 +9,7 @@ import { createCluster } from 'redis';
 import { anonymous } from 'sealwax';
 import { RedisLedger } from 'sealwax/mcp';
 import { clients } from './ledgers.mjs';
+import { rest } from './rest.mjs';
 import { closing, fails, revoked, SECRET, served, started } from './stores.mjs';
 
 /** A Cluster of two masters. */
@@ -61,35 +61,16 @@ test('a Cluster, by either client', async () => {
   );
 });
 
-/** Upstash's REST protocol in front of a Valkey. */
-async function rest(store, forbidden = []) {
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const [name, ...args] = JSON.parse(body);
-    const told = async () => {
-      if (forbidden.includes(name)) return { error: `ERR unknown command '${name}'` };
-      const result = await store.admin.call(name, ...args);
-      return { result };
-    };
-    const answer = await told().catch(({ message }) => ({ error: message }));
-    response.statusCode = answer.error ? 400 : 200;
-    const encoded = (value) => {
-      if (Array.isArray(value)) return value.map(encoded);
-      return typeof value === 'string' && value !== 'OK'
-        ? Buffer.from(value).toString('base64')
-        : value;
-    };
-    response.end(JSON.stringify(answer.error ? answer : { result: encoded(answer.result) }));
-  });
-  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
-  closing.push(() => server.closeAllConnections() ?? server.close());
-  return `http://127.0.0.1:${server.address().port}`;
+/** The address of Upstash's protocol, until the test ends. */
+async function restOf(store, forbidden) {
+  const { url, close } = await rest(store, forbidden);
+  closing.push(close);
+  return url;
 }
 
 test('Upstash: by REST, where texts stay texts', async () => {
   const store = await started();
-  const url = await rest(store);
+  const url = await restOf(store);
   const ledger = new RedisLedger(clients.upstash(url));
   const server = served(ledger, { ledgerOptions: { acceptIssuedSince: 1 } });
   const handle = (await server.call('mint')).result.content[0].text;
@@ -103,7 +84,7 @@ test('Upstash: by REST, where texts stay texts', async () => {
   const parsing = new Upstash({ url, token: SECRET, retry: false });
   await fails(new RedisLedger(parsing), /set automaticDeserialization: false/);
   const unasked = new Upstash({
-    ...{ url: await rest(store, ['INFO']), token: SECRET, retry: false },
+    ...{ url: await restOf(store, ['INFO']), token: SECRET, retry: false },
     automaticDeserialization: false,
   });
   await fails(new RedisLedger(unasked), /ledger: expected an answer, found/);

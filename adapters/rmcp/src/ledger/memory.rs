@@ -21,26 +21,40 @@ use super::{Command, Ledger, Reply};
 /// let ledger = Memory::default(); // 64 MiB: about 250,000 used tokens
 /// let small = Memory::new(1 << 20);
 /// ```
-pub struct Memory(Mutex<ledger::Memory>);
+pub struct Memory {
+    memory: Mutex<ledger::Memory>,
+    /// Returns the Unix time in seconds.
+    now: Box<dyn Fn() -> u64 + Send + Sync>,
+}
 
 impl Memory {
+    pub(crate) const CAPACITY: usize = ledger::Memory::CAPACITY;
+
     /// Makes a ledger of about so many bytes.
     #[must_use]
     pub fn new(room: usize) -> Self {
-        Self(Mutex::new(ledger::Memory::new(room, now())))
+        Self::on(room, now)
+    }
+
+    /// As [`new`](Self::new), on another clock than the system's.
+    pub(crate) fn on(room: usize, now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self {
+            memory: Mutex::new(ledger::Memory::new(room, now())),
+            now: Box::new(now),
+        }
     }
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Self::new(ledger::Memory::CAPACITY)
+        Self::new(Self::CAPACITY)
     }
 }
 
 impl Ledger for Memory {
     fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply> {
-        let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        ready(Ok(memory.run(command, now()))).boxed()
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        ready(Ok(memory.run(command, (self.now)()))).boxed()
     }
 
     fn is_local(&self) -> bool {
@@ -48,7 +62,7 @@ impl Ledger for Memory {
     }
 }
 
-/// Returns the Unix time in seconds.
+/// Returns the system's Unix time in seconds.
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
@@ -57,7 +71,7 @@ fn now() -> u64 {
 /// Logs get the size, and no content.
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         memory.fmt(f)
     }
 }

@@ -25,3 +25,5 @@ mod session_server;
 mod streams;
 mod streams_sep_1359;
 mod support_case;
+#[cfg(feature = "testing")]
+mod testing;

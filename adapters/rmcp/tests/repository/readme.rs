@@ -1,4 +1,4 @@
-//! The server of README.md, in a process on stdio, and that of docs/start/rust.md, on HTTP.
+//! The server of README.md, in a process on stdio, and that of docs/start/rust.md, on HTTP; the test of docs/testing.md.
 
 use rmcp::ClientServiceExt as _;
 use rmcp::model::{CallToolRequestParams, ClientConfig};
@@ -46,4 +46,13 @@ async fn the_server_of_the_first_steps_takes_tokens_for_itself_only() {
     assert_ne!(status(json!("https://notes.example.com")).await, 401);
     assert_eq!(status(json!("https://other.example.com")).await, 401);
     assert_eq!(status(Value::Null).await, 401);
+}
+
+#[test]
+fn the_test_of_the_documentation_is_a_test() {
+    let tests = include_str!("../official/testing.rs");
+    let begins = tests.find("#[tokio::test]").unwrap();
+    let ends = begins + tests[begins..].find("\n}\n").unwrap() + 3;
+    let shown = format!("```rust,ignore\n{}```\n", &tests[begins..ends]);
+    assert!(include_str!("../../../../docs/testing.md").contains(&shown));
 }

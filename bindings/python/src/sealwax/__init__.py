@@ -1,4 +1,4 @@
-"""Sealed, signed session tokens for MCP (Model Context Protocol) servers.
+"""Seals the state that an MCP (Model Context Protocol) server hands to its clients.
 
 A :class:`Codec` holds the keys and the name of a service. Its :meth:`Codec.view` is for one
 authenticated principal, and gives a :class:`Sealer` for each kind of token, :class:`Sessions`, and

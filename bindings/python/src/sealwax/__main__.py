@@ -1,152 +1,127 @@
-"""Makes keys, and says what a text is, in the words of the crate's command ``sealwax``."""
+"""The command ``sealwax``, as every package has it."""
 
 from __future__ import annotations
 
-import argparse
 import io
+import json
 import os
 import signal
 import sys
 import time
+from base64 import b64decode, b64encode
 from contextlib import redirect_stdout, suppress
-from typing import TYPE_CHECKING
+from typing import Any
 
 import sealwax
 
-from ._native import NULL, call_for_text, lib, pair, untrusted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from ._command.arguments import PROGRAM, Usage, parsed
+from ._command.files import read, replace
+from ._native import call, ffi, lib, pair
 
 # Longer input is cut here, and refused for its length by what reads it.
 _MAX_INPUT = 4 << 20
-_ABOUT = "Makes keys, and identifies a text. The crate's command `sealwax` does more."
-_STATUS = """\
-Exit status: 0 for success; 1 when the text is none of ours; 2 for any other failure: wrong usage,
-keys or arguments, a file that cannot be read."""
+_VARIABLES = ("SEALWAX_KEYS", "SEALWAX_KEYS_FILE", "SEALWAX_LEDGER")
+
+
+class _Failed(Exception):
+    """The command failed; the arguments are what is said, and the exit status."""
 
 
 def main() -> int:
     """Run the command of the arguments; return the exit status."""
-    status, printed = 0, io.StringIO()
     try:
-        try:
-            with redirect_stdout(printed):
-                asked = _parse()
-                print(_keygen(asked.count) if asked.command == "keygen" else _inspect(asked))
-        except SystemExit as ended:
-            # Help, the version, or wrong usage.
-            status = int(ended.code or 0)
+        output, status = _asked()
         # A reader that has seen enough, such as `head`, is no failure.
         with suppress(BrokenPipeError), open(1, "wb", closefd=False) as stdout:
-            stdout.write(printed.getvalue().encode())
-    except sealwax.SealwaxError as error:
-        _complain(f"{error.code}: {error}")
-        return 1 if isinstance(error, sealwax.Refused) else 2
+            stdout.write(output)
+    except _Failed as failed:
+        said, status = failed.args
+        _complain(said)
+    except Usage as usage:
+        status = 2
+        _complain(f"sealwax: {usage}")
     except OSError as error:
+        status = 2
         named = "" if error.filename is None else f"{error.filename}: "
-        _complain(f"{named}{error.strerror}")
-        return 2
-    return status
+        _complain(f"sealwax: {named}{error.strerror}")
+    return int(status)
+
+
+def _asked() -> tuple[bytes, int]:
+    """Return the output, so that nothing is printed unless everything succeeded."""
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed):
+            command, options = parsed(sealwax.__version__)
+    except SystemExit as ended:
+        # Help, or the version.
+        return printed.getvalue().encode(), int(ended.code or 0)
+    return _run(command, options), 0
+
+
+def _run(command: str, options: dict[str, str]) -> bytes:
+    environment = {
+        name: os.environb[name.encode()].decode(errors="replace")
+        for name in _VARIABLES
+        if name in os.environ
+    }
+    request = {
+        "program": PROGRAM,
+        "command": command,
+        "options": options,
+        "environment": environment,
+        "now": int(time.time() * 1000),
+    }
+    place, stores = ffi.new("sealwax_command **"), None
+    step = _next(lib.sealwax_command_begin, request, place)
+    running = ffi.gc(place[0], lib.sealwax_command_free)
+    while "stdout" not in step:
+        if "stderr" in step:
+            raise _Failed(step["stderr"], step["status"])
+        if "stdin" in step:
+            answer = _stdin(step["stdin"])
+        elif "file" in step:
+            answer = read(step["file"], replaced=step["replaced"])
+        else:
+            # Most commands need no store.
+            from ._command.stores import Stores
+
+            stores = stores or Stores()
+            if "redis" in step:
+                answer = stores.redis(step["redis"], step["send"])
+            elif "query" in step:
+                answer = stores.query(step["sqlite"], step["query"], step["parameters"])
+            else:
+                answer = stores.run(step["sqlite"], step["run"])
+        step = _next(lib.sealwax_command_on, answer, of=running)
+    if "write" in step:
+        replace(step["write"]["path"], step["write"]["text"])
+    time.sleep(step["wait"])
+    return b64decode(step["stdout"])
+
+
+def _next(function: Any, document: Any, *more: Any, of: Any = None) -> Any:
+    text, length = ffi.new("const char **"), ffi.new("size_t *")
+    first = () if of is None else (of,)
+    call(function, *first, *pair(json.dumps(document).encode()), *more, text, length)
+    return json.loads(ffi.unpack(text[0], length[0]))
+
+
+def _stdin(what: str) -> dict[str, str]:
+    """Read stdin to the byte; on a terminal, say what to type."""
+    try:
+        with open(0, "rb", closefd=False) as stdin:
+            if stdin.isatty():
+                _complain(f"sealwax: type {what}, then Ctrl-D")
+            return {"bytes": b64encode(stdin.read(_MAX_INPUT)).decode()}
+    except OSError as error:
+        return {"failed": str(error.strerror)}
 
 
 def _complain(message: str) -> None:
     # Where nobody reads stderr, the status says it.
     with suppress(OSError):
-        print(f"sealwax: {message}", file=sys.stderr)
-
-
-def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        "python -m sealwax",
-        description=_ABOUT,
-        epilog=_STATUS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"sealwax {sealwax.__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
-    keygen = commands.add_parser("keygen", help="make keys, one a line: secrets for SEALWAX_KEYS")
-    keygen.add_argument(
-        "--count", type=_number(1, 65_535), default=1, help="the number of keys, 1 to 65535"
-    )
-    says = "identify a token, session id, handle or key text, without opening it"
-    inspect = commands.add_parser("inspect", help=says, description=says)
-    inspect.add_argument(
-        "text",
-        nargs="?",
-        help="the text, in place of stdin: every process of the machine can read it, so pass a "
-        "live token or a key on stdin",
-    )
-    inspect.add_argument(
-        "--json",
-        action="store_true",
-        help="print JSON: what (token, session-id, handle or key), length, and if there is exactly "
-        "one kind, key_id, token_id, handle_type, created_at_ms; in_ring is null without keys",
-    )
-    inspect.add_argument(
-        "--key-file", metavar="FILE", help="file of key texts, in place of SEALWAX_KEYS"
-    )
-    inspect.add_argument(
-        "--now",
-        metavar="UNIX",
-        type=_number(0, 2**53 - 1),
-        help="the time in Unix seconds, in place of the clock's",
-    )
-    return parser.parse_args()
-
-
-def _number(least: int, most: int) -> Callable[[str], int]:
-    def number(written: str) -> int:
-        expected = f"expected a number of {least} to {most}, found {written}"
-        try:
-            found = int(written)
-        except ValueError:
-            raise argparse.ArgumentTypeError(expected) from None
-        if not least <= found <= most:
-            raise argparse.ArgumentTypeError(expected)
-        return found
-
-    return number
-
-
-def _keygen(count: int) -> str:
-    return "\n".join(str(sealwax.Key.generate().to_text()) for _ in range(count))
-
-
-def _inspect(asked: argparse.Namespace) -> str:
-    ring = _ring(asked.key_file)
-    text = _stdin() if asked.text is None else asked.text
-    given = *pair(untrusted("text", text)), NULL if ring is None else ring._ring
-    capacity = lib.SEALWAX_REPORT_MAX
-    if asked.json:
-        return call_for_text(lib.sealwax_report_json, *given, capacity=capacity)
-    now = int(time.time()) if asked.now is None else asked.now
-    return call_for_text(lib.sealwax_report_words, *given, now, capacity=capacity)
-
-
-def _ring(key_file: str | None) -> sealwax.KeyRing | None:
-    if key_file is None:
-        place, text = "SEALWAX_KEYS", os.environ.get("SEALWAX_KEYS")
-    else:
-        with open(key_file, "rb") as file:
-            place, text = f"--key-file {key_file}", file.read().decode(errors="replace")
-    if text is None:
-        return None
-    try:
-        return sealwax.KeyRing.parse(text)
-    except sealwax.InvalidKey as error:
-        raise sealwax.InvalidKey(f"{place}: {error}") from None
-
-
-def _stdin() -> str:
-    """Return stdin without one line ending at its end, which is the shell's."""
-    with open(0, "rb", closefd=False) as stdin:
-        if stdin.isatty():
-            _complain("type the text to inspect, then Ctrl-D")
-        # None of ours has a character that is not ASCII: what is no UTF-8 may stay garbled.
-        text = stdin.read(_MAX_INPUT).decode(errors="replace")
-    return text[:-1].removesuffix("\r") if text.endswith("\n") else text
+        print(message, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Literal, overload
 
+from ._errors import InvalidArgument
 from ._keys import KeyRing
-from ._native import Opaque, Pool, ffi, lib, number, optional_text, own, pair, text
+from ._keys_file import Watch, taking_keys
+from ._native import Opaque, Pool, call, ffi, lib, number, optional_text, own, pair, text
 from ._view import View
 
 _KEPT = 64
@@ -14,10 +17,19 @@ _KEPT = 64
 class Codec(Opaque):
     """Seals and opens the tokens of one service: keys, an audience and limits.
 
-    It is immutable, and threads may share it. Every replica needs the same settings.
+    Threads may share it. Its keys may change (:meth:`set_keys`), and nothing else. Every replica
+    needs the same settings.
 
     `keys` is a :class:`KeyRing` or its text, as in ``os.environ.get("SEALWAX_KEYS")``; ``None``
-    raises :class:`InvalidKey`, which tells how to make a key. `audience` names the service,
+    raises :class:`InvalidKey`, which tells how to make a key. :meth:`from_env` takes them from the
+    environment by itself.
+
+    `keys_file`, in place of `keys`, is the path of a file with the text of a ring, such as a
+    mounted secret. A thread reads it again every `keys_interval` seconds, in forked processes
+    too, until the codec is collected. Replace the file in one step, as ``sealwax keys`` does. While
+    it is missing or bad, the codec keeps the keys that it has, and the logger ``sealwax`` says so.
+
+    `audience` names the service,
     best by its public address: tokens of one service never open at another, even under the same
     keys. `payload_limit` is in bytes, 4,096 by default, at most 1 MiB. `skew` is the number of
     seconds that another replica's clock may be ahead, 60 by default, at most 300.
@@ -37,18 +49,38 @@ class Codec(Opaque):
     principal_mismatch
     """
 
-    __slots__ = ("_codec", "_description", "_metadata_capacity", "_out_params", "_views")
+    __slots__ = (
+        "__weakref__",
+        "_audience",
+        "_codec",
+        "_description",
+        "_metadata_capacity",
+        "_out_params",
+        "_views",
+        "_watch",
+    )
 
     def __init__(
         self,
         *,
-        keys: KeyRing | str | None,
+        keys: KeyRing | str | None = None,
+        keys_file: str | os.PathLike[str] | None = None,
+        keys_interval: float = 5,
         audience: str,
         payload_limit: int | None = None,
         skew: int | None = None,
         session_max_age: int | None = None,
     ) -> None:
-        ring = keys if isinstance(keys, KeyRing) else KeyRing.parse(keys)
+        path = None if keys_file is None else os.fspath(keys_file)
+        if path is None:
+            ring = _ring(keys)
+        elif keys is None:
+            ring = KeyRing.read(path)
+        else:
+            raise InvalidArgument("keys: expected keys or keys_file, found both")
+        if not 0 < keys_interval <= 86_400:
+            expected = "over 0 and at most 86,400 seconds"
+            raise InvalidArgument(f"keys_interval: expected {expected}, found {keys_interval}")
         name = pair(text("audience", audience))
         numbers = {
             "payload": number("payload_limit", payload_limit),
@@ -56,12 +88,69 @@ class Codec(Opaque):
             "session_max_age": number("session_max_age", session_max_age),
         }
         limits = ffi.new("sealwax_limits *", numbers)
-        self._codec = own("sealwax_codec", lib.sealwax_codec_new, ring._ring, *name, limits)
+        self._codec = self._new(ring._ring, *name, limits)
         self._out_params = Pool(lib.sealwax_token_limit(self._codec))
         #: The views of the last callers: making one takes as long as 64 bytes to seal and open.
-        self._views: dict[tuple[str | None, ...], View] = {}
+        #: Another dictionary for other keys: a thread that makes a view keeps it where it looked.
+        self._views: dict[tuple[str | None, ...] | str, View] = {}
         self._metadata_capacity = lib.sealwax_metadata_limit(self._codec)
-        self._description = f"<Codec {audience!r}, keys {' '.join(ring.ids)}>"
+        self._audience = audience
+        self._describe(ring)
+        self._watch = None if path is None else Watch(self, path, keys_interval)
+
+    @classmethod
+    def from_env(
+        cls,
+        *,
+        audience: str,
+        keys_interval: float = 5,
+        payload_limit: int | None = None,
+        skew: int | None = None,
+        session_max_age: int | None = None,
+    ) -> Codec:
+        """Return a codec with the keys of the environment.
+
+        They are those of the file that ``SEALWAX_KEYS_FILE`` names, which the codec follows, or
+        else of ``SEALWAX_KEYS``. It raises :class:`InvalidKey` if neither is set, or both.
+        """
+        # Raises for what the environment lacks, in the core's words.
+        ring = KeyRing.from_env()
+        path = os.environ.get("SEALWAX_KEYS_FILE")
+        return cls(
+            keys=None if path else ring,
+            keys_file=path or None,
+            keys_interval=keys_interval,
+            audience=audience,
+            payload_limit=payload_limit,
+            skew=skew,
+            session_max_age=session_max_age,
+        )
+
+    def set_keys(self, keys: KeyRing | str) -> bool:
+        """Replace the keys, also of guards with this codec; return whether they are others.
+
+        Views, and requests in progress, keep the keys that they began with: make new views. The
+        old keys are wiped from memory when their last view is collected.
+
+        >>> import sealwax
+        >>> old, new = (sealwax.Key.generate().to_text() for _ in range(2))
+        >>> codec = sealwax.Codec(keys=old, audience="https://mcp.example.com")
+        >>> token = codec.view(subject="alice").session().seal(b"kept")
+        >>> codec.set_keys(f"{new} {old}")
+        True
+        >>> codec.view(subject="alice").session().open(token).needs_reseal
+        True
+        """
+        ring, changed = _ring(keys), ffi.new("bool *")
+        with taking_keys:
+            call(lib.sealwax_codec_set_keys, self._codec, ring._ring, changed)
+            if changed[0]:
+                self._views = {}
+                self._describe(ring)
+        return bool(changed[0])
+
+    def _describe(self, ring: KeyRing) -> None:
+        self._description = f"<Codec {self._audience!r}, keys {' '.join(ring.ids)}>"
 
     @overload
     def view(
@@ -83,13 +172,16 @@ class Codec(Opaque):
         ``iss``, ``client_id`` or ``azp``, and ``sub``. There is no default: a server without
         authentication passes ``anonymous=True``, and then anyone who holds a token can use it.
         """
+        views = self._views
         if anonymous:
             if (subject, client, issuer) != (None, None, None):
                 raise TypeError("expected a principal or anonymous, found both")
-            return self._view(lib.sealwax_view_new_anonymous)
+            return views.get("anonymous") or self._keep(
+                views, "anonymous", lib.sealwax_view_new_anonymous
+            )
         name = (issuer, client, subject)
         try:
-            return self._views[name]
+            return views[name]
         except (KeyError, TypeError):
             # Not known yet, or not texts.
             parts = (
@@ -97,16 +189,24 @@ class Codec(Opaque):
                 *pair(optional_text("client", client)),
                 *pair(optional_text("subject", subject)),
             )
-        view = self._view(lib.sealwax_view_new, *parts)
-        if len(self._views) >= _KEPT:
-            self._views.clear()
-        self._views[name] = view
-        return view
+        return self._keep(views, name, lib.sealwax_view_new, *parts)
 
-    def _view(self, function: Any, *parts: Any) -> View:
+    def _new(self, *arguments: Any) -> Any:
+        """Make the object of the library: on another clock in :mod:`sealwax.testing`."""
+        return own("sealwax_codec", lib.sealwax_codec_new, *arguments)
+
+    def _keep(self, views: dict[Any, View], name: Any, function: Any, *parts: Any) -> View:
         view = own("sealwax_view", function, self._codec, *parts)
         # It does not hold the codec: no cycle.
-        return View(view, self._out_params, self._metadata_capacity, self._description)
+        made = View(view, self._out_params, self._metadata_capacity, self._description)
+        if len(views) >= _KEPT:
+            views.clear()
+        views[name] = made
+        return made
 
     def __repr__(self) -> str:
         return self._description
+
+
+def _ring(keys: KeyRing | str | None) -> KeyRing:
+    return keys if isinstance(keys, KeyRing) else KeyRing.parse(keys)

@@ -55,6 +55,9 @@ class AnswerEvent(TypedDict):
 class LedgerEvent(TypedDict):
     ledger: Sequence[str] | Failure
 
+class TransitionEvent(TypedDict):
+    transition: Transition | Failure
+
 class UpdatedEvent(TypedDict):
     updated: Again | Failure
 
@@ -67,7 +70,7 @@ class NotResumedEvent(TypedDict):
 class ResultEvent(TypedDict):
     result: ResultFacts
 
-Event: TypeAlias = "PrincipalEvent | AnswerEvent | LedgerEvent | UpdatedEvent | BegunEvent | NotResumedEvent | ResultEvent"
+Event: TypeAlias = "PrincipalEvent | AnswerEvent | LedgerEvent | TransitionEvent | UpdatedEvent | BegunEvent | NotResumedEvent | ResultEvent"
 
 class Failure(TypedDict):
     failed: str
@@ -237,6 +240,7 @@ class Settings(TypedDict):
     requestStateTtl: NotRequired[int | None]
     sessions: NotRequired[SessionSettings | None]
     timeLimitMs: NotRequired[int | None]
+    transitionUntil: NotRequired[int | None]
     transport: NotRequired[TransportSettings | None]
 
 class IdentifyStep(TypedDict):
@@ -259,6 +263,14 @@ class AskStep(TypedDict):
 class LedgerStep(Command):
     step: Literal["ledger"]
     events: NotRequired[Sequence[TokenEvent] | None]
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+
+class TransitionStep(TypedDict):
+    step: Literal["transition"]
+    token: str
+    withinMs: int
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
@@ -315,7 +327,7 @@ class DropStep(TypedDict):
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
 
-Step: TypeAlias = "IdentifyStep | AskStep | LedgerStep | UpdateStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep"
+Step: TypeAlias = "IdentifyStep | AskStep | LedgerStep | TransitionStep | UpdateStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep"
 
 class TextContent(TypedDict):
     text: str
@@ -339,6 +351,11 @@ class ToolResult(TypedDict):
     content: Sequence[TextContent]
     isError: bool
     resultType: NotRequired[str | None]
+
+class Transition(TypedDict):
+    issuedAt: NotRequired[int | None]
+    opened: NotRequired[str | None]
+    refused: NotRequired[bool | None]
 
 class TransportMessage(TypedDict):
     header: NotRequired[ClientValue | None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from ._errors import InvalidKey
@@ -93,7 +94,10 @@ class KeyRing(Opaque):
 
     @classmethod
     def parse(cls, ring_text: str | None) -> KeyRing:
-        """Read key texts separated by commas or white space."""
+        """Read key texts separated by commas or white space.
+
+        ``#`` and what follows in its line is a comment.
+        """
         if ring_text is None:
             raise InvalidKey(
                 "keys: expected key texts or a KeyRing, found None: is SEALWAX_KEYS set? "
@@ -103,8 +107,18 @@ class KeyRing(Opaque):
         return cls._of(own("sealwax_ring", lib.sealwax_ring_parse, *written))
 
     @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> KeyRing:
+        """Read the ring in a file."""
+        written = pair(text("path", os.fspath(path)))
+        return cls._of(own("sealwax_ring", lib.sealwax_ring_read, *written))
+
+    @classmethod
     def from_env(cls) -> KeyRing:
-        """Read the ring in the environment variable ``SEALWAX_KEYS``."""
+        """Read the ring in the environment.
+
+        It is in the file that ``SEALWAX_KEYS_FILE`` names, or else in ``SEALWAX_KEYS``.
+        :meth:`Codec.from_env` also follows the file.
+        """
         return cls._of(own("sealwax_ring", lib.sealwax_ring_from_env))
 
     @classmethod

@@ -73,7 +73,7 @@ class Memory(Opaque):
     local = True
 
     def __init__(self, *, capacity: int = 64 << 20) -> None:
-        self._memory = own("sealwax_memory", lib.sealwax_memory_new, capacity, _now())
+        self._memory = own("sealwax_memory", lib.sealwax_memory_new, capacity, self._now())
         # A reply is valid until the next call, and cffi releases the GIL.
         self._lock = threading.Lock()
         self._process = os.getpid()
@@ -82,8 +82,12 @@ class Memory(Opaque):
         """Run a command."""
         _expect_process(self._process)
         with self._lock:
-            reply: list[str] = _called(lib.sealwax_memory_run, self._memory, command, _now())
+            reply: list[str] = _called(lib.sealwax_memory_run, self._memory, command, self._now())
         return reply
+
+    def _now(self) -> int:
+        """Return the Unix time in seconds: of another clock in :mod:`sealwax.testing`."""
+        return int(time.time())
 
 
 class SQLite:
@@ -280,10 +284,6 @@ def _expect_process(made_in: int) -> None:
         raise LedgerUnfit(
             "expected the process that made the ledger, found a fork of it: make one in each"
         )
-
-
-def _now() -> int:
-    return int(time.time())
 
 
 def _called(function: Any, of: Any, document: Any, *more: Any) -> Any:

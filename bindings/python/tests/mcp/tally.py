@@ -33,7 +33,7 @@ ISSUER = "https://idp.example.com"
 TOOLS = ("agreed", "count", "peek", "spoil", "sulk", "fill", "fork")
 
 
-def codec(keys: str, **limits: int) -> sealwax.Codec:
+def codec(keys: str, **limits: Any) -> sealwax.Codec:
     return sealwax.Codec(keys=keys, audience=AUDIENCE, **limits)
 
 

@@ -37,6 +37,17 @@ def test_the_sdks_boundary_is_told_why() -> None:
             envelope.unseal(token)
 
 
+def test_it_follows_the_keys_of_its_codec() -> None:
+    codec, other = shop.codec(KEYS), sealwax.Key.generate()
+    for principal in (wire.principal("alice"), "anonymous"):
+        codec.set_keys(KEYS)
+        envelope = EnvelopeCodec(codec=codec, principal=principal)
+        token = envelope.seal(b"{}")
+        codec.set_keys(sealwax.KeyRing([other]))
+        with pytest.raises(InvalidRequestState, match="unknown_key"):
+            envelope.unseal(token)
+
+
 @pytest.mark.parametrize("principal", ["alice", None, {"subject": "alice"}])
 def test_an_envelope_is_nobodys_by_name_only(principal: Any) -> None:
     with pytest.raises(sealwax.InvalidArgument, match="expected a Principal"):

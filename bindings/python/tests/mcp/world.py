@@ -22,7 +22,7 @@ FILE: dict[str, Any] = json.loads(
 NOW = 1_800_000_000
 
 
-def codec(made: dict[str, Any], **limits: int) -> sealwax.Codec:
+def codec(made: dict[str, Any], **limits: Any) -> sealwax.Codec:
     """`key` is ``new`` unless it says ``old`` or ``unknown``; ``both`` is the guard's own ring."""
     keys, name = FILE["keys"], made.get("key", "new")
     ring = f"{keys['new']} {keys['old']}" if name == "both" else keys[name]

@@ -1,8 +1,10 @@
 //! Details of an exchange that the transcripts cannot compare: exact times, and members that not every SDK has.
 
+mod keys;
 mod lifetimes;
 mod requests;
 mod time_limit;
+mod transition;
 
 use std::time::Duration;
 

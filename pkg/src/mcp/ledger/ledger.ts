@@ -22,7 +22,8 @@ export interface LedgerOptions {
   readonly clockTolerance?: number | undefined;
   /**
    * Accepts tokens that are older than the ledger if they were made at this time or later, in Unix seconds:
-   * for the introduction of a ledger. This includes tokens that were used or ended before it.
+   * for the introduction of a ledger. This includes what ended before it, but no `requestState`, which could
+   * have been used.
    */
   readonly acceptIssuedSince?: number | undefined;
   /** Whether a `requestState` may be used more than once. */
@@ -70,32 +71,37 @@ export class LedgerUnfit extends LedgerFailure {
 export class MemoryLedger implements Ledger {
   readonly local = true;
   readonly #capacity: number;
+  readonly #clock: () => number;
   #memory: raw.Memory | undefined;
 
   /** @param given `capacity`: its approximate size in bytes, 64 MiB by default */
-  constructor(given: { readonly capacity?: number | undefined } = {}) {
+  constructor(given?: { readonly capacity?: number | undefined });
+  /** @internal */
+  constructor(given?: { readonly capacity?: number | undefined }, clock?: () => number);
+  constructor(given: { readonly capacity?: number | undefined } = {}, clock = () => Date.now()) {
     const { capacity = 64 << 20 } = checked(given, { capacity: count });
     this.#capacity = capacity;
+    this.#clock = clock;
     // Workers have no clock in their global scope: it would record since 1970.
-    if (now() > 0) this.#memory = this.#made();
+    if (this.#now() > 0) this.#memory = this.#made();
   }
 
   run(command: Command): readonly string[] {
     this.#memory ??= this.#made();
-    return JSON.parse(entered(this.#memory, WIDE).run(JSON.stringify(command), now()));
+    return JSON.parse(entered(this.#memory, WIDE).run(JSON.stringify(command), this.#now()));
   }
 
   #made(): raw.Memory {
     const { Memory } = core();
-    return new Memory(this.#capacity, now());
+    return new Memory(this.#capacity, this.#now());
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock() / 1000);
   }
 }
 
 /** Returns a text for stores by name: a script, or a statement of SQLite. */
 export function storeText(name: string): string {
   return core().ledgerText(name);
-}
-
-function now(): number {
-  return Math.floor(Date.now() / 1000);
 }

@@ -29,6 +29,7 @@ from ._handler.sessions import Initial, Required, Sessions
 from ._hooks import GuardEvent, Kind, OnEvent, OnRefused, Refusal
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._refusal import AcceptUnavailable, HandleRefused, NotAccepted
+from ._transition import Transition, opener_of
 from ._transport.negotiated import Negotiated
 
 __all__ = [
@@ -59,6 +60,8 @@ __all__ = [
     "SelfContainedHandles",
     "Session",
     "Sessions",
+    "Transition",
+    "opener_of",
     "principal_from_access_token",
     "principal_from_claims",
 ]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..ledger import Ledger
     from ._accept import Accept
     from ._principal import Anonymous, PrincipalOf
+    from ._transition import Transition
 
 
 class GuardConfig(Listener, Protocol):
@@ -39,6 +40,7 @@ class GuardConfig(Listener, Protocol):
     accept: Accept | None
     time_limit: float
     ledger: Ledger | None
+    transition: Transition | None
     #: Whether it was said that an anonymous principal ignores who is signed in.
     has_warned: bool
 
@@ -98,6 +100,8 @@ class Caller:
                 event = {"answer": await self._answer(step)}
             elif step["step"] == "ledger":
                 event = {"ledger": await self._record(step)}
+            elif step["step"] == "transition":
+                event = {"transition": await self._opened_elsewhere(step)}
             elif step["step"] == "update" and update is not None:
                 event, value = update(step["value"])
             elif step["step"] == "begin" and begin is not None:
@@ -171,6 +175,24 @@ class Caller:
             why = f"{expected}, found {named(error)}"
         return {"failed": f"ledger: {why}"}
 
+    async def _opened_elsewhere(
+        self, step: documents.TransitionStep
+    ) -> documents.Transition | documents.Failure:
+        assert self._config.transition is not None
+        opener = self._config.transition.open
+        try:
+            with _within(step):
+                opened: object = await awaited(opener(step["token"], self._ctx))
+        except Exception as error:
+            expected = f"expected transition to answer in {self._config.time_limit} s"
+            return {"failed": f"{expected}, found {named(error)}"}
+        if opened is None:
+            return {"refused": True}
+        if not isinstance(opened, str):
+            expected = "expected transition to give str or None"
+            return {"failed": f"{expected}, found {type(opened).__name__}"}
+        return {"opened": opened}
+
     def _presented(self, one: documents.Presented) -> Presented:
         whose = None if one.get("public") else self.principal
         return Presented(one["kind"], one["id"], whose, one["until"])
@@ -183,7 +205,9 @@ class Caller:
 
 
 @contextmanager
-def _within(step: documents.AskStep | documents.LedgerStep) -> Iterator[None]:
+def _within(
+    step: documents.AskStep | documents.LedgerStep | documents.TransitionStep,
+) -> Iterator[None]:
     """Raise unless the time of a step suffices, also for what cannot be interrupted."""
     seconds = step["withinMs"] / 1000
     until = time.monotonic() + seconds

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcp.server.request_state import InvalidRequestState
 
 from .. import InvalidArgument, Principal, SealwaxError
 
 if TYPE_CHECKING:
-    from .. import Codec
+    from .. import Codec, Sealer
     from ._principal import Anonymous
 
 _LABEL = "mcp-request-state-envelope"
@@ -41,19 +41,21 @@ class EnvelopeCodec:
     def __init__(self, *, codec: Codec, principal: Principal | Anonymous) -> None:
         if principal != "anonymous" and not isinstance(principal, Principal):
             raise InvalidArgument('principal: expected a Principal, or "anonymous" by that name')
-        if principal == "anonymous":
-            view = codec.view(anonymous=True)
-        else:
-            view = codec.view(**principal._asdict())
-        self._sealer = view.custom(_LABEL)
+        self._codec = codec
+        self._parts: Any = {"anonymous": True} if principal == "anonymous" else principal._asdict()
+        self._sealer()
+
+    def _sealer(self) -> Sealer:
+        # Each time: the codec's keys may change.
+        return self._codec.view(**self._parts).custom(_LABEL)
 
     def seal(self, payload: bytes) -> str:
         """Seal an envelope, which has its own time to live."""
-        return self._sealer.seal(payload, no_expiry=True)
+        return self._sealer().seal(payload, no_expiry=True)
 
     def unseal(self, token: str) -> bytes:
         """Open an envelope, or raise the SDK's ``InvalidRequestState`` with our code."""
         try:
-            return self._sealer.open(token).payload
+            return self._sealer().open(token).payload
         except SealwaxError as error:
             raise InvalidRequestState(error.code) from error

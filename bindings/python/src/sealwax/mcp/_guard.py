@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ._handler.sessions import Initial, Required
     from ._hooks import OnEvent, OnRefused
     from ._principal import Anonymous, PrincipalOf
+    from ._transition import Transition
     from ._transport.negotiated import Negotiated
 
 
@@ -40,7 +41,8 @@ class LedgerOptions(TypedDict, total=False):
     #: The largest difference between clocks, in seconds: 5 by default, 0 for a local ledger.
     clock_tolerance: int
     #: Accepts tokens older than the ledger if they were made after this time, in Unix seconds: for
-    #: the day when the ledger is introduced. Those used or ended in between are accepted too.
+    #: the day when the ledger is introduced. This includes what ended before it, but no
+    #: ``requestState``, which could have been used.
     accept_issued_since: int
     #: Accepts a ``requestState`` any number of times.
     reusable_request_state: bool
@@ -63,7 +65,8 @@ class Guard:
     one command of the ledger has three tenths of it.
     `request_state_ttl` is the lifetime of a ``requestState`` in seconds, 600 by default. `only`
     maps a tool or a prompt to the arguments that its ``requestState`` is bound to; the others may
-    differ when the client comes back.
+    differ when the client comes back. `transition` accepts the tokens of another codec until a
+    date, for clients that are in the middle of something when the guard takes its place.
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -87,6 +90,7 @@ class Guard:
         ledger_options: LedgerOptions | None = None,
         request_state_ttl: int | None = None,
         only: Mapping[str, Sequence[str]] | None = None,
+        transition: Transition | None = None,
     ) -> None:
         if not isinstance(codec, Codec):
             raise TypeError(f"codec: expected a sealwax.Codec, found {type(codec).__name__}")
@@ -101,6 +105,7 @@ class Guard:
         self.codec, self.principal = codec, principal
         self.on_refused, self.on_event = on_refused, on_event
         self.accept, self.ledger, self.time_limit = accept, ledger, time_limit
+        self.transition = transition
         self._engines = EngineFactory(
             codec,
             document(
@@ -109,6 +114,7 @@ class Guard:
                 # The engine refuses what is out of bounds.
                 time_limit_ms=int(1000 * min(max(time_limit, 0), 100)),
                 request_state_ttl=request_state_ttl,
+                transition_until=transition and transition.seconds(),
                 only={target: names(f"only.{target}", one) for target, one in (only or {}).items()},
                 ledger=None if ledger is None else document(**options),
             ),

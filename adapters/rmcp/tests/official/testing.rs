@@ -1,0 +1,93 @@
+//! An application's own test, as docs/testing.md shows it.
+
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientConfig, ContentBlock,
+    InputRequiredResult,
+};
+use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
+use sealwax::Principal;
+use sealwax_rmcp::testing::{TestClock, TestPrincipal, codec, connect, ledger};
+use sealwax_rmcp::{Guard, State};
+
+use crate::clients::state;
+use crate::serving::Refusals;
+
+/// The server under test: what `main` serves.
+struct Rounds;
+
+#[tool_router]
+impl Rounds {
+    #[tool(description = "Takes two rounds")]
+    async fn count(&self, state: State<u32>) -> Result<CallToolResponse, ErrorData> {
+        match state.get() {
+            None => Ok(InputRequiredResult::from_request_state(state.write(&1)?).into()),
+            Some(_) => Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into()),
+        }
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Rounds {}
+
+#[tokio::test]
+async fn an_answer_is_for_its_user_for_ten_minutes_and_once()
+-> Result<(), Box<dyn std::error::Error>> {
+    let clock = TestClock::new();
+    let user = TestPrincipal::new(Principal::subject("alice"));
+    let guard = Guard::builder(codec(&clock)?, user.resolver());
+    let guard = guard.ledger(ledger(&clock)).build()?;
+    let client = connect(guard.protect(Rounds), ClientConfig::default()).await?;
+
+    let count = || CallToolRequestParams::new("count");
+    let asked = client.call_tool_once(count()).await?;
+    let CallToolResponse::InputRequired(InputRequiredResult {
+        request_state: Some(state),
+        ..
+    }) = asked
+    else {
+        panic!("expected a requestState, found {asked:?}");
+    };
+    let answer = || client.call_tool_once(count().with_request_state(state.clone()));
+
+    user.set(Principal::subject("mallory"));
+    assert!(answer().await.is_err());
+    user.set(Principal::subject("alice"));
+    clock.advance(Duration::from_secs(599));
+    assert!(answer().await.is_ok());
+    assert!(answer().await.is_err()); // the ledger has it
+    Ok(())
+}
+
+#[tokio::test]
+async fn time_and_user_are_the_tests() -> Result<(), Box<dyn std::error::Error>> {
+    let clock = TestClock::at(1_800_000_000);
+    let user = TestPrincipal::new(Principal::subject("alice"));
+    let refused = Refusals::default();
+    let guard = Guard::builder(codec(&clock)?, user.resolver());
+    let guard = guard.ledger(ledger(&clock)).on_refused(refused.hook());
+    let client = connect(guard.build()?.protect(Rounds), ClientConfig::default()).await?;
+    let count = || CallToolRequestParams::new("count");
+    let first = state(&client, count()).await;
+    clock.advance(Duration::from_secs(600));
+    let late = client.call_tool_once(count().with_request_state(first));
+    assert!(late.await.is_err());
+    assert_eq!(refused.code(), "expired");
+
+    // The ledger began with the clock, which it never leaves: what is made at another time of it is known.
+    let second = state(&client, count()).await;
+    clock.advance(Duration::from_secs(1));
+    assert!(
+        client
+            .call_tool_once(count().with_request_state(second))
+            .await
+            .is_ok()
+    );
+    assert_eq!(clock.now(), 1_800_000_601);
+
+    user.set(None);
+    assert!(client.call_tool_once(count()).await.is_err());
+    assert_eq!(refused.code(), "unauthenticated");
+    Ok(())
+}

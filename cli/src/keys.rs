@@ -1,0 +1,232 @@
+//! `keys`: the three steps of a rotation in a file of keys, and whether the last one is safe.
+
+use sealwax::{Key, KeyId};
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::input::{Input, Stop};
+use crate::key_file::KeyFile;
+use crate::options::wrong;
+use crate::step::{Answer, Ask, Done, Write};
+
+/// What Prometheus is asked: docs/operating.md has the metric.
+const QUERY: &str =
+    r#"sum by (sealwax_key_id) (increase(sealwax_tokens_total{sealwax_event="opened"}[1d]))"#;
+
+pub(crate) fn add(input: &Input<'_>) -> Result<Done, Stop> {
+    let (path, program) = (path(input)?, input.program());
+    let found = read(input, true)?;
+    let is_new = found.is_none();
+    let mut file = found.unwrap_or_else(KeyFile::new);
+    let key = Key::generate_in(input.environment)?;
+    file.add(&key);
+    let id = key.id();
+    let said = if is_new {
+        format!(
+            "made {path}: key {id} seals and opens\n\
+             next: give the file to every replica, and its path in SEALWAX_KEYS_FILE"
+        )
+    } else {
+        format!(
+            "added {id} to {path}: it opens, and does not seal yet\n\
+             next: roll the file out\n\
+             then, once every replica has it: {program} keys promote {path} {id}"
+        )
+    };
+    replaced(path, &file, said)
+}
+
+pub(crate) fn promote(input: &Input<'_>) -> Result<Done, Stop> {
+    let (path, program) = (path(input)?, input.program());
+    let mut file = existing(input)?;
+    let ids = file.ids();
+    let id = chosen(input, &ids)?;
+    if ids.len() == 1 {
+        let why = format!("expected a second key in {path}, found {id} alone");
+        return Err(wrong("key-id", &why)
+            .tip("`sealwax keys add FILE` adds one")
+            .into());
+    }
+    if id == ids[0] {
+        return Ok(Done::line(format!("{id} seals already")));
+    }
+    file.promote(id);
+    let said = format!(
+        "promoted {id} in {path}: it seals, and {old} opens what it sealed before\n\
+         next: roll the file out\n\
+         then, when nothing lives any more that {old} sealed ({program} keys status {path} says how to see it): \
+         {program} keys retire {path} {old}",
+        old = ids[0],
+    );
+    replaced(path, &file, said)
+}
+
+pub(crate) fn retire(input: &Input<'_>) -> Result<Done, Stop> {
+    let path = path(input)?;
+    let mut file = existing(input)?;
+    let ids = file.ids();
+    let id = chosen(input, &ids)?;
+    if id == ids[0] {
+        let why = match ids.len() {
+            1 => "expected a second key, which goes on sealing, found one",
+            _ => "expected a key that does not seal: promote another one first",
+        };
+        return Err(wrong("key-id", &format!("{why}; {id} seals")).into());
+    }
+    file.retire(id);
+    let said = format!(
+        "retired {id} from {path}: replicas that have the file refuse what it sealed\n\
+         next: roll the file out, and keep no copy of the old one"
+    );
+    replaced(path, &file, said)
+}
+
+pub(crate) fn status(input: &Input<'_>) -> Result<Done, Stop> {
+    let (path, program) = (path(input)?, input.program());
+    let Some(file) = read(input, false)? else {
+        return Err(Failure::unread(path, &Answer::Absent).into());
+    };
+    let opened = match input.options().text("metrics") {
+        Some(metrics) => Some(opened(input, metrics)?),
+        None => None,
+    };
+    let mut said = String::new();
+    for (at, id) in file.ids().into_iter().enumerate() {
+        let role = if at == 0 { "seals" } else { "opens" };
+        said.push_str(&format!("{id}  {role}"));
+        if let Some(opened) = &opened {
+            said.push_str(&used(opened, id, at == 0));
+        }
+        said.push('\n');
+    }
+    said.push_str(match opened {
+        Some(_) => {
+            "A key whose tokens are used less often than daily looks unused: wait for the longest lifetime that you give."
+        }
+        None => "\nWhich keys are in use, the guards' metrics tell. Give Prometheus' answer to its option --metrics:",
+    });
+    if opened.is_none() {
+        said.push_str(&format!(
+            "\n  curl -sG http://prometheus:9090/api/v1/query --data-urlencode 'query={QUERY}' |\n    \
+             {program} keys status {path} --metrics -"
+        ));
+    }
+    Ok(Done::line(said))
+}
+
+/// Says how many tokens of a key were opened, and whether it can be retired.
+fn used(opened: &[(String, f64)], id: KeyId, seals: bool) -> String {
+    let id = id.to_string();
+    let of = |(key, count): &(String, f64)| if *key == id { *count } else { 0.0 };
+    let count: f64 = opened.iter().map(of).sum();
+    let all: f64 = opened.iter().map(|(_, count)| count).sum();
+    match (count > 0.0, seals) {
+        (true, true) => format!("  opened in the last day: {count:.0}"),
+        // A count between two scrapes is estimated, and may be less than one.
+        (true, false) => format!(
+            "  opened in the last day: {:.0}: in use, do not retire it yet",
+            count.ceil()
+        ),
+        (false, true) => "  opened in the last day: 0".into(),
+        (false, false) if all > 0.0 => "  opened in the last day: 0: safe to retire".into(),
+        (false, false) => "  opened in the last day: 0, as of every key: not known to be safe, \
+             for the metrics may be missing"
+            .into(),
+    }
+}
+
+/// Returns the counts by key id of an answer of Prometheus.
+fn opened(input: &Input<'_>, metrics: &str) -> Result<Vec<(String, f64)>, Stop> {
+    let read;
+    let text = if metrics == "-" {
+        input.stdin("the answer of Prometheus")?
+    } else {
+        let file = Ask::File {
+            file: metrics.into(),
+            replaced: false,
+        };
+        read = input.ask(file)?;
+        match read {
+            Answer::Bytes(bytes) => bytes.as_slice(),
+            other => return Err(Failure::unread(&format!("--metrics {metrics}"), other).into()),
+        }
+    };
+    let expected = || {
+        let why = format!("expected the JSON answer of Prometheus to this query: {QUERY}");
+        wrong("metrics", &why)
+    };
+    let answer: Value = serde_json::from_slice(text).map_err(|_| expected())?;
+    let results = answer["data"]["result"].as_array().ok_or_else(expected)?;
+    let mut counts = Vec::new();
+    for result in results {
+        // What holds no key, such as a handle that is the key of a row, counts for none.
+        let Some(key) = result["metric"]["sealwax_key_id"].as_str() else {
+            continue;
+        };
+        let count = result["value"][1]
+            .as_str()
+            .and_then(|count| count.parse().ok());
+        counts.push((key.to_owned(), count.ok_or_else(expected)?));
+    }
+    Ok(counts)
+}
+
+fn path<'a>(input: &Input<'a>) -> Result<&'a str, Failure> {
+    input.options().required("file")
+}
+
+fn read(input: &Input<'_>, replaced: bool) -> Result<Option<KeyFile>, Stop> {
+    let path = path(input)?;
+    let ask = Ask::File {
+        file: path.into(),
+        replaced,
+    };
+    match input.ask(ask)? {
+        Answer::Bytes(bytes) => {
+            let file = KeyFile::parse(&String::from_utf8_lossy(bytes));
+            Ok(Some(
+                file.map_err(|error| Failure::from(error).found_in(path))?,
+            ))
+        }
+        Answer::Absent => Ok(None),
+        other => Err(Failure::unread(path, other).into()),
+    }
+}
+
+fn existing(input: &Input<'_>) -> Result<KeyFile, Stop> {
+    match read(input, true)? {
+        Some(file) => Ok(file),
+        None => {
+            let failure = Failure::unread(path(input)?, &Answer::Absent);
+            Err(failure.tip("`sealwax keys add FILE` makes one").into())
+        }
+    }
+}
+
+/// Returns the key that the user named, or the last.
+fn chosen(input: &Input<'_>, ids: &[KeyId]) -> Result<KeyId, Failure> {
+    let Some(named) = input.options().text("key-id") else {
+        return Ok(ids[ids.len() - 1]);
+    };
+    let found = ids.iter().copied().find(|id| id.to_string() == named);
+    found.ok_or_else(|| {
+        let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+        wrong(
+            "key-id",
+            &format!("expected one of {}, found {named:?}", ids.join(", ")),
+        )
+    })
+}
+
+/// Returns the file to write. It is read again first, as a replica will.
+fn replaced(path: &str, file: &KeyFile, said: String) -> Result<Done, Stop> {
+    let text = file.to_text();
+    KeyFile::parse(&text)?;
+    Ok(Done {
+        write: Some(Write {
+            path: path.into(),
+            text,
+        }),
+        ..Done::line(said)
+    })
+}

@@ -1,0 +1,112 @@
+// What is pasted with what stands around it, and keys that nobody else shall read.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { fill, KEYS, outcome, page, paste, seen, submit, VECTORS } from './page.mjs';
+
+const [token] = VECTORS.sealed.filter(({ kind }) => kind === 'request-state');
+const [cursor] = VECTORS.sealed.filter(({ kind }) => kind === 'cursor');
+const [{ session_id: sessionId }] = VECTORS.session_ids;
+const [{ handle }] = VECTORS.handles;
+const [keyText, otherKey] = VECTORS.keys.map(({ text }) => text);
+
+test('a text is found in what stands around it', async () => {
+  const state = { requestState: token.token };
+  const message = { jsonrpc: '2.0', id: 1, result: { resultType: 'input_required', ...state } };
+  for (const [pasted, title] of [
+    [JSON.stringify(state), 'Sealed token of kind request-state'],
+    [JSON.stringify(message, null, 2), 'Sealed token of kind request-state'],
+    [JSON.stringify({ log: `${JSON.stringify(message)}\n` }), 'Sealed token of kind request-state'],
+    [`"requestState": "${token.token}",`, 'Sealed token of kind request-state'],
+    [`event: message\ndata: ${JSON.stringify(message)}\n`, 'Sealed token of kind request-state'],
+    [`'${cursor.token}'`, 'Sealed token of kind cursor'],
+    [`Mcp-Session-Id: ${sessionId}`, 'Session id'],
+    [`mcp-session-id:${sessionId}\r\naccept: */*`, 'Session id'],
+    [`curl -H "Mcp-Session-Id: ${sessionId}" https://mcp.example.com`, 'Session id'],
+    [`{"arguments": {"basket": "${handle}"}}`, `Handle of type ${handle.split('_')[0]}`],
+    [`export SEALWAX_KEYS="${keyText}"`, 'Key text: a secret'],
+    [`SEALWAX_KEYS=${keyText}\nPORT=80`, 'Key text: a secret'],
+  ]) {
+    await paste(pasted);
+    assert.equal(await page.locator('#seen h2').textContent(), title, pasted);
+    const text = [token.token, cursor.token, sessionId, handle, keyText].find((one) =>
+      pasted.includes(one),
+    );
+    assert.match(await seen(), new RegExp(`\\n${text.length} characters\\.`));
+  }
+});
+
+test('of several texts one is chosen, by their names', async () => {
+  await paste(
+    JSON.stringify({ requestState: token.token, nextCursor: cursor.token, again: token.token }),
+  );
+  const title = () => page.locator('#seen h2').textContent();
+  const buttons = page.locator('#seen button');
+  assert.deepEqual(await buttons.allTextContents(), ['requestState', 'nextCursor']);
+  assert.equal(await title(), 'Sealed token of kind request-state');
+  await page.getByRole('button', { name: 'nextCursor' }).click();
+  assert.equal(await title(), 'Sealed token of kind cursor');
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'nextCursor');
+  assert.equal(await page.getByLabel('Method of the list').isVisible(), true);
+});
+
+test('what is no text of ours is told of what comes nearest', async () => {
+  await paste(`{"requestState": "${token.token.slice(0, 50)}"}`);
+  assert.match(await seen(), /^It is none of Sealwax’s texts\n.*malformed/s);
+  await paste('{"requestState": "sw2.AAAA"}');
+  assert.match(await seen(), /^It is of a later version\n.*unsupported/s);
+  await paste('{"requestState": 7}');
+  assert.match(await seen(), /malformed/);
+});
+
+test('a whole request brings what its state is bound to', async () => {
+  await page.getByRole('button', { name: 'requestState' }).click();
+  const requestState = await page.locator('#text').inputValue();
+  await fill({ Method: '', 'Target: name or uri': '', 'Arguments, as JSON': '' });
+  const params = { name: 'delete_note', arguments: { id: 7 }, requestState };
+  await paste(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params }));
+  await submit();
+  assert.match(await outcome(), /^It opens\n/);
+});
+
+/** Whether the field looks the same with two texts, to the pixel. */
+async function alike(field, ...texts) {
+  const shots = [];
+  for (const text of texts) {
+    await field.fill(text);
+    await field.blur();
+    shots.push(await field.screenshot());
+  }
+  return shots[0].equals(shots[1]);
+}
+
+test('keys are masked while they are typed and pasted, until they are asked for', async () => {
+  await paste(token.token);
+  for (const [field, show] of [
+    [page.locator('#keys'), page.locator('[aria-controls="keys"]')],
+    [page.locator('#text'), page.locator('[aria-controls="text"]')],
+  ]) {
+    const keys = [keyText, otherKey];
+    assert.ok(await alike(field, ...keys));
+    await show.click();
+    assert.equal(await show.getAttribute('aria-pressed'), 'true');
+    assert.equal(await show.textContent(), 'Hide');
+    assert.ok(!(await alike(field, ...keys)));
+    await show.click();
+    assert.ok(await alike(field, ...keys));
+  }
+  // Typed: masked before its first secret character. A token is not.
+  await paste('');
+  await page.locator('#text').pressSequentially('swk1_x');
+  assert.equal(await page.locator('#text.masked').count(), 1);
+  await paste(token.token);
+  assert.equal(await page.locator('#text.masked').count(), 0);
+  assert.equal(await page.locator('[aria-controls="text"]').isVisible(), false);
+  // What was shown is masked again for the next one.
+  await page.locator('[aria-controls="keys"]').click();
+  await page.getByRole('button', { name: 'Clear all' }).click();
+  await paste(token.token);
+  await fill({ 'Keys, as in SEALWAX_KEYS': KEYS });
+  assert.equal(await page.locator('#keys.masked').count(), 1);
+});

@@ -1,0 +1,145 @@
+/** A file of keys, where the runtime has files; and its watch. */
+
+import { invalidArgument, SealwaxError } from './error.js';
+import { KeyRing } from './key.js';
+
+/** A larger file is none of keys. */
+const MAX_BYTES = 65_536;
+
+/** Receives what happens to a {@link Codec}'s file of keys. Without one, lines go to stderr. */
+export interface KeysLogger {
+  /** The codec has other keys since, or the file is good again: `code` is `keys_changed`. */
+  info?(line: string, fields: Readonly<Record<string, string>>): void;
+  /** The file is missing or bad, and the codec keeps the keys that it has: `code` is `invalid_key`. */
+  warn(line: string, fields: Readonly<Record<string, string>>): void;
+}
+
+/** What a runtime has of Node. */
+interface Builtins {
+  'node:fs': {
+    readFileSync(path: string): Uint8Array;
+    readonly promises: { readFile(path: string): Promise<Uint8Array> };
+  };
+  'node:timers': { setTimeout(run: () => void, ms: number): { unref(): void } };
+}
+
+interface Process {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  getBuiltinModule?<M extends keyof Builtins>(name: M): Builtins[M] | undefined;
+}
+
+function host(): Process {
+  return (globalThis as { process?: Process }).process ?? {};
+}
+
+/** Not by `import`: a bundle for browsers has no such modules. */
+function builtin<M extends keyof Builtins>(name: M): Builtins[M] {
+  const found = host().getBuiltinModule?.(name);
+  if (found !== undefined) return found;
+  throw invalidArgument(
+    'keysFile: expected Node 20.16 or later, Bun or Deno, found a runtime without files: give the codec its ' +
+      'keys, and later ones by setKeys',
+  );
+}
+
+/** Returns where the environment says that the keys are. */
+export function keysOfEnvironment(): { keys: string } | { keysFile: string } {
+  const { SEALWAX_KEYS: keys, SEALWAX_KEYS_FILE: keysFile } = host().env ?? {};
+  if (keys && keysFile) {
+    throw invalidKey('expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both: remove one');
+  }
+  if (keysFile) return { keysFile };
+  if (keys) return { keys };
+  throw invalidKey(
+    'SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE: `npx sealwax keygen` makes a key',
+  );
+}
+
+/** Reads a ring; an error names the file. The caller frees it. */
+export function readRing(path: string): KeyRing {
+  const fs = builtin('node:fs');
+  return about(path, () => ringOf(fs.readFileSync(path)));
+}
+
+/**
+ * Reads a file again every so many seconds, and gives its keys to a codec that had them before. It keeps neither the
+ * codec nor the process alive. Returns what ends it.
+ */
+export function follow(
+  codec: { setKeys(ring: KeyRing): boolean },
+  path: string,
+  seconds: number,
+  logger: KeysLogger | undefined,
+): () => void {
+  const [fs, timers] = [builtin('node:fs'), builtin('node:timers')];
+  const held = new WeakRef(codec);
+  let isOver = false;
+  let fault: string | undefined;
+  const read = async () => {
+    const found = await fs.promises.readFile(path).catch((error: Error) => error);
+    const codec = held.deref();
+    if (isOver || codec === undefined) return;
+    const before = fault;
+    fault = undefined;
+    try {
+      const ring = about(path, () => ringOf(found));
+      const { ids } = ring;
+      const isNew = codec.setKeys(ring);
+      ring.free();
+      if (isNew || before !== undefined) {
+        log(
+          logger,
+          'info',
+          'keys_changed',
+          `keys file ${path}: ${ids[0]} seals, ${ids.join(' ')} open`,
+        );
+      }
+    } catch (error) {
+      fault = (error as Error).message;
+      if (fault !== before)
+        log(logger, 'warn', 'invalid_key', `${fault}; the present keys stay in use`);
+    }
+    later();
+  };
+  const later = () => timers.setTimeout(read, 1000 * seconds).unref();
+  later();
+  return () => {
+    isOver = true;
+  };
+}
+
+function about<T>(path: string, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    throw invalidKey(`keys file ${path}: ${(error as Error).message}`);
+  }
+}
+
+/** Returns the ring of a file's bytes; throws what reading the file gave instead. */
+function ringOf(found: Uint8Array | Error): KeyRing {
+  if (found instanceof Error) throw found;
+  if (found.length > MAX_BYTES) throw new Error(`expected at most ${MAX_BYTES} bytes, found more`);
+  return new KeyRing(new TextDecoder().decode(found));
+}
+
+/** By default a line on stderr, where `console.info` does not write: stdout may be a server's transport. */
+function log(
+  logger: KeysLogger | undefined,
+  level: 'info' | 'warn',
+  code: string,
+  message: string,
+): void {
+  const line = `sealwax: ${code} message=${JSON.stringify(message)}`;
+  const time = new Date().toISOString();
+  try {
+    if (logger === undefined) console.warn(`${time} ${level.toUpperCase()} ${line}`);
+    else logger[level]?.(line, { time, level, code, message });
+  } catch {
+    // A logger's own failure must not end the watch.
+  }
+}
+
+function invalidKey(message: string): SealwaxError {
+  return new SealwaxError('invalid_key', message, false);
+}

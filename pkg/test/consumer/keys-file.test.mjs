@@ -1,0 +1,225 @@
+// Keys that change while a codec is in use: set, or in a file that it follows.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pass } from 'node:timers/promises';
+
+import { Codec, Key, KeyRing } from 'sealwax';
+import { Guard } from 'sealwax/mcp';
+import { payload, refused } from './api.mjs';
+
+const audience = 'https://mcp.example.com';
+const [a, b] = [Key.generate(), Key.generate()];
+const textOf = (...keys) => keys.map((key) => key.toText()).join('\n');
+
+/** What a logger was told. */
+class Log {
+  #said = [];
+
+  /** A watch keeps no process alive, so this does. */
+  async next() {
+    while (this.#said.length === 0) await pass(2);
+    return this.read();
+  }
+
+  read() {
+    return this.#said.shift();
+  }
+
+  info(line, fields) {
+    this.#said.push({ line, ...fields });
+  }
+
+  warn(line, fields) {
+    this.#said.push({ line, ...fields });
+  }
+}
+
+function folder(t) {
+  const path = mkdtempSync(join(tmpdir(), 'sealwax-keys-'));
+  t.after(() => rmSync(path, { recursive: true }));
+  return (name) => join(path, name);
+}
+
+function replace(path, text) {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+const sealing = (codec) => codec.view({ subject: 'alice' }).session();
+
+test('keys that are set are those of new views, and old views keep theirs', () => {
+  const codec = new Codec({ keys: textOf(a), audience });
+  const before = sealing(codec);
+  const token = before.seal(payload);
+  assert.equal(codec.setKeys(textOf(a)), false);
+  assert.equal(codec.setKeys(new KeyRing([b])), true);
+  before.open(token);
+  refused('unknown_key', () => sealing(codec).open(token));
+  refused('invalid_key', () => codec.setKeys('swk1_short'));
+  assert.throws(() => codec.setKeys(7), TypeError);
+  refused('unknown_key', () => sealing(codec).open(token));
+  assert.equal(codec.setKeys(`${b.toText()} # seals\n${a.toText()}`), true);
+  assert.equal(sealing(codec).open(token).needsReseal, true);
+  codec.free();
+  refused('invalid_argument', () => codec.setKeys(textOf(a)));
+});
+
+test('a codec follows its file, and keeps its keys while the file is bad', async (t) => {
+  const path = folder(t)('keys');
+  writeFileSync(path, textOf(a));
+  const logger = new Log();
+  const codec = new Codec({ keysFile: path, keysInterval: 0.01, logger, audience });
+  const token = sealing(codec).seal(payload);
+  replace(path, textOf(b, a));
+  const { time, ...changed } = await logger.next();
+  assert.equal(new Date(time).toISOString(), time);
+  const message = `keys file ${path}: ${b.id} seals, ${b.id} ${a.id} open`;
+  const line = `sealwax: keys_changed message=${JSON.stringify(message)}`;
+  assert.deepEqual(changed, { line, level: 'info', code: 'keys_changed', message });
+  assert.equal(sealing(codec).open(token).needsReseal, true);
+
+  const half = textOf(a, b).slice(0, 80);
+  for (const [bad, said] of [
+    [half, /key 2 of the ring: expected a key text/],
+    ['', /expected 1 to 16 keys, found none/],
+    [undefined, /ENOENT/],
+    ['#'.repeat(70_000), /expected at most 65536 bytes/],
+  ]) {
+    if (bad === undefined) rmSync(path);
+    else replace(path, bad);
+    const { code, level, message } = await logger.next();
+    assert.deepEqual([code, level], ['invalid_key', 'warn']);
+    assert.match(message, said);
+    assert.ok(message.startsWith(`keys file ${path}: `) && !message.includes(half.slice(5, 30)));
+    assert.ok(message.endsWith('; the present keys stay in use'));
+    assert.equal(sealing(codec).open(token).needsReseal, true);
+    // It is read again, and said once.
+    await pass(50);
+    assert.equal(logger.read(), undefined);
+  }
+  replace(path, textOf(b));
+  assert.match((await logger.next()).message, new RegExp(`${b.id} seals, ${b.id} open$`));
+  refused('unknown_key', () => sealing(codec).open(token));
+
+  codec.free();
+  replace(path, textOf(a));
+  await pass(50);
+  assert.equal(logger.read(), undefined);
+});
+
+test('a mounted secret is followed through its links', async (t) => {
+  const at = folder(t);
+  writeFileSync(at('one'), textOf(a));
+  writeFileSync(at('two'), textOf(b, a));
+  symlinkSync('one', at('..data'));
+  symlinkSync('..data', at('keys'));
+  const logger = new Log();
+  const codec = new Codec({ keysFile: at('keys'), keysInterval: 0.01, logger, audience });
+  symlinkSync('two', at('..data_tmp'));
+  renameSync(at('..data_tmp'), at('..data'));
+  assert.equal((await logger.next()).code, 'keys_changed');
+  codec.free();
+});
+
+test('a codec that nobody has is collected, and its file is followed no more', async (t) => {
+  const path = folder(t)('keys');
+  writeFileSync(path, textOf(a));
+  const logger = new Log();
+  let codec = new Codec({ keysFile: path, keysInterval: 0.01, logger, audience });
+  const gone = new WeakRef(codec);
+  codec = undefined;
+  while (gone.deref() !== undefined) {
+    await pass(5);
+    globalThis.gc();
+  }
+  replace(path, textOf(b));
+  await pass(50);
+  assert.equal(logger.read(), undefined);
+});
+
+test('what a guard made holds its codec, whose file it follows', async (t) => {
+  const path = folder(t)('keys');
+  writeFileSync(path, textOf(a));
+  const logger = new Log();
+  const guarded = () => {
+    const codec = new Codec({ keysFile: path, keysInterval: 0.01, logger, audience });
+    return new Guard({ codec, principal: 'anonymous' }).fetch(() => new Response('done'));
+  };
+  const handler = guarded();
+  for (let i = 0; i < 20; i++) {
+    await pass(5);
+    globalThis.gc();
+  }
+  replace(path, textOf(b));
+  assert.equal((await logger.next()).code, 'keys_changed');
+  assert.equal((await handler(new Request(audience, { method: 'PUT' }))).status, 200);
+});
+
+test('it ends with its process, and says by default on stderr what happens', (t) => {
+  const path = folder(t)('keys');
+  writeFileSync(path, textOf(a));
+  const program = `
+    import { renameSync, writeFileSync } from 'node:fs';
+    import { Codec } from 'sealwax';
+    const running = setInterval(() => {}, 1000);
+    const { warn } = console;
+    console.warn = (line) => {
+      warn(line);
+      clearInterval(running);
+    };
+    globalThis.codec = Codec.fromEnv({ audience: '${audience}', keysInterval: 0.01 });
+    const file = process.env.SEALWAX_KEYS_FILE;
+    writeFileSync(file + '.new', 'none');
+    renameSync(file + '.new', file);`;
+  const env = { ...process.env, SEALWAX_KEYS_FILE: path };
+  const ran = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    ...{ env, encoding: 'utf8', cwd: import.meta.dirname, timeout: 60_000 },
+  });
+  assert.equal(ran.status, 0, ran.stderr);
+  const line = /^\d{4}-\d\d-\d\dT[\d:.]+Z WARN sealwax: invalid_key message="keys file .*"\n$/;
+  assert.match(ran.stderr, line);
+  assert.equal(ran.stdout, '');
+});
+
+test('the environment names a file or has the keys', (t) => {
+  const path = folder(t)('keys');
+  writeFileSync(path, textOf(b, a));
+  t.after(() => {
+    delete process.env.SEALWAX_KEYS;
+    delete process.env.SEALWAX_KEYS_FILE;
+  });
+  const codecOf = (keys, file) => {
+    process.env.SEALWAX_KEYS = keys;
+    process.env.SEALWAX_KEYS_FILE = file;
+    return Codec.fromEnv({ audience, skew: 30 });
+  };
+  const token = sealing(codecOf(textOf(a), '')).seal(payload);
+  const codec = codecOf('', path);
+  assert.equal(sealing(codec).open(token).needsReseal, true);
+  codec.free();
+  const says = (expected, act) => assert.throws(act, { code: 'invalid_key', message: expected });
+  says(/found both/, () => codecOf(textOf(a), path));
+  says(/^SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE: `npx sealwax/, () => codecOf('', ''));
+  says(/^keys file \/nowhere\/keys: ENOENT/, () => codecOf('', '/nowhere/keys'));
+});
+
+test('options of a file are checked', (t) => {
+  const path = folder(t)('keys');
+  writeFileSync(path, textOf(a));
+  const given = (more) => () => new Codec({ audience, keysFile: path, ...more });
+  refused('invalid_argument', given({ keys: textOf(a) }));
+  refused('invalid_argument', given({ keysInterval: 0 }));
+  assert.throws(given({ keysInterval: '5' }), TypeError);
+  assert.throws(given({ logger: {} }), TypeError);
+  assert.throws(given({ keysFile: 7 }), TypeError);
+  // A runtime without files, such as a browser.
+  const { getBuiltinModule } = process;
+  t.after(() => Object.assign(process, { getBuiltinModule }));
+  process.getBuiltinModule = undefined;
+  assert.throws(given({}), { code: 'invalid_argument', message: /Node 20\.16 or later/ });
+});

@@ -1,0 +1,133 @@
+// `sealwax/testing`, as the tests of an application use it.
+
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+
+import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
+import { Codec, Key } from 'sealwax';
+import { Guard, principalFromAuthInfo } from 'sealwax/mcp';
+import {
+  connect,
+  TEST_AUDIENCE,
+  TestClock,
+  testCodec,
+  testLedger,
+  testPrincipal,
+} from 'sealwax/testing';
+
+/** The `fetch` of a server of one tool, which takes two rounds. */
+function counting(guard, around = (fetch) => fetch) {
+  const factory = () => {
+    const server = guard.protect(new McpServer({ name: 'counting', version: '1.0.0' }));
+    server.registerTool('count', {}, (ctx) => {
+      if (ctx.mcpReq.requestState() === undefined) {
+        return inputRequired({ requestState: guard.state(ctx, 1) });
+      }
+      return { content: [{ type: 'text', text: 'done' }] };
+    });
+    return server;
+  };
+  return around(createMcpHandler(factory).fetch);
+}
+
+const first = async (client) =>
+  (await client.callTool({ name: 'count' }, { allowInputRequired: true })).requestState;
+
+/** What the tool says; `undefined` if the guard refuses. */
+async function second(client, requestState) {
+  try {
+    return (await client.callTool({ name: 'count', requestState })).content[0].text;
+  } catch {
+    return undefined;
+  }
+}
+
+test('the time and the user are the tests', async () => {
+  const clock = new TestClock('2027-01-15T08:00:00Z');
+  const principal = testPrincipal({ subject: 'alice' });
+  const refused = [];
+  const guard = new Guard({
+    codec: testCodec(clock),
+    principal,
+    ledger: testLedger(clock),
+    onRefused: ({ code }) => void refused.push(code),
+    logger: { warn() {} },
+  });
+  const client = await connect(counting(guard));
+  let state = await first(client);
+  principal.set({ subject: 'mallory' });
+  assert.equal(await second(client, state), undefined);
+  principal.set(undefined);
+  assert.equal(await second(client, state), undefined);
+  principal.set({ subject: 'alice' });
+  clock.advance(599);
+  assert.equal(await second(client, state), 'done');
+  assert.equal(await second(client, state), undefined);
+  state = await first(client);
+  clock.advance(600);
+  assert.equal(await second(client, state), undefined);
+  clock.set('2027-01-15T08:10:00Z');
+  assert.equal(await second(client, state), 'done');
+  assert.equal(clock.now.toISOString(), '2027-01-15T08:10:00.000Z');
+  assert.deepEqual(refused, ['principal_mismatch', 'unauthenticated', 'used', 'expired']);
+  await client.close();
+});
+
+test('a codec has a key of its own, limits, and a clock that is its alone', () => {
+  const clock = new TestClock();
+  assert.ok(Math.abs(clock.now - Date.now()) < 60_000);
+  const bytes = new Uint8Array([2, 2]);
+  const of = (codec) => codec.view({ subject: 'alice' }).cursor('tools/list');
+  const token = of(testCodec(clock)).seal(bytes);
+  assert.throws(() => of(testCodec(clock)).open(token), { code: 'unknown_key' });
+  assert.throws(() => of(testCodec(clock, { payloadLimit: 1 })).seal(bytes), { code: 'too_large' });
+
+  const keys = Key.generate().toText();
+  const [one, two] = [testCodec(clock, { keys }), testCodec(clock, { keys })];
+  assert.deepEqual(of(two).open(of(one).seal(bytes)).payload, bytes);
+  clock.advance(3600);
+  const real = new Codec({ keys, audience: TEST_AUDIENCE });
+  assert.throws(() => of(real).open(of(one).seal(bytes)), { code: 'not_yet_valid' });
+  assert.deepEqual(of(real).open(of(real).seal(bytes)).payload, bytes);
+  // Another clock is another time.
+  const other = testCodec(new TestClock(), { keys });
+  assert.throws(() => of(other).open(of(one).seal(bytes)), { code: 'not_yet_valid' });
+  assert.throws(() => clock.set('never'), RangeError);
+  assert.throws(() => testPrincipal('alice'), TypeError);
+});
+
+test("the application's own fetch, with its authentication", async () => {
+  const guard = new Guard({ codec: testCodec(new TestClock()), principal: principalFromAuthInfo });
+  const inner = counting(guard);
+  const claims = { iss: 'https://idp.example.com', sub: 'alice' };
+  const authInfo = { token: 'x', clientId: 'app', scopes: [], extra: { claims } };
+  const handler = (request) =>
+    request.headers.get('authorization') === 'Bearer good'
+      ? inner(request, { authInfo })
+      : Promise.resolve(new Response(undefined, { status: 401 }));
+  await assert.rejects(connect(handler));
+  const signedIn = await connect(handler, { headers: { authorization: 'Bearer good' } });
+  assert.equal(await second(signedIn, await first(signedIn)), 'done');
+  // Or what the authentication would say.
+  const told = await connect(inner, { authInfo });
+  assert.equal(await second(signedIn, await first(told)), 'done');
+});
+
+test('sessions of an older revision', async () => {
+  const guard = new Guard({ codec: testCodec(new TestClock()), principal: 'anonymous' });
+  const handler = counting(guard, (fetch) => guard.fetch(fetch));
+  const client = await connect(handler, { client: { versionNegotiation: { mode: 'legacy' } } });
+  assert.match(client.transport.sessionId, /^sw1\./);
+  assert.equal((await client.listTools()).tools.length, 1);
+  await client.close();
+});
+
+test('CommonJS', async () => {
+  const require = createRequire(import.meta.url);
+  const testing = require('sealwax/testing');
+  const { Guard } = require('sealwax/mcp');
+  const codec = testing.testCodec(new testing.TestClock());
+  const client = await testing.connect(counting(new Guard({ codec, principal: 'anonymous' })));
+  assert.equal(await second(client, await first(client)), 'done');
+});

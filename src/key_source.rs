@@ -1,0 +1,80 @@
+//! Where a server's keys are: in a file, or in the environment.
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
+use crate::{Error, KeyRing};
+
+/// A file is larger than 16 keys and what may be said of them, or it is no file of keys.
+const MAX_LEN: usize = 1 << 16;
+
+impl KeyRing {
+    /// Reads the ring in a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] if the file cannot be read, or holds no valid ring.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let invalid = |why: &dyn fmt::Display| {
+            let path = path.display();
+            Error::InvalidKey(format!("keys file {path}: {why}").into())
+        };
+        let file = File::open(path).map_err(|error| invalid(&error))?;
+        // Allocated in full: growing would leave an unwiped copy behind.
+        let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_LEN + 1));
+        file.take(MAX_LEN as u64 + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| invalid(&error))?;
+        if bytes.len() > MAX_LEN {
+            return Err(invalid(&"expected at most 65,536 bytes, found more"));
+        }
+        let text = std::str::from_utf8(&bytes).map_err(|_| invalid(&"expected UTF-8"))?;
+        text.parse().map_err(|error: Error| invalid(&error))
+    }
+
+    /// Reads the ring from the environment: from the file that `SEALWAX_KEYS_FILE` names, or else from
+    /// `SEALWAX_KEYS`. [`Codec::from_env`](crate::Codec::from_env) also follows the file's changes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] if neither variable is set, or both, or there is no valid ring.
+    pub fn from_env() -> Result<Self, Error> {
+        match from_env()? {
+            FromEnv::File(path) => Self::read(path),
+            FromEnv::Text(text) => text.parse(),
+        }
+    }
+}
+
+/// Where the environment says that the keys are.
+pub(crate) enum FromEnv {
+    File(OsString),
+    Text(Zeroizing<String>),
+}
+
+pub(crate) fn from_env() -> Result<FromEnv, Error> {
+    let invalid = |why: &'static str| Error::InvalidKey(why.into());
+    let file = env::var_os("SEALWAX_KEYS_FILE").filter(|path| !path.is_empty());
+    let text = env::var_os("SEALWAX_KEYS").filter(|text| !text.is_empty());
+    match (file, text) {
+        (Some(_), Some(_)) => Err(invalid(
+            "expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both: remove one",
+        )),
+        (Some(path), None) => Ok(FromEnv::File(path)),
+        (None, Some(text)) => match text.into_string() {
+            Ok(text) => Ok(FromEnv::Text(Zeroizing::new(text))),
+            Err(_) => Err(invalid("SEALWAX_KEYS: expected UTF-8")),
+        },
+        (None, None) => Err(invalid(
+            "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE: `sealwax keygen`, `npx sealwax keygen` \
+             or `python -m sealwax keygen` makes a key",
+        )),
+    }
+}

@@ -1,0 +1,185 @@
+//! Keys that are read from a file, and followed when it changes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use crate::common::{AUDIENCE, secret};
+use sealwax::{Codec, CodecBuilder, Error, Key, KeyRing, KeysFile};
+
+/// Longer than any machine takes.
+const LONG: Duration = Duration::from_secs(60);
+
+fn key(byte: u8) -> Key {
+    Key::from_secret(&secret::<32>(byte)).unwrap()
+}
+
+fn ring(keys: &[u8]) -> KeyRing {
+    KeyRing::new(keys.iter().copied().map(key)).unwrap()
+}
+
+fn text(keys: &[u8]) -> String {
+    let text = |byte: &u8| key(*byte).to_text().unwrap().to_string();
+    keys.iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
+/// A folder of one test, removed at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("sealwax-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn replace(path: &Path, text: &str) {
+    let new = path.with_extension("new");
+    fs::write(&new, text).unwrap();
+    fs::rename(new, path).unwrap();
+}
+
+fn followed(path: &Path) -> (Codec, Receiver<Result<KeyRing, Error>>) {
+    let (send, reads) = channel();
+    let file = KeysFile::new(path)
+        .every(Duration::from_millis(5))
+        .on_read(move |_, read| send.send(read.clone()).unwrap_or_default());
+    let codec = CodecBuilder::from_file(file, AUDIENCE).unwrap();
+    (codec.build().unwrap(), reads)
+}
+
+#[test]
+fn a_codec_follows_its_file_and_keeps_its_keys_while_the_file_is_bad() {
+    let folder = Folder::new("follows");
+    let path = folder.0.join("keys");
+    fs::write(&path, text(&[1])).unwrap();
+    let (codec, reads) = followed(&path);
+    assert_eq!(codec.ring(), ring(&[1]));
+
+    replace(&path, &text(&[1, 2]));
+    assert_eq!(reads.recv_timeout(LONG).unwrap().unwrap(), ring(&[1, 2]));
+    assert_eq!(codec.ring(), ring(&[1, 2]));
+
+    let half = &text(&[2, 1])[..80];
+    for (bad, said) in [
+        (Some(half), "key 2 of the ring: expected a key text"),
+        (Some(""), "expected 1 to 16 keys, found none"),
+        (None, "No such file"),
+        (Some(&"#".repeat(70_000)), "expected at most 65,536 bytes"),
+    ] {
+        match bad {
+            Some(bad) => replace(&path, bad),
+            None => fs::remove_file(&path).unwrap(),
+        }
+        let error = reads.recv_timeout(LONG).unwrap().unwrap_err();
+        assert_eq!(error.code(), "invalid_key");
+        let message = error.to_string();
+        let begins = format!("keys file {}: {said}", path.display());
+        assert!(message.starts_with(&begins), "{message}");
+        assert!(!message.contains(&half[5..30]), "a key in {message}");
+        assert_eq!(codec.ring(), ring(&[1, 2]));
+        // It is read again, and said once.
+        std::thread::sleep(Duration::from_millis(40));
+        assert!(reads.try_recv().is_err());
+    }
+    replace(&path, &text(&[1, 2]));
+    assert_eq!(reads.recv_timeout(LONG).unwrap().unwrap(), ring(&[1, 2]));
+    replace(&path, &text(&[2]));
+    assert_eq!(reads.recv_timeout(LONG).unwrap().unwrap(), ring(&[2]));
+    assert!(reads.try_recv().is_err());
+
+    let clone = codec.clone();
+    drop(codec);
+    replace(&path, &text(&[2, 3]));
+    assert_eq!(reads.recv_timeout(LONG).unwrap().unwrap(), ring(&[2, 3]));
+    drop(clone);
+    let ended = reads.recv_timeout(LONG).unwrap_err();
+    assert_eq!(ended, std::sync::mpsc::RecvTimeoutError::Disconnected);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_mounted_secret_is_followed_through_its_links() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new("mounted");
+    let at = |name: &str| folder.0.join(name);
+    for (name, keys) in [("one", &[1][..]), ("two", &[2, 1])] {
+        fs::create_dir(at(name)).unwrap();
+        fs::write(at(name).join("keys"), text(keys)).unwrap();
+    }
+    symlink("one", at("..data")).unwrap();
+    symlink("..data/keys", at("keys")).unwrap();
+    let (codec, reads) = followed(&at("keys"));
+    symlink("two", at("..data_tmp")).unwrap();
+    fs::rename(at("..data_tmp"), at("..data")).unwrap();
+    assert_eq!(reads.recv_timeout(LONG).unwrap().unwrap(), ring(&[2, 1]));
+    drop(codec);
+}
+
+#[test]
+fn a_bad_file_is_an_error_at_the_start() {
+    let missing = KeysFile::new("/nowhere/keys");
+    let error = CodecBuilder::from_file(missing, AUDIENCE).unwrap_err();
+    assert_eq!(error.code(), "invalid_key");
+    assert!(error.to_string().starts_with("keys file /nowhere/keys: "));
+    let error = KeyRing::read(std::env::temp_dir()).unwrap_err();
+    assert_eq!(error.code(), "invalid_key");
+}
+
+/// The environment is of a process: this test starts itself again in each.
+#[test]
+fn the_environment_names_a_file_or_has_the_keys() {
+    const EXPECTED: &str = "EXPECTED_KEYS";
+    if let Ok(expected) = std::env::var(EXPECTED) {
+        let found = match Codec::from_env(AUDIENCE) {
+            Ok(codec) => format!("{:?}", codec.ring()),
+            Err(error) => error.to_string(),
+        };
+        assert!(found.starts_with(&expected), "{found}");
+        assert_eq!(
+            KeyRing::from_env().is_ok(),
+            Codec::from_env(AUDIENCE).is_ok()
+        );
+        return;
+    }
+    let folder = Folder::new("environment");
+    let path = folder.0.join("keys");
+    fs::write(&path, text(&[1, 2])).unwrap();
+    let file = path.to_str().unwrap();
+    let other = text(&[3]);
+    for (file, keys, expected) in [
+        (file, "", format!("{:?}", ring(&[1, 2]))),
+        ("", &other, format!("{:?}", ring(&[3]))),
+        (
+            file,
+            &other,
+            "expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both".into(),
+        ),
+        (
+            "",
+            "",
+            "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE".into(),
+        ),
+        ("/nowhere/keys", "", "keys file /nowhere/keys: ".into()),
+    ] {
+        let name = "keys_file::the_environment_names_a_file_or_has_the_keys";
+        let test = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", name])
+            .env("SEALWAX_KEYS_FILE", file)
+            .env("SEALWAX_KEYS", keys)
+            .env(EXPECTED, &expected)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&test.stdout).into_owned();
+        assert!(test.status.success() && said.contains("1 passed"), "{said}");
+    }
+}

@@ -1,0 +1,50 @@
+"""What is published says in one sentence what it is, and everywhere in the same one: that of Cargo.toml.
+
+Each file of PLACES has it in its first lines, however they are wrapped or marked as a comment. A package adds its own part after it.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIRST_LINES = 20
+PLACES = [
+    "README.md",
+    "docs/index.md",
+    "docs/.vitepress/config.mjs",
+    ".github/ISSUE_TEMPLATE/config.yml",
+    "inspector/index.html",
+    "cli/commands.json",
+    # Rust
+    "src/README.md",
+    *(f"{crate}/Cargo.toml" for crate in ("mcp", "cli", "adapters/rmcp", "bindings/c", "bindings/wasm")),
+    *(f"{crate}/README.md" for crate in ("mcp", "cli", "adapters/rmcp")),
+    "mcp/src/lib.rs",
+    # TypeScript; its page is README.md
+    "pkg/package.json",
+    # Python
+    "bindings/python/pyproject.toml",
+    "bindings/python/README.md",
+    "bindings/python/src/sealwax/__init__.py",
+    # C
+    "bindings/c/README.md",
+    "bindings/c/include/sealwax.h",
+    "bindings/c/sealwax.pc.in",
+]
+MARKS = re.compile(r"\s*\n\s*(?://!?|#)?\s*")
+
+
+def main():
+    tagline = re.search(r'^description = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+    # It may stand behind a name: "Sealwax seals …".
+    pattern = re.compile(f"[{tagline[0]}{tagline[0].lower()}]{re.escape(tagline[1:])}")
+    for place in PLACES:
+        lines = (ROOT / place).read_text().splitlines()[:FIRST_LINES]
+        if not pattern.search(MARKS.sub(" ", "\n".join(lines))):
+            sys.exit(f"{place}: expected in its first {FIRST_LINES} lines: {tagline}")
+    print(f"{len(PLACES)} passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()
