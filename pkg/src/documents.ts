@@ -307,6 +307,7 @@ export interface TransitionStep {
   readonly step: 'transition';
   readonly token: string;
   readonly withinMs: number;
+  readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;

@@ -26,6 +26,7 @@ type Verdict = 'yes' | { readonly no: number };
 /** The parts of a message that the application's functions and the log receive. */
 interface Sender {
   readonly id?: unknown;
+  readonly method?: unknown;
   readonly params?: unknown;
 }
 

@@ -271,6 +271,7 @@ class TransitionStep(TypedDict):
     step: Literal["transition"]
     token: str
     withinMs: int
+    events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
