@@ -9,9 +9,9 @@ use crate::key_file::KeyFile;
 use crate::options::wrong;
 use crate::step::{Answer, Ask, Done, Write};
 
-/// What Prometheus is asked: docs/operating.md has the metric.
-const QUERY: &str =
-    r#"sum by (sealwax_key_id) (increase(sealwax_tokens_total{sealwax_event="opened"}[1d]))"#;
+/// What Prometheus is asked: how many tokens of each key were opened in the last day. `increase` alone would not count the
+/// first tokens of a series, such as that of a replica that was started meanwhile. docs/monitoring/grafana.json has the same.
+const QUERY: &str = r#"sum by (sealwax_key_id) ((max_over_time(sealwax_tokens_total{sealwax_event="opened"}[1d]) unless sealwax_tokens_total{sealwax_event="opened"} offset 1d) or increase(sealwax_tokens_total{sealwax_event="opened"}[1d]))"#;
 
 pub(crate) fn add(input: &Input<'_>) -> Result<Done, Stop> {
     let (path, program) = (path(input)?, input.program());
@@ -87,7 +87,7 @@ pub(crate) fn status(input: &Input<'_>) -> Result<Done, Stop> {
         return Err(Failure::unread(path, &Answer::Absent).into());
     };
     let opened = match input.options().text("metrics") {
-        Some(metrics) => Some(opened(input, metrics)?),
+        Some(metrics) => Some(Opened::of(input, metrics)?),
         None => None,
     };
     let mut said = String::new();
@@ -95,80 +95,89 @@ pub(crate) fn status(input: &Input<'_>) -> Result<Done, Stop> {
         let role = if at == 0 { "seals" } else { "opens" };
         said.push_str(&format!("{id}  {role}"));
         if let Some(opened) = &opened {
-            said.push_str(&used(opened, id, at == 0));
+            said.push_str(&opened.told(id, at == 0));
         }
         said.push('\n');
     }
-    said.push_str(match opened {
-        Some(_) => {
-            "A key whose tokens are used less often than daily looks unused: wait for the longest lifetime that you give."
-        }
-        None => "\nWhich keys are in use, the guards' metrics tell. Give Prometheus' answer to its option --metrics:",
-    });
-    if opened.is_none() {
-        said.push_str(&format!(
-            "\n  curl -sG http://prometheus:9090/api/v1/query --data-urlencode 'query={QUERY}' |\n    \
+    said.push_str(&match opened {
+        Some(_) => "\nA key whose tokens are used less often than daily looks unused: wait for the longest lifetime \
+             that you give."
+            .into(),
+        None => format!(
+            "\nWhich keys are in use, the guards' metrics tell. Give it the answer of Prometheus:\n  \
+             curl -sG http://prometheus:9090/api/v1/query --data-urlencode 'query={QUERY}' |\n    \
              {program} keys status {path} --metrics -"
-        ));
-    }
+        ),
+    });
     Ok(Done::line(said))
 }
 
-/// Says how many tokens of a key were opened, and whether it can be retired.
-fn used(opened: &[(String, f64)], id: KeyId, seals: bool) -> String {
-    let id = id.to_string();
-    let of = |(key, count): &(String, f64)| if *key == id { *count } else { 0.0 };
-    let count: f64 = opened.iter().map(of).sum();
-    let all: f64 = opened.iter().map(|(_, count)| count).sum();
-    match (count > 0.0, seals) {
-        (true, true) => format!("  opened in the last day: {count:.0}"),
-        // A count between two scrapes is estimated, and may be less than one.
-        (true, false) => format!(
-            "  opened in the last day: {:.0}: in use, do not retire it yet",
-            count.ceil()
-        ),
-        (false, true) => "  opened in the last day: 0".into(),
-        (false, false) if all > 0.0 => "  opened in the last day: 0: safe to retire".into(),
-        (false, false) => "  opened in the last day: 0, as of every key: not known to be safe, \
-             for the metrics may be missing"
-            .into(),
-    }
+/// How many tokens were opened in the last day.
+struct Opened {
+    /// By the id of their key.
+    by_key: Vec<(String, f64)>,
+    /// Those that name no key: handles that are the key of a row.
+    nameless: f64,
 }
 
-/// Returns the counts by key id of an answer of Prometheus.
-fn opened(input: &Input<'_>, metrics: &str) -> Result<Vec<(String, f64)>, Stop> {
-    let read;
-    let text = if metrics == "-" {
-        input.stdin("the answer of Prometheus")?
-    } else {
-        let file = Ask::File {
-            file: metrics.into(),
-            replaced: false,
+impl Opened {
+    /// Asks for an answer of Prometheus, and reads it.
+    fn of(input: &Input<'_>, metrics: &str) -> Result<Self, Stop> {
+        let text = if metrics == "-" {
+            input.stdin("the answer of Prometheus")?
+        } else {
+            let file = Ask::File {
+                file: metrics.into(),
+                replaced: false,
+            };
+            match input.ask(file)? {
+                Answer::Bytes(bytes) => bytes.as_slice(),
+                other => return Err(Failure::unread(&format!("--metrics {metrics}"), other).into()),
+            }
         };
-        read = input.ask(file)?;
-        match read {
-            Answer::Bytes(bytes) => bytes.as_slice(),
-            other => return Err(Failure::unread(&format!("--metrics {metrics}"), other).into()),
+        let expected = || {
+            let why = "expected the JSON answer of Prometheus to the query that this command prints without it";
+            wrong("metrics", why)
+        };
+        let answer: Value = serde_json::from_slice(text).map_err(|_| expected())?;
+        let results = answer["data"]["result"].as_array().ok_or_else(expected)?;
+        let mut opened = Self {
+            by_key: Vec::new(),
+            nameless: 0.0,
+        };
+        for result in results {
+            let count = result["value"][1]
+                .as_str()
+                .and_then(|count| count.parse().ok());
+            let count = count.filter(|count: &f64| count.is_finite());
+            let count = count.ok_or_else(expected)?;
+            match result["metric"]["sealwax_key_id"].as_str() {
+                Some(key) => opened.by_key.push((key.to_owned(), count)),
+                None => opened.nameless += count,
+            }
         }
-    };
-    let expected = || {
-        let why = format!("expected the JSON answer of Prometheus to this query: {QUERY}");
-        wrong("metrics", &why)
-    };
-    let answer: Value = serde_json::from_slice(text).map_err(|_| expected())?;
-    let results = answer["data"]["result"].as_array().ok_or_else(expected)?;
-    let mut counts = Vec::new();
-    for result in results {
-        // What holds no key, such as a handle that is the key of a row, counts for none.
-        let Some(key) = result["metric"]["sealwax_key_id"].as_str() else {
-            continue;
-        };
-        let count = result["value"][1]
-            .as_str()
-            .and_then(|count| count.parse().ok());
-        counts.push((key.to_owned(), count.ok_or_else(expected)?));
+        Ok(opened)
     }
-    Ok(counts)
+
+    /// Says how many tokens of a key were opened, and whether it can be retired.
+    fn told(&self, id: KeyId, seals: bool) -> String {
+        let id = id.to_string();
+        let of = |(key, count): &(String, f64)| if *key == id { *count } else { 0.0 };
+        // It is estimated between two scrapes, and may be less than one.
+        let count = self.by_key.iter().map(of).sum::<f64>().ceil();
+        let advice = if seals {
+            ""
+        } else if count > 0.0 {
+            ": in use, do not retire it yet"
+        } else if self.by_key.iter().all(|(_, count)| *count <= 0.0) {
+            ", as of every key: not known to be safe, for the metrics may be missing"
+        } else if self.nameless > 0.0 {
+            ": safe to retire, but for handles that are the key of a row, which name no key"
+        } else {
+            ": safe to retire"
+        };
+        format!("  opened in the last day: {count:.0}{advice}")
+    }
 }
 
 fn path<'a>(input: &Input<'a>) -> Result<&'a str, Failure> {
