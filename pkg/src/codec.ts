@@ -1,7 +1,8 @@
 import { invalidArgument } from './error.js';
 import { count, HOST_CLOCK, optional, options, text, wrongClass, wrongType } from './input.js';
 import { KeyRing, noKeys, rawRing } from './key.js';
-import { follow, type KeysLogger, keysOfEnvironment, readRing } from './keys-file.js';
+import { follow, keysOfEnvironment, readRing } from './keys-file.js';
+import { type Logger, standard } from './log.js';
 import { core } from './module.js';
 import { Owned } from './owned.js';
 import { type Principal, partsOf } from './principal.js';
@@ -32,7 +33,7 @@ export interface KeysFile {
   /** How many seconds pass between two reads: 5 by default. */
   readonly keysInterval?: number | undefined;
   /** Receives a line when the keys change, and one when the file is bad: by default stderr. */
-  readonly logger?: KeysLogger | undefined;
+  readonly logger?: Logger | undefined;
 }
 
 /** The keys of a {@link Codec}: given, or in a file. */
@@ -93,7 +94,7 @@ export class Codec {
       throw invalidArgument('keys: expected keys or keysFile, found both');
     }
     const seconds = optional(interval, 'keysInterval', keysInterval) ?? 5;
-    const ownLogger = optional(keysLogger, 'logger', logger);
+    const ownLogger = optional(loggerOf, 'logger', logger) ?? standard;
     const checkedAudience = text('audience', audience);
     const checkedLimits = {
       payloadLimit: optional(count, 'payloadLimit', limits.payloadLimit),
@@ -200,7 +201,7 @@ function interval(name: string, value: unknown): number {
   throw invalidArgument(`${name}: expected over 0 and at most 86,400 seconds, found ${value}`);
 }
 
-function keysLogger(name: string, value: unknown): KeysLogger {
-  if (typeof Object(value).warn === 'function') return value as KeysLogger;
+function loggerOf(name: string, value: unknown): Logger {
+  if (typeof Object(value).warn === 'function') return value as Logger;
   throw wrongType(name, 'an object with the method warn', value);
 }

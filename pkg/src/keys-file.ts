@@ -2,17 +2,10 @@
 
 import { invalidArgument, SealwaxError } from './error.js';
 import { KeyRing } from './key.js';
+import { type Logger, write } from './log.js';
 
 /** A larger file is none of keys. */
 const MAX_BYTES = 65_536;
-
-/** Receives what happens to a {@link Codec}'s file of keys. Without one, lines go to stderr. */
-export interface KeysLogger {
-  /** The codec has other keys since, or the file is good again: `code` is `keys_changed`. */
-  info?(line: string, fields: Readonly<Record<string, string>>): void;
-  /** The file is missing or bad, and the codec keeps the keys that it has: `code` is `invalid_key`. */
-  warn(line: string, fields: Readonly<Record<string, string>>): void;
-}
 
 /** What a runtime has of Node. */
 interface Builtins {
@@ -69,7 +62,7 @@ export function follow(
   codec: { setKeys(ring: KeyRing): boolean },
   path: string,
   seconds: number,
-  logger: KeysLogger | undefined,
+  logger: Logger,
 ): () => void {
   const [fs, timers] = [builtin('node:fs'), builtin('node:timers')];
   const held = new WeakRef(codec);
@@ -123,21 +116,9 @@ function ringOf(found: Uint8Array | Error): KeyRing {
   return new KeyRing(new TextDecoder().decode(found));
 }
 
-/** By default a line on stderr, where `console.info` does not write: stdout may be a server's transport. */
-function log(
-  logger: KeysLogger | undefined,
-  level: 'info' | 'warn',
-  code: string,
-  message: string,
-): void {
-  const line = `sealwax: ${code} message=${JSON.stringify(message)}`;
-  const time = new Date().toISOString();
-  try {
-    if (logger === undefined) console.warn(`${time} ${level.toUpperCase()} ${line}`);
-    else logger[level]?.(line, { time, level, code, message });
-  } catch {
-    // A logger's own failure must not end the watch.
-  }
+function log(logger: Logger, level: 'info' | 'warn', code: string, message: string): void {
+  const fields = { time: new Date().toISOString(), level, code, message };
+  write(logger, `sealwax: ${code} message=${JSON.stringify(message)}`, fields);
 }
 
 function invalidKey(message: string): SealwaxError {

@@ -16,8 +16,8 @@ const SOURCES = new URL('../src/', import.meta.url);
 
 for (const file of readdirSync(SOURCES, { recursive: true })) {
   if (!file.endsWith('.ts')) continue;
-  // An example of the SDK runs where that is installed.
-  const cwd = /^(mcp\b|testing)/.test(file) ? MCP : CONSUMER;
+  // An example of the SDKs runs where they are installed.
+  const cwd = /^(mcp\b|otel|testing)/.test(file) ? MCP : CONSUMER;
   const source = readFileSync(new URL(file, SOURCES), 'utf8').replaceAll(/^ *\* ?/gm, '');
   for (const [, example] of source.matchAll(/```js\n(.*?)```/gs)) {
     test(`the example in ${file} does what it says`, () => {

@@ -3,6 +3,7 @@ import type { Settings } from '../documents.js';
 import { invalidArgument } from '../error.js';
 import { checked, count, flag, optional, text, wrongClass, wrongType } from '../input.js';
 import { checkTtl } from '../lifetime.js';
+import { type Logger, standard, write } from '../log.js';
 import { core } from '../module.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
 import type { Accept } from './accept.js';
@@ -20,7 +21,6 @@ import { type AnyServer, callOf, type HandlerContext, hook } from './handler/sdk
 import { SelfContainedHandles } from './handler/self-contained-handles.js';
 import { type Hooks, reportError } from './hooks.js';
 import type { Ledger, LedgerOptions } from './ledger/ledger.js';
-import { type Logger, standard, write } from './log.js';
 import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Policy, PrincipalOf } from './policy.js';
 import type { RequestContext } from './request-context.js';

@@ -1,10 +1,10 @@
 import type { Fault, TokenEvent, Refused as WrittenRefusal } from '../documents.js';
 import type { SealwaxErrorCode } from '../error.js';
+import { type Logger, write } from '../log.js';
 import type { Principal } from '../principal.js';
 import type { Accepted } from './accept.js';
 import { nameOf } from './cause.js';
 import { attempt } from './later.js';
-import { type Logger, write } from './log.js';
 
 /** What a refusal and an event tell of the message and its sender. */
 interface Circumstances {

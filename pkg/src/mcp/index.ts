@@ -4,6 +4,7 @@
  * It does not load the WebAssembly module: the guard's codec comes from `sealwax` or `sealwax/slim`.
  */
 
+export type { Logger } from '../log.js';
 export { anonymous } from '../principal.js';
 export type { Accept, Accepted } from './accept.js';
 export { Guard, type GuardOptions } from './guard.js';
@@ -30,7 +31,6 @@ export {
 } from './ledger/ledger.js';
 export { type RedisClient, RedisLedger } from './ledger/redis-ledger.js';
 export { type SqliteDatabase, SqliteLedger, type SqliteStatement } from './ledger/sqlite-ledger.js';
-export type { Logger } from './log.js';
 export type { Beginning, PrincipalOf } from './policy.js';
 export { principalFromAuthInfo } from './principal.js';
 export type { RequestContext } from './request-context.js';

@@ -26,7 +26,8 @@ def write(
     if _is_set_up(logger):
         extra = {f"sealwax_{name}": value for name, value in fields.items()}
         logger.log(level, line, exc_info=error, extra=extra)
-    elif logger.isEnabledFor(level) and sys.stderr is not None:
+    elif logger.isEnabledFor(max(level, logging.WARNING)) and sys.stderr is not None:
+        # Nobody chose the level of the root logger, which hides what is below a warning.
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         time = fields.get("time") or now.replace("+00:00", "Z")
         # A log that cannot be written changes no answer.

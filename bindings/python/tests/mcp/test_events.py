@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -40,7 +39,7 @@ def event(what: Any, kind: Any, target: str | None, **more: Any) -> GuardEvent:
 
 def without(events: list[GuardEvent]) -> list[GuardEvent]:
     """Return what was heard, without what differs each time."""
-    found = [replace(one, micros=0, id=None) for one in events]
+    found = [one._replace(micros=0, id=None) for one in events]
     assert all(0 <= one.micros < 20e6 for one in events)
     assert all(len(one.id or "") == 32 for one in events)
     events.clear()

@@ -14,9 +14,9 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
 import { answer as fixed } from '../../answer.js';
+import { quietly } from '../../log.js';
 import { Call, type Entered } from '../handler/call.js';
 import { attempt, isPromiseLike } from '../later.js';
-import { quietly } from '../log.js';
 import type { Policy } from '../policy.js';
 import type { RequestContext } from '../request-context.js';
 import { clientId, ownId } from './ids.js';

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from .. import InvalidArgument, Principal
 from .._log import write
@@ -57,8 +57,7 @@ class Refusal:
     target: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GuardEvent:
+class GuardEvent(NamedTuple):
     """The argument of `on_event`: what happened to a token that was not refused.
 
     >>> from sealwax.mcp import GuardEvent

@@ -1,0 +1,38 @@
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Receives the lines of a log, each with its fields: `console`, `winston`, or an object of your own. Lines of a level without a
+ * method of its own, `error` or `info`, go to `warn` and to nobody.
+ */
+export interface Logger {
+  info?(line: string, fields: Fields): void;
+  warn(line: string, fields: Fields): void;
+  error?(line: string, fields: Fields): void;
+}
+
+/** Writes each line after its time and level: to stderr, where there is one, for stdout may be a server's transport. */
+export const standard: Logger = {
+  info: (line, { time }) => console.warn(`${time ?? now()} INFO ${line}`),
+  warn: (line, { time }) => console.warn(`${time ?? now()} WARN ${line}`),
+  error: (line, { time }) => console.error(`${time ?? now()} ERROR ${line}`),
+};
+
+/** Logs a line by its level. An error of the logger changes nothing. */
+export function write(logger: Logger, line: string, fields: Fields = {}): void {
+  const isError = fields.level === 'error' && logger.error !== undefined;
+  const level = isError ? 'error' : fields.level === 'info' ? 'info' : 'warn';
+  quietly(() => logger[level]?.(line, fields));
+}
+
+/** Calls a function whose errors concern nobody. */
+export async function quietly(work: () => unknown): Promise<void> {
+  try {
+    await work();
+  } catch {
+    // There is nobody left to tell.
+  }
+}
+
+function now(): string {
+  return new Date().toISOString();
+}
