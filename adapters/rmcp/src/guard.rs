@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
@@ -12,12 +12,13 @@ use sealwax::{Codec, Error, Principal};
 use sealwax_mcp::{Event, Failed, LedgerSettings, Reply, Step};
 
 use crate::Context;
-use crate::accept::Accept;
+use crate::accept::{Accept, BoxError};
 use crate::ledger::{Ledger, LedgerError};
 use crate::principal::{IntoPrincipal, signed_in};
 use crate::questions::Asked;
 use crate::refusal::{About, Refusal};
 use crate::sessions::{Initial, Sessions};
+use crate::transition::{Open, Transitional};
 
 /// Seals the tokens that a server sends to its clients, and opens and checks those that come back.
 ///
@@ -56,6 +57,7 @@ pub(crate) struct Options {
     principal: Box<PrincipalOf>,
     on_refused: Option<Box<Hook>>,
     pub asked: Asked,
+    pub transition: Option<Box<Open>>,
     pub has_sessions: bool,
     /// `None`: the server holds the state.
     pub initial: Option<Box<Initial>>,
@@ -76,6 +78,7 @@ impl Guard {
                 principal: Box::new(move |context| principal(context).into_principal()),
                 on_refused: None,
                 asked: Asked::default(),
+                transition: None,
                 has_sessions: false,
                 initial: None,
             },
@@ -275,6 +278,22 @@ impl GuardBuilder {
             ..settings
         });
         self.options.asked.ledger = Some(Box::new(ledger));
+        self
+    }
+
+    /// Accepts, until a date, the `requestState` tokens that clients have from before the guard: `open` verifies
+    /// one and returns the text that was sealed, or `None` to refuse it. If it fails or panics, the request fails
+    /// with an error of the server. `opener_of` (feature `request-state`) opens those of rmcp's codec. None is
+    /// ever made.
+    #[must_use]
+    pub fn transition(
+        mut self,
+        until: SystemTime,
+        open: impl Fn(&Transitional<'_>) -> Result<Option<String>, BoxError> + Send + Sync + 'static,
+    ) -> Self {
+        let until = until.duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.settings = self.settings.transition_until(until.as_secs());
+        self.options.transition = Some(Box::new(open));
         self
     }
 

@@ -11,6 +11,7 @@ mod questions;
 mod refusal;
 mod running;
 mod sessions;
+mod transition;
 mod transport;
 mod value;
 
@@ -30,6 +31,9 @@ pub use refusal::Refusal;
 /// The kinds of tokens that a guard seals and opens. Their names are the same in every language.
 pub use sealwax_mcp::Item as Kind;
 pub use sessions::Sessions;
+pub use transition::Transitional;
+#[cfg(feature = "request-state")]
+pub use transition::opener_of;
 pub use transport::layer::{SessionLayer, SessionService};
 pub use transport::negotiated::Negotiated;
 pub use transport::streams::Streams;

@@ -17,6 +17,7 @@ use crate::caller::{Caller, Request};
 use crate::guard::Guard;
 use crate::refusal::{error_data, internal};
 use crate::running::Running;
+use crate::transition::Transitional;
 use crate::transport::message::{SESSION, header};
 
 impl Guard {
@@ -57,6 +58,17 @@ impl Guard {
             ..Message::default()
         });
         let mut step = caller.drive(&mut exchange, step, Some(&context)).await;
+        if let Step::Transition { token, .. } = step {
+            let opened = self.opened_elsewhere(&Transitional {
+                token: &token,
+                method,
+                target: caller.request.target.as_deref(),
+                arguments: arguments.as_deref(),
+                context: &context,
+            });
+            step = caller.on(&mut exchange, Event::Transition(opened));
+            step = caller.drive(&mut exchange, step, Some(&context)).await;
+        }
         if let Step::Begin = step {
             let initial = self.0.options.initial.as_ref().ok_or_else(internal)?;
             let begun = initial(context.clone(), request.all()).await?;

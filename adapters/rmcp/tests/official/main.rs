@@ -24,3 +24,5 @@ mod session_refusals;
 mod session_server;
 mod streams;
 mod streams_sep_1359;
+#[cfg(feature = "request-state")]
+mod transition;
