@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sealwax_mcp::{Failed, Foreign};
 
+use crate::Context;
 use crate::accept::BoxError;
 use crate::refusal::said;
-use crate::{Context, guard::Guard};
 
 /// A `requestState` that is no sealed token, and its request.
 #[derive(Debug)]
@@ -27,26 +27,24 @@ pub struct Transitional<'a> {
 /// Verifies such a token, and returns the text that was sealed; `None` refuses it.
 pub(crate) type Open = dyn Fn(&Transitional<'_>) -> Result<Option<String>, BoxError> + Send + Sync;
 
-impl Guard {
-    /// Asks the author's opener.
-    pub(crate) fn opened_elsewhere(
-        &self,
-        token: &Transitional<'_>,
-    ) -> Result<Option<Foreign>, Failed> {
-        let Some(open) = &self.0.options.transition else {
-            // The engine asks only a guard that has one.
-            return Ok(None);
-        };
-        let payload = match catch_unwind(AssertUnwindSafe(|| open(token))) {
-            Ok(Ok(payload)) => payload,
-            Ok(Err(error)) => return Err(Failed(format!("transition: {}", said(error)))),
-            Err(_) => return Err(Failed("transition: the function panicked".into())),
-        };
-        Ok(payload.map(|payload| Foreign {
-            payload,
-            issued_at: None,
-        }))
-    }
+/// Asks the author's opener.
+pub(crate) fn opened(
+    open: Option<&Open>,
+    token: &Transitional<'_>,
+) -> Result<Option<Foreign>, Failed> {
+    let Some(open) = open else {
+        // The engine asks only a guard that has one.
+        return Ok(None);
+    };
+    let payload = match catch_unwind(AssertUnwindSafe(|| open(token))) {
+        Ok(Ok(payload)) => payload,
+        Ok(Err(error)) => return Err(Failed(format!("transition: {}", said(error)))),
+        Err(_) => return Err(Failed("transition: the function panicked".into())),
+    };
+    Ok(payload.map(|payload| Foreign {
+        payload,
+        issued_at: None,
+    }))
 }
 
 /// Returns the opener of [`GuardBuilder::transition`](crate::GuardBuilder::transition) for the tokens of rmcp's

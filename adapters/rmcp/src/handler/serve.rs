@@ -17,7 +17,7 @@ use crate::caller::{Caller, Request};
 use crate::guard::Guard;
 use crate::refusal::{error_data, internal};
 use crate::running::Running;
-use crate::transition::Transitional;
+use crate::transition::{self, Transitional};
 use crate::transport::message::{SESSION, header};
 
 impl Guard {
@@ -59,13 +59,14 @@ impl Guard {
         });
         let mut step = caller.drive(&mut exchange, step, Some(&context)).await;
         if let Step::Transition { token, .. } = step {
-            let opened = self.opened_elsewhere(&Transitional {
+            let request = Transitional {
                 token: &token,
                 method,
                 target: caller.request.target.as_deref(),
                 arguments: arguments.as_deref(),
                 context: &context,
-            });
+            };
+            let opened = transition::opened(self.0.options.transition.as_deref(), &request);
             step = caller.on(&mut exchange, Event::Transition(opened));
             step = caller.drive(&mut exchange, step, Some(&context)).await;
         }
