@@ -43,7 +43,7 @@ async function tried() {
   asked.free();
   const answered = begun({ ...call, token });
   assert.equal(answered.first.opened, '{"secret":"told to nobody"}');
-  assert.deepEqual(answered.result({}), { step: 'respond', result: undefined });
+  assert.deepEqual(answered.result({}), { step: 'respond', result: undefined, events: undefined });
   assert.throws(() => answered.result({}), { code: 'invalid_argument' });
   answered.free();
   assert.throws(() => answered.result({}), { code: 'invalid_argument' });
