@@ -215,7 +215,8 @@ export class Exchange {
     if (kind === 0) return JSON.parse(text as string);
     const events = this.#events && text !== undefined ? this.#happened() : undefined;
     // What is left of the time limit is for wrappers.
-    if (kind < 3) return { step: 'deliver', opened: text, report: this.#member, withinMs: 0, events };
+    if (kind < 3)
+      return { step: 'deliver', opened: text, report: this.#member, withinMs: 0, events };
     const result = text === undefined ? text : { [this.#member as string]: text };
     return { step: 'respond', result, events };
   }
