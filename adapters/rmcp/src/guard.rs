@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
@@ -11,7 +11,7 @@ use rmcp::{RoleServer, ServerHandler};
 use sealwax::{Codec, Error, Principal};
 use sealwax_mcp::{Event, Failed, Fault, LedgerSettings, Reply, Step};
 
-use crate::accept::Accept;
+use crate::accept::{Accept, BoxError};
 use crate::event::{Timed, TokenEvent};
 use crate::ledger::{Ledger, LedgerError};
 use crate::log;
@@ -19,6 +19,7 @@ use crate::principal::{IntoPrincipal, signed_in};
 use crate::questions::Asked;
 use crate::refusal::{About, Refusal};
 use crate::sessions::{Initial, Sessions};
+use crate::transition::{Open, Transitional};
 use crate::{Context, Kind};
 
 /// Seals the tokens that a server sends to its clients, and opens and checks those that come back.
@@ -59,6 +60,7 @@ pub(crate) struct Options {
     on_refused: Vec<Box<Hook<Refusal>>>,
     on_event: Vec<Box<Hook<TokenEvent>>>,
     pub asked: Asked,
+    pub transition: Option<Box<Open>>,
     pub has_sessions: bool,
     /// `None`: the server holds the state.
     pub initial: Option<Box<Initial>>,
@@ -80,6 +82,7 @@ impl Guard {
                 on_refused: Vec::new(),
                 on_event: Vec::new(),
                 asked: Asked::default(),
+                transition: None,
                 has_sessions: false,
                 initial: None,
             },
@@ -333,6 +336,22 @@ impl GuardBuilder {
             ..settings
         });
         self.options.asked.ledger = Some(Box::new(ledger));
+        self
+    }
+
+    /// Accepts, until a date, the `requestState` tokens that clients have from before the guard: `open` verifies
+    /// one and returns the text that was sealed, or `None` to refuse it. If it fails or panics, the request fails
+    /// with an error of the server. `opener_of` (feature `request-state`) opens those of rmcp's codec. None is
+    /// ever made.
+    #[must_use]
+    pub fn transition(
+        mut self,
+        until: SystemTime,
+        open: impl Fn(&Transitional<'_>) -> Result<Option<String>, BoxError> + Send + Sync + 'static,
+    ) -> Self {
+        let until = until.duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.settings = self.settings.transition_until(until.as_secs());
+        self.options.transition = Some(Box::new(open));
         self
     }
 

@@ -18,6 +18,7 @@ mod running;
 mod sessions;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod transition;
 mod transport;
 mod value;
 
@@ -39,6 +40,9 @@ pub use refusal::Refusal;
 pub use sealwax_mcp::Item as Kind;
 pub use sealwax_mcp::{Happened, Level};
 pub use sessions::Sessions;
+pub use transition::Transitional;
+#[cfg(feature = "request-state")]
+pub use transition::opener_of;
 pub use transport::layer::{SessionLayer, SessionService};
 pub use transport::negotiated::Negotiated;
 pub use transport::streams::Streams;

@@ -17,6 +17,7 @@ static void freeing_null_is_fine(void) {
   sealwax_key_free(NULL);
   sealwax_ring_free(NULL);
   sealwax_codec_free(NULL);
+  sealwax_test_clock_free(NULL);
   sealwax_view_free(NULL);
   sealwax_session_free(NULL);
   sealwax_guard_free(NULL);
@@ -203,6 +204,32 @@ static void without_randomness_nothing_is_sealed(void) {
         SEALWAX_ENTROPY_UNAVAILABLE);
 }
 
+static void a_clock_of_a_test_is_that_of_its_codecs_alone(void) {
+  sealwax_test_clock *clock;
+  sealwax_codec *tested;
+  sealwax_view *view;
+  sealwax_opened opened;
+  const sealwax_lifetime minute = {60, false};
+  environment_stop_clock(1780000000000);
+  CHECK(sealwax_test_clock_new(1900000000000, &clock, NULL) == SEALWAX_OK);
+  CHECK(sealwax_test_codec_new(ring, TEXT("https://mcp.example.com"), NULL, clock, &tested, NULL) ==
+        SEALWAX_OK);
+  CHECK(sealwax_view_new(tested, NULL, 0, NULL, 0, TEXT("alice"), &view, NULL) == SEALWAX_OK);
+  CHECK(sealwax_seal(view, &SESSION, &minute, PAYLOAD, token, sizeof token, &token_len, NULL) ==
+        SEALWAX_OK);
+  CHECK(open_token(view, &opened) == SEALWAX_OK && opened.expires_at == 1900000060);
+  CHECK(open_token(alice, NULL) == SEALWAX_NOT_YET_VALID);
+  CHECK(sealwax_test_clock_set(clock, 1900000060000, NULL) == SEALWAX_OK);
+  CHECK(open_token(view, NULL) == SEALWAX_EXPIRED);
+  CHECK(sealwax_test_clock_set(NULL, 0, NULL) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_test_codec_new(ring, TEXT("a"), NULL, NULL, &tested, NULL) == SEALWAX_NULL_POINTER);
+  /* The view has the last time. */
+  sealwax_test_clock_free(clock);
+  sealwax_codec_free(tested);
+  CHECK(open_token(view, NULL) == SEALWAX_EXPIRED);
+  sealwax_view_free(view);
+}
+
 int main(void) {
   const test tests[] = {TEST(versions),
                         TEST(freeing_null_is_fine),
@@ -216,6 +243,7 @@ int main(void) {
                         TEST(lifetimes),
                         TEST(an_unknown_kind_is_refused),
                         TEST(limits_hold_and_buffers_of_the_limits_suffice),
-                        TEST(without_randomness_nothing_is_sealed)};
+                        TEST(without_randomness_nothing_is_sealed),
+                        TEST(a_clock_of_a_test_is_that_of_its_codecs_alone)};
   return RUN(tests, "the ABI's rules");
 }

@@ -26,7 +26,7 @@ pub(super) enum Reported<'a> {
     #[cfg_attr(test, schemars(with = "OrFailed<Vec<String>>"))]
     Ledger(IgnoredAny),
     #[cfg_attr(test, schemars(with = "OrFailed<Transition>"))]
-    Transition(Transition),
+    Transition(IgnoredAny),
     #[serde(borrow)]
     #[cfg_attr(test, schemars(with = "OrFailed<Again>"))]
     Updated(Again<'a>),
@@ -44,17 +44,6 @@ pub(super) enum Reported<'a> {
 pub(super) enum Answer {
     Yes,
     No(usize),
-}
-
-/// What the author's opener made of a token from before the guard: the text that was sealed, and the Unix
-/// time when it was.
-#[derive(Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(super) struct Transition {
-    opened: Option<String>,
-    issued_at: Option<u64>,
-    refused: bool,
 }
 
 #[derive(Deserialize)]
@@ -137,6 +126,14 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
         let texts = items.map(|item| item.as_str().unwrap_or_default().into());
         return Ok(Event::Ledger(Ok(texts.collect())));
     }
+    if name == "transition" {
+        let payload = details.get("opened").and_then(Value::as_str);
+        let issued_at = details.get("issuedAt").and_then(Value::as_u64);
+        return Ok(Event::Transition(Ok(payload.map(|payload| Foreign {
+            payload: payload.into(),
+            issued_at,
+        }))));
+    }
     Ok(match read(document)? {
         Reported::Principal(_) => Event::Principal(match details.get("nobody") {
             Some(Value::Bool(true)) => Ok(None),
@@ -146,8 +143,7 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
         }),
         Reported::Answer(Answer::Yes) => Event::Answer(Verdict::Yes),
         Reported::Answer(Answer::No(at)) => Event::Answer(Verdict::No(at)),
-        Reported::Ledger(_) => return Err(NO_DOCUMENT),
-        Reported::Transition(opened) => Event::Transition(Ok(opened.of())),
+        Reported::Ledger(_) | Reported::Transition(_) => return Err(NO_DOCUMENT),
         Reported::Updated(Again { result }) => Event::Updated(Ok(Updated {
             value: value.ok_or(NO_DOCUMENT)?,
             result: result.map(|result| result.of(None)),
@@ -156,14 +152,6 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
         Reported::NotResumed(why) => Event::NotResumed(Failed(why)),
         Reported::Result(result) => Event::Result(result.of(value)),
     })
-}
-
-impl Transition {
-    fn of(self) -> Option<Foreign> {
-        let payload = self.opened.filter(|_| !self.refused)?;
-        let issued_at = self.issued_at;
-        Some(Foreign { payload, issued_at })
-    }
 }
 
 impl<'a> ResultFacts<'a> {
@@ -239,6 +227,18 @@ enum OrFailed<T> {
 #[expect(dead_code, reason = "for its schema")]
 struct Failure {
     failed: String,
+}
+
+/// What the author's opener made of a token from before the guard: the text that was sealed, and the Unix
+/// time when it was; or that it refuses it.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "for its schema")]
+struct Transition {
+    opened: Option<String>,
+    issued_at: Option<u64>,
+    refused: Option<bool>,
 }
 
 /// The caller of a request, or that the author's function found none.

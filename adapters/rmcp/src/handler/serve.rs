@@ -18,6 +18,7 @@ use crate::event::Timed;
 use crate::guard::Guard;
 use crate::refusal::{error_data, internal};
 use crate::running::Running;
+use crate::transition::{self, Transitional};
 use crate::transport::message::{SESSION, header};
 
 impl Guard {
@@ -60,6 +61,18 @@ impl Guard {
         });
         let mut exchange = Timed::new(exchange, since);
         let mut step = caller.drive(&mut exchange, step, Some(&context)).await;
+        if let Step::Transition { token, .. } = step {
+            let request = Transitional {
+                token: &token,
+                method,
+                target: caller.request.target.as_deref(),
+                arguments: arguments.as_deref(),
+                context: &context,
+            };
+            let opened = transition::opened(self.0.options.transition.as_deref(), &request);
+            step = caller.on(&mut exchange, Event::Transition(opened));
+            step = caller.drive(&mut exchange, step, Some(&context)).await;
+        }
         if let Step::Begin = step {
             let initial = self.0.options.initial.as_ref().ok_or_else(internal)?;
             let begun = initial(context.clone(), request.all()).await?;

@@ -27,3 +27,5 @@ mod streams_sep_1359;
 mod support_case;
 #[cfg(feature = "testing")]
 mod testing;
+#[cfg(feature = "request-state")]
+mod transition;
