@@ -103,6 +103,7 @@
 mod admission;
 mod answer;
 mod caller;
+mod collecting;
 mod context;
 #[cfg(feature = "documents")]
 pub mod document;

@@ -1,10 +1,13 @@
 //! Writes the log: to `tracing`, or to the standard error where nobody has subscribed to it.
 
-use sealwax_mcp::Level;
+use rmcp::ErrorData;
+use sealwax::{Environment as _, Error, System};
+use sealwax_mcp::{Fault, Level, Refused};
 use tracing::dispatcher::get_default;
 use tracing::subscriber::NoSubscriber;
 
-use crate::refusal::Refusal;
+use crate::Kind;
+use crate::refusal::{Refusal, internal};
 
 /// Writes a refusal or a failure.
 pub(crate) fn refusal(refusal: &Refusal) {
@@ -44,6 +47,14 @@ pub(crate) fn refusal(refusal: &Refusal) {
         let level = level.name().to_ascii_uppercase();
         eprintln!("{} {level} {}", refusal.time, refusal.line);
     }
+}
+
+/// Writes an error that no guard can report, and returns the answer to it.
+pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
+    let fault = Fault::new(kind, error.to_string());
+    let entry = Refused::of(error.code(), fault, System.now_ms());
+    refusal(&Refusal::new(entry));
+    internal()
 }
 
 /// Writes a warning that belongs to no token.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
-use sealwax::{Environment, Error, Inspected, Principal, System};
+use sealwax::{Error, Inspected, Principal};
 use sealwax_mcp::{Fault, Level, Profile, Refused, Reply};
 use serde_json::Value;
 
-use crate::{Kind, log};
+use crate::Kind;
 
 /// A refusal, as [`GuardBuilder::on_refused`](crate::GuardBuilder::on_refused) reports it. It contains no token
 /// and no payload.
@@ -86,14 +86,6 @@ impl About<'_> {
         fault.id = self.id;
         (answer.into(), fault)
     }
-}
-
-/// Reports an error where no guard can: it is only logged.
-pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
-    let fault = Fault::new(kind, error.to_string());
-    let entry = Refused::of(error.code(), fault, System.now_ms());
-    log::refusal(&Refusal::new(entry));
-    internal()
 }
 
 /// Converts an answer of the engine to rmcp's error.

@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 
 use super::results::HandlerResult;
 use crate::caller::Caller;
-use crate::refusal::{About, error_data, internal, unprotected};
+use crate::log::unprotected;
+use crate::refusal::{About, error_data, internal};
 use crate::value::{json, read};
 use crate::{Context, Kind};
 

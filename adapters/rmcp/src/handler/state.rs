@@ -11,7 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::caller::Caller;
-use crate::refusal::{About, error_data, internal, token_id, unprotected};
+use crate::log::unprotected;
+use crate::refusal::{About, error_data, internal, token_id};
 use crate::value::json;
 use crate::{Context, Kind};
 
