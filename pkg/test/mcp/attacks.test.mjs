@@ -268,7 +268,7 @@ test('what a client sent stands in a log quoted and cut, and never on a line of 
     server.fallbackRequestHandler = async () => ({});
     return server;
   };
-  const evil = `x\r\nsealwax: session: all is well\u001b[2J\u2028\u0000"\\é${'y'.repeat(10_000)}`;
+  const evil = `x\r\nsealwax: session: all is well\u001b[2J\u2028\u0000"\\é${'y'.repeat(900)}`;
   for (const answerOf of Object.values(ways)) {
     const { error } = await answerOf(factory, evil, {}).catch((error) => ({ error }));
     if (error.code !== -32043) assert.match(`${error}`, /header|Cannot convert/i);

@@ -150,7 +150,7 @@ def test_without_keys_it_says_how_to_make_one() -> None:
         [sys.executable, str(NOTES)], env=environment, capture_output=True, text=True, check=False
     )
     assert run.returncode == 1
-    assert "make one with `python -m sealwax keygen`" in run.stderr
+    assert "`python -m sealwax keygen` makes a key" in run.stderr
 
 
 def test_it_is_short_enough_to_read() -> None:
