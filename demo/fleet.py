@@ -94,14 +94,17 @@ class Fleet:
         new.write_text("".join(f"{key}\n" for key in keys))
         new.rename(self.file)
 
-    def rotate(self, keys: list[str]) -> None:
-        """Give the replicas other keys while they run; each of them logs when it has them."""
+    def rotate(self, step: str) -> None:
+        """Take a step of a rotation, by the command, and wait until each replica logs that it has the keys."""
 
         def changes() -> list[int]:
             return [sum("keys_changed" in line for line in server.said) for server in self.proxy.servers]
 
         before, until = changes(), time.monotonic() + 60
-        self.write(keys)
+        command = [*shlex.split(self.sealwax), "keys", step, str(self.file)]
+        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        print(faint(f"    sealwax keys {step}: {said.splitlines()[0].replace(str(self.file), 'the file')}"))
+        self.keys = self.file.read_text().split()
         while not all(now > then for now, then in zip(changes(), before, strict=True)):
             if time.monotonic() > until:
                 sys.exit(f"the replicas did not take the keys: {[server.said for server in self.proxy.servers]}")

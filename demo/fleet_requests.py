@@ -14,7 +14,7 @@ from typing import Any
 
 from fleet import Client, Fleet
 from load import under_load
-from servers import key_id, keygen
+from servers import key_id
 from story import bold, faint
 
 
@@ -44,12 +44,10 @@ def tell(sealwax: str, typescript: str, python: str, rust: str, *clients: str) -
 
         print(bold("\nThe key is rotated while two more users work: the replicas run on, and read a file again"))
         with under_load(fleet, clients) as load:
-            old, new = fleet.keys[0], keygen(sealwax)
-            of = {key_id(sealwax, old): "the old key", key_id(sealwax, new): "the new key"}
-            print(faint("    the new key is added: it opens"))
-            fleet.rotate([old, new])
-            print(faint("    the new key is promoted: it seals"))
-            fleet.rotate([new, old])
+            fleet.rotate("add")
+            old, new = (key_id(sealwax, key) for key in fleet.keys)
+            of = {old: "the old key", new: "the new key"}
+            fleet.rotate("promote")
             for at, (client, user, kept) in enumerate(ends):
                 ends[at] = (client, user, go_on(fleet, client, kept))
             print()
@@ -59,8 +57,7 @@ def tell(sealwax: str, typescript: str, python: str, rust: str, *clients: str) -
             while not load.failed and {of[key] for key in load.keys_in_use()} != {"the new key"}:
                 time.sleep(0.2)
             fleet.told("the two others bring no token of the old one any more", not load.failed, load.failed)
-            print(faint("    the old key is retired"))
-            fleet.rotate([new])
+            fleet.rotate("retire")
             for at, (client, user, kept) in enumerate(ends):
                 ends[at] = (client, user, go_on(fleet, client, kept, pages=False))
         print()
