@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
+import { nameOf } from '../mcp/cause.js';
 import { TimeoutError, within } from '../mcp/later.js';
 import type { Command } from '../mcp/ledger/ledger.js';
 import { lowered, type Send } from '../mcp/ledger/redis-connections.js';
@@ -42,7 +43,7 @@ export class Stores {
     } catch (error) {
       const { message } = Object(error);
       // An error of the server begins with its code. Any other is the client's, whose message may have the URL.
-      return /^[A-Z]{3,} /.test(message) ? { error: message } : { failed: codeOf(error) };
+      return /^[A-Z]{3,} /.test(message) ? { error: message } : { failed: why(error) };
     }
   }
 
@@ -123,13 +124,9 @@ function told(found: unknown): Answer {
   return Array.isArray(found) ? { texts: found.map(String) } : { text: String(found) };
 }
 
-/** Returns the code of an error, of its cause or of one of several; its message may hold a credential. */
-function codeOf(error: unknown): string {
-  if (error instanceof TimeoutError) return 'expected an answer within 5 seconds, found none';
-  const { code, cause, errors, name } = Object(error);
-  if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) return code;
-  const inner = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
-  return inner === undefined ? String(name ?? 'an error') : codeOf(inner);
+function why(error: unknown): string {
+  const isLate = error instanceof TimeoutError;
+  return isLate ? 'expected an answer within 5 seconds, found none' : nameOf(error);
 }
 
 async function opened(path: string, readOnly: boolean): Promise<SqliteDatabase | undefined> {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
 import sqlite3
 from contextlib import closing
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from sealwax._cause import named
 from sealwax.ledger import LedgerError, SQLite
 
 #: The time limit to connect to a store, and for a command, in seconds.
@@ -97,10 +97,4 @@ def _told_error(error: BaseException) -> dict[str, Any]:
         # The client's classes are named after the codes, which their texts lack.
         name = kind.__name__.removesuffix("Error").upper()
         return {"error": str(error) if name == "RESPONSE" else f"{name} {error}"}
-    cause: BaseException | None = error
-    while cause is not None:
-        number = getattr(cause, "errno", None)
-        if isinstance(number, int) and number in errno.errorcode:
-            return {"failed": errno.errorcode[number]}
-        cause = cause.__cause__ or cause.__context__
-    return {"failed": kind.__name__}
+    return {"failed": named(error)}

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import anyio
 
 from .. import InvalidArgument, Principal
+from .._cause import named
 from .._engine import document_of
 from .._log import write
 from ..ledger import LedgerError
 from ._accept import Presented
-from ._cause import named
 from ._hooks import Listener, logger, observe, report
 from ._principal import checked, is_signed_in
 from ._refusal import AcceptUnavailable

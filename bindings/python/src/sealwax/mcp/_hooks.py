@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from .. import InvalidArgument, Principal
+from .._cause import named
 from .._log import write
-from ._cause import named
 
 if TYPE_CHECKING:
     from .. import _documents as documents

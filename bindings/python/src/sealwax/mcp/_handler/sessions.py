@@ -10,8 +10,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import RequestParams
 
 from ... import InvalidArgument, _json
+from ..._cause import named
 from .._caller import awaited
-from .._cause import named
 from .exchange import exchange_of
 from .session import CREATE, DELETE
 
