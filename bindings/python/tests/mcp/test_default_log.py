@@ -44,3 +44,15 @@ def test_where_a_line_goes(set_up: str, expected: re.Pattern[str]) -> None:
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (0, "")
     assert expected.fullmatch(run.stderr)
+
+
+@pytest.mark.parametrize(
+    ("set_up", "is_shown"),
+    [("", True), ("logging.getLogger().setLevel(logging.ERROR)", False)],
+)
+def test_that_keys_changed_is_shown_unless_the_program_chose_a_level(
+    set_up: str, is_shown: bool
+) -> None:
+    program = PROGRAM.format(set_up=set_up).replace("WARNING", "INFO")
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (" INFO sealwax: " in run.stderr) == is_shown
