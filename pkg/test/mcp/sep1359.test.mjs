@@ -164,10 +164,11 @@ for (const [transport, serve] of Object.entries(ways)) {
   test(`${transport}: all else is refused, and the client cannot tell why`, async () => {
     const server = await serve({});
     const alice = await server.connect('alice');
-    const late = (await (await serve({ life: { ttl: 1 } })).connect('alice')).peer.sessionId;
+    // Its handshake has two seconds at least.
+    const late = (await (await serve({ life: { ttl: 3 } })).connect('alice')).peer.sessionId;
     const retired = await (await serve({ keys: Key.generate().toText() })).connect('alice');
     const mallory = await server.connect('mallory');
-    await sleep(2100);
+    await sleep(3100);
     const good = alice.peer.sessionId;
     const at = good.length - 2;
     const client = transport === 'http' ? { client: 'app' } : {};
