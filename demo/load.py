@@ -50,7 +50,7 @@ class Load(RoundRobin):
             if kept.get("isError") or "items" not in page or "asked" not in asked or told["text"] != "note 25 kept":
                 self.failed += [kept, page, asked, told]
                 return
-            over.wait(0.05)
+            over.wait(0.2)
 
 
 @contextmanager
