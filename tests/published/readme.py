@@ -18,7 +18,7 @@ PACKAGES = [ROOT / name / "README.md" for name in (".", "src", "mcp", "cli", "ad
 RUN_BY_THE_TESTS = {
     "ts": ["examples/confirm.mts", "examples/ask.mts"],
     "rust": ["src/README.md", "adapters/rmcp/examples", "adapters/rmcp/tests/official/testing.rs"],
-    "rs": ["examples/notes.rs", "examples/sessions.rs"],
+    "rs": ["examples/notes.rs", "examples/sessions.rs", "adapters/rmcp/examples/transition.rs"],
     "c": ["examples/quickstart.c"],
     "php": ["examples/quickstart.php"],
     "ruby": ["examples/quickstart.rb"],
