@@ -118,7 +118,7 @@ test:
 	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
 
 .PHONY: test-languages test-c-quick test-npm-quick test-more
-test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-operation test-interop test-wasm
+test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-operation test-interop
 	python3 tests/published/adapters.py
 	python3 tests/published/floors.py
 	python3 tests/published/readme.py
@@ -131,7 +131,7 @@ test-npm-quick: npm $(LEDGER)/.installed
 	$(MAKE) -C pkg test-quick
 
 # The C, Python and npm suites, on release builds.
-test-more: lint test-core test-faults test-published test-c test-systems test-inspector test-conformance test-docs test-recipes
+test-more: lint test-core test-wasm test-faults test-published test-c test-systems test-inspector test-conformance test-docs test-recipes
 
 test-all: test test-more test-core-whole test-faults-whole test-bench test-suites test-clients soak
 
