@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from stores import SECRET
 
-from sealwax.mcp._cause import named
+from sealwax._cause import named
 
 
 class Failed(Exception):
