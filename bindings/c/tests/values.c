@@ -57,8 +57,9 @@ static void keys_change_while_a_codec_is_in_use(void) {
   CHECK(sealwax_ring_read(TEXT("/nowhere/keys"), &second, &error) == SEALWAX_INVALID_KEY);
   CHECK(second == NULL && strncmp(error.message, "keys file /nowhere/keys: ", 25) == 0);
   FILE *file = fopen(path, "w");
-  CHECK(file != NULL && fputs("# the second key\nswk1_9XNkH4m6VF07gXeugCtljf-jlUeikK0w0Lc-4D7yIAU3IBDp\n",
-                              file) >= 0);
+  CHECK(file != NULL &&
+        fputs("# the second key\nswk1_9XNkH4m6VF07gXeugCtljf-jlUeikK0w0Lc-4D7yIAU3IBDp\n", file) >=
+            0);
   CHECK(fclose(file) == 0);
   CHECK(sealwax_ring_read(path, strlen(path), &second, NULL) == SEALWAX_OK);
   CHECK(remove(path) == 0);
@@ -258,17 +259,17 @@ static void reports(void) {
 static void commands(void) {
   sealwax_command *command = NULL;
   slice next = {NULL, 0};
-  CHECK(sealwax_command_begin(
-            TEXT("{\"program\":\"p\",\"command\":\"inspect\",\"now\":0}"), &command,
-            (const char **)&next.data, &next.len, NULL) == SEALWAX_OK);
+  CHECK(sealwax_command_begin(TEXT("{\"program\":\"p\",\"command\":\"inspect\",\"now\":0}"),
+                              &command, (const char **)&next.data, &next.len, NULL) == SEALWAX_OK);
   CHECK(is(next, "{\"stdin\":\"the text to inspect\"}"));
   CHECK(sealwax_command_on(command, TEXT("{\"bytes\":\"*\"}"), (const char **)&next.data, &next.len,
                            NULL) == SEALWAX_INVALID_ARGUMENT);
   CHECK(sealwax_command_on(command, TEXT("{\"bytes\":\"\"}"), (const char **)&next.data, &next.len,
                            NULL) == SEALWAX_OK);
-  CHECK(is(next,
-           "{\"status\":1,\"stderr\":\"sealwax: malformed: expected a sealed token, a session id, a "
-           "handle or a key text\"}"));
+  CHECK(
+      is(next,
+         "{\"status\":1,\"stderr\":\"sealwax: malformed: expected a sealed token, a session id, a "
+         "handle or a key text\"}"));
   sealwax_command_free(command);
   CHECK(sealwax_command_begin(TEXT("{}"), &command, (const char **)&next.data, &next.len, NULL) ==
         SEALWAX_INVALID_ARGUMENT);
@@ -321,7 +322,8 @@ static void contexts_by_named_arguments(void) {
 }
 
 int main(void) {
-  const test tests[] = {TEST(rings_of_keys), TEST(keys_change_while_a_codec_is_in_use),
+  const test tests[] = {TEST(rings_of_keys),
+                        TEST(keys_change_while_a_codec_is_in_use),
                         TEST(sessions),
                         TEST(identifiers_end_under_a_maximum_age),
                         TEST(a_token_tells_its_end_without_being_opened),
