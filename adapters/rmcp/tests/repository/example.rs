@@ -67,7 +67,8 @@ pub fn built(example: &str) -> PathBuf {
     }
     let built = command
         .args(["build", "--quiet", "--offline", "--all-features"])
-        .args(["--package", "sealwax", "--package", "sealwax-rmcp"])
+        .args(["--package", "sealwax", "--package", "sealwax-mcp"])
+        .args(["--package", "sealwax-cli", "--package", "sealwax-rmcp"])
         .args(["--example", example, "--message-format", "json"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
