@@ -1,0 +1,49 @@
+"""What a release is built for, from one Linux machine."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A platform, by the names that its tools have for it."""
+
+    #: Rust's name, which artefacts bear.
+    triple: str
+    #: The tag of its wheel.
+    wheel: str
+    #: The oldest system that it runs on, of its triple's kind: a version of glibc or of macOS.
+    oldest: str = ""
+
+    @property
+    def zig(self) -> str:
+        """The target as cargo-zigbuild takes it."""
+        return f"{self.triple}.{self.oldest}" if self.triple.endswith("gnu") and "linux" in self.triple else self.triple
+
+    @property
+    def windows(self) -> bool:
+        return "windows" in self.triple
+
+    @property
+    def macos(self) -> bool:
+        return "apple" in self.triple
+
+    @property
+    def library(self) -> str:
+        """The shared library, as the linker names it."""
+        return "sealwax.dll" if self.windows else "libsealwax.dylib" if self.macos else "libsealwax.so"
+
+    @property
+    def command(self) -> str:
+        return "sealwax.exe" if self.windows else "sealwax"
+
+
+TARGETS = (
+    Target("x86_64-unknown-linux-gnu", "manylinux_2_17_x86_64", "2.17"),
+    Target("aarch64-unknown-linux-gnu", "manylinux_2_17_aarch64", "2.17"),
+    Target("x86_64-unknown-linux-musl", "musllinux_1_2_x86_64"),
+    Target("aarch64-unknown-linux-musl", "musllinux_1_2_aarch64"),
+    Target("x86_64-apple-darwin", "macosx_11_0_x86_64", "11.0"),
+    Target("aarch64-apple-darwin", "macosx_11_0_arm64", "11.0"),
+    Target("x86_64-pc-windows-gnu", "win_amd64"),
+    Target("aarch64-pc-windows-gnullvm", "win_arm64"),
+)
