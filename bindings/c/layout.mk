@@ -11,7 +11,7 @@ DEST = $(DESTDIR)$(PREFIX)
 ABI := $(shell sed -n 's/^\#define SEALWAX_ABI_VERSION //p' include/sealwax.h)
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(ROOT)/Cargo.toml | head -n 1)
 
-# BUILT is the shared library as cargo names it, which is what linkers look for too; SHARED is where programs load it from.
+# BUILT is the shared library as cargo and linkers name it; SHARED is where programs load it from.
 ifneq ($(findstring windows,$(TRIPLE)),)
 BUILT := sealwax.dll
 SHARED := bin/sealwax.dll
