@@ -6,6 +6,8 @@
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(ROOT)/Cargo.toml)
 DRY_RUN :=
+# By hand there is none to have: PROVENANCE=
+PROVENANCE := --provenance
 # In the order in which they need each other. If some are there already: make publish-crates CRATES="sealwax-cli".
 CRATES := sealwax sealwax-mcp sealwax-cli sealwax-rmcp
 PYTHON_PACKAGES = $(DIST)/*.whl $(DIST)/sealwax-$(VERSION).tar.gz
@@ -33,7 +35,7 @@ publish-crates: checked
 	cd $(ROOT) && cargo publish --locked --no-verify $(CRATES:%=--package %) $(DRY_RUN)
 
 publish-npm: checked
-	npm publish $(DIST)/sealwax-$(VERSION).tgz --provenance --access=public $(DRY_RUN)
+	npm publish $(DIST)/sealwax-$(VERSION).tgz $(PROVENANCE) --access=public $(DRY_RUN)
 
 # uv sends the attestations that lie beside the packages.
 publish-pypi: checked
