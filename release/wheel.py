@@ -6,9 +6,8 @@ import subprocess
 import sys
 import tempfile
 
-import lief
-
 import cargo
+import lief
 import targets
 
 DIST = cargo.BUILD / "dist"
