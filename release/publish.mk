@@ -4,12 +4,9 @@
 #
 # With DRY_RUN nothing leaves this machine, and no login is needed.
 
-VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(ROOT)/Cargo.toml)
 DRY_RUN :=
 # By hand there is none to have: PROVENANCE=
 PROVENANCE := --provenance
-# In the order in which they need each other. If some are there already: make publish-crates CRATES="sealwax-cli".
-CRATES := sealwax sealwax-mcp sealwax-cli sealwax-rmcp
 PYTHON_PACKAGES = $(DIST)/*.whl $(DIST)/sealwax-$(VERSION).tar.gz
 
 .PHONY: check-tag checked publish-crates publish-npm publish-pypi publish-image publish-release
@@ -28,7 +25,7 @@ $(BUILD)/release-notes.md:
 checked:
 	cd $(DIST) && sha256sum --check --quiet --strict SHA256SUMS
 
-# Cargo packs the crates anew: the same bytes.
+# Cargo packs the crates anew: the same bytes. If some are published already: CRATES="sealwax-cli".
 publish-crates: checked
 	cd $(ROOT) && cargo package --quiet --locked --no-verify $(CRATES:%=--package %)
 	set -e; for crate in $(CRATES:%=%-$(VERSION).crate); do cmp $(ROOT)/target/package/$$crate $(DIST)/$$crate; done
