@@ -226,6 +226,7 @@ ledger-agents: $(LEDGER)/.installed programs npm wheel
 
 test-published:
 	python3 tests/published/adapters.py
+	python3 -B tests/published/binstall.py
 	python3 tests/published/floors.py
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
