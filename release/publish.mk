@@ -40,6 +40,14 @@ publish-pypi: checked
 	$(if $(DRY_RUN),,$(UV) tool run --quiet --from pypi-attestations==0.0.30 pypi-attestations sign $(PYTHON_PACKAGES))
 	$(UV) publish --trusted-publishing $(if $(DRY_RUN),never,always) $(DRY_RUN) $(PYTHON_PACKAGES)
 
+# Both architectures under one name. With DRY_RUN they go into a file.
+IMAGE_NAME := $(IMAGE_TAG)
+publish-image: | $(IMAGE)/podman
+	$(PODMAN) manifest rm --ignore $(IMAGE_NAME)
+	$(PODMAN) manifest create $(IMAGE_NAME)
+	for tar in $(IMAGE)/sealwax-$(VERSION)-*.tar; do $(PODMAN) manifest add $(IMAGE_NAME) docker-archive:$$tar || exit 1; done
+	$(PODMAN) manifest push --all $(IMAGE_NAME) $(if $(DRY_RUN),oci-archive:$(IMAGE)/published.tar,docker://$(IMAGE_NAME))
+
 # As a draft, until all files are there.
 publish-release: checked $(BUILD)/release-notes.md
 	$(if $(DRY_RUN),echo )gh release create v$(VERSION) --verify-tag --draft --title "Sealwax $(VERSION)" \
