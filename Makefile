@@ -323,9 +323,13 @@ test-docs: servers docs tools
 
 # ---- what only a release needs: RUSTUP_TOOLCHAIN=1.88 make msrv, make version VERSION=0.2.0 ----
 
-.PHONY: version
+.PHONY: version test-hardware
 version:
 	python3 release/version.py $(VERSION)
+
+# What `make dist` has made for this machine, on this machine: other ones do so in the workflow `release`.
+test-hardware:
+	python3 tests/hardware.py $(BUILD)/dist
 
 .PHONY: deny msrv
 deny:

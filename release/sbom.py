@@ -22,7 +22,6 @@ from cyclonedx.output.json import JsonV1Dot6
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
-
 from targets import TARGETS
 from version import spelled
 
@@ -110,7 +109,7 @@ def joined(kind: Kind, release: str) -> Bom:
     """Return one document of all that was found."""
     purl = PackageURL.from_string(f"{kind.purl}@{release}")
     bom = Bom(serial_number=uuid.uuid5(uuid.NAMESPACE_URL, str(purl)))
-    bom.metadata.timestamp = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), timezone.utc)
+    bom.metadata.timestamp = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), timezone.utc)  # noqa: UP017
     bom.metadata.component = Component(
         type=kind.type,
         name=kind.name,
