@@ -8,6 +8,7 @@
 #   make test-all    both, and what takes long: every fault, test-machines, test-bench, test-suites, test-clients, soak
 #   make bench       speed, beside the peers; make bench-quick in two minutes; make bench-ledger
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
+#   make dist        what a release publishes, for eight platforms, in build/dist; make -C release reproduce compares
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
 # use pkg-config, g++, valgrind, luajit, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
@@ -29,7 +30,7 @@ UV := $(BUILD)/uv/bin/uv
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -13
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -16
 
 # ---- what is built, as its users install it ----
 
@@ -323,7 +324,11 @@ test-docs: servers docs tools
 
 # ---- what only a release needs: RUSTUP_TOOLCHAIN=1.88 make msrv, make version VERSION=0.2.0 ----
 
-.PHONY: version test-hardware
+.PHONY: dist version test-hardware
+# TRIPLES="x86_64-unknown-linux-musl …" limits it to some platforms.
+dist:
+	$(MAKE) -C release dist
+
 version:
 	python3 release/version.py $(VERSION)
 
