@@ -2,7 +2,17 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
-        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libsealwax.so.1");
+    match std::env::var("CARGO_CFG_TARGET_OS").as_deref() {
+        Ok("linux") => link("-soname,libsealwax.so.1"),
+        Ok("macos") => {
+            // Otherwise programs would look for it in the folder that it was built in.
+            link("-install_name,@rpath/libsealwax.1.dylib");
+            link("-compatibility_version,1");
+        }
+        _ => {}
     }
+}
+
+fn link(argument: &str) {
+    println!("cargo::rustc-cdylib-link-arg=-Wl,{argument}");
 }
