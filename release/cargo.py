@@ -45,7 +45,6 @@ def build(target: Target, package: str, kind: str, link: list[str]) -> pathlib.P
     environment = {
         **os.environ,
         "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}",
-        "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags),
         "CARGO_PROFILE_RELEASE_STRIP": "symbols",
         "CARGO_ZIGBUILD_CACHE_DIR": str(BUILD / "zigbuild"),
         # Zig writes the arguments of compilers into debug information.
@@ -54,7 +53,10 @@ def build(target: Target, package: str, kind: str, link: list[str]) -> pathlib.P
         "ZIG_LOCAL_CACHE_DIR": str(BUILD / "zig"),
     }
     if target.macos:
-        environment["MACOSX_DEPLOYMENT_TARGET"] = target.oldest
+        # Zig's linker for macOS exports some of the standard library; the one that comes with Rust does not.
+        flags += ["-Clinker=rust-lld", "-Clinker-flavor=ld64.lld", "-Clink-arg=-dead_strip_dylibs"]
+        environment |= {"MACOSX_DEPLOYMENT_TARGET": target.oldest, "SDKROOT": str(BUILD / "release-sdk")}
+    environment["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(flags)
     command = ["cargo-zigbuild", "rustc", "--quiet", "--locked", "--release", "--target", target.zig]
     command += ["--target-dir", str(ROOT / "target"), "--package", package, kind, "--"]
     subprocess.run([*command, *(f"-Clink-arg={one}" for one in link)], cwd=ROOT, env=environment, check=True)

@@ -6,6 +6,7 @@ import sys
 
 import archive
 import cargo
+import notices
 import symbols
 import targets
 
@@ -23,14 +24,16 @@ def main(triple: str) -> None:
 
     folder = cargo.BUILD / "release" / triple
     shutil.rmtree(folder, ignore_errors=True)
+    install = ["make", "--silent", "-C", str(cargo.ROOT / "bindings/c"), "install-files"]
     subprocess.run(
-        ["make", "--silent", "-C", cargo.ROOT / "bindings/c", "install-files"]
-        + [f"TRIPLE={triple}", f"LIBRARIES={built}", f"PREFIX={folder}", "DESTDIR="],
+        [*install, f"TRIPLE={triple}", f"LIBRARIES={built}", f"PREFIX={folder}", "DESTDIR="],
         check=True,
     )
     # Not on Windows: its tool does not read the imports that Rust puts into the archive.
     if not target.windows:
         cargo.strip(folder / "lib/libsealwax.a")
+    with (folder / "share/licenses/sealwax/THIRD-PARTY-NOTICES").open("a") as file:
+        file.write(notices.runtime(target, static=False))
     symbols.check(folder / target.shared)
 
     name = f"libsealwax-{cargo.VERSION}-{triple}"

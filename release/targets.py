@@ -18,7 +18,7 @@ class Target:
     @property
     def zig(self) -> str:
         """The target as cargo-zigbuild takes it."""
-        return f"{self.triple}.{self.oldest}" if self.triple.endswith("gnu") and "linux" in self.triple else self.triple
+        return f"{self.triple}.{self.oldest}" if self.glibc else self.triple
 
     @property
     def windows(self) -> bool:
@@ -27,6 +27,10 @@ class Target:
     @property
     def macos(self) -> bool:
         return "apple" in self.triple
+
+    @property
+    def glibc(self) -> bool:
+        return self.triple.endswith("linux-gnu")
 
     @property
     def musl(self) -> bool:
