@@ -9,7 +9,7 @@ TRIPLE ?= $(shell rustc --version --verbose | sed -n 's/^host: //p')
 PREFIX ?= /usr/local
 DEST = $(DESTDIR)$(PREFIX)
 ABI := $(shell sed -n 's/^\#define SEALWAX_ABI_VERSION //p' include/sealwax.h)
-VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(ROOT)/Cargo.toml | head -n 1)
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(ROOT)/Cargo.toml)
 
 # BUILT is the shared library as cargo and linkers name it; SHARED is where programs load it from.
 ifneq ($(findstring windows,$(TRIPLE)),)
