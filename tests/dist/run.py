@@ -97,8 +97,7 @@ class Run:
 
             def trial(archive: pathlib.Path, target: Target = target) -> tuple[str, str, str]:
                 system = of(target)
-                python = self.folder / "wheel/x86_64-unknown-linux-gnu/venv/bin/python"
-                read, passed = command.trial(target, self.unpacked(archive), python, VERSION, system)
+                read, passed = command.trial(target, self.unpacked(archive), wheel.GIVEN, VERSION, system)
                 return read, system.name if system else "", passed
 
             self.row(f"command, `{target.triple}`", f"sealwax-{VERSION}-{target.triple}{target.archive}", trial)

@@ -1,15 +1,20 @@
 """The wheels: an installer takes them for their platform, and Python's tests pass with what is installed."""
 
+import os
 import pathlib
+import re
 import shutil
 import stat
 
 from c_library import KEY
 from read import expect, facts
-from systems import ROOT, SYSTEMS, System, Target, output
+from systems import ROOT, SYSTEMS, System, Target, output, version
 
 PYTHON = ROOT / "bindings/python"
 ENVIRONMENT = ROOT / "bindings/c/tests"
+TOOLS = ROOT / "build/venv-dist/bin"
+#: Where bindings/python/Makefile installs a given wheel.
+GIVEN = ROOT / "build/venv-wheel-given/bin/python"
 #: CPython for Windows, as the Makefile unpacks it.
 WINDOWS = SYSTEMS / "cpython-windows"
 #: Pinned, as all that tests the wheel.
@@ -31,7 +36,7 @@ def install(uv: pathlib.Path, target: Target, python: str, folder: pathlib.Path,
     output(
         [uv, "pip", "install", "--quiet", "--target", folder, "--python-platform", platform(target)]
         + ["--python-version", python, "--only-binary", ":all:", *what],
-        env=None if not target.macos else {**__import__("os").environ, "MACOSX_DEPLOYMENT_TARGET": target.oldest},
+        env=None if not target.macos else {**os.environ, "MACOSX_DEPLOYMENT_TARGET": target.oldest},
     )
 
 
@@ -50,7 +55,7 @@ def trial(
     if target.windows:
         return read, *under_wine(target, wheel, folder, uv, system)
     if target.triple.startswith("x86_64"):
-        return read, *natively(wheel, folder, uv)
+        return read, *natively(wheel)
     return read, *emulated(target, wheel, folder, uv, system)
 
 
@@ -59,22 +64,13 @@ def passed(told: str) -> str:
     return told.strip().rpartition("\n")[2].partition(" in ")[0].strip("= ")
 
 
-def natively(wheel: pathlib.Path, folder: pathlib.Path, uv: pathlib.Path) -> tuple[str, str]:
-    """All tests but the SDK adapter's; auditwheel agrees with the tag."""
-    shown = output([uv.parents[2] / "venv-dist/bin/auditwheel", "show", wheel])
+def natively(wheel: pathlib.Path) -> tuple[str, str]:
+    """The tests of the package's own Makefile, but for the SDK adapter's; auditwheel agrees with the tag."""
+    shown = output([TOOLS / "auditwheel", "show", wheel])
     expect("manylinux_2_17_x86_64" in shown, shown)
-    venv = folder / "venv"
-    output([uv, "venv", "--quiet", venv])
-    python = venv / "bin/python"
-    output([uv, "pip", "install", "--quiet", "--python", python, "--requirement", REQUIREMENTS, wheel])
-    preloaded = folder / "environment.so"
-    output(["cc", "-std=c11", "-shared", "-fPIC", "-o", preloaded, ENVIRONMENT / "environment.c"])
-    variables = {"LD_PRELOAD": str(preloaded), "SEALWAX_WHEEL": str(wheel)}
-    here = System("", ())
-    told = here.run(python, *tests(PYTHON / "tests"), cwd=folder, variables=variables)
-    shows_the_quickstart(here, python, {})
-    version = here.run(python, "-c", "import platform; print(platform.python_version())").strip()
-    return f"natively, CPython {version}", f"auditwheel; {passed(told)}; the quick start"
+    told = output(["make", "--silent", "-C", PYTHON, "test-wheel", f"WHEEL={wheel}"])
+    counts = re.findall(r"(\d+) passed", told)
+    return f"natively, CPython {version(GIVEN)[7:]}", f"auditwheel; {counts[0]} tests, {counts[1]} doctests; the quick start"
 
 
 def emulated(
@@ -84,7 +80,7 @@ def emulated(
     (program,) = (SYSTEMS / "glibc-aarch64/usr/bin").glob("python3.[0-9]*[0-9]")
     site = folder / "site"
     install(uv, target, program.name.removeprefix("python"), site, "--requirement", REQUIREMENTS, wheel)
-    compiler = [uv.parents[2] / "venv-dist/bin/python", "-m", "ziglang", "cc", "-target", "aarch64-linux-gnu.2.17"]
+    compiler = [TOOLS / "python", "-m", "ziglang", "cc", "-target", "aarch64-linux-gnu.2.17"]
     preloaded = folder / "environment.so"
     output([*compiler, "-std=c11", "-shared", "-fPIC", "-o", preloaded, ENVIRONMENT / "environment.c"])
     script = folder / "python"
@@ -105,16 +101,16 @@ def under_wine(
     python = folder / "python"
     shutil.copytree(WINDOWS, python)
     program = python / "python.exe"
-    version = system.run(program, "-c", "import platform; print(platform.python_version())").strip()
-    install(uv, target, version, python / "lib/site-packages", "--requirement", REQUIREMENTS, wheel)
-    compiler = [uv.parents[2] / "venv-dist/bin/python", "-m", "ziglang", "cc", "-target", "x86_64-windows-gnu"]
+    number = system.run(program, "--version").split()[1]
+    install(uv, target, number, python / "lib/site-packages", "--requirement", REQUIREMENTS, wheel)
+    compiler = [TOOLS / "python", "-m", "ziglang", "cc", "-target", "x86_64-windows-gnu"]
     loaded = folder / "environment.dll"
     output([*compiler, "-std=c11", "-shared", "-o", loaded, ENVIRONMENT / "environment_windows.c", "-ldbghelp"])
     # Wine has the root folder as the drive Z.
     variables = {"SEALWAX_ENVIRONMENT": "Z:" + str(loaded).replace("/", "\\"), "PYTHONDONTWRITEBYTECODE": "1"}
     told = system.run(program, *tests(PYTHON / "tests", "test_wheel.py", "test_nonces.py"), variables=variables, cwd=folder)
     shows_the_quickstart(system, program, {})
-    return f"{system.name}, CPython {version}", f"{passed(told)}; the quick start"
+    return f"{system.name}, CPython {number}", f"{passed(told)}; the quick start"
 
 
 def tests(folder: pathlib.Path, *without: str) -> list[str]:
