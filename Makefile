@@ -8,6 +8,7 @@
 #   make test-all    both, and what takes long: every fault, test-bench, test-suites, test-clients, soak
 #   make bench       speed, beside the peers; make bench-quick in two minutes; make bench-ledger
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
+#   make dist        what a release publishes, for eight platforms, in build/dist; make -C release reproduce compares
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
 # use pkg-config, g++, valgrind, luajit, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
@@ -29,7 +30,7 @@ UV := $(BUILD)/uv/bin/uv
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -13
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -14
 
 # ---- what is built, as its users install it ----
 
