@@ -93,7 +93,7 @@ def found(kind: Kind) -> Iterator[Bom]:
         yield Bom.from_json(json.loads(text))
     if kind.triples == WEB:
         without = [f"--omit={dependencies}" for dependencies in ("dev", "optional", "peer")]
-        command = ["npm", "sbom", "--sbom-format=cyclonedx", "--package-lock-only", *without]
+        command = ["npm", "sbom", "--sbom-format=cyclonedx", "--package-lock-only", "--loglevel=error", *without]
         yield Bom.from_json(json.loads(output(*command, folder=ROOT / "pkg")))
 
 
