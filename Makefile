@@ -30,7 +30,7 @@ UV := $(BUILD)/uv/bin/uv
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -14
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -15
 
 # ---- what is built, as its users install it ----
 
@@ -316,7 +316,11 @@ test-docs: servers docs tools
 
 # ---- what only a release needs: RUSTUP_TOOLCHAIN=1.88 make msrv, make version VERSION=0.2.0 ----
 
-.PHONY: version test-hardware
+.PHONY: dist version test-hardware
+# TRIPLES="x86_64-unknown-linux-musl …" limits it to some platforms.
+dist:
+	$(MAKE) -C release dist
+
 version:
 	python3 release/version.py $(VERSION)
 
