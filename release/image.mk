@@ -34,7 +34,7 @@ $(IMAGE)/qemu:
 	python3 -B debian.py $$(dpkg --print-architecture) $@ qemu-user
 
 .PHONY: test-image try-image
-CAN_HAVE_PODMAN := $(shell command -v podman || { test "$$(id -u)" = 0 && command -v dpkg-deb; })
+CAN_HAVE_PODMAN = $(shell command -v podman || { test "$$(id -u)" = 0 && command -v dpkg-deb; })
 test-image:
 	$(if $(CAN_HAVE_PODMAN),$(MAKE) try-image,../bindings/c/tests/need.sh podman podman make -C release test-image)
 
