@@ -9,6 +9,7 @@
 #   make bench       speed, beside the peers; make bench-quick in two minutes; make bench-ledger
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
 #   make dist        what a release publishes, for eight platforms, in build/dist; make -C release reproduce compares
+#   make test-dist   tries all of it, natively, under QEMU and Wine, and writes the table of docs/platforms.md
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
 # use pkg-config, g++, valgrind, luajit, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
@@ -30,7 +31,7 @@ UV := $(BUILD)/uv/bin/uv
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -15
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -16
 
 # ---- what is built, as its users install it ----
 
@@ -316,10 +317,14 @@ test-docs: servers docs tools
 
 # ---- what only a release needs: RUSTUP_TOOLCHAIN=1.88 make msrv, make version VERSION=0.2.0 ----
 
-.PHONY: dist version test-hardware
+.PHONY: dist test-dist version test-hardware
 # TRIPLES="x86_64-unknown-linux-musl …" limits it to some platforms.
 dist:
 	$(MAKE) -C release dist
+
+# PARTS="wheel win" limits it to what has one of the words in its name.
+test-dist:
+	$(MAKE) -C tests/dist
 
 version:
 	python3 release/version.py $(VERSION)

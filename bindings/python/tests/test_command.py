@@ -1,9 +1,13 @@
-"""`python -m sealwax`: what is on stdout and stderr, and how it ends."""
+"""`python -m sealwax`: what is on stdout and stderr, and how it ends.
+
+In SEALWAX_COMMAND another program can be given, such as that of the Rust crate: `make test-dist`.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 import subprocess
 import sys
@@ -19,7 +23,8 @@ CASES: dict[str, Any] = json.loads((TESTS / "inspect.json").read_text())
 COMMANDS: list[Any] = json.loads((TESTS / "command.json").read_text())["cases"]
 KEY = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"
 
-
+PROGRAM = "sealwax" if "SEALWAX_COMMAND" in os.environ else "python -m sealwax"
+COMMAND = shlex.split(os.environ.get("SEALWAX_COMMAND", "")) or [sys.executable, "-m", "sealwax"]
 VARIABLES = ("SEALWAX_KEYS", "SEALWAX_KEYS_FILE", "SEALWAX_LEDGER")
 
 
@@ -36,7 +41,7 @@ def command(
     if keys is not None:
         environment["SEALWAX_KEYS"] = keys
     return subprocess.run(
-        [sys.executable, "-m", "sealwax", *arguments],
+        [*COMMAND, *arguments],
         input=stdin,
         env=environment,
         stdout=stdout,
@@ -68,9 +73,9 @@ def test_the_cases_of_every_package(case: Any, tmp_path: Path) -> None:
         assert (stdout if ran.returncode else stderr) == "", run
         assert stdout == run.get("stdout", stdout), run
         for part in run.get("has", ()):
-            assert part.replace("{program}", "python -m sealwax") in stdout, run
+            assert part.replace("{program}", PROGRAM) in stdout, run
         for part in run.get("stderr", ()):
-            assert part.replace("{program}", "python -m sealwax") in stderr, run
+            assert part.replace("{program}", PROGRAM) in stderr, run
         assert "never" not in run or run["never"] not in stderr, run
         printed.append(ran.stdout)
     for name, expected in case.get("after", {}).items():
