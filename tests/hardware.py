@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORK = ROOT / "build/hardware"
 SYSTEM = platform.system()
 #: Where Windows has its C compiler from.
-ZIG = "ziglang==0.17.0"
+ZIG = "ziglang==0.17.0.post0"
 #: The first of the vectors.
 KEYS = {**os.environ, "SEALWAX_KEYS": "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"}
 #: Tests that are left out: one looks into the wheel beside its sources, and Windows cannot fork. Some stop the library's
@@ -86,7 +86,9 @@ def compiler(python: pathlib.Path) -> tuple[str | pathlib.Path, ...]:
     if SYSTEM != "Windows":
         return ("cc", "-std=c11")
     run(python, "-m", "pip", "install", "--quiet", ZIG)
-    return (python, "-m", "ziglang", "cc", "-std=c11")
+    # Not what Visual Studio has, if it is there.
+    target = f"{triples()[0].partition('-')[0]}-windows-gnu"
+    return (python, "-m", "ziglang", "cc", "-target", target, "-std=c11")
 
 
 def library(folder: pathlib.Path, python: pathlib.Path) -> None:
