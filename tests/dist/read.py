@@ -7,7 +7,7 @@ from typing import Any
 
 import lief
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "release"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "release"))
 from targets import Target  # noqa: E402
 
 #: What every system of the kind has.

@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable
 
 import c_library
-import command
+import program
 import packages
 import page
-import wheel
+import python_wheel
 from systems import ROOT, Target, of, output
 
 from targets import TARGETS  # isort: skip
@@ -82,7 +82,7 @@ class Run:
             def trial(archive: pathlib.Path, target: Target = target) -> tuple[str, str, str]:
                 (library,) = (self.folder / "unpacked").glob(f"libsealwax-*-{target.triple}*/*/{target.shared}")
                 folder = self.folder / "wheel" / target.triple
-                return wheel.trial(target, archive, library, folder, UV, of(target))
+                return python_wheel.trial(target, archive, library, folder, UV, of(target))
 
             self.row(f"wheel, `{target.wheel}`", f"sealwax-{VERSION}-py3-none-*{target.wheel}*.whl", trial)
         self.row("sdist of Python", f"sealwax-{VERSION}.tar.gz", lambda archive: (
@@ -97,7 +97,7 @@ class Run:
 
             def trial(archive: pathlib.Path, target: Target = target) -> tuple[str, str, str]:
                 system = of(target)
-                read, passed = command.trial(target, self.unpacked(archive), wheel.GIVEN, VERSION, system)
+                read, passed = program.trial(target, self.unpacked(archive), python_wheel.GIVEN, VERSION, system)
                 return read, system.name if system else "", passed
 
             self.row(f"command, `{target.triple}`", f"sealwax-{VERSION}-{target.triple}{target.archive}", trial)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "release"))
+sys.path.append(str(ROOT / "release"))
 from targets import Target  # noqa: E402
 
 #: The Makefile unpacks the packages here.
