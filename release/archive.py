@@ -15,22 +15,28 @@ EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH", "315532800"))
 def pack(folder: pathlib.Path, name: str, archive: pathlib.Path) -> None:
     """Pack the folder, called `name` in the archive: of the kind that the archive's name says."""
     archive.parent.mkdir(parents=True, exist_ok=True)
-    files = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
-    if archive.suffix == ".zip":
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-            for file in files:
-                entry = zipfile.ZipInfo(f"{name}/{file.relative_to(folder).as_posix()}", time.gmtime(EPOCH)[:6])
-                entry.create_system = 3
-                entry.external_attr = (stat.S_IFREG | mode(file)) << 16
-                packed.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
-        return
+    found = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    files = {f"{name}/{file.relative_to(folder).as_posix()}": file for file in found}
+    pack_zip(files, archive) if archive.suffix == ".zip" else pack_tar(files, archive)
+
+
+def pack_zip(files: dict[str, pathlib.Path], archive: pathlib.Path) -> None:
+    with zipfile.ZipFile(archive, "w") as packed:
+        for name, file in files.items():
+            entry = zipfile.ZipInfo(name, time.gmtime(EPOCH)[:6])
+            entry.create_system = 3
+            entry.external_attr = (stat.S_IFREG | mode(file)) << 16
+            packed.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def pack_tar(files: dict[str, pathlib.Path], archive: pathlib.Path) -> None:
     with (
         archive.open("wb") as out,
         gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=EPOCH) as compressed,
         tarfile.open(mode="w", fileobj=compressed, format=tarfile.GNU_FORMAT) as packed,
     ):
-        for file in files:
-            entry = packed.gettarinfo(file, f"{name}/{file.relative_to(folder).as_posix()}")
+        for name, file in files.items():
+            entry = packed.gettarinfo(file, name)
             entry.uid = entry.gid = 0
             entry.uname = entry.gname = ""
             entry.mtime, entry.mode = EPOCH, mode(file)

@@ -47,8 +47,8 @@ def build(target: Target, package: str, kind: str, link: list[str]) -> pathlib.P
         "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}",
         "CARGO_PROFILE_RELEASE_STRIP": "symbols",
         "CARGO_ZIGBUILD_CACHE_DIR": str(BUILD / "zigbuild"),
-        # Zig writes the arguments of compilers into debug information.
-        "CFLAGS": " ".join(["-g0", *(f"-ffile-prefix-map={folder}={name}" for folder, name in renamed().items())]),
+        # Debug information has the names of zig's temporary files, even with -g0.
+        "CFLAGS": " ".join(["-s", *(f"-ffile-prefix-map={folder}={name}" for folder, name in renamed().items())]),
         "ZIG_GLOBAL_CACHE_DIR": str(BUILD / "zig"),
         "ZIG_LOCAL_CACHE_DIR": str(BUILD / "zig"),
     }

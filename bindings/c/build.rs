@@ -16,7 +16,11 @@ fn main() {
 fn link(arguments: &[&str]) {
     // A linker that is not called through a compiler takes its arguments as they are.
     let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    let through = if flags.contains("-Clinker-flavor=") { "" } else { "-Wl," };
+    let through = if flags.contains("-Clinker-flavor=") {
+        ""
+    } else {
+        "-Wl,"
+    };
     for argument in arguments {
         println!("cargo::rustc-cdylib-link-arg={through}{argument}");
     }

@@ -1,7 +1,7 @@
 """Adds the C library, its declarations and the licences to the wheel, and tags it.
 
-Cargo builds the library, from this repository or from the source distribution. `make dist`, which builds for other
-machines, gives it by variables of the environment:
+Cargo builds the library, from this repository or from the source distribution. `make dist`, which
+builds for other machines, gives it by variables of the environment:
 
 SEALWAX_PREFIX    where the C library is installed, as bindings/c/layout.mk lays it out
 SEALWAX_PLATFORM  the platform in the tag of the wheel
@@ -30,7 +30,15 @@ PROFILE = os.environ.get("SEALWAX_PROFILE") or "release"
 FOLDER = "debug" if PROFILE == "dev" else PROFILE
 #: What cargo needs to build the library and to tell its notices: crates, and files.
 CRATES = ("mcp", "cli", "bindings/c", "xtask")
-NEEDED = ("Cargo.toml", "Cargo.lock", "src", "cli/commands.json", "mcp/README.md", "cli/README.md", "bindings/c/build.rs")
+NEEDED = (
+    "Cargo.toml",
+    "Cargo.lock",
+    "src",
+    "cli/commands.json",
+    "mcp/README.md",
+    "cli/README.md",
+    "bindings/c/build.rs",
+)
 
 
 class CustomBuildHook(BuildHookInterface[Any]):
@@ -56,12 +64,13 @@ class CustomBuildHook(BuildHookInterface[Any]):
             str(ROOT / "cli/commands.json"): "sealwax/_command/commands.json",
             **{str(file): f"{licenses}/{file.name}" for file in (*ROOT.glob("LICENSE-*"), notices)},
         }
-        build_data["sbom_files"] = [os.environ["SEALWAX_SBOM"]] if "SEALWAX_SBOM" in os.environ else []
+        build_data["sbom_files"] = (
+            [os.environ["SEALWAX_SBOM"]] if "SEALWAX_SBOM" in os.environ else []
+        )
         build_data["pure_python"] = False
         # The plain tag of Linux; auditwheel replaces it by those that the library allows.
         plain = next(tag for tag in platform_tags() if not tag.startswith(("many", "musl")))
         build_data["tag"] = f"py3-none-{os.environ.get('SEALWAX_PLATFORM', plain)}"
-
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was made for the archive."""
@@ -70,8 +79,16 @@ class CustomBuildHook(BuildHookInterface[Any]):
 
 def installed(prefix: Path) -> tuple[Path, Path, Path]:
     """Return the library, its declarations and its notices, as they are installed."""
-    (library,) = (file for pattern in ("lib/lib*.so.*", "lib/lib*.*.dylib", "bin/*.dll") for file in prefix.glob(pattern))
-    return library, prefix / "include/sealwax.cdef.h", prefix / "share/licenses/sealwax/THIRD-PARTY-NOTICES"
+    (library,) = (
+        file
+        for pattern in ("lib/lib*.so.*", "lib/lib*.*.dylib", "bin/*.dll")
+        for file in prefix.glob(pattern)
+    )
+    return (
+        library,
+        prefix / "include/sealwax.cdef.h",
+        prefix / "share/licenses/sealwax/THIRD-PARTY-NOTICES",
+    )
 
 
 def built(work: Path) -> tuple[Path, Path, Path]:
@@ -82,7 +99,11 @@ def built(work: Path) -> tuple[Path, Path, Path]:
     notices = work / "THIRD-PARTY-NOTICES"
     xtask = ("run", "--quiet", "--package", "xtask", "--no-default-features", "--")
     notices.write_bytes(cargo(*xtask, "notices", "sealwax-c"))
-    return target / FOLDER / names.get(platform.system(), "libsealwax.so"), declarations(work), notices
+    return (
+        target / FOLDER / names.get(platform.system(), "libsealwax.so"),
+        declarations(work),
+        notices,
+    )
 
 
 def name_of(library: Path) -> str:
@@ -92,11 +113,13 @@ def name_of(library: Path) -> str:
 
 def cargo(*arguments: str) -> bytes:
     """Run cargo, and return its output."""
-    return subprocess.run(["cargo", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
+    return subprocess.run(
+        ["cargo", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE
+    ).stdout
 
 
 def declarations(work: Path) -> Path:
-    """Return the header's declarations, which a source distribution has: not every system has `sed`."""
+    """Return the header's declarations, which a source distribution has: Windows has no `sed`."""
     carried = ROOT / "bindings/c/include/sealwax.cdef.h"
     if carried.exists():
         return carried
@@ -127,7 +150,14 @@ def carry(folder: Path) -> None:
     shutil.copy(declarations(folder.parent), folder / "bindings/c/include/sealwax.cdef.h")
     manifest = (folder / "Cargo.toml").read_text()
     members = ", ".join(f'"{crate}"' for crate in CRATES)
-    manifest = re.sub(r"^members = .*\nexclude = .*", f"members = [{members}]", manifest, flags=re.MULTILINE)
+    manifest = re.sub(
+        r"^members = .*\nexclude = .*", f"members = [{members}]", manifest, flags=re.MULTILINE
+    )
     (folder / "Cargo.toml").write_text(manifest)
     # The lock file, without the crates that are not carried.
-    subprocess.run(["cargo", "metadata", "--quiet", "--offline", "--format-version=1"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        ["cargo", "metadata", "--quiet", "--offline", "--format-version=1"],
+        cwd=folder,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
