@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "release"))
-from targets import Target
+from targets import Target  # noqa: E402
 
 #: The Makefile unpacks the packages here.
 SYSTEMS = ROOT / "build/systems"
