@@ -31,7 +31,7 @@ UV := $(BUILD)/uv/bin/uv
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -17
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 # ---- what is built, as its users install it ----
 
