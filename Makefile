@@ -231,6 +231,7 @@ test-published:
 	python3 -B tests/published/binstall.py
 	python3 tests/published/floors.py
 	python3 tests/published/crate.py
+	python3 -B tests/dist/page.py
 	python3 tests/published/readme.py
 	python3 tests/published/tagline.py
 	python3 tests/published/cargo_new.py

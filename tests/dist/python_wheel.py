@@ -60,6 +60,8 @@ def trial(
     taken = "installs; its library is the archive's"
     if system is None or target.musl:
         return read, "nowhere" if target.musl else where(target), taken
+    if target.windows and not WINDOWS.exists():
+        return read, "left out here: no CPython for Windows", taken
     if target.windows:
         return read, *under_wine(target, wheel, folder, uv, system)
     if target.triple.startswith("x86_64"):
