@@ -61,9 +61,7 @@ class Library:
 
     def run(self, system: System, program: pathlib.Path, form: str, stdin: str = "") -> str:
         libraries = None if form == "static" else self.libraries
-        return system.run(
-            program, libraries=libraries, stdin=stdin, cwd=self.programs, variables={"SEALWAX_KEYS": KEY}
-        )
+        return system.run(program, libraries=libraries, stdin=stdin, cwd=self.programs, variables={"SEALWAX_KEYS": KEY})
 
 
 def forms(target: Target) -> tuple[str, ...]:

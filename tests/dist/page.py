@@ -1,12 +1,30 @@
-"""The table of docs/platforms.md, between its markers."""
+"""The table of docs/platforms.md, between its markers; `page.py` checks that it has every artefact, and none that failed."""
 
 import dataclasses
 import pathlib
+import sys
 
 from systems import ROOT
 
+from targets import TARGETS, Target  # isort: skip
+
 PAGE = ROOT / "docs/platforms.md"
 BEGIN, END = "<!-- make test-dist writes this table -->", "<!-- and ends here -->"
+SDIST, NPM = "sdist of Python", "npm package"
+#: On Linux one command serves both C libraries.
+COMMANDS = [target for target in TARGETS if not target.triple.endswith("linux-gnu")]
+
+
+def library(target: Target) -> str:
+    return f"C library, `{target.triple}`"
+
+
+def wheel(target: Target) -> str:
+    return f"wheel, `{target.wheel}`"
+
+
+def command(target: Target) -> str:
+    return f"command, `{target.triple}`"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,7 +38,6 @@ class Row:
     where: str = "nowhere"
     result: str = "—"
     failed: bool = False
-    left_out: bool = False
 
 
 def table(rows: list[Row]) -> str:
@@ -33,7 +50,23 @@ def table(rows: list[Row]) -> str:
 
 
 def write(rows: list[Row]) -> None:
-    page = PAGE.read_text()
-    before, rest = page.split(BEGIN)
+    before, rest = PAGE.read_text().split(BEGIN)
     after = rest.split(END)[1]
     PAGE.write_text(f"{before}{BEGIN}\n\n{table(rows)}\n\n{END}{after}")
+
+
+def check() -> None:
+    """Fail unless the committed table has a line for each artefact, and all of them passed."""
+    lines = PAGE.read_text().split(BEGIN)[1].split(END)[0].strip().splitlines()[2:]
+    found = [line.split(" | ")[0].removeprefix("| ") for line in lines]
+    expected = [library(target) for target in TARGETS] + [wheel(target) for target in TARGETS]
+    expected += [SDIST, *map(command, COMMANDS), NPM]
+    if found != expected:
+        sys.exit(f"{PAGE.name}: expected lines of {expected}, found {found}: run make test-dist")
+    if failed := [line for line in lines if "FAILED" in line]:
+        sys.exit("\n".join([f"{PAGE.name}: expected that all passed, found", *failed]))
+    print(f"{PAGE.name}: {len(found)} artefacts")
+
+
+if __name__ == "__main__":
+    check()

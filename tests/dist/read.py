@@ -7,8 +7,8 @@ from typing import Any
 
 import lief
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "release"))
-from targets import Target  # noqa: E402
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "release"))
+from targets import Target
 
 #: What every system of the kind has.
 GLIBC = re.compile(r"lib(c|m|dl|pthread|rt|util)\.so\.\d|libgcc_s\.so\.1|ld-linux-[\w-]+\.so\.\d")
@@ -36,7 +36,9 @@ def elf(binary: Any, target: Target, name: str) -> str:
         expect(binary[lief.ELF.DynamicEntry.TAG.SONAME].name == "libsealwax.so.1", f"{name}: SONAME")
     if target.musl:
         # A program is static; a library takes the C library from whoever loads it.
-        expect(needed == (["libc.so"] if ".so" in name else []) and not binary.has_interpreter, f"{name} needs {needed}")
+        expect(
+            needed == (["libc.so"] if ".so" in name else []) and not binary.has_interpreter, f"{name} needs {needed}"
+        )
         return "needs `libc.so` alone" if needed else "static: needs no library"
     expect(all(GLIBC.fullmatch(library) for library in needed), f"{name} needs {needed}")
     versions = {

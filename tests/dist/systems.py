@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "release"))
+sys.path.append(str(ROOT / "release"))
 from targets import Target  # noqa: E402
 
 #: The Makefile unpacks the packages here.
@@ -88,10 +88,18 @@ def of(target: Target) -> System | None:
             if not root.exists():
                 return None
             loader = str(root / "usr/lib/x86_64-linux-musl/libc.so")
-            return System("natively, Debian’s musl", (loader, "--library-path", "{libraries}"))
+            return System("natively, Debian's musl", (loader, "--library-path", "{libraries}"))
         return System(f"natively, glibc {platform.libc_ver()[1]}", ("env", "LD_LIBRARY_PATH={libraries}"))
     if not (QEMU.exists() and root.exists()):
         return None
     qemu = (str(QEMU), "-L", str(root))
     emulator = version(QEMU).split(" ")[2]
-    return System(f"QEMU {emulator}, Debian’s {libc}", (*qemu, "-E", "LD_LIBRARY_PATH={libraries}"), qemu)
+    return System(f"QEMU {emulator}, Debian's {libc}", (*qemu, "-E", "LD_LIBRARY_PATH={libraries}"), qemu)
+
+
+def where(target: Target) -> str:
+    """Return where programs of the target run, in the table's words."""
+    system = of(target)
+    if system is not None:
+        return system.name
+    return "nowhere" if target.macos or target.triple.startswith("aarch64-pc") else "left out here: no system for it"

@@ -8,7 +8,7 @@ import stat
 
 from c_library import KEY
 from read import expect, facts
-from systems import ROOT, SYSTEMS, System, Target, output, version
+from systems import ROOT, SYSTEMS, System, Target, output, version, where
 
 PYTHON = ROOT / "bindings/python"
 ENVIRONMENT = ROOT / "bindings/c/tests"
@@ -34,14 +34,22 @@ def platform(target: Target) -> str:
 def install(uv: pathlib.Path, target: Target, python: str, folder: pathlib.Path, *what: str | pathlib.Path) -> None:
     """Install for a platform; uv takes only wheels whose tags it knows there."""
     output(
-        [uv, "pip", "install", "--quiet", "--target", folder, "--python-platform", platform(target)]
-        + ["--python-version", python, "--only-binary", ":all:", *what],
-        env=None if not target.macos else {**os.environ, "MACOSX_DEPLOYMENT_TARGET": target.oldest},
+        [
+            *(uv, "pip", "install", "--quiet", "--target", folder),
+            *("--python-platform", platform(target), "--python-version", python, "--only-binary", ":all:", *what),
+        ],
+        # uv takes wheels for this macOS and those before it.
+        env={**os.environ, "MACOSX_DEPLOYMENT_TARGET": target.oldest},
     )
 
 
 def trial(
-    target: Target, wheel: pathlib.Path, shared: pathlib.Path, folder: pathlib.Path, uv: pathlib.Path, system: System | None
+    target: Target,
+    wheel: pathlib.Path,
+    shared: pathlib.Path,
+    folder: pathlib.Path,
+    uv: pathlib.Path,
+    system: System | None,
 ) -> tuple[str, str, str]:
     """Return what the wheel tells, what it ran on, and what passed."""
     install(uv, target, "3.13", folder / "any", "--no-deps", wheel)
@@ -49,9 +57,11 @@ def trial(
     read = facts(library, target)
     same = library.read_bytes() == shared.read_bytes()
     expect(same, f"{wheel.name} has another library than the archive")
-    taken = "installs; its library is the archive’s"
+    taken = "installs; its library is the archive's"
     if system is None or target.musl:
-        return read, "", taken
+        return read, "nowhere" if target.musl else where(target), taken
+    if target.windows and not WINDOWS.exists():
+        return read, "left out here: no CPython for Windows", taken
     if target.windows:
         return read, *under_wine(target, wheel, folder, uv, system)
     if target.triple.startswith("x86_64"):
@@ -70,7 +80,10 @@ def natively(wheel: pathlib.Path) -> tuple[str, str]:
     expect("manylinux_2_17_x86_64" in shown, shown)
     told = output(["make", "--silent", "-C", PYTHON, "test-wheel", f"WHEEL={wheel}"])
     counts = re.findall(r"(\d+) passed", told)
-    return f"natively, CPython {version(GIVEN)[7:]}", f"auditwheel; {counts[0]} tests, {counts[1]} doctests; the quick start"
+    return (
+        f"natively, CPython {version(GIVEN)[7:]}",
+        f"auditwheel; {counts[0]} tests, {counts[1]} doctests; the quick start",
+    )
 
 
 def emulated(
@@ -91,7 +104,7 @@ def emulated(
     asked = ["-c", BY_SCRIPT, str(script), *tests(PYTHON / "tests", "test_wheel.py")[2:]]
     told = here.run(script, *asked, cwd=folder, variables=variables)
     shows_the_quickstart(here, script, variables)
-    return f"{system.name.partition(',')[0]}, Debian’s CPython {program.name[6:]}", f"{passed(told)}; the quick start"
+    return f"{system.name.partition(',')[0]}, Debian's CPython {program.name[6:]}", f"{passed(told)}; the quick start"
 
 
 def under_wine(
@@ -108,7 +121,9 @@ def under_wine(
     output([*compiler, "-std=c11", "-shared", "-o", loaded, ENVIRONMENT / "environment_windows.c", "-ldbghelp"])
     # Wine has the root folder as the drive Z.
     variables = {"SEALWAX_ENVIRONMENT": "Z:" + str(loaded).replace("/", "\\"), "PYTHONDONTWRITEBYTECODE": "1"}
-    told = system.run(program, *tests(PYTHON / "tests", "test_wheel.py", "test_nonces.py"), variables=variables, cwd=folder)
+    told = system.run(
+        program, *tests(PYTHON / "tests", "test_wheel.py", "test_nonces.py"), variables=variables, cwd=folder
+    )
     shows_the_quickstart(system, program, {})
     return f"{system.name}, CPython {number}", f"{passed(told)}; the quick start"
 
