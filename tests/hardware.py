@@ -35,7 +35,10 @@ def triples() -> tuple[str, str]:
 
 def unpacked(dist: pathlib.Path, name: str, triple: str) -> pathlib.Path:
     """Unpack the one archive of the name for the platform, and return its top folder."""
-    (archive,) = (file for file in dist.glob(f"{name}-*-{triple}.*") if file.name.endswith((".tar.gz", ".zip")))
+    archives = list(dist.glob(f"{name}-*-{triple}.*"))
+    if len(archives) != 1:
+        sys.exit(f"expected one archive {name}-*-{triple} in {dist}, found {archives}")
+    (archive,) = archives
     shutil.unpack_archive(archive, WORK / name, **({"filter": "data"} if archive.suffix == ".gz" else {}))
     (folder,) = (WORK / name).iterdir()
     return folder
