@@ -29,7 +29,7 @@ def main(triple: str) -> None:
             return
         build(f"linux_{target.triple.partition('-')[0]}", prefix, pathlib.Path(folder))
         # Fails if the library needs more than the tag allows.
-        repair = [cargo.TOOLS / "auditwheel", "repair", "--patcher", "none", "--plat", target.wheel]
+        repair = [str(cargo.TOOLS / "auditwheel"), "repair", "--patcher", "none", "--plat", target.wheel]
         subprocess.run([*repair, "--wheel-dir", DIST, *pathlib.Path(folder).glob("*.whl")], check=True)
 
 
@@ -47,7 +47,7 @@ def build(platform: str, prefix: pathlib.Path, folder: pathlib.Path) -> None:
     sbom = DIST / f"sealwax-python-{cargo.VERSION}.cdx.json"
     if sbom.exists():
         environment["SEALWAX_SBOM"] = str(sbom)
-    command = [cargo.TOOLS / "python", "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, "."]
+    command = [str(cargo.TOOLS / "python"), "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), "."]
     subprocess.run(command, cwd=cargo.ROOT / "bindings/python", env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
