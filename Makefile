@@ -31,7 +31,7 @@ UV := $(BUILD)/uv/bin/uv
 
 .PHONY: help
 help:
-	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
+	@sed -n -e '/^#/!q' -e 's/^# \{0,1\}//p' Makefile
 
 # ---- what is built, as its users install it ----
 
@@ -239,6 +239,7 @@ test-published:
 	python3 -B tests/published/binstall.py
 	python3 tests/published/floors.py
 	python3 tests/published/crate.py
+	python3 -B tests/dist/page.py
 	python3 tests/published/readme.py
 	python3 tests/published/tagline.py
 	python3 tests/published/cargo_new.py

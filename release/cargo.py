@@ -56,6 +56,8 @@ def build(target: Target, package: str, kind: str, link: list[str]) -> pathlib.P
         # Zig's linker for macOS exports some of the standard library; the one that comes with Rust does not.
         flags += ["-Clinker=rust-lld", "-Clinker-flavor=ld64.lld", "-Clink-arg=-dead_strip_dylibs"]
         environment |= {"MACOSX_DEPLOYMENT_TARGET": target.oldest, "SDKROOT": str(BUILD / "release-sdk")}
+        # Debug information names folders, and the library's UUID is a hash that is taken before it is stripped.
+        link = [*link, "-S"]
     environment["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(flags)
     command = ["cargo-zigbuild", "rustc", "--quiet", "--locked", "--release", "--target", target.zig]
     command += ["--target-dir", str(ROOT / "target"), "--package", package, kind, "--"]

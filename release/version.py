@@ -24,7 +24,7 @@ LOCKED = re.compile(r'^name = "(sealwax[^"]*|xtask)"\nversion = "([^"]+)"\ndepen
 def spelled() -> Iterator[tuple[str, str]]:
     """Yield each place and the version there: the one that all others follow comes first."""
     for name, version in SPELLED.findall(MANIFEST.read_text()):
-        yield f"Cargo.toml, `{name}`", version
+        yield f"Cargo.toml, {name.split()[0]}", version
     for workspace in WORKSPACES:
         lock = f"{workspace}/Cargo.lock"
         for name, version in LOCKED.findall((ROOT / lock).read_text()):

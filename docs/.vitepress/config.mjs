@@ -65,6 +65,7 @@ export default defineConfig({
         page('Refusals', '/docs/refusals'),
         page('Threat model', '/docs/threat-model'),
         page('SDKs and revisions', '/docs/systems'),
+        page('Platforms', '/docs/platforms'),
         page('Proposals', '/docs/proposals'),
         page('Comparison', '/docs/compare'),
         page('Speed', '/docs/speed'),
