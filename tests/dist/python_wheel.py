@@ -21,8 +21,11 @@ WINDOWS = SYSTEMS / "cpython-windows"
 REQUIREMENTS = PYTHON / "requirements-test.txt"
 #: Each test of the command starts a Python, which takes seconds there: some are enough.
 CHOSEN = "not test_command or byte or rotation or ledger or alone or keygen"
-#: pytest, where programs of this Python start by a script.
-BY_SCRIPT = "import sys, pytest; sys.executable = sys.argv.pop(1); sys.exit(pytest.main(sys.argv[1:]))"
+#: pytest, where programs of this Python start by a script: the shell that runs it must not load what was preloaded.
+BY_SCRIPT = """import os, sys, pytest
+os.environ.pop("LD_PRELOAD", None)
+sys.executable = sys.argv.pop(1)
+sys.exit(pytest.main(sys.argv[1:]))"""
 
 
 def platform(target: Target) -> str:
