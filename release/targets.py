@@ -1,6 +1,7 @@
-"""What a release is built for, from one Linux machine."""
+"""What a release is built for, from one Linux machine: `targets.py` prints the triples."""
 
 import dataclasses
+import sys
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Target:
     @property
     def zig(self) -> str:
         """The target as cargo-zigbuild takes it."""
-        return f"{self.triple}.{self.oldest}" if self.triple.endswith("gnu") and "linux" in self.triple else self.triple
+        return f"{self.triple}.{self.oldest}" if self.glibc else self.triple
 
     @property
     def windows(self) -> bool:
@@ -28,13 +29,31 @@ class Target:
         return "apple" in self.triple
 
     @property
+    def glibc(self) -> bool:
+        return self.triple.endswith("linux-gnu")
+
+    @property
+    def musl(self) -> bool:
+        return self.triple.endswith("musl")
+
+    @property
     def library(self) -> str:
         """The shared library, as the linker names it."""
         return "sealwax.dll" if self.windows else "libsealwax.dylib" if self.macos else "libsealwax.so"
 
     @property
+    def shared(self) -> str:
+        """Where the shared library stands in its archive."""
+        return "bin/sealwax.dll" if self.windows else "lib/libsealwax.1.dylib" if self.macos else "lib/libsealwax.so.1"
+
+    @property
     def command(self) -> str:
         return "sealwax.exe" if self.windows else "sealwax"
+
+    @property
+    def archive(self) -> str:
+        """How the names of its archives end."""
+        return ".zip" if self.windows else ".tar.gz"
 
 
 TARGETS = (
@@ -47,3 +66,15 @@ TARGETS = (
     Target("x86_64-pc-windows-gnu", "win_amd64"),
     Target("aarch64-pc-windows-gnullvm", "win_arm64"),
 )
+
+
+def find(triple: str) -> Target:
+    """Return the target of this name."""
+    for target in TARGETS:
+        if target.triple == triple:
+            return target
+    sys.exit(f"expected one of {', '.join(target.triple for target in TARGETS)}, found {triple}")
+
+
+if __name__ == "__main__":
+    print(*(target.triple for target in TARGETS))

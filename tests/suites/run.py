@@ -135,12 +135,13 @@ class RustSuite:
         manifest = source / "Cargo.toml"
         known = tomllib.loads(manifest.read_text())["dependencies"].keys() | {"rmcp"}
         needed = tomllib.loads((ROOT / "adapters/rmcp/Cargo.toml").read_text())["dependencies"]
+        shared = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["dependencies"]
         lines = ["\n[workspace]"]
         for name, about in needed.items():
             if name not in known:
                 about = {"version": about} if isinstance(about, str) else about
-                if "path" in about:
-                    about = {"path": str((ROOT / "adapters/rmcp" / about["path"]).resolve())}
+                if "workspace" in about:
+                    about = {"path": str(ROOT / shared[name]["path"])}
                 lines += [f"[dependencies.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in about.items())]
         with manifest.open("a") as file:
             file.write("\n".join(lines) + "\n")

@@ -1,5 +1,6 @@
-/* The system's clock and randomness, put in front of the C library's, so that the library under
-   test is the one that ships: it knows of no clock but the system's. */
+/* The system's clock and randomness, put in front of the C library's (environment.c) or of Windows'
+   (environment_windows.c), so that the library under test is the one that ships: it knows of no
+   clock but the system's. */
 #ifndef ENVIRONMENT_H
 #define ENVIRONMENT_H
 

@@ -2,6 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fixture.h"
 
+#ifdef _WIN32
+#define setenv(name, value, overwrite) _putenv_s(name, value)
+#define unsetenv(name) _putenv_s(name, "")
+#endif
+
 static void rings_of_keys(void) {
   const uint8_t secret[33] = {1};
   sealwax_key *keys[2];

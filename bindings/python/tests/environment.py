@@ -1,19 +1,21 @@
 """The clock and the randomness in the tests' hands, while a block runs.
 
 `make test` preloads the C tests' environment.c, which stands in front of the C library's, so that
-the wheel under test is the one that ships: it knows of no clock but the system's.
+the wheel under test is the one that ships: it knows of no clock but the system's. On Windows it is
+a library of its own, which SEALWAX_ENVIRONMENT names.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_preloaded = ctypes.CDLL(None)
+_preloaded = ctypes.CDLL(os.environ.get("SEALWAX_ENVIRONMENT"))
 _preloaded.environment_stop_clock.argtypes = [ctypes.c_uint64]
 _preloaded.environment_set_random.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 #: The times at which the running blocks have stopped the clock.

@@ -6,7 +6,9 @@ import json
 import logging
 import os
 import queue
+import re
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -23,6 +25,9 @@ from sealwax._keys_file import taking_keys
 A, B = Key.generate(), Key.generate()
 AUDIENCE = "https://mcp.example.com"
 LONG = 60
+FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+#: What Linux and macOS, Wine, and Windows say of a file that is not there.
+ABSENT = re.compile("No such file|(File|Path) not found|The system cannot find")
 
 
 def text_of(*keys: Key) -> str:
@@ -140,7 +145,7 @@ def test_a_codec_follows_its_file_and_keeps_its_keys_while_the_file_is_bad(
     for bad, said in (
         (half, "key 2 of the ring: expected a key text"),
         ("", "expected 1 to 16 keys, found none"),
-        (None, "No such file"),
+        (None, None),
         ("#" * 70_000, "expected at most 65,536 bytes"),
     ):
         if bad is None:
@@ -151,7 +156,8 @@ def test_a_codec_follows_its_file_and_keeps_its_keys_while_the_file_is_bad(
         found = record.__dict__["sealwax_message"]
         assert record.levelno == logging.WARNING
         assert record.__dict__["sealwax_code"] == "invalid_key"
-        assert found.startswith(f"keys file {path}: {said}")
+        reason = found.removeprefix(f"keys file {path}: ")
+        assert ABSENT.match(reason) if said is None else reason.startswith(said)
         assert found.endswith("; the present keys stay in use")
         assert half[5:30] not in found
         assert alice(codec).session().open(token).needs_reseal
@@ -164,6 +170,7 @@ def test_a_codec_follows_its_file_and_keeps_its_keys_while_the_file_is_bad(
         alice(codec).session().open(token)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
 def test_a_mounted_secret_is_followed_through_its_links(tmp_path: Path, log: Log) -> None:
     for name, keys in (("one", [A]), ("two", [B, A])):
         (tmp_path / name).mkdir()
@@ -210,6 +217,7 @@ def in_child(check: Callable[[], None]) -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
+@FORKS
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_processes_that_were_forked_follow_the_file_too(path: Path) -> None:
     # As in a server that loads the application and then forks, while other threads are at work.
@@ -245,6 +253,7 @@ def test_processes_that_were_forked_follow_the_file_too(path: Path) -> None:
     has(B)
 
 
+@FORKS
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_no_fork_happens_while_a_codec_takes_keys() -> None:
     begun, steps = threading.Event(), list[str]()
@@ -286,7 +295,7 @@ def test_the_environment_names_a_file_or_has_the_keys(
     for keys, file, said in (
         (text_of(A), str(path), "found both"),
         ("", "", "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE"),
-        ("", "/nowhere/keys", "keys file /nowhere/keys: No such file"),
+        ("", "/nowhere/keys", f"keys file /nowhere/keys: ({ABSENT.pattern})"),
     ):
         with pytest.raises(sealwax.InvalidKey, match=said):
             codec_of(keys, file)

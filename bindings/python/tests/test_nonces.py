@@ -6,6 +6,8 @@ import os
 from base64 import urlsafe_b64decode
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 import sealwax
 
 EACH = 100_000
@@ -27,6 +29,7 @@ def test_threads_share_a_codec() -> None:
     assert len(set(found)) == EACH
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 def test_a_child_shares_no_nonce_with_its_parent() -> None:
     reading, writing = os.pipe()
     child = os.fork()

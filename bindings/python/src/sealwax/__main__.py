@@ -61,7 +61,8 @@ def _asked() -> tuple[bytes, int]:
 
 def _run(command: str, options: dict[str, str]) -> bytes:
     environment = {
-        name: os.environb[name.encode()].decode(errors="replace")
+        # Windows has no `os.environb`.
+        name: os.fsencode(os.environ[name]).decode(errors="replace")
         for name in _VARIABLES
         if name in os.environ
     }

@@ -75,6 +75,10 @@ def _restart() -> None:
         watch.start()
 
 
-_release = taking_keys.release
-os.register_at_fork(before=taking_keys.acquire, after_in_parent=_release, after_in_child=_release)
-os.register_at_fork(after_in_child=_restart)
+# Windows has no fork.
+if hasattr(os, "register_at_fork"):
+    _release = taking_keys.release
+    os.register_at_fork(
+        before=taking_keys.acquire, after_in_parent=_release, after_in_child=_release
+    )
+    os.register_at_fork(after_in_child=_restart)

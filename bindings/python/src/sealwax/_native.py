@@ -12,7 +12,7 @@ from ._ffi import ffi as ffi
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LIBRARY = "libsealwax.dylib" if sys.platform == "darwin" else "libsealwax.so"
+_LIBRARY = {"darwin": "libsealwax.dylib", "win32": "sealwax.dll"}.get(sys.platform, "libsealwax.so")
 lib: Any = ffi.dlopen(path.join(path.dirname(__file__), "_lib", _LIBRARY))
 if lib.sealwax_abi_version() != lib.SEALWAX_ABI_VERSION:
     raise ImportError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from base64 import b64encode
 from contextlib import suppress
@@ -38,13 +39,17 @@ def replace(path: str, text: str) -> None:
                 # Where another user owns it, such as that of the server, it stays theirs.
                 if (own.st_uid, own.st_gid) != (found.st_uid, found.st_gid):
                     os.chown(file, found.st_uid, found.st_gid)
-                os.chmod(file, found.st_mode & 0o7777)
+                if os.chmod in os.supports_fd:
+                    os.chmod(file, found.st_mode & 0o7777)
             os.fsync(file)
         os.replace(beside, path)
     except BaseException:
         with suppress(OSError):
             os.unlink(beside)
         raise
+    if sys.platform == "win32":
+        # It opens no folders.
+        return
     # The new name, too, survives a loss of power.
     names = os.open(folder, os.O_RDONLY)
     try:

@@ -1,0 +1,31 @@
+"""The command: what it tells of itself, and the cases of the commands of every package."""
+
+import os
+import pathlib
+import shlex
+
+from read import expect, facts
+from systems import ROOT, System, Target, output
+
+CASES = ROOT / "bindings/python/tests/test_command.py"
+
+
+def trial(
+    target: Target, root: pathlib.Path, python: pathlib.Path, version: str, system: System | None
+) -> tuple[str, str]:
+    """Return what the file tells, and what passed; `python` has pytest."""
+    program = root / target.command
+    read = facts(program, target)
+    for name in ("man/sealwax.1", "completions", "LICENSE-MIT", "README.md", "THIRD-PARTY-NOTICES"):
+        expect((root / name).exists(), f"no {name}")
+    if system is None:
+        return read, "—"
+    told = system.run(program, "--version")
+    expect(told == f"sealwax {version}\n", told)
+    variables = {**os.environ, **dict(system.environment), "SEALWAX_COMMAND": shlex.join(system.command(program))}
+    # On Windows: a file has no mode and no owner there, and lines of text end otherwise.
+    chosen = "keygen or holds_a_key" if target.windows else "of_every_package or keygen or none_of_ours or holds_a_key"
+    told = output(
+        [python, "-m", "pytest", "--quiet", "-p", "no:cacheprovider", "-k", chosen, CASES], env=variables, cwd=root
+    )
+    return read, told.strip().rpartition("\n")[2].partition(" in ")[0]
