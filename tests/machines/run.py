@@ -26,6 +26,8 @@ class Machine:
     #: The names in Debian's packages and folders, where Rust brings no C library.
     debian: str = ""
     gnu: str = ""
+    #: Whether what a program starts with is for any address: the other form is in its C library too.
+    pie: bool = False
 
     @property
     def emulated(self) -> bool:
@@ -41,14 +43,16 @@ class Machine:
         """What a C compiler tells the linker."""
         if not self.debian:
             return []
-        library = UNPACKED / "usr" / self.gnu / "lib"
+        library = f"/usr/{self.gnu}/lib"
+        start = "rcrt1.o" if self.pie else "crt1.o"
         return [
             "-Clinker-flavor=ld.lld",
             "-Ctarget-feature=+crt-static",
-            "-Crelocation-model=static",
-            f"-Clink-arg=-L{library}",
-            f"-Clink-arg=-L{UNPACKED}/usr/lib/gcc-cross/{self.gnu}/{GCC}",
-            *(f"-Clink-arg={library / name}" for name in ("crt1.o", "crti.o", "crtn.o")),
+            *(("-Clink-arg=-pie", "-Clink-arg=--no-dynamic-linker") if self.pie else ("-Crelocation-model=static",)),
+            f"-Clink-arg=--sysroot={UNPACKED}",
+            f"-Clink-arg=-L={library}",
+            f"-Clink-arg=-L=/usr/lib/gcc-cross/{self.gnu}/{GCC}",
+            *(f"-Clink-arg={UNPACKED}{library}/{name}" for name in (start, "crti.o", "crtn.o")),
         ]
 
 
@@ -59,8 +63,8 @@ MACHINES = (
     I686,
     Machine("armv7-unknown-linux-gnueabihf", "arm", "armhf", "arm-linux-gnueabihf"),
     S390X,
-    Machine("aarch64-unknown-linux-gnu", "aarch64", "arm64", "aarch64-linux-gnu"),
-    Machine("riscv64gc-unknown-linux-gnu", "riscv64", "riscv64", "riscv64-linux-gnu"),
+    Machine("aarch64-unknown-linux-musl", "aarch64"),
+    Machine("riscv64gc-unknown-linux-gnu", "riscv64", "riscv64", "riscv64-linux-gnu", pie=True),
 )
 #: What emulation alone cannot do.
 SKIPPED = (

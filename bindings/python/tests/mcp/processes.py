@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
-import subprocess
-import sys
 from contextlib import contextmanager
+from multiprocessing.reduction import DupFd
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import tally
 import wire
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 SEP: Any = {"sep1359": True}
+#: Importing the SDKs takes seconds. One process does it, and each server is a fork of that one.
+SERVERS = multiprocessing.get_context("forkserver")
+SERVERS.set_forkserver_preload(["fastmcp.server.server", "fastmcp.tools", "sealwax.mcp"])
 
 
 def refused(session_id: Any, identity: Any = 1) -> dict[str, Any]:
@@ -35,8 +38,10 @@ def refused(session_id: Any, identity: Any = 1) -> dict[str, Any]:
 class OnStdio:
     """A server's process, line by line."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+    def __init__(self, stdin: IO[str] | None, stdout: IO[str] | None) -> None:
+        assert stdin is not None
+        assert stdout is not None
+        self._stdin, self._stdout = stdin, stdout
 
     def ask(self, method: str, identity: Any = 1, **members: Any) -> dict[str, Any]:
         self.tell(method, id=identity, **members)
@@ -48,13 +53,11 @@ class OnStdio:
         self.say(json.dumps({"jsonrpc": "2.0", "method": method, "params": {}, **members}))
 
     def say(self, line: str) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
+        self._stdin.write(line + "\n")
+        self._stdin.flush()
 
     def hear(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        heard: dict[str, Any] = json.loads(self._process.stdout.readline())
+        heard: dict[str, Any] = json.loads(self._stdout.readline())
         return heard
 
     def initialize(self, **capabilities: Any) -> dict[str, Any]:
@@ -76,17 +79,20 @@ def on_stdio(
     environment.update(more or {})
     if not remembers:
         environment["FORGETFUL"] = "1"
-    args = [sys.executable, str(HERE / "tally.py"), system]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        args, env=environment, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
-    ) as process:
+    stdin, to_server = os.pipe()
+    from_server, stdout = os.pipe()
+    given = [DupFd(stdin), DupFd(stdout)]
+    process = SERVERS.Process(target=tally.serve, args=(given, environment, system))
+    process.start()
+    os.close(stdin)
+    os.close(stdout)
+    with open(from_server) as heard:
         try:
-            yield OnStdio(process)
+            with open(to_server, "w") as said:
+                yield OnStdio(said, heard)
         finally:
-            assert process.stdin is not None
-            process.stdin.close()
-            assert process.wait(60) == 0
+            process.join(60)
+            assert process.exitcode == 0
 
 
 def agreed(user: str = "alice", **members: Any) -> str:

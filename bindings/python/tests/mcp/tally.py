@@ -138,6 +138,18 @@ def _tools(of: Tally, tool: Any, context: Any, result: Any) -> None:
 SYSTEMS: dict[str, Any] = {"mcpserver": mcpserver, "lowlevel": lowlevel, "fastmcp": fastmcp}
 
 
+def serve(pipes: list[Any], environment: dict[str, str], system: str) -> None:
+    """Serve the two pipes as stdio, in a process that was forked."""
+    for number, pipe in enumerate(pipes):
+        os.dup2(pipe.detach(), number)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    sys.stdin = os.fdopen(0)
+    sys.argv[1:] = [system]
+    os.environ.clear()
+    os.environ.update(environment)
+    main()
+
+
 def main() -> None:
     user = os.environ.get("SHOP_USER")
     guard = Guard(

@@ -118,7 +118,7 @@ anyio.run(guard.run_stdio, server)
         stderr=pipe,
         text=True,
     ) as process:
-        server = OnStdio(process)
+        server = OnStdio(process.stdin, process.stdout)
         first = server.initialize()["result"]
         server.tell("notifications/initialized")
         call = {"name": "shout", "arguments": {}}
@@ -151,7 +151,7 @@ def test_on_stdio_what_leaves_is_of_the_session_that_it_was_made_for(
     ) as process:
         assert process.stdout is not None
         assert process.stdin is not None
-        server, said = OnStdio(process), []
+        server, said = OnStdio(process.stdin, process.stdout), []
 
         def call(identity: Any, session: str, token: int) -> None:
             params = {"name": "it", "arguments": {}, "_meta": {"progressToken": token}}
