@@ -30,13 +30,13 @@ def unpack(architecture: str, folder: pathlib.Path, packages: list[str]) -> None
     with tempfile.TemporaryDirectory() as state:
         for archive in downloaded(architecture, pathlib.Path(state), packages):
             # dpkg-deb would replace the links; tar keeps a link to a folder.
-            fields = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE)
+            files = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE)
             subprocess.run(
                 ["tar", "--extract", "--keep-directory-symlink", "--no-same-owner", "--directory", folder],
-                stdin=fields.stdout,
+                stdin=files.stdout,
                 check=True,
             )
-            if fields.wait() != 0:
+            if files.wait() != 0:
                 sys.exit(f"cannot read {archive}")
 
 

@@ -2,8 +2,7 @@
 # Both take podman; where it is missing, root on a Debian system has Debian's, unpacked below build/image.
 
 IMAGE := $(BUILD)/image
-IMAGE_VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' $(ROOT)/Cargo.toml | head -n 1)
-IMAGE_TAG := localhost/sealwax:$(IMAGE_VERSION)
+IMAGE_TAG := localhost/sealwax:$(VERSION)
 PODMAN := $(ROOT)/release/container/podman.sh
 
 .PHONY: image image-programs
@@ -24,10 +23,10 @@ image-amd64 image-arm64: image-%: image-programs | $(IMAGE)/podman
 	install -D -m 644 -t $(IMAGE)/context/$*/usr/share/licenses/sealwax $(PROGRAM)/LICENSE-* $(PROGRAM)/THIRD-PARTY-NOTICES
 	$(PODMAN) rmi --ignore --force $(IMAGE_TAG)-$* > /dev/null
 	$(PODMAN) build --quiet --platform linux/$* --layers=false --timestamp $(SOURCE_DATE_EPOCH) --identity-label=false \
-		--build-arg VERSION=$(IMAGE_VERSION) --tag $(IMAGE_TAG)-$* \
+		--build-arg VERSION=$(VERSION) --tag $(IMAGE_TAG)-$* \
 		--file $(ROOT)/release/container/Containerfile $(IMAGE)/context
-	rm -f $(IMAGE)/sealwax-$(IMAGE_VERSION)-$*.tar
-	$(PODMAN) save --quiet --output $(IMAGE)/sealwax-$(IMAGE_VERSION)-$*.tar $(IMAGE_TAG)-$*
+	rm -f $(IMAGE)/sealwax-$(VERSION)-$*.tar
+	$(PODMAN) save --quiet --output $(IMAGE)/sealwax-$(VERSION)-$*.tar $(IMAGE_TAG)-$*
 
 # The image of the other architecture runs in QEMU.
 $(IMAGE)/qemu:
