@@ -111,9 +111,7 @@ def main(dist: pathlib.Path, folder: pathlib.Path, parts: list[str]) -> int:
     folder.mkdir(parents=True)
     run = Run(dist, folder, parts)
     run.all()
-    if not parts:
-        page.write(run.rows)
-    print(page.table(run.rows))
+    page.write(run.rows)
     failed = [row.artefact for row in run.rows if row.failed]
     for artefact in failed:
         print(f"FAILED: {artefact}", file=sys.stderr)
