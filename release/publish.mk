@@ -27,9 +27,11 @@ checked:
 
 # Cargo packs the crates anew: the same bytes. If some are published already: CRATES="sealwax-cli".
 publish-crates: checked
-	cd $(ROOT) && cargo package --quiet --locked --no-verify $(CRATES:%=--package %)
-	set -e; for crate in $(CRATES:%=%-$(VERSION).crate); do cmp $(ROOT)/target/package/$$crate $(DIST)/$$crate; done
-	cd $(ROOT) && cargo publish --locked --no-verify $(CRATES:%=--package %) $(DRY_RUN)
+	rm -rf $(CLONE)
+	git clone --quiet $(ROOT) $(CLONE)
+	cd $(CLONE) && cargo package --quiet --locked --no-verify $(CRATES:%=--package %)
+	set -e; for crate in $(CRATES:%=%-$(VERSION).crate); do cmp $(CLONE)/target/package/$$crate $(DIST)/$$crate; done
+	cd $(CLONE) && cargo publish --locked --no-verify $(CRATES:%=--package %) $(DRY_RUN)
 
 publish-npm: checked
 	npm publish $(DIST)/sealwax-$(VERSION).tgz $(PROVENANCE) --access=public $(DRY_RUN)

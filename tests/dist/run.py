@@ -15,7 +15,7 @@ import packages
 import page
 import program
 import python_wheel
-from systems import ROOT, Target, of, output, where
+from systems import ROOT, Target, of, output, root_folder, where
 
 from targets import TARGETS  # isort: skip
 
@@ -110,7 +110,8 @@ def main(dist: pathlib.Path, folder: pathlib.Path, parts: list[str]) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     run = Run(dist, folder, parts)
-    run.all()
+    with root_folder():
+        run.all()
     page.write(run.rows)
     failed = [row.artefact for row in run.rows if row.failed]
     for artefact in failed:

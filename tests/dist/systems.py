@@ -1,11 +1,13 @@
 """The systems that programs of the targets run on here: this one, and Debian's packages unpacked beside it."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
 import platform
 import subprocess
 import sys
+from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "release"))
@@ -14,6 +16,8 @@ from targets import Target  # noqa: E402
 #: The Makefile unpacks the packages here.
 SYSTEMS = ROOT / "build/systems"
 WINE = SYSTEMS / "wine/usr/lib/wine"
+#: Wine's link to the root folder, by which it finds every program.
+ROOT_FOLDER = SYSTEMS / "wine/windows/dosdevices/z:"
 QEMU = SYSTEMS / "qemu/usr/bin/qemu-aarch64"
 
 
@@ -46,6 +50,17 @@ class System:
         """Run a program, and return what it printed, with this system's ends of lines."""
         environment = {**os.environ, **dict(self.environment), **(variables or {})}
         return output(self.command(program, *arguments, libraries=libraries), stdin=stdin, cwd=cwd, env=environment)
+
+
+@contextlib.contextmanager
+def root_folder() -> Iterator[None]:
+    """Keep Wine's link to the root folder for as long as it is needed: cargo follows all links below a package."""
+    if ROOT_FOLDER.parent.exists() and not ROOT_FOLDER.is_symlink():
+        ROOT_FOLDER.symlink_to("/")
+    try:
+        yield
+    finally:
+        ROOT_FOLDER.unlink(missing_ok=True)
 
 
 def output(command: list[str | pathlib.Path], stdin: str = "", **options: object) -> str:
