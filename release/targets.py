@@ -1,4 +1,4 @@
-"""What a release is built for, from one Linux machine: `targets.py` prints the triples."""
+"""What a release is built for, from one Linux machine: `targets.py` prints the triples, `targets.py commands` the command's."""
 
 import dataclasses
 import sys
@@ -66,6 +66,8 @@ TARGETS = (
     Target("x86_64-pc-windows-gnu", "win_amd64"),
     Target("aarch64-pc-windows-gnullvm", "win_arm64"),
 )
+#: Where the command is built for. Programs for glibc would run on fewer systems than those that need no C library.
+COMMANDS = tuple(target for target in TARGETS if not target.glibc)
 
 
 def find(triple: str) -> Target:
@@ -77,4 +79,4 @@ def find(triple: str) -> Target:
 
 
 if __name__ == "__main__":
-    print(*(target.triple for target in TARGETS))
+    print(*(target.triple for target in (COMMANDS if sys.argv[1:] == ["commands"] else TARGETS)))

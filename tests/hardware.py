@@ -1,7 +1,7 @@
 """Tries what was released for this machine on this machine, not in an emulator: `hardware.py build/dist`.
 
-The wheel, with its tests; the C library, shared and (but for Windows) static, by the quick start; the command. It runs on Linux, macOS and
-Windows, and takes Python 3.10 and, but for Windows, a C compiler.
+The wheel, with its tests; the C library, shared and (but for Windows) static, by the quick start; the command. It runs on
+Linux, macOS and Windows, and takes Python 3.10 and, but for Windows, a C compiler.
 """
 
 import os

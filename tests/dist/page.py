@@ -6,13 +6,11 @@ import sys
 
 from systems import ROOT
 
-from targets import TARGETS, Target  # isort: skip
+from targets import COMMANDS, TARGETS, Target  # isort: skip
 
 PAGE = ROOT / "docs/platforms.md"
 BEGIN, END = "<!-- make test-dist writes this table -->", "<!-- and ends here -->"
 SDIST, NPM = "sdist of Python", "npm package"
-#: On Linux one command serves both C libraries.
-COMMANDS = [target for target in TARGETS if not target.triple.endswith("linux-gnu")]
 
 
 def library(target: Target) -> str:

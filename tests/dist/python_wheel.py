@@ -33,7 +33,7 @@ def platform(target: Target) -> str:
     machine = target.triple.partition("-")[0]
     if target.windows:
         return f"{machine}-pc-windows-msvc"
-    return f"{machine}-manylinux_2_17" if target.triple.endswith("linux-gnu") else target.triple
+    return f"{machine}-manylinux_2_17" if target.glibc else target.triple
 
 
 def install(uv: pathlib.Path, target: Target, python: str, folder: pathlib.Path, *what: str | pathlib.Path) -> None:

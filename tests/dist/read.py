@@ -12,6 +12,8 @@ from targets import Target
 
 #: What every system of the kind has.
 GLIBC = re.compile(r"lib(c|m|dl|pthread|rt|util)\.so\.\d|libgcc_s\.so\.1|ld-linux-[\w-]+\.so\.\d")
+SYSTEM = re.compile(r"/usr/lib/libSystem\.B\.dylib")
+#: Of which the command, which asks for the roots of trust, needs more.
 MACOS = re.compile(r"/usr/lib/lib(System\.B|iconv\.2|objc\.A)\.dylib|/System/Library/Frameworks/\S+")
 WINDOWS = re.compile(
     r"(api-ms-win-[\w-]+|kernel32|ntdll|bcryptprimitives|bcrypt|advapi32|userenv|ws2_32|crypt32|secur32|shell32|ole32)"
@@ -61,7 +63,8 @@ def macho(binary: Any, target: Target, name: str) -> str:
             expect(library.name == "@rpath/libsealwax.1.dylib", f"{name} is installed as {library.name}")
         else:
             needed.append(library.name)
-    expect(all(MACOS.fullmatch(library) for library in needed), f"{name} needs {needed}")
+    allowed = SYSTEM if name.endswith(".dylib") else MACOS
+    expect(all(allowed.fullmatch(library) for library in needed), f"{name} needs {needed}")
     expect(binary.has_code_signature or target.triple.startswith("x86_64"), f"{name} has no signature")
     installed = ", install name `@rpath/libsealwax.1.dylib`" if name.endswith(".dylib") else ""
     return f"macOS {oldest}{installed}"

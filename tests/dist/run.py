@@ -17,7 +17,7 @@ import program
 import python_wheel
 from systems import ROOT, Target, of, output, root_folder, where
 
-from targets import TARGETS  # isort: skip
+from targets import COMMANDS, TARGETS  # isort: skip
 
 UV = ROOT / "build/uv/bin/uv"
 ZIG = [str(ROOT / "build/venv-dist/bin/python"), "-m", "ziglang", "cc"]
@@ -97,7 +97,7 @@ class Run:
             pattern = f"sealwax-{VERSION}-py3-none-*{target.wheel}*.whl"
             self.row(page.wheel(target), pattern, lambda wheel, target=target: self.wheel(target, wheel))
         self.row(page.SDIST, f"sealwax-{VERSION}.tar.gz", self.sdist)
-        for target in page.COMMANDS:
+        for target in COMMANDS:
             self.row(page.command(target), archive("sealwax", target), lambda _, target=target: self.command(target))
         self.row(page.NPM, f"sealwax-{VERSION}.tgz", self.npm)
 

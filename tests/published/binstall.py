@@ -14,12 +14,10 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "release"))
 
-from targets import TARGETS  # noqa: E402
+from targets import COMMANDS  # noqa: E402
 
 #: Of binstall's formats, which say what stands for `archive-suffix`.
 SUFFIXES = {"tgz": ".tar.gz", "zip": ".zip"}
-# Of Linux' programs there is the static one alone, which binstall takes on glibc too.
-SHIPPED = [target for target in TARGETS if not target.triple.endswith("linux-gnu")]
 
 
 def rendered(template: str, values: dict[str, str]) -> str:
@@ -40,9 +38,9 @@ def main(folder: pathlib.Path | None) -> None:
     packages = json.loads(subprocess.check_output(command, cwd=ROOT))["packages"]
     [package] = [package for package in packages if package["name"] == "sealwax-cli"]
     metadata, version = package["metadata"]["binstall"], package["version"]
-    if unknown := metadata["overrides"].keys() - {target.triple for target in SHIPPED}:
+    if unknown := metadata["overrides"].keys() - {target.triple for target in COMMANDS}:
         sys.exit(f"expected targets of a release, found {unknown}")
-    for target in SHIPPED:
+    for target in COMMANDS:
         settings = metadata | metadata["overrides"].get(target.triple, {})
         values = {
             "repo": package["repository"],
