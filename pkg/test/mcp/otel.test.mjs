@@ -1,7 +1,7 @@
 // What a guard tells of its tokens: to a hook, and as metrics by the SDK of OpenTelemetry and its exporter for Prometheus.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { metrics } from '@opentelemetry/api';
@@ -18,6 +18,9 @@ const alice = { issuer: 'https://idp.example.com', client: 'cli-7', subject: 'al
 const lines = [];
 const logger = { warn: (line, fields) => lines.push([line, fields]) };
 const { now } = Date;
+afterEach(() => {
+  Date.now = now;
+});
 
 /** A guarded server, and requests to it. */
 function served({ hasSessions, ...options }) {
@@ -71,6 +74,9 @@ function without(events) {
 }
 
 test('a hook hears of each token once, and not of one that is refused', async () => {
+  // The clock stands, because events have ages.
+  const started = now();
+  Date.now = () => started;
   const events = [];
   const { send, call, guard } = served({ onEvent: (event) => events.push(event) });
   const heard = () => without(events.splice(0));
@@ -82,12 +88,9 @@ test('a hook hears of each token once, and not of one that is refused', async ()
   assert.equal(events[0].id, tokenId);
   const of = { kind: 'request-state', keyId, method: 'tools/call', target: 'ask', ...alice };
   assert.deepEqual(heard(), [{ event: 'sealed', ...of }]);
-  Date.now = () => now() + 7_000;
-  try {
-    assert.ok((await call('ask', { requestState })).result);
-  } finally {
-    Date.now = now;
-  }
+  Date.now = () => started + 7_000;
+  assert.ok((await call('ask', { requestState })).result);
+  Date.now = () => started;
   assert.equal(events[0].id, tokenId);
   assert.deepEqual(heard(), [{ event: 'opened', age: 7, ...of }]);
   // It is used.
