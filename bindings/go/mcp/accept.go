@@ -11,8 +11,8 @@ type Presented struct {
 	Kind string
 	// ID is the token's id in hex digits; the ulid of a handle whose state the server keeps.
 	ID string
-	// Principal is whose it is: nil for an anonymous one, and for the cursor of a public page.
-	Principal *Principal
+	// Principal is whose it is: zero for an anonymous one, and for the cursor of a public page.
+	Principal Principal
 	// Until is when no replica opens it any more, so that a record of it can be dropped; zero if it never ends.
 	Until time.Time
 }

@@ -100,10 +100,10 @@ func (c *caller) identify(ctx context.Context) any {
 		switch {
 		case err != nil:
 			c.failed = engine.Failed{Failed: "principal: expected a function that gives one, found " + named(err)}
-		case found == nil:
+		case found == (Principal{}):
 			c.failed = map[string]bool{"nobody": true}
 		default:
-			c.known = parts(*found)
+			c.known = parts(found)
 		}
 	}
 	if c.known != nil {

@@ -15,11 +15,11 @@ import (
 )
 
 // The outcomes of a handle or a revocation that no token's seal has; for [errors.Is].
-var (
+const (
 	// ErrNotAccepted is of what was verified, but not accepted: used before, or ended. The code of the [Refusal] has the reason.
-	ErrNotAccepted = &sealwax.Error{Code: "not_accepted"}
+	ErrNotAccepted sealwax.Code = "not_accepted"
 	// ErrAcceptUnavailable is of accept or a ledger that failed to answer: no refusal, but an error of the server.
-	ErrAcceptUnavailable = &sealwax.Error{Code: "accept_unavailable"}
+	ErrAcceptUnavailable sealwax.Code = "accept_unavailable"
 )
 
 // ErrNoSession is what [Sessions.Of] gives for a request without a session.
@@ -41,15 +41,15 @@ func (r *HandleRefused) Error() string { return r.answer.Message }
 func (r *HandleRefused) Unwrap() error { return r.reason }
 
 func invalid(format string, found ...any) error {
-	return &sealwax.Error{Code: sealwax.ErrInvalidArgument.Code, Message: fmt.Sprintf(format, found...)}
+	return &sealwax.Error{Code: sealwax.ErrInvalidArgument, Message: fmt.Sprintf(format, found...)}
 }
 
 func codeOf(err error) string {
 	var known *sealwax.Error
 	if errors.As(err, &known) {
-		return known.Code
+		return string(known.Code)
 	}
-	return sealwax.ErrInternal.Code
+	return string(sealwax.ErrInternalError)
 }
 
 func messageOf(err error) string {
@@ -66,12 +66,12 @@ func why(step *engine.Step) error {
 		return ErrAcceptUnavailable
 	}
 	last := step.Refused[len(step.Refused)-1]
-	code := last.Code
+	code := sealwax.Code(last.Code)
 	switch code {
 	case "used", "ended", "revoked", "unknown":
-		code = ErrNotAccepted.Code
+		code = ErrNotAccepted
 	case "ledger_unavailable":
-		code = ErrAcceptUnavailable.Code
+		code = ErrAcceptUnavailable
 	}
 	return &sealwax.Error{Code: code, Message: last.Message}
 }

@@ -24,8 +24,8 @@ type Refusal struct {
 	Time time.Time
 	// ID is that of a sealed token, unverified unless the token opened; the ulid of a handle or a data-layer session.
 	ID string
-	// Principal is the caller; nil if not resolved, or anonymous.
-	Principal *Principal
+	// Principal is the caller; zero if not resolved, or anonymous.
+	Principal Principal
 	// Method is that of the message. CustomMethod: it is none of the protocol's, so a client may have made it up.
 	Method       string
 	CustomMethod bool
@@ -48,8 +48,8 @@ type Event struct {
 	ID string
 	// Age is how long ago an opened one was made, in whole seconds; negative for others.
 	Age time.Duration
-	// Principal is the caller; nil for an anonymous one.
-	Principal *Principal
+	// Principal is the caller; zero for an anonymous one.
+	Principal Principal
 	// Method is that of the message. CustomMethod: it is none of the protocol's, so a client may have made it up.
 	Method       string
 	CustomMethod bool
@@ -91,14 +91,18 @@ func (g *Guard) report(ctx context.Context, entry *engine.Refused) {
 
 func members(entry *engine.Refused) slog.Attr {
 	found := []any{slog.String("code", entry.Code), slog.String("kind", entry.Kind), slog.String("message", entry.Message)}
-	for _, one := range [][2]string{
-		{"time", entry.Time}, {"method", entry.Method}, {"target", entry.Target}, {"id", entry.ID},
-		{"issuer", entry.Issuer}, {"client", entry.Client}, {"subject", entry.Subject},
-	} {
-		if one[1] != "" {
-			found = append(found, slog.String(one[0], one[1]))
+	add := func(name string, text *string) {
+		if text != nil && *text != "" {
+			found = append(found, slog.String(name, *text))
 		}
 	}
+	add("time", &entry.Time)
+	add("method", &entry.Method)
+	add("target", &entry.Target)
+	add("id", &entry.ID)
+	add("issuer", entry.Issuer)
+	add("client", entry.Client)
+	add("subject", entry.Subject)
 	return slog.Group("sealwax", found...)
 }
 

@@ -2,9 +2,9 @@ package sealwaxmcp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
-	"context"
 	"io"
 	"net/http"
 	"strconv"

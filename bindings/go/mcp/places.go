@@ -1,6 +1,7 @@
 package sealwaxmcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -281,7 +282,9 @@ type changedDiscovery struct {
 	patch map[string]any
 }
 
-func (c *changedDiscovery) MarshalJSON() ([]byte, error) { return patchedJSON(c.DiscoverResult, c.patch) }
+func (c *changedDiscovery) MarshalJSON() ([]byte, error) {
+	return patchedJSON(c.DiscoverResult, c.patch)
+}
 
 func patchedJSON(of any, patch map[string]any) ([]byte, error) {
 	written, err := json.Marshal(of)
@@ -293,4 +296,11 @@ func patchedJSON(of any, patch map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(merged(value, patch))
+}
+
+// decoded reads JSON without loss of digits.
+func decoded(text []byte) (value any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return value, decoder.Decode(&value)
 }

@@ -2,7 +2,6 @@ package sealwaxmcp
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -18,15 +17,15 @@ type Principal = sealwax.Principal
 // Principals tells who sends a request.
 type Principals interface {
 	// Principal is called at most once for a request. from has the verified token and the headers; it is never nil, and on
-	// stdio it is empty. No principal, without an error, refuses the request as unauthenticated; an error is the server's.
-	Principal(ctx context.Context, from *mcp.RequestExtra) (*Principal, error)
+	// stdio it is empty. The zero Principal is nobody: the request is refused as unauthenticated. An error is the server's.
+	Principal(ctx context.Context, from *mcp.RequestExtra) (Principal, error)
 }
 
 // A PrincipalFunc is a function as [Principals].
-type PrincipalFunc func(ctx context.Context, from *mcp.RequestExtra) (*Principal, error)
+type PrincipalFunc func(ctx context.Context, from *mcp.RequestExtra) (Principal, error)
 
 // Principal calls the function.
-func (f PrincipalFunc) Principal(ctx context.Context, from *mcp.RequestExtra) (*Principal, error) {
+func (f PrincipalFunc) Principal(ctx context.Context, from *mcp.RequestExtra) (Principal, error) {
 	return f(ctx, from)
 }
 
@@ -36,8 +35,8 @@ var Anonymous Principals = anonymous{}
 
 type anonymous struct{}
 
-func (anonymous) Principal(context.Context, *mcp.RequestExtra) (*Principal, error) {
-	return nil, invalid("Anonymous: expected to be passed as it is, found it wrapped")
+func (anonymous) Principal(context.Context, *mcp.RequestExtra) (Principal, error) {
+	return Principal{}, invalid("Anonymous: expected to be passed as it is, found it wrapped")
 }
 
 // FromToken takes the claims that the verifier of the SDK's bearer tokens put into TokenInfo.Extra: iss and sub, which are
@@ -45,9 +44,9 @@ func (anonymous) Principal(context.Context, *mcp.RequestExtra) (*Principal, erro
 // there, because a subject is unique only within its issuer (RFC 7519 §4.1.2). A request without a token is unauthenticated.
 var FromToken Principals = PrincipalFunc(fromToken)
 
-func fromToken(_ context.Context, from *mcp.RequestExtra) (*Principal, error) {
+func fromToken(_ context.Context, from *mcp.RequestExtra) (Principal, error) {
 	if from.TokenInfo == nil {
-		return nil, nil
+		return Principal{}, nil
 	}
 	// The other claims do not count, and need not be JSON.
 	claims := map[string]any{}
@@ -59,23 +58,33 @@ func fromToken(_ context.Context, from *mcp.RequestExtra) (*Principal, error) {
 	if _, ok := claims["sub"]; !ok && from.TokenInfo.UserID != "" {
 		claims["sub"] = from.TokenInfo.UserID
 	}
-	written, err := json.Marshal(claims)
-	if err != nil {
-		return nil, invalid("claims: expected JSON, found %T", err)
-	}
-	return sealwax.PrincipalFromClaims(written)
+	return sealwax.PrincipalFromClaims(claims)
 }
 
 // parts returns a principal as the engine takes it.
 func parts(p Principal) *engine.Principal {
-	return &engine.Principal{Issuer: p.Issuer, Client: p.Client, Subject: p.Subject}
+	given := func(text string, ok bool) *string {
+		if !ok {
+			return nil
+		}
+		return &text
+	}
+	return &engine.Principal{Issuer: given(p.Issuer()), Client: given(p.Client()), Subject: given(p.Subject())}
 }
 
-func principalOf(issuer, client, subject string) *Principal {
-	if issuer == "" && client == "" && subject == "" {
-		return nil
+// principalOf returns a principal of its parts, of which none may be there.
+func principalOf(issuer, client, subject *string) Principal {
+	var p Principal
+	if subject != nil {
+		p = sealwax.Subject(*subject)
 	}
-	return &Principal{Issuer: issuer, Client: client, Subject: subject}
+	if client != nil {
+		p = p.WithClient(*client)
+	}
+	if issuer != nil {
+		p = p.WithIssuer(*issuer)
+	}
+	return p
 }
 
 // warnOfToken says once that tokens are anybody's though users are authenticated.

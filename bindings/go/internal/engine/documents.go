@@ -1,6 +1,10 @@
 package engine
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	sealwax "github.com/sealwax/sealwax-go"
+)
 
 // Settings are a guard's.
 type Settings struct {
@@ -49,10 +53,10 @@ type Ledger struct {
 
 // Principal is a caller: anonymous alone, or the parts of a principal.
 type Principal struct {
-	Issuer    string `json:"issuer,omitempty"`
-	Client    string `json:"client,omitempty"`
-	Subject   string `json:"subject,omitempty"`
-	Anonymous bool   `json:"anonymous,omitempty"`
+	Issuer    *string `json:"issuer,omitempty"`
+	Client    *string `json:"client,omitempty"`
+	Subject   *string `json:"subject,omitempty"`
+	Anonymous bool    `json:"anonymous,omitempty"`
 }
 
 // Message is one at the SDK's handlers.
@@ -154,34 +158,34 @@ type Presented struct {
 
 // Refused is an entry of the log.
 type Refused struct {
-	Time         string `json:"time"`
-	Level        string `json:"level"`
-	Code         string `json:"code"`
-	Kind         string `json:"kind"`
-	Method       string `json:"method"`
-	CustomMethod bool   `json:"customMethod"`
-	Target       string `json:"target"`
-	Issuer       string `json:"issuer"`
-	Client       string `json:"client"`
-	Subject      string `json:"subject"`
-	ID           string `json:"id"`
-	Message      string `json:"message"`
-	Line         string `json:"line"`
+	Time         string  `json:"time"`
+	Level        string  `json:"level"`
+	Code         string  `json:"code"`
+	Kind         string  `json:"kind"`
+	Method       string  `json:"method"`
+	CustomMethod bool    `json:"customMethod"`
+	Target       string  `json:"target"`
+	Issuer       *string `json:"issuer"`
+	Client       *string `json:"client"`
+	Subject      *string `json:"subject"`
+	ID           string  `json:"id"`
+	Message      string  `json:"message"`
+	Line         string  `json:"line"`
 }
 
 // TokenEvent is what happened to a token that was not refused.
 type TokenEvent struct {
-	Event        string `json:"event"`
-	Kind         string `json:"kind"`
-	KeyID        string `json:"keyId"`
-	ID           string `json:"id"`
-	Age          *int64 `json:"age"`
-	Method       string `json:"method"`
-	CustomMethod bool   `json:"customMethod"`
-	Target       string `json:"target"`
-	Issuer       string `json:"issuer"`
-	Client       string `json:"client"`
-	Subject      string `json:"subject"`
+	Event        string  `json:"event"`
+	Kind         string  `json:"kind"`
+	KeyID        string  `json:"keyId"`
+	ID           string  `json:"id"`
+	Age          *int64  `json:"age"`
+	Method       string  `json:"method"`
+	CustomMethod bool    `json:"customMethod"`
+	Target       string  `json:"target"`
+	Issuer       *string `json:"issuer"`
+	Client       *string `json:"client"`
+	Subject      *string `json:"subject"`
 }
 
 // Fault is a mistake that the adapter found by itself.
@@ -213,13 +217,7 @@ type Predecessor struct {
 }
 
 // TokenFields are the members of a method's messages that carry a token.
-type TokenFields struct {
-	Kind        string `json:"kind"`
-	Param       string `json:"param"`
-	Result      string `json:"result"`
-	Target      string `json:"target"`
-	NeedsCaller bool   `json:"needsCaller"`
-}
+type TokenFields = sealwax.TokenFields
 
 // Failed is an outcome that failed, with a text of the adapter's own.
 type Failed struct {

@@ -88,7 +88,7 @@ func (x *Exchange) do(f func(c *host.Call, at host.Ptr) error) error {
 	defer x.mu.Unlock()
 	if x.owned == nil {
 		return &sealwax.Error{
-			Code:    sealwax.ErrInvalidArgument.Code,
+			Code:    sealwax.ErrInvalidArgument,
 			Message: "expected a request that is being served, found one that was answered or cancelled",
 		}
 	}
@@ -146,9 +146,9 @@ func (f Facts) Document(fields *TokenFields) any {
 // Result reports the result of a delivered message, and returns the next step.
 func (x *Exchange) Result(facts Facts, fields *TokenFields) (step *Step, err error) {
 	err = x.do(func(c *host.Call, at host.Ptr) error {
-		kind, kindLen := optional(c, facts.ResultType)
-		scope, scopeLen := optional(c, facts.CacheScope)
-		token, tokenLen := optional(c, facts.Token)
+		kind, kindLen := c.GivenText(facts.ResultType)
+		scope, scopeLen := c.GivenText(facts.CacheScope)
+		token, tokenLen := c.GivenText(facts.Token)
 		var hasTTL int32
 		if facts.HasTTL {
 			hasTTL = 1

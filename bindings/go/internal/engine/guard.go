@@ -96,9 +96,9 @@ func (g *Guard) Request(r *Request) (*Exchange, *Step, error) {
 			return err
 		}
 		method, methodLen := c.Text(r.Method)
-		target, targetLen := optional(c, r.Target)
+		target, targetLen := c.GivenText(r.Target)
 		arguments, argumentsLen := c.GivenBytes(r.Arguments)
-		token, tokenLen := optional(c, r.Token)
+		token, tokenLen := c.GivenText(r.Token)
 		var flags int32
 		if r.Notification {
 			flags |= isNotification
@@ -201,35 +201,20 @@ func (g *Guard) begins(
 	return x, step, err
 }
 
-// optional copies a text that may be absent.
-func optional(c *host.Call, text *string) (host.Ptr, int32) {
-	if text == nil {
-		return 0, 0
-	}
-	return c.Text(*text)
-}
-
 // callerOf writes a sealwax_caller.
 func callerOf(c *host.Call, who *Principal) host.Ptr {
 	if who == nil {
 		return 0
 	}
 	at := c.Room(callerSize)
-	texts := [...]string{who.Issuer, who.Client, who.Subject}
-	var places [len(texts)]struct {
-		at   host.Ptr
-		size int32
-	}
-	for i, text := range texts {
-		places[i].at, places[i].size = c.Given(text)
-	}
-	memory := c.View(at, callerSize)
-	for i, place := range places {
-		binary.LittleEndian.PutUint32(memory[8*i:], uint32(place.at))
-		binary.LittleEndian.PutUint32(memory[8*i+4:], uint32(place.size))
+	for i, text := range [...]*string{who.Issuer, who.Client, who.Subject} {
+		part, size := c.GivenText(text)
+		to := c.View(at+host.Ptr(8*i), 8)
+		binary.LittleEndian.PutUint32(to, uint32(part))
+		binary.LittleEndian.PutUint32(to[4:], uint32(size))
 	}
 	if who.Anonymous {
-		memory[callerAnonymous] = 1
+		c.View(at, callerSize)[callerAnonymous] = 1
 	}
 	return at
 }
@@ -256,16 +241,7 @@ func TokenFieldsOf(method string) (*TokenFields, error) {
 	if ok {
 		return fields, nil
 	}
-	err := host.Do(func(c *host.Call) error {
-		text, size := c.Text(method)
-		found, err := c.Written(tokenFieldsMax, func(out host.Ptr, limit int32, length host.Ptr) int32 {
-			return c.Xsealwax_token_fields(text, size, out, limit, length, c.Error())
-		})
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(found, &fields)
-	})
+	fields, err := sealwax.TokenFieldsOf(method)
 	if err != nil || len(method) > mostRemembered {
 		return fields, err
 	}
@@ -277,8 +253,6 @@ func TokenFieldsOf(method string) (*TokenFields, error) {
 	remembered.by[method] = fields
 	return fields, nil
 }
-
-const tokenFieldsMax = 256
 
 // CheckHandleType fails for what is no type of handles.
 func CheckHandleType(kind string) error {
