@@ -64,12 +64,12 @@ func (c *Call) Text(s string) (Ptr, int32) {
 	return at, int32(len(s))
 }
 
-// Given is Text for an optional argument: NULL where it is empty.
-func (c *Call) Given(s string) (Ptr, int32) {
-	if s == "" {
+// GivenText is Text for an optional argument: NULL for nil.
+func (c *Call) GivenText(s *string) (Ptr, int32) {
+	if s == nil {
 		return 0, 0
 	}
-	return c.Text(s)
+	return c.Text(*s)
 }
 
 // GivenBytes is Put for an optional argument: NULL for nil.
@@ -134,7 +134,8 @@ func (c *Call) Check(status int32) error {
 	if status == 0 {
 		return nil
 	}
-	return NewError(status, c.CString(c.Xsealwax_code(status)), c.CString(c.Error()+messageAt))
+	refused := c.Xsealwax_is_refusal(status) != 0
+	return NewError(status, c.CString(c.Xsealwax_code(status)), c.CString(c.Error()+messageAt), refused)
 }
 
 // Written calls a function that writes at most limit bytes, and returns them.

@@ -132,9 +132,9 @@ func (k *Codec) SetKeys(ring *Ring) (changed bool, err error) {
 	return true, nil
 }
 
-// Principal is who a view is for; an empty part is absent.
+// Principal is who a view is for: anonymous alone, or parts of which nil is absent.
 type Principal struct {
-	Issuer, Client, Subject string
+	Issuer, Client, Subject *string
 	Anonymous               bool
 }
 
@@ -168,9 +168,9 @@ func newView(c *Call, codec Ptr, p Principal) (Ptr, error) {
 		err := c.Check(c.Xsealwax_view_new_anonymous(codec, out, c.Error()))
 		return c.Ptr(out), err
 	}
-	issuer, issuerLen := c.Given(p.Issuer)
-	client, clientLen := c.Given(p.Client)
-	subject, subjectLen := c.Given(p.Subject)
+	issuer, issuerLen := c.GivenText(p.Issuer)
+	client, clientLen := c.GivenText(p.Client)
+	subject, subjectLen := c.GivenText(p.Subject)
 	err := c.Check(c.Xsealwax_view_new(codec, issuer, issuerLen, client, clientLen, subject, subjectLen, out, c.Error()))
 	return c.Ptr(out), err
 }

@@ -18,7 +18,8 @@ func newCodec(t *testing.T) *Codec {
 
 func TestSealing(t *testing.T) {
 	codec := newCodec(t)
-	view := codec.NewView(Principal{Subject: "alice"})
+	alice := "alice"
+	view := codec.NewView(Principal{Subject: &alice})
 	err := Do(func(c *Call) error {
 		at, err := view.At(c)
 		if err != nil {

@@ -61,7 +61,7 @@ func (s *shard) run(f func(*Call) error) (err error) {
 	if s.in == nil {
 		if err := allowed(); err != nil {
 			healthy = true
-			return NewError(internalStatus, internalCode, err.Error())
+			return NewError(internalStatus, internalCode, err.Error(), false)
 		}
 		s.in = newInstance()
 	}
