@@ -1,7 +1,6 @@
 package sealwaxmcp
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -118,7 +117,7 @@ func echoed(failed, sent map[string]any) map[string]any {
 }
 
 // plain returns a value as JSON has it.
-func plain(value any) any { return must2(decoded(must2(json.Marshal(value)))) }
+func plain(value any) any { return must(decoded(jsonOf(value))) }
 
 func equal(a, b any) bool { return reflect.DeepEqual(plain(a), plain(b)) }
 
@@ -197,7 +196,7 @@ func (w *world) matchesToken(named, value any, place string) error {
 		return fmt.Errorf("%s: lives %v", place, opened.ExpiresAt().Sub(opened.IssuedAt()))
 	}
 	if members, ok := expected["json"]; ok {
-		return w.matches(members, must2(decoded(opened.Payload())), place)
+		return w.matches(members, must(decoded(opened.Payload())), place)
 	}
 	if payload, ok := expected["payload"]; ok && payload != string(opened.Payload()) {
 		return fmt.Errorf("%s: holds %s, expected %s", place, opened.Payload(), payload)
@@ -219,7 +218,7 @@ func (w *world) matchesSession(expected map[string]any, value any, place string)
 	}
 	_, has := metadata["state"]
 	if payload, ok := expected["payload"]; ok {
-		opened, err := w.view(map[string]any{"key": "both"}).Sessions().Open(jsonOf(w.t, metadata))
+		opened, err := w.view(map[string]any{"key": "both"}).Sessions().Open(jsonOf(metadata))
 		if err != nil {
 			return fmt.Errorf("%s: %w", place, err)
 		}
