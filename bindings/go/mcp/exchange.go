@@ -50,7 +50,13 @@ func (g *Guard) exchangeOf(ctx context.Context) (*exchange, error) {
 	return x, nil
 }
 
-// begin begins the engine's exchange and returns its first step.
+func (x *exchange) begins(token *string) (*engine.Exchange, *engine.Step, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.begin(token)
+}
+
+// begin begins the engine's exchange and returns its first step, under the lock.
 func (x *exchange) begin(token *string) (*engine.Exchange, *engine.Step, error) {
 	request := engine.Request{
 		Method:       x.method,

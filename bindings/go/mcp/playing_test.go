@@ -11,7 +11,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -558,5 +557,3 @@ func TestTranscripts(t *testing.T) {
 		t.Errorf("played %d transcripts", played)
 	}
 }
-
-var _ = slices.Contains[[]string]
