@@ -147,18 +147,6 @@ func toolResult(document json.RawMessage) (*mcp.CallToolResult, error) {
 	return result, json.Unmarshal(document, result)
 }
 
-func refusedHandle(step *engine.Step) error {
-	refused := &HandleRefused{reason: why(step), answer: step.Error}
-	if step.Tool != nil {
-		result, err := toolResult(step.Tool)
-		if err != nil {
-			return err
-		}
-		refused.tool = result
-	}
-	return refused
-}
-
 // internal logs a failure of the guard itself, and returns what the client hears of it.
 func (g *Guard) internal(ctx context.Context, err error) error {
 	g.fault(ctx, err)
