@@ -42,3 +42,6 @@ mod request;
 mod command;
 
 mod testing;
+
+#[cfg(target_family = "wasm")]
+mod portable;

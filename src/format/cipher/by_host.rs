@@ -1,0 +1,79 @@
+//! The cipher by the host of a WebAssembly module: Go's assembly or Java's intrinsics are several
+//! times as fast as what their translation of the module computes.
+//!
+//! The subkey of one token, for one call, is then in the host's memory too.
+
+use std::sync::OnceLock;
+
+use chacha20::R20;
+use chacha20::hchacha;
+use zeroize::Zeroizing;
+
+use super::super::bytes::leading;
+use super::{AeadTag, Error, Nonce};
+
+/// ChaCha20-Poly1305 (RFC 8439) of the host: key, nonce, associated data, and the body in place.
+#[derive(Clone, Copy, Debug)]
+pub struct HostCipher {
+    /// Encrypts, and returns the tag; nothing if the host fails.
+    pub seal: fn(&[u8; 32], &[u8; 12], &[u8], &mut [u8]) -> Option<AeadTag>,
+    /// Decrypts if the tag is right; else leaves the body and returns `false`.
+    pub open: fn(&[u8; 32], &[u8; 12], &[u8], &mut [u8], &AeadTag) -> bool,
+}
+
+static HOST: OnceLock<HostCipher> = OnceLock::new();
+
+impl HostCipher {
+    /// Sets the cipher of this module, once and before the first token.
+    pub fn set(self) {
+        HOST.get_or_init(|| self);
+    }
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the module sets it when it is initialized"
+)]
+fn host() -> &'static HostCipher {
+    HOST.get().expect("the cipher of the host is set")
+}
+
+/// Wiped when dropped.
+pub(crate) struct Cipher(Zeroizing<[u8; 32]>);
+
+impl Cipher {
+    pub(crate) fn new(key: &[u8; 32]) -> Self {
+        Self(Zeroizing::new(*key))
+    }
+
+    /// XChaCha20 is ChaCha20 under a key made by HChaCha20 of the nonce's first 16 bytes
+    /// (draft-irtf-cfrg-xchacha-03, section 2.3).
+    fn for_nonce(&self, nonce: &Nonce) -> (Zeroizing<[u8; 32]>, [u8; 12]) {
+        let start = leading::<16>(nonce).into();
+        let subkey = Zeroizing::new(hchacha::<R20>((&*self.0).into(), &start).0);
+        let mut rest = [0; 12];
+        rest[4..].copy_from_slice(&nonce[16..]);
+        (subkey, rest)
+    }
+
+    #[expect(clippy::expect_used, reason = "a host whose cipher fails cannot go on")]
+    pub(crate) fn seal(&self, nonce: &Nonce, aad: &[u8], body: &mut [u8]) -> AeadTag {
+        let (key, nonce) = self.for_nonce(nonce);
+        (host().seal)(&key, &nonce, aad, body).expect("the host seals")
+    }
+
+    pub(crate) fn open(
+        &self,
+        nonce: &Nonce,
+        aad: &[u8],
+        body: &mut [u8],
+        tag: &AeadTag,
+    ) -> Result<(), Error> {
+        let (key, nonce) = self.for_nonce(nonce);
+        if (host().open)(&key, &nonce, aad, body, tag) {
+            Ok(())
+        } else {
+            Err(Error::Unauthentic)
+        }
+    }
+}
