@@ -13,10 +13,10 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         #[cfg(feature = "wasm")]
         ["wasm", profile @ ("dev" | "release")] => wasm::build(profile),
-        ["portable", profile @ ("dev" | "release")] => portable::build(profile),
+        ["portable", module] => portable::build(module),
         ["notices", package, ref options @ ..] => notices::print(package, options),
         _ => Err(
-            "usage: cargo xtask wasm|portable dev|release | notices <package> [options of cargo tree]"
+            "usage: cargo xtask wasm dev|release | portable <module> | notices <package> [options of cargo tree]"
                 .into(),
         ),
     };

@@ -2,9 +2,8 @@
 //!
 //! `bindings/c/portable.md` describes it. Of the two builds, one takes its cipher from the host.
 
-use std::env;
-use std::fs;
 use std::process::Command;
+use std::{env, fs};
 
 use crate::module::{Result, nameless_sources, root, run, wasm_opt};
 
@@ -19,34 +18,46 @@ const FEATURES: [&str; 6] = [
     "--enable-reference-types",
     "--enable-sign-ext",
 ];
-/// Deep documents still get their error and not a trap (bindings/c/tests/portable); Rust takes 1 MiB by default,
-/// of which each instance has a copy.
+const OPTIMIZED: [&str; 2] = ["-O3", "--strip-target-features"];
+/// Deep documents still get their error and not a trap (bindings/c/tests/portable); Rust takes 1 MiB
+/// by default, of which each instance has a copy.
 const STACK: usize = 128 << 10;
 
-/// The modules: the file, and whether the host brings the cipher.
-const MODULES: [(&str, bool); 2] = [("sealwax-portable.wasm", false), ("sealwax-portable-host.wasm", true)];
+/// The modules: the file, and whether its host brings the cipher.
+const MODULES: [(&str, bool); 2] = [("sealwax-portable", false), ("sealwax-portable-host", true)];
 
-/// Builds the modules; in the profile `dev`, which tests have, without the last optimisations.
-pub fn build(profile: &str) -> Result<()> {
+/// Builds the module of this name.
+pub fn build(name: &str) -> Result<()> {
+    let (_, host_cipher) = MODULES
+        .iter()
+        .find(|(module, _)| *module == name)
+        .ok_or_else(|| format!("expected one of {MODULES:?}, found {name}"))?;
     let root = root();
+    let mut flags = vec![
+        format!("-Clink-arg=-zstack-size={STACK}"),
+        // HotSpot never compiles a method of over 8,000 bytes, as the unrolled SHA-256 is.
+        "--cfg=sha2_backend_soft=\"compact\"".to_owned(),
+    ];
+    if *host_cipher {
+        flags.push("--cfg=sealwax_host_cipher".to_owned());
+    }
+    flags.extend(nameless_sources()?);
+    // A folder of its own: other builds need not wait for this one.
+    let target = root.join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()));
+    let target = target.join("portable");
+    run(Command::new(env!("CARGO"))
+        .current_dir(&root)
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
+        .args(["build", "--quiet", "--package=sealwax-c", "--lib"])
+        .args(["--no-default-features", "--profile=portable"])
+        .args(["--target", TARGET, "--target-dir"])
+        .arg(&target))?;
     let out = root.join("build/portable");
     fs::create_dir_all(&out)?;
-    for (module, host_cipher) in MODULES {
-        let mut flags = vec![format!("-Clink-arg=-zstack-size={STACK}")];
-        // HotSpot never compiles a method of over 8,000 bytes, as the unrolled SHA-256 is.
-        flags.push("--cfg=sha2_backend_soft=\"compact\"".into());
-        if host_cipher {
-            flags.push("--cfg=sealwax_host_cipher".into());
-        }
-        flags.extend(nameless_sources()?);
-        run(Command::new(env!("CARGO"))
-            .current_dir(&root)
-            .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
-            .args(["build", "--package=sealwax-c", "--no-default-features"])
-            .args(["--profile=portable", "--target", TARGET]))?;
-        let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-        let compiled = root.join(target).join(TARGET).join("portable/sealwax.wasm");
-        run(wasm_opt().args(FEATURES).args(["-O3", "--strip-target-features"]).arg(compiled).arg("-o").arg(out.join(module)))?;
-    }
-    Ok(())
+    run(wasm_opt()
+        .args(FEATURES)
+        .args(OPTIMIZED)
+        .arg(target.join(TARGET).join("portable/sealwax.wasm"))
+        .arg("-o")
+        .arg(out.join(name).with_extension("wasm")))
 }
