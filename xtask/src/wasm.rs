@@ -71,14 +71,12 @@ pub fn build(profile: &str) -> Result<()> {
         if profile == "dev" {
             fs::rename(&bound, module)?;
         } else {
-            run(
-                wasm_opt()
-                    .args(FEATURES)
-                    .args(SMALLER)
-                    .arg(&bound)
-                    .arg("-o")
-                    .arg(module),
-            )?;
+            run(wasm_opt()
+                .args(FEATURES)
+                .args(SMALLER)
+                .arg(&bound)
+                .arg("-o")
+                .arg(module))?;
             fs::remove_file(bound)?;
         }
         fs::remove_file(out.join(format!("{glue}_bg.wasm.d.ts")))?;

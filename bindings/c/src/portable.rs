@@ -26,7 +26,7 @@ pub unsafe extern "C" fn _initialize() {
     // SAFETY: the host calls it once, and first.
     unsafe { __wasm_call_ctors() };
     #[cfg(sealwax_host_cipher)]
-    cipher::CIPHER.set();
+    sealwax_core::set_host_cipher(&cipher::Host);
 }
 
 /// Returns `len` bytes at a multiple of 16, or NULL if there is no memory for them.
@@ -82,8 +82,16 @@ mod cipher {
         ) -> i32;
     }
 
-    pub(super) const CIPHER: HostCipher = HostCipher {
-        seal: |key, nonce, ad, body| {
+    pub(super) struct Host;
+
+    impl HostCipher for Host {
+        fn seal(
+            &self,
+            key: &[u8; 32],
+            nonce: &[u8; 12],
+            ad: &[u8],
+            body: &mut [u8],
+        ) -> Option<[u8; 16]> {
             let mut tag = [0; 16];
             // SAFETY: the host reads and writes within these buffers.
             let status = unsafe {
@@ -92,8 +100,16 @@ mod cipher {
                 seal(key, nonce, ad.as_ptr(), ad.len(), body, body_len, tag)
             };
             (status == 0).then_some(tag)
-        },
-        open: |key, nonce, ad, body, tag| {
+        }
+
+        fn open(
+            &self,
+            key: &[u8; 32],
+            nonce: &[u8; 12],
+            ad: &[u8],
+            body: &mut [u8],
+            tag: &[u8; 16],
+        ) -> bool {
             // SAFETY: as above.
             let status = unsafe {
                 let (body, body_len) = (body.as_mut_ptr(), body.len());
@@ -101,6 +117,6 @@ mod cipher {
                 open(key, nonce, ad.as_ptr(), ad.len(), body, body_len, tag)
             };
             status == 0
-        },
-    };
+        }
+    }
 }

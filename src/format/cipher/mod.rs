@@ -29,7 +29,7 @@ mod chosen;
 
 pub(crate) use chosen::Cipher;
 #[cfg(sealwax_host_cipher)]
-pub use chosen::HostCipher;
+pub use chosen::{HostCipher, set_host_cipher};
 
 use super::error::Error;
 

@@ -14,12 +14,14 @@ and `steps`. A step is a call, `{"call": FUNCTION, "args": [ARG...], "returns": 
 """
 
 import json
+import pathlib
 import re
 import sys
 
-LAYOUT = json.load(open(sys.argv[1], encoding="utf-8"))
-HEADER = open(sys.argv[2], encoding="utf-8").read()
-CONSTANTS = {name: int(value) for name, value in re.findall(r"^#define SEALWAX_(\w+) (\d+)$", HEADER, re.MULTILINE)}
+LAYOUT_FILE, HEADER, *VECTORS = map(pathlib.Path, sys.argv[1:])
+LAYOUT = json.loads(LAYOUT_FILE.read_text())
+DEFINED = re.compile(r"^#define SEALWAX_(\w+) (\d+)$", re.MULTILINE)
+CONSTANTS = {name: int(value) for name, value in DEFINED.findall(HEADER.read_text())}
 TOKEN = 8192
 
 NULL = {"i32": 0}
@@ -154,8 +156,8 @@ def check_ulid(case, vector):
 
 def mixed(random, nanoseconds):
     """What to draw so that, once the library has mixed the time into it, it is `random`."""
-    time = (nanoseconds & (1 << 128) - 1).to_bytes(16, "little")
-    return bytes(a ^ b for a, b in zip(random, time + bytes(len(random)))).hex()
+    time = nanoseconds.to_bytes(len(random), "little")
+    return bytes(drawn ^ byte for drawn, byte in zip(random, time, strict=True)).hex()
 
 
 def keys(case, _, vector):
@@ -184,18 +186,15 @@ def sealed(case, all_keys, vector):
     lifetime = struct("sealwax_lifetime", ttl=ttl, no_expiry=int(ttl == 0))
     start = [{"load": "view"}, purpose(vector), lifetime]
     if generation > 0:
-        before = struct(
-            "sealwax_opened", started_at=vector["issued_at"] - vector["age"], generation=generation - 1
-        )
+        before = struct("sealwax_opened", started_at=vector["issued_at"] - vector["age"], generation=generation - 1)
         case.call("renew", *start, before, *text(payload), *out("token", TOKEN), NULL)
         case.check_text("token", vector["token"])
     elif vector["age"] == 0:
         case.call("seal", *start, *text(payload), *out("token", TOKEN), NULL)
         case.check_text("token", vector["token"])
     # Else, the ABI cannot seal a first generation with an age above 0.
-    case.call(
-        "open", {"load": "view"}, purpose(vector), NULL, *text(vector["token"]), *out("payload", TOKEN), opened_out(), NULL
-    )
+    given = [purpose(vector), NULL, *text(vector["token"]), *out("payload", TOKEN), opened_out(), NULL]
+    case.call("open", {"load": "view"}, *given)
     check_opened(case, vector)
 
 
@@ -223,8 +222,10 @@ def handles(case, all_keys, vector):
 
 
 def request(vector):
-    named = [*text(vector.get("method", "tools/call")), *text(vector.get("target", None if "method" in vector else "x"))]
-    return [*named, *text(vector.get("arguments")), {"out": 32, "as": "context"}, NULL]
+    # Vectors without a request are about the arguments alone.
+    named = vector if "method" in vector else {**vector, "method": "tools/call", "target": "x"}
+    given = [part for name in ["method", "target", "arguments"] for part in text(named.get(name))]
+    return [*given, {"out": 32, "as": "context"}, NULL]
 
 
 def request_contexts(case, _, vector):
@@ -286,7 +287,7 @@ def hostile():
     yield case
 
     case = Case("deep documents of the engine")
-    key = json.load(open(sys.argv[3], encoding="utf-8"))["keys"][0]["text"]
+    key = json.loads(VECTORS[0].read_text())["keys"][0]["text"]
     case.make("ring", "ring_parse", *text(key))
     case.make("codec", "codec_new", {"load": "ring"}, *text("https://mcp.example.com"), NULL)
     case.call("guard_new", {"load": "codec"}, *text("[" * 200_000), {"out": 4, "as": "none"}, NULL, returns=refused)
@@ -315,9 +316,8 @@ SECTIONS = {
 
 
 def main():
-    for path in sys.argv[3:]:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
+    for path in VECTORS:
+        content = json.loads(path.read_text())
         # Each tag is inside of a token that comes out the same only if the tag is right.
         content.pop("principal_tags")
         for section, vectors in content.items():
