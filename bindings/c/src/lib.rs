@@ -43,5 +43,6 @@ mod command;
 
 mod testing;
 
+/// cbindgen:ignore
 #[cfg(target_family = "wasm")]
 mod portable;

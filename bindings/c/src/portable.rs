@@ -19,8 +19,6 @@ unsafe extern "C" {
 }
 
 /// Prepares a new instance, before any other function.
-///
-/// cbindgen:ignore
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn _initialize() {
     // SAFETY: the host calls it once, and first.
@@ -30,8 +28,6 @@ pub unsafe extern "C" fn _initialize() {
 }
 
 /// Returns `len` bytes at a multiple of 16, or NULL if there is no memory for them.
-///
-/// cbindgen:ignore
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwax_alloc(len: usize) -> *mut u8 {
     match layout(len) {
@@ -42,8 +38,6 @@ pub extern "C" fn sealwax_alloc(len: usize) -> *mut u8 {
 }
 
 /// Wipes and frees what `sealwax_alloc` returned for the same `len`; NULL is allowed.
-///
-/// cbindgen:ignore
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_free(bytes: *mut u8, len: usize) {
     let Some(layout) = layout(len).filter(|_| !bytes.is_null()) else {
