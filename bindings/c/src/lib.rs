@@ -39,6 +39,7 @@ mod redis;
 mod inspect;
 mod request;
 
+#[cfg(feature = "command")]
 mod command;
 
 mod testing;
