@@ -47,6 +47,9 @@ func (p Principal) Client() (string, bool) { return p.client.text, p.client.give
 // Subject returns the subject, and whether there is one.
 func (p Principal) Subject() (string, bool) { return p.subject.text, p.subject.given }
 
+// IsNobody reports whether it has no part: a caller who is not authenticated.
+func (p Principal) IsNobody() bool { return p == Principal{} }
+
 func (p Principal) parts() host.Principal {
 	return host.Principal{Issuer: p.issuer.pointer(), Client: p.client.pointer(), Subject: p.subject.pointer(), Anonymous: p.anonymous}
 }
