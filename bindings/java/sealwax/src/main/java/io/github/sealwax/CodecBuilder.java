@@ -1,0 +1,145 @@
+package io.github.sealwax;
+
+import io.github.sealwax.internal.Access;
+import io.github.sealwax.internal.CodecObject;
+import io.github.sealwax.internal.Library;
+import io.github.sealwax.internal.Replicated;
+import io.github.sealwax.internal.Text;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** The settings of a {@link Codec}: every replica needs the same ones. */
+public final class CodecBuilder {
+  static {
+    Access.grant(
+        new Access() {
+          @Override
+          protected CodecObject unwrap(Codec codec) {
+            return codec.object;
+          }
+
+          @Override
+          protected Codec buildOn(CodecBuilder settings, Replicated clock) {
+            return settings.build(Library.shared(), clock);
+          }
+
+          @Override
+          protected Codec buildIn(CodecBuilder settings, Library library) {
+            return settings.build(library, null);
+          }
+        });
+  }
+
+  private static final Duration LONGEST_INTERVAL = Duration.ofDays(1);
+
+  private final String audience;
+  private @Nullable KeyRing keys;
+  private @Nullable Path keysFile;
+  private Duration keysInterval = Duration.ofSeconds(5);
+  private @Nullable Integer payloadLimit;
+  private @Nullable Duration skew;
+  private @Nullable Duration sessionMaxAge;
+
+  CodecBuilder(String audience) {
+    this.audience = audience;
+  }
+
+  /** Sets the keys. */
+  public CodecBuilder keys(KeyRing keys) {
+    this.keys = keys;
+    return this;
+  }
+
+  /**
+   * Sets the path of a file with the text of a ring, such as a mounted secret, in place of the keys. The codec
+   * follows it until it is closed or collected. Replace the file in one step, as {@code sealwax keys} does.
+   * While it is missing or bad, the codec keeps the keys that it has, and the logger {@code sealwax} says so.
+   */
+  public CodecBuilder keysFile(Path keysFile) {
+    this.keysFile = keysFile;
+    return this;
+  }
+
+  /** Sets how often the file of keys is read: 5 seconds by default, at most a day. */
+  public CodecBuilder keysInterval(Duration keysInterval) {
+    this.keysInterval = keysInterval;
+    return this;
+  }
+
+  /**
+   * Takes the keys of the environment: of the file that {@code SEALWAX_KEYS_FILE} names, or else of {@code
+   * SEALWAX_KEYS}.
+   *
+   * @throws InvalidKeyException if neither is set, or both, or there is no valid ring
+   */
+  public CodecBuilder keysFromEnv() {
+    KeySource source = KeySource.ofEnvironment(System.getenv());
+    keysFile = source.file();
+    keys = keysFile == null ? source.read() : null;
+    return this;
+  }
+
+  /** Sets the largest payload in bytes: 4,096 by default, 1 MiB at most. */
+  public CodecBuilder payloadLimit(int payloadLimit) {
+    this.payloadLimit = payloadLimit;
+    return this;
+  }
+
+  /** Sets by how much another replica's clock may be ahead, in whole seconds: 60 by default, 300 at most. */
+  public CodecBuilder skew(Duration skew) {
+    this.skew = skew;
+    return this;
+  }
+
+  /**
+   * Sets the maximum age of a data-layer session, in whole seconds, however often it is renewed: 30 days by
+   * default.
+   */
+  public CodecBuilder sessionMaxAge(Duration sessionMaxAge) {
+    this.sessionMaxAge = sessionMaxAge;
+    return this;
+  }
+
+  /**
+   * Makes the codec.
+   *
+   * @throws InvalidArgumentException for an audience that is empty or over 1,024 bytes, a limit out of its
+   *     range, and both keys and a file of them, or neither
+   * @throws InvalidKeyException if the file of keys holds no valid ring
+   */
+  public Codec build() {
+    return build(Library.shared(), null);
+  }
+
+  private Codec build(Library library, @Nullable Replicated clock) {
+    if ((keys == null) == (keysFile == null)) {
+      throw new InvalidArgumentException(
+          "keys: expected keys or keysFile, found " + (keys == null ? "neither" : "both"));
+    }
+    if (keysInterval.isNegative() || keysInterval.isZero() || keysInterval.compareTo(LONGEST_INTERVAL) > 0) {
+      throw new InvalidArgumentException(
+          "keysInterval: expected over 0 and at most 86,400 seconds, found " + keysInterval);
+    }
+    KeyRing ring = keys != null ? keys : KeySource.read(keysFile);
+    CodecObject.Limits limits =
+        new CodecObject.Limits(
+            payloadLimit == null ? null : number("payloadLimit", payloadLimit),
+            Times.optionalSeconds("skew", skew),
+            Times.optionalSeconds("sessionMaxAge", sessionMaxAge));
+    Codec codec =
+        new Codec(
+            new CodecObject(library, ring.ring, Text.bytes("audience", audience), limits, clock), audience);
+    if (keysFile != null) {
+      codec.watch(keysFile, keysInterval);
+    }
+    return codec;
+  }
+
+  private static long number(String name, int number) {
+    if (number < 0) {
+      throw new InvalidArgumentException(name + ": expected 0 or more, found " + number);
+    }
+    return number;
+  }
+}

@@ -1,0 +1,218 @@
+package io.github.sealwax.internal;
+
+import io.github.sealwax.InvalidArgumentException;
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
+
+/** JSON, and the functions of the ABI that take or return it and need no other object. */
+public final class Documents {
+  private static final int PRINCIPAL_MAX = 20480;
+  private static final int TOKEN_FIELDS_MAX = 256;
+  private static final int ANSWER_MAX = 4096;
+  private static final int REPORT_MAX = 512;
+  private static final int CONTEXT = 32;
+
+  private static final JsonFactory JSON = JsonFactory.builder().build();
+
+  private Documents() {}
+
+  /** Reads an object that the core wrote. */
+  public static Map<String, Object> read(byte[] json) {
+    try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), json)) {
+      parser.nextToken();
+      @SuppressWarnings("unchecked")
+      Map<String, Object> object = (Map<String, Object>) value(parser);
+      return object;
+    }
+  }
+
+  private static @Nullable Object value(JsonParser parser) {
+    return switch (parser.currentToken()) {
+      case START_OBJECT -> {
+        Map<String, @Nullable Object> members = new LinkedHashMap<>();
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+          String name = parser.currentName();
+          parser.nextToken();
+          members.put(name, value(parser));
+        }
+        yield members;
+      }
+      case START_ARRAY -> {
+        List<@Nullable Object> elements = new ArrayList<>();
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+          elements.add(value(parser));
+        }
+        yield elements;
+      }
+      case VALUE_STRING -> parser.getString();
+      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> parser.getNumberValue();
+      case VALUE_TRUE -> true;
+      case VALUE_FALSE -> false;
+      default -> null;
+    };
+  }
+
+  /**
+   * Writes a value of the author's: texts, numbers, truth values, lists and maps. Any other object is written
+   * as its text.
+   *
+   * @throws InvalidArgumentException for what JSON cannot hold
+   */
+  public static byte[] write(String name, @Nullable Object value) {
+    ByteArrayOutputStream json = new ByteArrayOutputStream();
+    try (JsonGenerator generator = JSON.createGenerator(ObjectWriteContext.empty(), json)) {
+      write(generator, value);
+    } catch (JacksonException | StackOverflowError unfit) {
+      throw new InvalidArgumentException(name + ": expected a value that JSON can hold: " + unfit.getMessage());
+    }
+    return json.toByteArray();
+  }
+
+  private static void write(JsonGenerator generator, @Nullable Object value) {
+    if (value instanceof Map<?, ?> members) {
+      generator.writeStartObject();
+      for (Map.Entry<?, ?> member : members.entrySet()) {
+        generator.writeName(String.valueOf(member.getKey()));
+        write(generator, member.getValue());
+      }
+      generator.writeEndObject();
+    } else if (value instanceof Iterable<?> elements) {
+      generator.writeStartArray();
+      for (Object element : elements) {
+        write(generator, element);
+      }
+      generator.writeEndArray();
+    } else if (value instanceof Boolean truth) {
+      generator.writeBoolean(truth);
+    } else if (value instanceof Number number) {
+      number(generator, number);
+    } else if (value == null) {
+      generator.writeNull();
+    } else {
+      generator.writeString(value.toString());
+    }
+  }
+
+  private static void number(JsonGenerator generator, Number number) {
+    double approximate = number.doubleValue();
+    if (Double.isNaN(approximate) || (Double.isInfinite(approximate) && (number instanceof Double || number instanceof Float))) {
+      throw new InvalidArgumentException("expected numbers that JSON can hold, found " + number);
+    }
+    generator.writeNumber(number.toString());
+  }
+
+  // ---- requests ----
+
+  /** Returns the 32 bytes that name a request. */
+  public static byte[] requestContext(
+      byte[] method, byte[] target, byte @Nullable [] arguments, @Nullable List<String> only) {
+    return Library.shared()
+        .cross(
+            x -> {
+              long context = x.room(CONTEXT);
+              long named = x.bytes(method);
+              long aimed = x.bytes(target);
+              long given = x.bytes(arguments);
+              int size = arguments == null ? 0 : arguments.length;
+              if (only == null) {
+                x.call(Function.REQUEST_CONTEXT, named, method.length, aimed, target.length, given, size, context);
+              } else {
+                x.call(
+                    Function.REQUEST_CONTEXT_ONLY,
+                    named, method.length, aimed, target.length, given, size, names(x, only), only.size(), context);
+              }
+              return x.read(context, CONTEXT);
+            });
+  }
+
+  private static long names(Crossing x, List<String> only) {
+    int size = x.pointerSize();
+    long array = x.room(size * only.size());
+    for (int index = 0; index < only.size(); index++) {
+      String name = only.get(index);
+      if (name.indexOf('\0') >= 0) {
+        throw new InvalidArgumentException("only: expected names without NUL");
+      }
+      x.writeWord(array + (long) size * index, x.bytes(Text.bytes("only", name + '\0')));
+    }
+    return array;
+  }
+
+  /** Returns the members of a method's messages that carry a token. */
+  public static @Nullable Map<String, Object> tokenFields(String method) {
+    byte[] name = Text.untrusted(method);
+    byte[] found =
+        Library.shared()
+            .cross(
+                x -> {
+                  Output out = x.output(TOKEN_FIELDS_MAX);
+                  x.call(
+                      Function.TOKEN_FIELDS, x.bytes(name), name.length, out.address(), out.capacity(), out.length());
+                  return out.bytes();
+                });
+    return read(found);
+  }
+
+  /** Returns the parts of the principal of these claims. */
+  public static Map<String, Object> principal(Map<String, ?> claims) {
+    byte[] json = write("claims", claims);
+    return read(
+        Library.shared()
+            .cross(
+                x -> {
+                  Output out = x.output(PRINCIPAL_MAX);
+                  x.call(
+                      Function.PRINCIPAL_FROM_CLAIMS,
+                      x.bytes(json), json.length, out.address(), out.capacity(), out.length());
+                  return out.bytes();
+                }));
+  }
+
+  /** Returns the answer for the client. */
+  public static String answer(String profile, int status, @Nullable String sessionId) {
+    byte[] name = Text.bytes("profile", profile);
+    byte[] echoed = sessionId == null ? null : Text.untrusted(sessionId);
+    return Library.shared()
+        .cross(
+            x -> {
+              Output out = x.output(ANSWER_MAX);
+              x.call(
+                  Function.ANSWER,
+                  x.bytes(name),
+                  name.length,
+                  status,
+                  x.bytes(echoed),
+                  echoed == null ? 0 : echoed.length,
+                  out.address(),
+                  out.capacity(),
+                  out.length());
+              return out.text();
+            });
+  }
+
+  /** Returns what a text is. */
+  public static Map<String, Object> report(String text) {
+    byte[] found = Text.untrusted(text);
+    return read(
+        Library.shared()
+            .cross(
+                x -> {
+                  Output out = x.output(REPORT_MAX);
+                  x.call(
+                      Function.REPORT_JSON,
+                      x.bytes(found), found.length, 0, out.address(), out.capacity(), out.length());
+                  return out.bytes();
+                }));
+  }
+}

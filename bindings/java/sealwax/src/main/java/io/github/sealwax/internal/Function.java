@@ -1,0 +1,108 @@
+package io.github.sealwax.internal;
+
+/**
+ * The functions of {@code sealwax.h}, with their types: {@code p} is a pointer or {@code size_t}, {@code
+ * i} a number of 32 bits or a {@code bool}, {@code l} one of 64 bits, {@code v} nothing; the result comes
+ * first. A function whose last pointer is its error is called by {@link Crossing#call}.
+ */
+public enum Function {
+  ABI_VERSION("i"),
+  VERSION("p"),
+  CODE("pi"),
+  IS_REFUSAL("ii"),
+  KEY_GENERATE("ipp"),
+  KEY_FROM_SECRET("ipppp"),
+  KEY_PARSE("ipppp"),
+  KEY_ID("ippp"),
+  KEY_TO_TEXT("ippppp"),
+  KEY_FREE("vp"),
+  RING_PARSE("ipppp"),
+  RING_NEW("ipppp"),
+  RING_IDS("ippppp"),
+  RING_FREE("vp"),
+  CODEC_NEW("ipppppp"),
+  CODEC_SET_KEYS("ipppp"),
+  CODEC_FREE("vp"),
+  VIEW_NEW("ippppppppp"),
+  VIEW_NEW_ANONYMOUS("ippp"),
+  VIEW_FREE("vp"),
+  TOKEN_LIMIT("pp"),
+  METADATA_LIMIT("pp"),
+  KIND_NAME("pi"),
+  DEFAULT_TTL("ii"),
+  CHECK_TTL("ilp"),
+  SEAL("ippppppppp"),
+  RENEW("ipppppppppp"),
+  SEAL_TOKEN("ippppppppppp"),
+  OPEN("ipppppppppp"),
+  MINT_SESSION_ID("ipppppp"),
+  VERIFY_SESSION_ID("ipppppp"),
+  MINT_HANDLE("ipppppppp"),
+  NEW_HANDLE("ippppppppp"),
+  CHECK_HANDLE_TYPE("ippp"),
+  VERIFY_HANDLE("ipppppppp"),
+  SESSION_CREATE("ipppppppp"),
+  SESSION_MINT("ippppp"),
+  SESSION_OPEN("ippppp"),
+  SESSION_PAYLOAD("ipppppp"),
+  SESSION_ID("ipppppp"),
+  SESSION_RENEW("ippppppppp"),
+  SESSION_FORK("ippppppp"),
+  SESSION_VERIFY("ippppp"),
+  SESSION_FREE("vp"),
+  GUARD_NEW("ippppp"),
+  GUARD_FREE("vp"),
+  GUARD_MESSAGE("ippppppppp"),
+  GUARD_TRANSPORT("ippppppppp"),
+  GUARD_REPORT("ippppppp"),
+  GUARD_REVOKE("ippplpppp"),
+  GUARD_REQUEST("ipppppppppppippppp"),
+  GUARD_DEFERS("ip"),
+  EXCHANGE_ON("ipppppppp"),
+  EXCHANGE_HANDLE("ippppppppp"),
+  EXCHANGE_SEAL_STATE("ipppppp"),
+  EXCHANGE_WRITE("ipppp"),
+  EXCHANGE_UPDATE("ipppp"),
+  EXCHANGE_FORK("ipppp"),
+  EXCHANGE_EVENTS("ipppp"),
+  EXCHANGE_RESULT("ipppppppipppp"),
+  EXCHANGE_FREE("vp"),
+  LEDGER_TEXT("ippppp"),
+  LEDGER_JUDGE("ipplpppppp"),
+  MEMORY_NEW("iplpp"),
+  MEMORY_RUN("ippplppp"),
+  MEMORY_FREE("vp"),
+  REDIS_NEW("iipp"),
+  REDIS_FREE("vp"),
+  REDIS_BEGIN("ippppppp"),
+  DIALOGUE_ON("ipppppp"),
+  DIALOGUE_FREE("vp"),
+  INSPECT("ipppp"),
+  REPORT_WORDS("ippplpppp"),
+  REPORT_JSON("ippppppp"),
+  REQUEST_CONTEXT("ipppppppp"),
+  REQUEST_CONTEXT_ONLY("ipppppppppp"),
+  TOKEN_FIELDS("ipppppp"),
+  PRINCIPAL_FROM_CLAIMS("ipppppp"),
+  ANSWER("ippipppppp"),
+  TEST_CLOCK_NEW("ilpp"),
+  TEST_CLOCK_SET("iplp"),
+  TEST_CLOCK_FREE("vp"),
+  TEST_CODEC_NEW("ippppppp");
+
+  private final String types;
+
+  Function(String types) {
+    this.types = types;
+  }
+
+  /** Returns its name in C. */
+  public String symbol() {
+    return "sealwax_" + name().toLowerCase(java.util.Locale.ROOT);
+  }
+
+  /** Returns the type of its result, then those of its parameters. */
+  public String types() {
+    return types;
+  }
+}

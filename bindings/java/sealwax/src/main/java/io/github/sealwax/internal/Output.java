@@ -1,0 +1,48 @@
+package io.github.sealwax.internal;
+
+import java.nio.charset.StandardCharsets;
+
+/** Room for a result: the arguments {@code out}, {@code cap} and {@code len} of a function. */
+public final class Output {
+  private final Crossing crossing;
+  private final long length;
+  private final long address;
+  private final int capacity;
+
+  Output(Crossing crossing, long length, long address, int capacity) {
+    this.crossing = crossing;
+    this.length = length;
+    this.address = address;
+    this.capacity = capacity;
+  }
+
+  /** Returns {@code out}. */
+  public long address() {
+    return address;
+  }
+
+  /** Returns {@code cap}. */
+  public long capacity() {
+    return capacity;
+  }
+
+  /** Returns {@code len}. */
+  public long length() {
+    return length;
+  }
+
+  /** Returns what was written. */
+  public byte[] bytes() {
+    return crossing.read(address, (int) crossing.readWord(length));
+  }
+
+  /** Returns the ASCII that was written. */
+  public String ascii() {
+    return new String(bytes(), StandardCharsets.ISO_8859_1);
+  }
+
+  /** Returns the text that was written. */
+  public String text() {
+    return new String(bytes(), StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,87 @@
+package io.github.sealwax.internal;
+
+import java.util.HexFormat;
+import java.util.List;
+
+/**
+ * What a ring of keys is made of, in any shard: the texts or secrets, which stay on Java's heap. A ring
+ * is made of these for as long as a crossing lasts.
+ */
+public final class Ring {
+  private static final int IDS_MAX = 64;
+
+  private final Source source;
+  private final List<String> ids;
+
+  private interface Source {
+    /** Makes the ring, and returns its address. */
+    long make(Crossing crossing);
+  }
+
+  private Ring(Source source) {
+    this.source = source;
+    ids = Library.shared().cross(x -> with(x, source, (crossing, ring) -> ids(crossing, ring)));
+  }
+
+  /** Returns the ring of a text, checked. */
+  public static Ring parse(byte[] text) {
+    return new Ring(
+        x -> {
+          long ring = x.room(x.pointerSize());
+          x.call(Function.RING_PARSE, x.bytes(text), text.length, ring);
+          return x.readWord(ring);
+        });
+  }
+
+  /** Returns the ring of these keys, the sealing one first, checked. */
+  public static Ring of(List<Secret> keys) {
+    List<Secret> held = List.copyOf(keys);
+    return new Ring(
+        x -> {
+          int size = x.pointerSize();
+          long[] made = new long[held.size()];
+          try {
+            long array = x.room(size * made.length);
+            for (int index = 0; index < made.length; index++) {
+              made[index] = held.get(index).make(x);
+              x.writeWord(array + (long) size * index, made[index]);
+            }
+            long ring = x.room(size);
+            x.call(Function.RING_NEW, array, made.length, ring);
+            return x.readWord(ring);
+          } finally {
+            for (long key : made) {
+              x.plain(Function.KEY_FREE, key);
+            }
+          }
+        });
+  }
+
+  /** Returns the ids of the keys, 8 hex digits each, the sealing one first. */
+  public List<String> ids() {
+    return ids;
+  }
+
+  /** Runs {@code body} with the ring in this crossing. */
+  public <T> T with(Crossing crossing, ObjectFunction<T> body) {
+    return with(crossing, source, body);
+  }
+
+  private static <T> T with(Crossing crossing, Source source, ObjectFunction<T> body) {
+    long ring = source.make(crossing);
+    try {
+      return body.apply(crossing, ring);
+    } finally {
+      crossing.plain(Function.RING_FREE, ring);
+    }
+  }
+
+  private static List<String> ids(Crossing x, long ring) {
+    Output out = x.output(IDS_MAX);
+    x.call(Function.RING_IDS, ring, out.address(), out.capacity(), out.length());
+    String hex = HexFormat.of().formatHex(out.bytes());
+    return java.util.stream.IntStream.range(0, hex.length() / 8)
+        .mapToObj(index -> hex.substring(8 * index, 8 * index + 8))
+        .toList();
+  }
+}
