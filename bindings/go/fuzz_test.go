@@ -100,7 +100,7 @@ func FuzzWhatARequestHas(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, target, arguments string) {
 		one, err := NewRequestContext(method, target, json.RawMessage(arguments))
 		fails(t, err)
-		if err == nil {
+		if err == nil && arguments != "" {
 			again, err := NewRequestContext(method, target, json.RawMessage(" "+arguments+"\n"))
 			if err != nil || again != one {
 				t.Errorf("expected the same with white space, found %v", err)
