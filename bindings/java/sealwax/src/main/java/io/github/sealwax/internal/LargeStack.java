@@ -5,7 +5,7 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 
 /**
- * A stack for deep documents. The module reads 127 levels, for which its code takes up to 192 kB of the
+ * A stack for deep documents. The module reads 127 levels, for which its code takes up to 240 kB of the
  * thread's stack; an overflow within it would end the instance, and all exchanges in it.
  */
 final class LargeStack {
@@ -14,8 +14,8 @@ final class LargeStack {
 
   private static final int SIZE = 1 << 20;
 
-  /** So many calls of {@link #descend} take 192 kB and more: a frame has at least 96 bytes. */
-  private static final int FRAMES = 2048;
+  /** So many calls of {@link #descend} take 288 kB and more: a frame has at least 96 bytes. */
+  private static final int FRAMES = 3072;
 
   private LargeStack() {}
 

@@ -1,5 +1,6 @@
 package io.github.sealwax.internal;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
@@ -65,6 +66,39 @@ class StackTest {
     }
     // The instances are the same still.
     view.sessions().renew(stays, new byte[2]);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {136, 192, 512})
+  void aDeepDocumentOfTheEngineIsRead(int kilobytes) throws InterruptedException {
+    CodecObject codec = Access.codec(Codec.of(KeyRing.of(Key.generate()), "a"));
+    Replicated guard =
+        new Replicated(
+            codec.library(),
+            x -> {
+              long place = x.room(x.pointerSize());
+              x.call(Function.GUARD_NEW, codec.in(x), x.bytes("{}".getBytes(US_ASCII)), 2, place);
+              return x.readWord(place);
+            },
+            Function.GUARD_FREE);
+    byte[] document =
+        ("{\"method\":\"tools/call\",\"target\":\"x\",\"meta\":{\"a\":" + "[".repeat(98) + "]".repeat(98) + "}}")
+            .getBytes(US_ASCII);
+    assertNull(
+        run(
+            kilobytes << 10,
+            () ->
+                guard
+                    .cross(
+                        (x, address) -> {
+                          int size = x.pointerSize();
+                          long out = x.room(3 * size);
+                          x.call(
+                              Function.GUARD_MESSAGE,
+                              address, x.document(document), document.length, 0, 0, out, out + size, out + 2 * size);
+                          return new Pinned(codec.library(), x, x.readWord(out), Function.EXCHANGE_FREE);
+                        })
+                    .close()));
   }
 
   @Test
