@@ -29,8 +29,8 @@ import java.util.function.BiFunction;
 import reactor.core.publisher.Mono;
 
 /**
- * A server with the settings of one transcript. A {@code request} is given to the guard's handler; what comes by {@code
- * http} goes through Tomcat, the filter and the SDK's servlet.
+ * A server with the settings of one transcript. A {@code request} is given to the guard's handler, or to the SDK's servlet
+ * in Tomcat; what comes by {@code http} goes through the filter in front of that.
  */
 final class Playing implements Accept, AutoCloseable {
   private static final String MODERN = "2026-07-28";
@@ -47,18 +47,19 @@ final class Playing implements Accept, AutoCloseable {
   private final SealwaxFilter filter;
   private final HttpServletStatelessServerTransport servlet;
   private final Script script;
-  private final BiFunction<Playing, McpStatelessServerTransport, McpStatelessServerHandler> server;
   private McpStatelessServerHandler handler;
   private volatile Found found;
-  final int port;
+  private final int port;
+  private final boolean isOverHttp;
 
   /** Plays on {@code server}, which is given the guarded transport, and gives a handler unless it sets its own. */
   Playing(
       Map<String, Object> transcript,
       int port,
+      boolean isOverHttp,
       BiFunction<Playing, McpStatelessServerTransport, McpStatelessServerHandler> server) {
     this.port = port;
-    this.server = server;
+    this.isOverHttp = isOverHttp;
     Map<String, Object> settings = World.object(transcript.get("settings"));
     accepts = settings.get("accept");
     isAnonymous =
@@ -264,8 +265,8 @@ final class Playing implements Accept, AutoCloseable {
         switch ((String) event.get("via")) {
           case "operator" -> revoked((String) event.get("revoke"));
           case "http" -> overHttp("/mcp", event, message);
-          default -> event.containsKey("header")
-              ? World.object(overHttp("/plain/mcp", event, message).get("message"))
+          default -> isOverHttp || event.containsKey("header")
+              ? World.answer(overHttp("/plain/mcp", event, message).get("message"))
               : atTheHandlers(event, message);
         };
     String method = (String) message.getOrDefault("method", "");

@@ -62,7 +62,7 @@ class TranscriptsTest {
 
   private static void play(Map<String, Object> transcript) {
     try (Playing playing =
-        new Playing(transcript, CONTAINER.port(), (mine, transport) -> new Scripted(mine))) {
+        new Playing(transcript, CONTAINER.port(), false, (mine, transport) -> new Scripted(mine))) {
       CONTAINER.place = playing::serve;
       playing.play(World.list(transcript.get("events")));
     }

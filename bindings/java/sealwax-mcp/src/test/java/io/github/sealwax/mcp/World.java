@@ -56,6 +56,11 @@ final class World {
     return value == null ? List.of() : (List<Object>) value;
   }
 
+  /** Returns an answer; null if there is none. */
+  static Map<String, Object> answer(Object value) {
+    return value == null ? null : object(value);
+  }
+
   static long number(Object value, long otherwise) {
     return value == null ? otherwise : ((Number) value).longValue();
   }
