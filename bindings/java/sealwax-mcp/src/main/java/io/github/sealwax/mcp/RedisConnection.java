@@ -3,11 +3,12 @@ package io.github.sealwax.mcp;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,16 +37,15 @@ final class RedisConnection {
   CompletableFuture<Map<String, Object>> send(List<String> texts) {
     CommandArgs<String, String> args = new CommandArgs<>(StringCodec.UTF8);
     texts.subList(1, texts.size()).forEach(args::add);
-    AsyncCommand<String, String, List<Object>> command =
-        new AsyncCommand<>(
-            new Command<>(new Name(texts.get(0)), new NestedMultiOutput<>(StringCodec.UTF8), args));
+    AsyncCommand<String, String, Map<String, Object>> command =
+        new AsyncCommand<>(new Command<>(new Name(texts.get(0)), new Answer(), args));
     connection.dispatch(command);
     return command
         .toCompletableFuture()
         .handle(
             (found, failure) -> {
               if (failure == null) {
-                return answer(found);
+                return found;
               }
               Throwable cause = Failures.cause(failure);
               if (cause instanceof RedisCommandExecutionException) {
@@ -55,13 +55,37 @@ final class RedisConnection {
             });
   }
 
-  /** A list of texts is in a list of its own; a text or a number is alone. */
-  private static Map<String, Object> answer(List<Object> found) {
-    Object only = found.isEmpty() ? List.of() : found.get(0);
-    if (only instanceof List<?> several) {
-      return Map.of("texts", several.stream().map(String::valueOf).toList());
+  /** An answer in the form of the core: texts, a text, or a number. */
+  private static final class Answer extends CommandOutput<String, String, Map<String, Object>> {
+    private final List<String> texts = new ArrayList<>();
+
+    Answer() {
+      super(StringCodec.UTF8, Map.of("text", ""));
     }
-    return only instanceof Number ? Map.of("number", only) : Map.of("text", String.valueOf(only));
+
+    @Override
+    public void multi(int count) {
+      output = Map.of("texts", texts);
+    }
+
+    @Override
+    public void set(ByteBuffer bytes) {
+      String text = bytes == null ? "" : decodeString(bytes);
+      if (output.containsKey("texts")) {
+        texts.add(text);
+      } else {
+        output = Map.of("text", text);
+      }
+    }
+
+    @Override
+    public void set(long number) {
+      if (output.containsKey("texts")) {
+        texts.add(Long.toString(number));
+      } else {
+        output = Map.of("number", number);
+      }
+    }
   }
 
   private record Name(String text) implements ProtocolKeyword {
