@@ -92,15 +92,14 @@ demo-session: build
 	@python3 demo/story.py "node $(CONSUMER)/demo-session.mjs" "$(PYTHON) demo/session.py" \
 		target/debug/examples/demo-session $(BUILD)/demo-session target/debug/sealwax
 
-REPLICAS_OF_NOTES = "node $(CONSUMER_MCP)/notes.js" "$(PYTHON_MCP) examples/notes.py" target/debug/examples/notes
-REPLICAS_OF_SESSIONS = "node $(CONSUMER_MCP)/sessions.js" "$(PYTHON_MCP) examples/sessions.py" \
-	target/debug/examples/sessions
+# $(call replicas,NAME): the example in each language.
+replicas = TypeScript="node $(CONSUMER_MCP)/$1.js" Python="$(PYTHON_MCP) examples/$1.py" Rust=target/debug/examples/$1
 CLIENTS = "node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
 demo-fleet: servers
 	@cp demo/conversation.mjs $(CONSUMER_MCP)
-	@$(PYTHON_MCP) demo/fleet_requests.py target/debug/sealwax $(REPLICAS_OF_NOTES) $(CLIENTS)
-	@$(PYTHON_MCP) demo/fleet_sessions.py target/debug/sealwax $(REPLICAS_OF_SESSIONS) $(CLIENTS)
-	@$(PYTHON_MCP) demo/fleet_ledger.py target/debug/sealwax $(REPLICAS_OF_NOTES) $(REPLICAS_OF_SESSIONS) $(CLIENTS)
+	@$(PYTHON_MCP) demo/fleet_requests.py target/debug/sealwax $(call replicas,notes) -- $(CLIENTS)
+	@$(PYTHON_MCP) demo/fleet_sessions.py target/debug/sealwax $(call replicas,sessions) -- $(CLIENTS)
+	@$(PYTHON_MCP) demo/fleet_ledger.py target/debug/sealwax $(call replicas,notes) -- $(call replicas,sessions) -- $(CLIENTS)
 
 # ---- tests ----
 
@@ -260,7 +259,7 @@ test-python: wheel
 
 # What an operator has: a case solved from the default logs, the dashboard and the alerts.
 test-operation: servers
-	$(PYTHON_MCP) tests/support_case.py target/debug/sealwax $(REPLICAS_OF_SESSIONS)
+	$(PYTHON_MCP) tests/support_case.py target/debug/sealwax $(call replicas,sessions)
 	$(PYTHON_MCP) tests/monitoring/check.py
 
 # The page that reads tokens, in Chromium.

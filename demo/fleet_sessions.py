@@ -1,21 +1,21 @@
 """The fleet as a story: sessions with no store, of the data layer and of `Mcp-Session-Id`.
 
-    fleet_sessions.py SEALWAX TYPESCRIPT PYTHON RUST CLIENT CLIENT
+    fleet_sessions.py SEALWAX NAME=COMMAND... -- CLIENT CLIENT
 
-SEALWAX is the command; the next three start examples/sessions.* each; the last two are official clients.
+SEALWAX is the command; each COMMAND starts examples/sessions in a language; the last two are official clients.
 """
 
 from __future__ import annotations
 
 import sys
 
-from fleet import Client, Fleet
+from fleet import Client, Fleet, groups, named
 from servers import keygen
 from story import bold, faint
 
 
-def tell(sealwax: str, typescript: str, python: str, rust: str, *clients: str) -> None:
-    fleet = Fleet(sealwax, {"TypeScript": typescript, "Python": python, "Rust": rust})
+def tell(sealwax: str, replicas: list[str], clients: list[str]) -> None:
+    fleet = Fleet(sealwax, named(replicas))
     with fleet.running:
         print(bold("\nSessions with no store: the same fleet, a counter in each session"))
         modern = [
@@ -117,4 +117,5 @@ class Talk:
 
 
 if __name__ == "__main__":
-    tell(*sys.argv[1:])
+    (command, *servers), official = groups(sys.argv[1:])
+    tell(command, servers, official)

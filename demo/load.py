@@ -54,7 +54,7 @@ class Load(RoundRobin):
 
 
 @contextmanager
-def under_load(fleet: Fleet, commands: tuple[str, ...]) -> Iterator[Load]:
+def under_load(fleet: Fleet, commands: list[str]) -> Iterator[Load]:
     """Let users work, by each of the clients, until the end of the block."""
     over = Event()
     with Load(fleet) as load:

@@ -38,6 +38,9 @@ pub use codec::{Codec, CodecBuilder};
 pub use context::{RequestContext, canonical_json};
 pub use environment::{Environment, mix_time};
 pub use error::Error;
+#[cfg(sealwax_host_cipher)]
+#[doc(hidden)]
+pub use format::cipher::{HostCipher, set_host_cipher};
 pub use format::key::Key;
 pub use format::key_id::KeyId;
 pub use handle::Handle;

@@ -34,6 +34,8 @@ export default defineConfig({
         page('TypeScript', '/docs/start/typescript'),
         page('Python', '/docs/start/python'),
         page('Rust', '/docs/start/rust'),
+        page('Go', '/docs/start/go'),
+        page('Java', '/docs/start/java'),
         page('C', '/docs/start/c'),
       ),
       group(

@@ -13,9 +13,11 @@ ADAPTERS = {
     "pkg/src/mcp": "*.ts",
     "bindings/python/src/sealwax/mcp": "*.py",
     "adapters/rmcp/src": "*.rs",
+    "bindings/go/mcp": "*.go",
+    "bindings/java/sealwax-mcp/src/main": "*.java",
 }
-NO_GUARD = re.compile(r"/(?:client|_envelope|_?transition)\.\w+$|/client/")
-# Comments of any of the three, and Python's docstrings.
+NO_GUARD = re.compile(r"/(?:client|_envelope|_?transition)\.\w+$|/client/|_test\.go$")
+# Comments of any of them, and Python's docstrings.
 NO_CODE = re.compile(r'"""[\s\S]*?"""|/\*[\s\S]*?\*/|//[^\n]*|^\s*#[^\n]*', re.MULTILINE)
 # What stands in an adapter is an act that the engine is asked for, by the name that authors know.
 ASKED = r"(?:acting|self|os)"

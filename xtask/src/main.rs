@@ -1,6 +1,8 @@
 //! The build steps of the bindings besides cargo: `cargo xtask <task>`.
 
+mod module;
 mod notices;
+mod portable;
 #[cfg(feature = "wasm")]
 mod wasm;
 
@@ -11,9 +13,10 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         #[cfg(feature = "wasm")]
         ["wasm", profile @ ("dev" | "release")] => wasm::build(profile),
+        ["portable", module] => portable::build(module),
         ["notices", package, ref options @ ..] => notices::print(package, options),
         _ => Err(
-            "usage: cargo xtask wasm dev|release | notices <package> [options of cargo tree]"
+            "usage: cargo xtask wasm dev|release | portable <module> | notices <package> [options of cargo tree]"
                 .into(),
         ),
     };

@@ -3,14 +3,13 @@
 //! The library wasm-bindgen-cli-support replaces the wasm-bindgen command: it needs no
 //! installation, and the lock file keeps it in step with the crate.
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
 use wasm_bindgen_cli_support::Bindgen;
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use crate::module::{Result, nameless_sources, root, run, wasm_opt};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// The features of all supported engines: Node 20, the browsers of its time, workerd. They are
@@ -47,14 +46,12 @@ const MODULES: [[&str; 3]; 2] = [
 /// Builds the modules in the profile `release`, or `dev` for tests: neither small nor fast, and built
 /// in a fifth of the time.
 pub fn build(profile: &str) -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .ok_or("xtask stands alone")?;
+    let root = root();
     let out = root.join("build/wasm");
     if out.exists() {
         fs::remove_dir_all(&out)?;
     }
-    let compiled = compile(root, profile)?;
+    let compiled = compile(&root, profile)?;
     for [package, glue, module] in MODULES {
         let compiled = compiled.join(format!("{}.wasm", package.replace('-', "_")));
         let mut bound = Bindgen::new()
@@ -74,14 +71,12 @@ pub fn build(profile: &str) -> Result<()> {
         if profile == "dev" {
             fs::rename(&bound, module)?;
         } else {
-            run(
-                Command::new(root.join("pkg/test/node_modules/.bin/wasm-opt"))
-                    .args(FEATURES)
-                    .args(SMALLER)
-                    .arg(&bound)
-                    .arg("-o")
-                    .arg(module),
-            )?;
+            run(wasm_opt()
+                .args(FEATURES)
+                .args(SMALLER)
+                .arg(&bound)
+                .arg("-o")
+                .arg(module))?;
             fs::remove_file(bound)?;
         }
         fs::remove_file(out.join(format!("{glue}_bg.wasm.d.ts")))?;
@@ -107,33 +102,4 @@ fn compile(root: &Path, profile: &str) -> Result<PathBuf> {
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1"))?;
     let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     Ok(root.join(target).join(TARGET).join(folder))
-}
-
-/// Removes the folders of foreign sources from the locations in panics: they reveal where the
-/// module was built, and make it differ.
-fn nameless_sources() -> Result<Vec<String>> {
-    let sysroot = Command::new("rustc").arg("--print=sysroot").output()?;
-    let sysroot = PathBuf::from(String::from_utf8(sysroot.stdout)?.trim());
-    let home = env::var_os("CARGO_HOME").ok_or("CARGO_HOME is not set: run by cargo")?;
-
-    let mut folders = vec![sysroot.join("lib/rustlib/src/rust/library")];
-    for registry in fs::read_dir(Path::new(&home).join("registry/src"))? {
-        folders.push(registry?.path());
-    }
-    Ok(folders
-        .iter()
-        .map(|folder| format!("--remap-path-prefix={}/=", folder.display()))
-        .collect())
-}
-
-fn run(command: &mut Command) -> Result<()> {
-    let program = command.get_program().display().to_string();
-    let status = command
-        .status()
-        .map_err(|error| format!("{program}: {error}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("{program} failed: {status}").into())
-    }
 }

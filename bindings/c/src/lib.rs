@@ -39,6 +39,11 @@ mod redis;
 mod inspect;
 mod request;
 
+#[cfg(feature = "command")]
 mod command;
 
 mod testing;
+
+/// cbindgen:ignore
+#[cfg(target_family = "wasm")]
+mod portable;

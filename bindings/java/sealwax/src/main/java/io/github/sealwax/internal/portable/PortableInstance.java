@@ -2,7 +2,6 @@ package io.github.sealwax.internal.portable;
 
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Instance;
-import run.endive.runtime.ByteArrayMemory;
 import run.endive.runtime.ExportFunction;
 import run.endive.runtime.Memory;
 import run.endive.wasm.WasmModule;
@@ -24,7 +23,7 @@ final class PortableInstance implements Instance {
         run.endive.runtime.Instance.builder(module)
             .withMachineFactory(Portable::create)
             .withImportValues(Imports.of(module, environment))
-            .withMemoryFactory(ByteArrayMemory::new)
+            .withMemoryFactory(FlatMemory::new)
             .build();
     memory = instance.memory();
     instance.export("_initialize").apply();

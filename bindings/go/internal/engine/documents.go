@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"encoding/json"
+
+	sealwax "github.com/sealwax/sealwax-go"
+)
+
+// Settings are a guard's.
+type Settings struct {
+	RequestStateTTL int64               `json:"requestStateTtl,omitempty"`
+	TransitionUntil int64               `json:"transitionUntil,omitempty"`
+	Only            map[string][]string `json:"only,omitempty"`
+	Sessions        *Sessions           `json:"sessions,omitempty"`
+	Transport       *Transport          `json:"transport,omitempty"`
+	HasAccept       bool                `json:"hasAccept,omitempty"`
+	Events          bool                `json:"events,omitempty"`
+	TimeLimitMs     int64               `json:"timeLimitMs,omitempty"`
+	Ledger          *Ledger             `json:"ledger,omitempty"`
+}
+
+// Sessions are the settings of data-layer sessions.
+type Sessions struct {
+	TTL          *int64 `json:"ttl,omitempty"`
+	NoExpiry     bool   `json:"noExpiry,omitempty"`
+	HeldByServer bool   `json:"heldByServer,omitempty"`
+	// Required is true, or Required.
+	Required any `json:"required,omitempty"`
+}
+
+// Required names the requests that need a session.
+type Required struct {
+	Methods []string `json:"methods,omitempty"`
+	Tools   []string `json:"tools,omitempty"`
+}
+
+// Transport are the settings of a wrapper around HTTP or stdio.
+type Transport struct {
+	Required bool   `json:"required"`
+	TTL      *int64 `json:"ttl,omitempty"`
+	Idle     *int64 `json:"idle,omitempty"`
+	SEP1359  bool   `json:"sep1359,omitempty"`
+}
+
+// Ledger are the settings of a guard with a ledger.
+type Ledger struct {
+	Label                string `json:"label,omitempty"`
+	Local                bool   `json:"local,omitempty"`
+	ClockTolerance       *int64 `json:"clockTolerance,omitempty"`
+	AcceptIssuedSince    *int64 `json:"acceptIssuedSince,omitempty"`
+	ReusableRequestState bool   `json:"reusableRequestState,omitempty"`
+}
+
+// Principal is a caller: anonymous alone, or the parts of a principal.
+type Principal struct {
+	Issuer    *string `json:"issuer,omitempty"`
+	Client    *string `json:"client,omitempty"`
+	Subject   *string `json:"subject,omitempty"`
+	Anonymous bool    `json:"anonymous,omitempty"`
+}
+
+// Message is one at the SDK's handlers.
+type Message struct {
+	Method       string         `json:"method"`
+	Target       *string        `json:"target,omitempty"`
+	Notification bool           `json:"notification,omitempty"`
+	Modern       bool           `json:"modern,omitempty"`
+	Header       *string        `json:"header,omitempty"`
+	Token        *string        `json:"token,omitempty"`
+	Session      *ClientSession `json:"session,omitempty"`
+	Principal    *Principal     `json:"principal,omitempty"`
+	WithinMs     *uint64        `json:"withinMs,omitempty"`
+}
+
+// ClientSession is the metadata of a session, as a client sent it: each member a text, or true for any other value.
+type ClientSession struct {
+	ID    any `json:"id,omitempty"`
+	State any `json:"state,omitempty"`
+}
+
+// TransportMessage is one around HTTP or stdio.
+type TransportMessage struct {
+	HTTP             string  `json:"http,omitempty"`
+	Method           *string `json:"method,omitempty"`
+	Target           *string `json:"target,omitempty"`
+	Notification     bool    `json:"notification,omitempty"`
+	Modern           bool    `json:"modern,omitempty"`
+	Version          *string `json:"version,omitempty"`
+	Header           any     `json:"header,omitempty"`
+	MessageSessionID any     `json:"messageSessionId,omitempty"`
+}
+
+// Step is what to do next.
+type Step struct {
+	Step    string       `json:"step"`
+	Refused []Refused    `json:"refused"`
+	Events  []TokenEvent `json:"events"`
+	Members []string     `json:"members"`
+	Session *Session     `json:"session"`
+
+	Accept   []Presented `json:"accept"`
+	End      *Presented  `json:"end"`
+	WithinMs uint64      `json:"withinMs"`
+
+	Script string   `json:"script"`
+	Keys   []string `json:"keys"`
+	Args   []string `json:"args"`
+
+	Token string  `json:"token"`
+	Value *string `json:"value"`
+
+	Opened        *string `json:"opened"`
+	BuiltinResult *string `json:"builtinResult"`
+	Negotiated    *string `json:"negotiated"`
+	ID            string  `json:"id"`
+	Version       string  `json:"version"`
+	AddSessionID  string  `json:"addSessionId"`
+	// Report is true, or the name of a member.
+	Report any `json:"report"`
+	// ExpiresAt is a number of `deliver`, and a text of `done`.
+	ExpiresAt json.RawMessage `json:"expiresAt"`
+
+	Result  map[string]any    `json:"result"`
+	Headers map[string]string `json:"headers"`
+
+	Status int             `json:"status"`
+	Allow  string          `json:"allow"`
+	Error  *RPCError       `json:"error"`
+	Done   bool            `json:"done"`
+	Tool   json.RawMessage `json:"tool"`
+
+	Handle      string       `json:"handle"`
+	Predecessor *Predecessor `json:"predecessor"`
+}
+
+// RPCError is a JSON-RPC error.
+type RPCError struct {
+	Code    int64           `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// Session is an opened data-layer session.
+type Session struct {
+	ID         string  `json:"id"`
+	ULID       string  `json:"ulid"`
+	Generation uint32  `json:"generation"`
+	Value      *string `json:"value"`
+}
+
+// Presented is a token about which `accept` is asked.
+type Presented struct {
+	Kind   string `json:"kind"`
+	ID     string `json:"id"`
+	Until  *int64 `json:"until"`
+	Public bool   `json:"public"`
+}
+
+// Refused is an entry of the log.
+type Refused struct {
+	Time         string  `json:"time"`
+	Level        string  `json:"level"`
+	Code         string  `json:"code"`
+	Kind         string  `json:"kind"`
+	Method       string  `json:"method"`
+	CustomMethod bool    `json:"customMethod"`
+	Target       string  `json:"target"`
+	Issuer       *string `json:"issuer"`
+	Client       *string `json:"client"`
+	Subject      *string `json:"subject"`
+	ID           string  `json:"id"`
+	Message      string  `json:"message"`
+	Line         string  `json:"line"`
+}
+
+// TokenEvent is what happened to a token that was not refused.
+type TokenEvent struct {
+	Event        string  `json:"event"`
+	Kind         string  `json:"kind"`
+	KeyID        string  `json:"keyId"`
+	ID           string  `json:"id"`
+	Age          *int64  `json:"age"`
+	Method       string  `json:"method"`
+	CustomMethod bool    `json:"customMethod"`
+	Target       string  `json:"target"`
+	Issuer       *string `json:"issuer"`
+	Client       *string `json:"client"`
+	Subject      *string `json:"subject"`
+}
+
+// Fault is a mistake that the adapter found by itself.
+type Fault struct {
+	Code    string `json:"code"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+// HandleOp is an operation on a handle.
+type HandleOp struct {
+	Op            string       `json:"op"`
+	Type          string       `json:"type"`
+	Handle        any          `json:"handle,omitempty"`
+	TTL           *int64       `json:"ttl,omitempty"`
+	MaxAge        *int64       `json:"maxAge,omitempty"`
+	Once          bool         `json:"once,omitempty"`
+	SelfContained bool         `json:"selfContained,omitempty"`
+	Predecessor   *Predecessor `json:"predecessor,omitempty"`
+}
+
+// Predecessor is a self-contained handle that was opened.
+type Predecessor struct {
+	StartedAt  int64  `json:"startedAt"`
+	Generation uint32 `json:"generation"`
+	ID         string `json:"id"`
+	IssuedAt   int64  `json:"issuedAt"`
+	Until      *int64 `json:"until"`
+}
+
+// TokenFields are the members of a method's messages that carry a token.
+type TokenFields = sealwax.TokenFields
+
+// Failed is an outcome that failed, with a text of the adapter's own.
+type Failed struct {
+	Failed string `json:"failed"`
+}
+
+// Command is one of a ledger.
+type Command struct {
+	Script   string   `json:"script"`
+	Keys     []string `json:"keys"`
+	Args     []string `json:"args"`
+	WithinMs uint64   `json:"withinMs,omitempty"`
+	Checked  bool     `json:"checked,omitempty"`
+}

@@ -1,0 +1,62 @@
+// Package host runs the portable module: the C library as WebAssembly, which wasm2go translated into package module.
+//
+// Its other packages call the functions of sealwax.h (bindings/c/include), which documents them, under the same names.
+//
+// # Shards
+//
+// An instance of the module belongs to one goroutine at a time. A shard is an instance and its lock, which is held for one
+// [Call]; there are as many as processors. [Do] runs a function with a shard that is free:
+//
+//	err := host.Do(func(c *host.Call) error {
+//		name, nameLen := c.Text("tools/list")
+//		out, size := c.Room(1024), c.Room(4)
+//		if err := c.Check(c.Xsealwax_token_fields(name, nameLen, out, 1024, size, c.Error())); err != nil {
+//			return err
+//		}
+//		fields = c.Bytes(out, c.Uint32(size))
+//		return nil
+//	})
+//
+// What a call writes to the memory of the module is at addresses in its scratch ([Call.Room], [Call.Put], [Call.Text]), which
+// is wiped when the call ends. So no address may leave the function, but those of objects. Do not call Do within a call.
+//
+// # Objects
+//
+// A [Shared] object lives in every shard: it is made in a shard when it is first needed there, and freed in all of them when
+// it is closed, or when the garbage collector finds it. [Codec] and [View] are made of it, and so is a guard:
+//
+//	type Guard struct{ object *host.Shared }
+//
+//	func NewGuard(codec *host.Codec, settings string) *Guard {
+//		return &Guard{host.Share((*module.Module).Xsealwax_guard_free, func(c *host.Call) (host.Ptr, error) {
+//			made, err := codec.At(c)
+//			…
+//			return c.Ptr(out), c.Check(c.Xsealwax_guard_new(made, text, textLen, out, c.Error()))
+//		})}
+//	}
+//
+// With each call of a guard or one of its exchanges, call [Codec.At] too: it brings the codec's new keys, and a test clock's
+// time, to the shard.
+//
+// An [Owned] object lives in one shard: an exchange, a ledger in memory, a dialogue. [Call.Own] returns one that was made in
+// a call, and its [Owned.Do] runs a function in the same shard:
+//
+//	err = host.Do(func(c *host.Call) error {
+//		at, err := guard.object.At(c)
+//		…
+//		if err = c.Check(c.Xsealwax_guard_message(at, …, exchange, step, stepLen, c.Error())); err == nil {
+//			made = c.Own(c.Ptr(exchange), (*module.Module).Xsealwax_exchange_free)
+//		}
+//		return err
+//	})
+//	err = made.Do(func(c *host.Call, exchange host.Ptr) error { … })
+//
+// # Traps
+//
+// A trap of the module, and any panic within a call, ends the instance. The call fails with internal_error, and so does each
+// later call with an object that lived there alone. A shared object is made anew.
+//
+// # Types of package sealwax
+//
+// [CodecOf] returns the codec of a *sealwax.Codec; errors are *sealwax.Error, by [NewError].
+package host

@@ -1,0 +1,99 @@
+package host
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// shard is an instance, made when it is first needed, and its lock.
+type shard struct {
+	number int
+	mutex  sync.Mutex
+	in     *instance
+	call   Call
+	// What to free at the next call.
+	freeing sync.Mutex
+	dead    []func(*instance)
+}
+
+// As many as bits in Shared.made.
+const maxShards = 64
+
+var shards = sync.OnceValue(func() []*shard {
+	made := make([]*shard, min(runtime.GOMAXPROCS(0), maxShards))
+	for number := range made {
+		made[number] = &shard{number: number}
+	}
+	return made
+})
+
+var turn atomic.Uint32
+
+// Do runs f with a shard that is free, or else waits for one.
+func Do(f func(*Call) error) error {
+	all := shards()
+	for _, s := range all {
+		if s.mutex.TryLock() {
+			return s.run(f)
+		}
+	}
+	s := all[int(turn.Add(1))%len(all)]
+	s.mutex.Lock()
+	return s.run(f)
+}
+
+// run runs f under the lock, and unlocks. After a panic the instance is dropped.
+func (s *shard) run(f func(*Call) error) (err error) {
+	healthy := false
+	defer func() {
+		if !healthy {
+			// What went wrong says no more than where, and may hold what a client sent.
+			_ = recover()
+			if s.in != nil {
+				s.in.drop()
+			}
+			s.in = nil
+			err = fault()
+		}
+		s.mutex.Unlock()
+	}()
+	if s.in == nil {
+		if err := allowed(); err != nil {
+			healthy = true
+			return NewError(internalStatus, internalCode, err.Error(), false)
+		}
+		s.in = newInstance()
+	}
+	s.bury()
+	err = f(s.begin())
+	s.call.finish()
+	s.in.settle()
+	healthy = true
+	return err
+}
+
+// bury frees what nobody uses any more.
+func (s *shard) bury() {
+	s.freeing.Lock()
+	found := s.dead
+	s.dead = nil
+	s.freeing.Unlock()
+	for _, free := range found {
+		free(s.in)
+	}
+}
+
+// free calls a function that frees something in an instance: now if the shard is idle, or else at its next call.
+func (s *shard) free(f func(*instance)) {
+	s.freeing.Lock()
+	s.dead = append(s.dead, f)
+	s.freeing.Unlock()
+	if s.mutex.TryLock() {
+		if s.in == nil {
+			s.mutex.Unlock()
+			return
+		}
+		_ = s.run(func(*Call) error { return nil })
+	}
+}

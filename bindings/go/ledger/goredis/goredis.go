@@ -1,0 +1,269 @@
+// Package goredis is the ledger in Redis 6.2 or later, or Valkey, by go-redis: for a fleet.
+package goredis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/ledger"
+)
+
+// Ledger records in a Redis or Valkey which tokens were used or ended. Goroutines may share it.
+//
+// The first command, and each after a failure, checks the server, because another one may answer then. To connect and to check
+// may take longer than a command: it goes on, and a later command finds it done. A command takes one round trip; ending
+// something and revoking take a second one where there are replicas, for one of them to confirm it.
+type Ledger struct {
+	client redis.UniversalClient
+	redis  *engine.Redis
+
+	mu sync.Mutex
+	// checked tells that the server was found fit, and has not failed since.
+	checked bool
+	// checking is closed when the check that is under way is done; failed is its outcome.
+	checking chan struct{}
+	failed   error
+	warnings []string
+	// plain has the digests of scripts whose commands need no dialogue.
+	plain map[string]string
+}
+
+const (
+	// connecting is the time limit to connect and to check a server.
+	connecting = 10 * time.Second
+	// rounds are more than any dialogue has.
+	rounds = 9
+)
+
+// New returns a ledger in the server of a client, or in its Cluster: a *redis.Client or a *redis.ClusterClient. The
+// guard limits the time of each command, whatever the client's own time limits and retries.
+func New(client redis.UniversalClient) (*Ledger, error) {
+	switch client.(type) {
+	case *redis.Client, *redis.ClusterClient:
+	default:
+		return nil, &ledger.Error{Unfit: true, Message: fmt.Sprintf("client: expected a *redis.Client or a *redis.ClusterClient, found %T", client)}
+	}
+	known, err := engine.NewRedis(true)
+	return &Ledger{client: client, redis: known, plain: map[string]string{}}, err
+}
+
+// Check returns warnings about the server's settings, which may lose records. The error is a [*ledger.Error] that says Unfit for a
+// server that would lose them.
+func (l *Ledger) Check(ctx context.Context) ([]string, error) {
+	l.fail()
+	if err := l.ready(ctx, ""); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.warnings), nil
+}
+
+// Run runs a command.
+func (l *Ledger) Run(ctx context.Context, command ledger.Command) ([]string, error) {
+	key := ""
+	if len(command.Keys) > 0 {
+		key = command.Keys[0]
+	}
+	if err := l.ready(ctx, key); err != nil {
+		return nil, err
+	}
+	reply, err := l.run(ctx, key, command)
+	if err != nil {
+		l.fail()
+	}
+	return reply, err
+}
+
+func (l *Ledger) run(ctx context.Context, key string, command ledger.Command) ([]string, error) {
+	var first any
+	l.mu.Lock()
+	digest := l.plain[command.Script]
+	l.mu.Unlock()
+	if digest != "" {
+		sent := []any{"EVALSHA", digest, len(command.Keys)}
+		for _, text := range append(slices.Clone(command.Keys), command.Args...) {
+			sent = append(sent, text)
+		}
+		answer, err := answered(l.client.Do(ctx, sent...))
+		if err != nil {
+			return nil, err
+		}
+		if texts, ok := answer["texts"].([]string); ok && slices.Equal(texts, passed) {
+			return texts, nil
+		}
+		first = answer
+	}
+	node, err := l.node(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	// Nobody else has the connection meanwhile, so that WAIT covers what was sent.
+	conn := node.Conn()
+	defer conn.Close()
+	asked := &engine.Command{
+		Script: command.Script, Keys: command.Keys, Args: command.Args, WithinMs: uint64(command.Within.Milliseconds()), Checked: true,
+	}
+	last, err := l.talk(ctx, conn, asked, first, rounds)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if last.Plain != "" {
+		l.plain[command.Script] = last.Plain
+	} else {
+		clear(l.plain)
+	}
+	return last.Done, nil
+}
+
+// passed is the answer to a command that passed, where no replica has to confirm it.
+var passed = []string{"ok", "0"}
+
+// talk sends what the core says, and returns its last word. first is answered already.
+func (l *Ledger) talk(ctx context.Context, conn *redis.Conn, command *engine.Command, first any, most int) (*engine.Next, error) {
+	dialogue, next, err := l.redis.Begin(command)
+	if err != nil {
+		return nil, err
+	}
+	defer dialogue.Free()
+	for ; len(next.Send) > 0 && most > 0; most-- {
+		answer := first
+		first = nil
+		if answer == nil {
+			sent := make([]any, len(next.Send))
+			for i, text := range next.Send {
+				sent[i] = text
+			}
+			if answer, err = answered(conn.Do(ctx, sent...)); err != nil {
+				return nil, err
+			}
+		}
+		if next, err = dialogue.On(answer); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case next.Unfit != "":
+		return nil, &ledger.Error{Unfit: true, Message: next.Unfit}
+	case next.Failed != "":
+		return nil, &ledger.Error{Message: next.Failed}
+	}
+	return next, nil
+}
+
+// ready waits until the server was checked, while the command has time.
+func (l *Ledger) ready(ctx context.Context, key string) error {
+	l.mu.Lock()
+	if l.checked {
+		l.mu.Unlock()
+		return nil
+	}
+	if l.checking == nil {
+		l.checking = make(chan struct{})
+		go l.check(context.WithoutCancel(ctx), key, l.checking)
+	}
+	checking := l.checking
+	l.mu.Unlock()
+	select {
+	case <-checking:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failed
+}
+
+// check checks what server a new connection reaches.
+func (l *Ledger) check(ctx context.Context, key string, done chan struct{}) {
+	ctx, cancel := context.WithTimeout(ctx, connecting)
+	defer cancel()
+	warned, err := l.warned(ctx, key)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, warning := range warned {
+		if !slices.Contains(l.warnings, warning) {
+			slog.Warn("sealwax: ledger: " + warning)
+		}
+	}
+	l.checked, l.failed, l.checking = err == nil, err, nil
+	if err == nil {
+		l.warnings = warned
+	}
+	close(done)
+}
+
+func (l *Ledger) warned(ctx context.Context, key string) ([]string, error) {
+	node, err := l.node(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	options := *node.Options()
+	options.PoolSize, options.MinIdleConns, options.ContextTimeoutEnabled = 1, 0, true
+	fresh := redis.NewClient(&options)
+	defer fresh.Close()
+	conn := fresh.Conn()
+	defer conn.Close()
+	// A dialogue begins with the check. The command is not sent.
+	last, err := l.talk(ctx, conn, &engine.Command{Script: "open", Keys: []string{}, Args: []string{}, WithinMs: 300}, nil, 1)
+	if err != nil {
+		return nil, err
+	}
+	// Otherwise the first commands would take two round trips. A server may refuse it.
+	for _, name := range []string{"open", "admit", "commit", "revoke"} {
+		text, err := engine.LedgerText(name)
+		if err != nil {
+			return nil, err
+		}
+		_, _ = answered(conn.Do(ctx, "SCRIPT", "LOAD", text))
+	}
+	return last.Warned, nil
+}
+
+// fail makes the next command check the server.
+func (l *Ledger) fail() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.checked = false
+}
+
+// node returns the client of the server that has a key.
+func (l *Ledger) node(ctx context.Context, key string) (*redis.Client, error) {
+	if cluster, ok := l.client.(*redis.ClusterClient); ok {
+		return cluster.MasterForKey(ctx, key)
+	}
+	return l.client.(*redis.Client), nil
+}
+
+// answered returns an answer in the form of the core.
+func answered(command *redis.Cmd) (map[string]any, error) {
+	found, err := command.Result()
+	var refused redis.Error
+	switch {
+	case errors.As(err, &refused):
+		return map[string]any{"error": refused.Error()}, nil
+	case err != nil:
+		return nil, err
+	}
+	switch found := found.(type) {
+	case []any:
+		texts := make([]string, len(found))
+		for i, one := range found {
+			texts[i] = fmt.Sprint(one)
+		}
+		return map[string]any{"texts": texts}, nil
+	case int64:
+		return map[string]any{"number": found}, nil
+	}
+	return map[string]any{"text": fmt.Sprint(found)}, nil
+}

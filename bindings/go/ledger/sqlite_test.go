@@ -1,0 +1,5 @@
+package ledger_test
+
+import (
+	_ "github.com/ncruces/go-sqlite3/driver"
+)

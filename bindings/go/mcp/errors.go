@@ -1,0 +1,105 @@
+package sealwaxmcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	sealwax "github.com/sealwax/sealwax-go"
+	"github.com/sealwax/sealwax-go/internal/engine"
+)
+
+// The outcomes of a handle or a revocation that no token's seal has; for [errors.Is].
+const (
+	// ErrNotAccepted is of what was verified, but not accepted: used before, or ended. The code of the [Refusal] has the reason.
+	ErrNotAccepted sealwax.Code = "not_accepted"
+	// ErrAcceptUnavailable is of accept or a ledger that failed to answer: no refusal, but an error of the server.
+	ErrAcceptUnavailable sealwax.Code = "accept_unavailable"
+)
+
+// ErrNoSession is what [Sessions.Of] gives for a request without a session.
+var ErrNoSession = errors.New("sealwax: expected a request in a session, found one without: name what needs one by RequiredTools")
+
+// HandleRefused is the error of a handle that was refused. Returned by a tool, it becomes the fixed answer of the protocol; of
+// another method, an error with the same text. A tool may catch it, for example to make a new handle. It unwraps to the reason,
+// which is for the log.
+type HandleRefused struct {
+	reason error
+	answer *engine.RPCError
+	tool   *mcp.CallToolResult
+}
+
+// Error returns the fixed answer, so that nothing else is shown to a client.
+func (r *HandleRefused) Error() string { return r.answer.Message }
+
+// Unwrap returns the reason, for the log.
+func (r *HandleRefused) Unwrap() error { return r.reason }
+
+func invalid(format string, found ...any) error {
+	return &sealwax.Error{Code: sealwax.ErrInvalidArgument, Message: fmt.Sprintf(format, found...)}
+}
+
+func codeOf(err error) string {
+	var known *sealwax.Error
+	if errors.As(err, &known) {
+		return string(known.Code)
+	}
+	return string(sealwax.ErrInternalError)
+}
+
+func messageOf(err error) string {
+	var known *sealwax.Error
+	if errors.As(err, &known) {
+		return known.Message
+	}
+	return err.Error()
+}
+
+// why returns the last refusal of a step as an error.
+func why(step *engine.Step) error {
+	if len(step.Refused) == 0 {
+		return ErrAcceptUnavailable
+	}
+	last := step.Refused[len(step.Refused)-1]
+	code := sealwax.Code(last.Code)
+	switch code {
+	case "used", "ended", "revoked", "unknown":
+		code = ErrNotAccepted
+	case "ledger_unavailable":
+		code = ErrAcceptUnavailable
+	}
+	return &sealwax.Error{Code: code, Message: last.Message}
+}
+
+// rpcError returns an error of the engine's as the SDK's.
+func rpcError(e *engine.RPCError) error {
+	return &jsonrpc.Error{Code: e.Code, Message: e.Message, Data: e.Data}
+}
+
+// named says what failed without what an error says: that may hold a credential.
+func named(err error) string {
+	var (
+		code   syscall.Errno
+		lookup *net.DNSError
+		ledger interface{ Expected() string }
+		ours   *sealwax.Error
+	)
+	switch {
+	case errors.As(err, &ours):
+		return ours.Message
+	case errors.As(err, &ledger):
+		return ledger.Expected()
+	case errors.Is(err, context.DeadlineExceeded):
+		return "none in time"
+	case errors.As(err, &code):
+		return fmt.Sprintf("errno %d (%T)", int(code), err)
+	case errors.As(err, &lookup):
+		return fmt.Sprintf("no address (%T)", err)
+	}
+	return fmt.Sprintf("%T", err)
+}

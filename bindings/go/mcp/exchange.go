@@ -1,0 +1,149 @@
+package sealwaxmcp
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sealwax/sealwax-go/internal/engine"
+)
+
+// exchange is a guard's knowledge of the request that is being served. Handlers reach it by their context.
+type exchange struct {
+	guard  *Guard
+	method string
+	req    mcp.Request
+	fields *engine.TokenFields
+	caller *caller
+	// outer is the wrapper that the message came through.
+	outer *outerExchange
+
+	mu     sync.Mutex
+	x      *engine.Exchange
+	closed bool
+	// opened is what the guard opened for this request, never the SDK's copy of it.
+	opened  *string
+	builtin *string
+	session *session
+	// made is the last state that the handler made, and its value: the SDK calls the handler again with it for older clients.
+	made      string
+	madeValue []byte
+}
+
+type contextKey struct{}
+
+// served returns the exchange of the request that a context belongs to.
+func served(ctx context.Context) *exchange {
+	x, _ := ctx.Value(contextKey{}).(*exchange)
+	return x
+}
+
+// exchangeOf returns the exchange of a handler's context.
+func (g *Guard) exchangeOf(ctx context.Context) (*exchange, error) {
+	x := served(ctx)
+	if x == nil || x.guard != g {
+		return nil, invalid("ctx: expected the context of a request to a server that this guard protects, found another: call " +
+			"guard.Protect(server) before it serves, and pass the handler's own context on")
+	}
+	return x, nil
+}
+
+// begin begins the engine's exchange and returns its first step.
+func (x *exchange) begin(token *string) (*engine.Exchange, *engine.Step, error) {
+	request := engine.Request{
+		Method:       x.method,
+		Fields:       x.fields,
+		Token:        token,
+		Caller:       x.caller.who(),
+		Notification: isNotification(x.method),
+		Modern:       isModern(x.req),
+	}
+	params := x.req.GetParams()
+	if x.fields == nil || x.fields.Target == "" {
+		request.Target = textOf(params, "name")
+	} else {
+		request.Target = textOf(params, x.fields.Target)
+	}
+	if x.fields != nil && x.fields.NeedsCaller {
+		request.Arguments = argumentsOf(params)
+	}
+	if x.outer != nil {
+		request.WithinMs = &x.outer.withinMs
+	}
+	if x.guard.sessions != nil {
+		if request.Session = sentSession(params); request.Session != nil {
+			request.Header = sentHeader(x.req)
+		}
+	}
+	found, step, err := x.guard.rules.Request(&request)
+	if err != nil {
+		return nil, nil, err
+	}
+	x.x = found
+	return found, step, nil
+}
+
+// engine returns the engine's exchange, which may begin now; it ends with the request.
+func (x *exchange) engine() (*engine.Exchange, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil, invalid("ctx: expected the context of a request that is being served, found one that was answered or cancelled")
+	}
+	if x.x == nil {
+		if _, _, err := x.begin(nil); err != nil {
+			return nil, err
+		}
+	}
+	return x.x, nil
+}
+
+// delivered keeps what was opened.
+func (x *exchange) delivered(step *engine.Step) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.opened, x.builtin = step.Opened, step.BuiltinResult
+	if step.Session != nil {
+		x.session = newSession(x, step.Session)
+	}
+}
+
+// handle runs an operation on a handle.
+func (x *exchange) handle(ctx context.Context, operation engine.HandleOp, value []byte) (*engine.Step, error) {
+	of, err := x.engine()
+	if err != nil {
+		return nil, err
+	}
+	began := time.Time{}
+	if x.guard.settings.Events {
+		began = time.Now()
+	}
+	handling, step, err := of.Handle(operation, value)
+	if err != nil {
+		return nil, err
+	}
+	defer handling.Free()
+	handling.Began = began
+	if step, err = x.caller.drive(ctx, handling, step, answers{}); err != nil {
+		return nil, err
+	}
+	if step.Step == "reply" {
+		return nil, refusedHandle(step)
+	}
+	return step, nil
+}
+
+// close ends the request, answered or cancelled: nothing is opened or sealed for it later, though a goroutine that the handler
+// left behind may still hold its context.
+func (x *exchange) close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+	x.opened, x.builtin, x.session, x.made, x.madeValue = nil, nil, nil, "", nil
+	if x.x != nil {
+		x.x.Free()
+		x.x = nil
+	}
+}

@@ -1,0 +1,108 @@
+package sealwaxmcp
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	sealwax "github.com/sealwax/sealwax-go"
+	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/ledger"
+)
+
+// A Guard seals what leaves an MCP server for its clients, and opens and checks what comes back. Goroutines may share it, and
+// one guard can protect several servers.
+type Guard struct {
+	codec      *sealwax.Codec
+	principals Principals
+	ledger     ledger.Ledger
+	accept     Accept
+	transition *Transition
+	timeLimit  time.Duration
+	onRefused  []func(Refusal)
+	onEvent    []func(Event)
+	logger     *slog.Logger
+
+	settings engine.Settings
+	// rules are those of the messages at the handlers; data-layer sessions replace them.
+	rules    *engine.Guard
+	sessions *sessionMethods
+	// protects tells that the settings are fixed.
+	protects sync.Once
+	fixed    bool
+	warned   sync.Once
+	outer    outerExchanges
+}
+
+// New makes a guard. codec has the keys and the name of the service. principals tells who sends a request: [FromToken], a
+// [PrincipalFunc], or [Anonymous] by that name for a server without authentication; there is no default.
+func New(codec *sealwax.Codec, principals Principals, options ...Option) (*Guard, error) {
+	if codec == nil {
+		return nil, invalid("codec: expected a codec, found nil")
+	}
+	if principals == nil {
+		return nil, invalid("principals: expected a function, or Anonymous by that name, found nil")
+	}
+	g := &Guard{codec: codec, principals: principals, timeLimit: time.Second}
+	for _, option := range options {
+		if err := option(g); err != nil {
+			return nil, err
+		}
+	}
+	g.settings.HasAccept = g.accept != nil
+	g.settings.Events = len(g.onEvent) > 0
+	// The engine refuses what is out of bounds.
+	g.settings.TimeLimitMs = min(max(g.timeLimit, 0), 100*time.Second).Milliseconds()
+	rules, err := g.engine(g.settings)
+	g.rules = rules
+	return g, err
+}
+
+func (g *Guard) engine(settings engine.Settings) (*engine.Guard, error) {
+	return engine.NewGuard(g.codec, settings)
+}
+
+// Protect installs the guard in a server, before it serves. It has to be the outermost middleware, so add your own before:
+// they and the handlers see what was opened, and the guard sees what they return.
+func (g *Guard) Protect(server *mcp.Server) error {
+	if server == nil {
+		return invalid("server: expected a server, found nil")
+	}
+	g.protects.Do(func() { g.fixed = true })
+	if g.sessions != nil {
+		if err := g.sessions.install(server); err != nil {
+			return err
+		}
+	}
+	server.AddReceivingMiddleware(g.middleware)
+	return nil
+}
+
+// Revoke signs a principal out everywhere: all tokens and sessions that began until now are refused. It needs a ledger, which
+// remembers this for 400 days, longer than anything lives, unless [RetainFor] says less. A principal who signs in again within
+// the ledger's clock tolerance has to be signed out once more. The error is [ErrAcceptUnavailable] if the store may not have
+// recorded it.
+func (g *Guard) Revoke(ctx context.Context, principal Principal, options ...RevokeOption) error {
+	var retain int64
+	for _, option := range options {
+		if err := option(&retain); err != nil {
+			return err
+		}
+	}
+	x, step, err := g.rules.Revoke(parts(principal), uint64(retain))
+	if err != nil {
+		return err
+	}
+	defer x.Free()
+	who := &caller{guard: g, known: parts(principal)}
+	if step, err = who.drive(ctx, x, step, answers{}); err != nil {
+		return err
+	}
+	if step.Step != "done" {
+		return why(step)
+	}
+	return nil
+}

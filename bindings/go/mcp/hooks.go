@@ -1,0 +1,133 @@
+package sealwaxmcp
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/sealwax/sealwax-go/internal/engine"
+)
+
+// Refusal is the argument of [OnRefused]. It holds no token, no payload and no key.
+type Refusal struct {
+	// Code is a code of [sealwax.Error], or not_accepted or accept_unavailable; invalid_request for arguments that no
+	// requestState can be bound to; unauthenticated without a principal; from a ledger used, ended, revoked, unknown, stale or
+	// ledger_unavailable. ledger_unconfirmed is only a warning: a fail-over may lose the record of an end.
+	Code string
+	// Kind is what was refused: request-state, cursor, handle-state, handle or session.
+	Kind string
+	// Message is the reason, for the operator.
+	Message string
+	// Fault tells that it is the service's or its store's, and not the client's.
+	Fault bool
+	// Time is when it was refused.
+	Time time.Time
+	// ID is that of a sealed token, unverified unless the token opened; the ulid of a handle or a data-layer session.
+	ID string
+	// Principal is the caller; zero if not resolved, or anonymous.
+	Principal Principal
+	// Method is that of the message. CustomMethod: it is none of the protocol's, so a client may have made it up.
+	Method       string
+	CustomMethod bool
+	// Target is the tool, prompt or resource; a client may have invented it, of at most 1,024 bytes.
+	Target string
+}
+
+// Event is the argument of [OnEvent]: what happened to a token that was not refused.
+type Event struct {
+	// Event is opened, which passed every check, sealed, ended or revoked.
+	Event string
+	// Kind is request-state, cursor, handle-state, handle or session.
+	Kind string
+	// Took is how long since its message, or the handler's result or call, came to the guard, with what the author's functions
+	// and the ledger took.
+	Took time.Duration
+	// KeyID is the key's, 8 hex digits; empty for a handle whose state the server keeps.
+	KeyID string
+	// ID is the token's, or the ulid of a handle or a data-layer session.
+	ID string
+	// Age is how long ago an opened one was made, in whole seconds; negative for others.
+	Age time.Duration
+	// Principal is the caller; zero for an anonymous one.
+	Principal Principal
+	// Method is that of the message. CustomMethod: it is none of the protocol's, so a client may have made it up.
+	Method       string
+	CustomMethod bool
+	// Target is the tool, prompt or resource, as the client named it.
+	Target string
+}
+
+func (g *Guard) log() *slog.Logger {
+	if g.logger != nil {
+		return g.logger
+	}
+	return slog.Default()
+}
+
+// report logs a refusal, and tells the author's hooks.
+func (g *Guard) report(ctx context.Context, entry *engine.Refused) {
+	level := slog.LevelWarn
+	if entry.Level == "error" {
+		level = slog.LevelError
+	}
+	if g.logger == nil {
+		slog.Default().LogAttrs(ctx, level, entry.Line)
+	} else {
+		g.logger.LogAttrs(ctx, level, entry.Line, members(entry))
+	}
+	if len(g.onRefused) == 0 {
+		return
+	}
+	at, _ := time.Parse(time.RFC3339, entry.Time)
+	refusal := Refusal{
+		Code: entry.Code, Kind: entry.Kind, Message: entry.Message, Fault: level == slog.LevelError, Time: at, ID: entry.ID,
+		Principal: principalOf(entry.Issuer, entry.Client, entry.Subject),
+		Method:    entry.Method, CustomMethod: entry.CustomMethod, Target: entry.Target,
+	}
+	for _, hook := range g.onRefused {
+		hook(refusal)
+	}
+}
+
+func members(entry *engine.Refused) slog.Attr {
+	found := []any{slog.String("code", entry.Code), slog.String("kind", entry.Kind), slog.String("message", entry.Message)}
+	add := func(name string, text *string) {
+		if text != nil && *text != "" {
+			found = append(found, slog.String(name, *text))
+		}
+	}
+	add("time", &entry.Time)
+	add("method", &entry.Method)
+	add("target", &entry.Target)
+	add("id", &entry.ID)
+	add("issuer", entry.Issuer)
+	add("client", entry.Client)
+	add("subject", entry.Subject)
+	return slog.Group("sealwax", found...)
+}
+
+// observe tells the author's hooks of an event.
+func (g *Guard) observe(event *engine.TokenEvent, took time.Duration) {
+	age := time.Duration(-1)
+	if event.Age != nil {
+		age = time.Duration(*event.Age) * time.Second
+	}
+	told := Event{
+		Event: event.Event, Kind: event.Kind, Took: took, KeyID: event.KeyID, ID: event.ID, Age: age,
+		Principal: principalOf(event.Issuer, event.Client, event.Subject),
+		Method:    event.Method, CustomMethod: event.CustomMethod, Target: event.Target,
+	}
+	for _, hook := range g.onEvent {
+		hook(told)
+	}
+}
+
+// fault reports a mistake that the engine did not see: the author's, or our own.
+func (g *Guard) fault(ctx context.Context, err error) {
+	entry, failed := g.rules.Report(engine.Fault{Code: codeOf(err), Kind: "session", Message: messageOf(err)})
+	if failed != nil {
+		g.log().LogAttrs(ctx, slog.LevelError, "sealwax: "+err.Error())
+		return
+	}
+	g.report(ctx, entry)
+}

@@ -1,0 +1,192 @@
+package sealwaxmcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sealwax/sealwax-go/internal/engine"
+)
+
+// middleware stands between the wire and the handlers: it opens what comes in and seals what goes out.
+func (g *Guard) middleware(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		x, err := g.arrived(ctx, method, req)
+		if err != nil {
+			return nil, g.internal(ctx, err)
+		}
+		defer x.close()
+		result, err := x.serve(ctx, next)
+		if err != nil || x.outer == nil {
+			return result, err
+		}
+		return x.outer.leaving(ctx, method, result)
+	}
+}
+
+// arrived begins to serve a message.
+func (g *Guard) arrived(ctx context.Context, method string, req mcp.Request) (*exchange, error) {
+	x := &exchange{guard: g, method: method, req: req, outer: g.outerOf(ctx, req)}
+	if !isNotification(method) {
+		fields, err := engine.TokenFieldsOf(method)
+		if err != nil {
+			return nil, err
+		}
+		x.fields = fields
+	}
+	if x.outer != nil {
+		x.caller = x.outer.caller
+	} else {
+		x.caller = g.caller(ctx, req.GetExtra())
+	}
+	return x, nil
+}
+
+func (x *exchange) serve(ctx context.Context, next mcp.MethodHandler) (mcp.Result, error) {
+	token := x.token()
+	step, err := x.admitted(ctx, token)
+	if err != nil {
+		return nil, x.guard.internal(ctx, err)
+	}
+	if step.Step != "deliver" {
+		return x.replied(step)
+	}
+	x.delivered(step)
+	req := x.req
+	if token != nil {
+		req = withParam(req, x.fields.Param, step.Opened)
+	}
+	result, err := next(context.WithValue(ctx, contextKey{}, x), x.method, req)
+	if result, err = x.answered(result, err); err != nil || result == nil || !reports(step, result) {
+		return result, err
+	}
+	if result, step, err = x.left(ctx, result); err != nil {
+		return nil, x.guard.internal(ctx, err)
+	}
+	if step.Step != "respond" {
+		return x.replied(step)
+	}
+	return patched(result, step.Result), nil
+}
+
+// answered returns what a handler gave, with the fixed answer where it gave the refusal of a handle.
+func (x *exchange) answered(result mcp.Result, err error) (mcp.Result, error) {
+	failed := err
+	// The SDK makes a result of what a typed tool's handler returns as an error.
+	if tool, ok := result.(*mcp.CallToolResult); ok && tool != nil && err == nil {
+		failed = tool.GetError()
+	}
+	var refused *HandleRefused
+	if failed == nil || !errors.As(failed, &refused) {
+		return result, err
+	}
+	if isToolCall(x.req) && refused.tool != nil {
+		return copied(refused.tool).(mcp.Result), nil
+	}
+	return nil, rpcError(refused.answer)
+}
+
+// admitted returns the engine's decision on the message.
+func (x *exchange) admitted(ctx context.Context, token *string) (*engine.Step, error) {
+	if x.guard.rules.Defers() {
+		if token == nil && (x.fields == nil || !x.fields.NeedsCaller) {
+			step := &engine.Step{Step: "deliver"}
+			if x.fields != nil {
+				step.Report = x.fields.Result
+			}
+			return step, nil
+		}
+		if x.caller.who() == nil {
+			x.caller.identify(ctx)
+		}
+	}
+	x.mu.Lock()
+	found, step, err := x.begin(token)
+	x.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return x.caller.drive(ctx, found, step, answers{begin: func() (any, []byte) { return x.guard.sessions.first(ctx, x.caller.from) }})
+}
+
+// left returns a result, which an update may have made again, and the engine's decision on it.
+func (x *exchange) left(ctx context.Context, result mcp.Result) (mcp.Result, *engine.Step, error) {
+	found, err := x.engine()
+	if err != nil {
+		return nil, nil, err
+	}
+	if x.guard.settings.Events {
+		found.Began = time.Now()
+	}
+	leaving := &leaving{exchange: x, result: result}
+	if err := leaving.expectMade(); err != nil {
+		return nil, nil, err
+	}
+	step, err := found.Result(factsOf(result, x.fields), x.fields)
+	if err == nil {
+		step, err = x.caller.drive(ctx, found, step, answers{update: leaving.again})
+	}
+	return leaving.result, step, err
+}
+
+// replied returns the result of a reply, or its error; nothing where the message is dropped.
+func (x *exchange) replied(step *engine.Step) (mcp.Result, error) {
+	switch {
+	case step.Error != nil && (step.Tool == nil || !isToolCall(x.req)):
+		return nil, rpcError(step.Error)
+	case step.Tool != nil:
+		return toolResult(step.Tool)
+	}
+	return nil, nil
+}
+
+func toolResult(document json.RawMessage) (*mcp.CallToolResult, error) {
+	result := &mcp.CallToolResult{}
+	return result, json.Unmarshal(document, result)
+}
+
+func refusedHandle(step *engine.Step) error {
+	refused := &HandleRefused{reason: why(step), answer: step.Error}
+	if step.Tool != nil {
+		result, err := toolResult(step.Tool)
+		if err != nil {
+			return err
+		}
+		refused.tool = result
+	}
+	return refused
+}
+
+// internal logs a failure of the guard itself, and returns what the client hears of it.
+func (g *Guard) internal(ctx context.Context, err error) error {
+	g.fault(ctx, err)
+	return rpcError(internalError)
+}
+
+// reports tells whether the engine wants to know of a result.
+func reports(step *engine.Step, result mcp.Result) bool {
+	switch report := step.Report.(type) {
+	case bool:
+		return report
+	case string:
+		return textOf(result, report) != nil
+	}
+	return false
+}
+
+// isNotification follows the SDK's own rule (shared.go, defaultSendingMethodHandler).
+func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
+
+func isToolCall(req mcp.Request) bool { _, ok := req.(*mcp.CallToolRequest); return ok }
+
+// modern is the first revision without sessions of the transport, by the SDK's own rule: a comparison of texts.
+const modern = "2026-07-28"
+
+func isModern(req mcp.Request) bool {
+	versioned, ok := req.(interface{ ProtocolVersion() string })
+	return ok && versioned.ProtocolVersion() >= modern
+}

@@ -1,0 +1,152 @@
+package sealwaxmcp
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/ledger"
+)
+
+// An Option sets up a [Guard].
+type Option func(*Guard) error
+
+// WithLedger records which tokens were used or ended, and which state of a session is the latest one. Without a ledger a
+// token can be used any number of times until it expires.
+func WithLedger(l ledger.Ledger, options ...LedgerOption) Option {
+	return func(g *Guard) error {
+		if l == nil {
+			return invalid("ledger: expected a ledger, found nil")
+		}
+		g.ledger = l
+		settings := &engine.Ledger{}
+		if near, ok := l.(interface{ Local() bool }); ok {
+			settings.Local = near.Local()
+		}
+		for _, option := range options {
+			if err := option(settings); err != nil {
+				return err
+			}
+		}
+		g.settings.Ledger = settings
+		return nil
+	}
+}
+
+// A LedgerOption sets how a guard uses its ledger.
+type LedgerOption func(*engine.Ledger) error
+
+// Label separates two ledgers of one audience in one store.
+func Label(label string) LedgerOption {
+	return func(l *engine.Ledger) error { l.Label = label; return nil }
+}
+
+// ClockTolerance is the largest difference between the clocks of the replicas and the store: 5 s by default, 0 for a ledger on
+// this machine.
+func ClockTolerance(d time.Duration) LedgerOption {
+	return func(l *engine.Ledger) (err error) {
+		l.ClockTolerance, err = seconds("clock tolerance", d)
+		return err
+	}
+}
+
+// AcceptIssuedSince accepts tokens that are older than the ledger if they were made since then: for the day when the ledger is
+// introduced. This includes what ended before it, but no requestState, which could have been used.
+func AcceptIssuedSince(t time.Time) LedgerOption {
+	return func(l *engine.Ledger) error {
+		since := t.Unix()
+		l.AcceptIssuedSince = &since
+		return nil
+	}
+}
+
+// ReusableRequestState accepts a requestState any number of times.
+func ReusableRequestState() LedgerOption {
+	return func(l *engine.Ledger) error { l.ReusableRequestState = true; return nil }
+}
+
+// WithAccept asks rules of your own whether to accept a verified token.
+func WithAccept(accept Accept) Option {
+	return func(g *Guard) error { g.accept = accept; return nil }
+}
+
+// WithTimeLimit is for all that is asked of accept, the ledger and a transition for one request together: a second by default,
+// a minute at most. One command of the ledger has three tenths of it.
+func WithTimeLimit(d time.Duration) Option {
+	return func(g *Guard) error { g.timeLimit = d; return nil }
+}
+
+// WithRequestStateTTL is how long a requestState lives: ten minutes by default.
+func WithRequestStateTTL(d time.Duration) Option {
+	return func(g *Guard) error {
+		ttl, err := seconds("requestState TTL", d)
+		if err == nil {
+			g.settings.RequestStateTTL = *ttl
+		}
+		return err
+	}
+}
+
+// WithOnly binds the requestState of a tool or prompt to some of its arguments; the others may differ when the client comes
+// back.
+func WithOnly(target string, arguments ...string) Option {
+	return func(g *Guard) error {
+		if g.settings.Only == nil {
+			g.settings.Only = map[string][]string{}
+		}
+		g.settings.Only[target] = arguments
+		return nil
+	}
+}
+
+// WithTransition accepts, until a date, the requestState tokens that clients have from before the guard.
+func WithTransition(t Transition) Option {
+	return func(g *Guard) error {
+		if t.Open == nil {
+			return invalid("transition: expected Open to be a function, found nil")
+		}
+		g.transition, g.settings.TransitionUntil = &t, t.Until.Unix()
+		return nil
+	}
+}
+
+// OnRefused is called with every refusal and its reason, which the log gets too, and the client never. It must not wait.
+func OnRefused(hook func(Refusal)) Option {
+	return func(g *Guard) error { g.onRefused = append(g.onRefused, hook); return nil }
+}
+
+// OnEvent is called with whatever was opened, sealed, ended or revoked. It must not wait. The package
+// github.com/sealwax/sealwax-go/mcp/otel makes metrics of both.
+func OnEvent(hook func(Event)) Option {
+	return func(g *Guard) error { g.onEvent = append(g.onEvent, hook); return nil }
+}
+
+// WithLogger gets the log: each line, and its members as a group named "sealwax". By default [slog.Default] gets the lines
+// alone, which say it all.
+func WithLogger(logger *slog.Logger) Option {
+	return func(g *Guard) error { g.logger = logger; return nil }
+}
+
+// A RevokeOption sets how [Guard.Revoke] revokes.
+type RevokeOption func(*int64) error
+
+// RetainFor is how long a ledger remembers that a principal was signed out: at least the longest lifetime of anything that the
+// service issues, now or later.
+func RetainFor(d time.Duration) RevokeOption {
+	return func(retain *int64) error {
+		s, err := seconds("retain for", d)
+		if err == nil {
+			*retain = *s
+		}
+		return err
+	}
+}
+
+// seconds returns a duration in the engine's unit.
+func seconds(name string, d time.Duration) (*int64, error) {
+	if d < 0 || d%time.Second != 0 {
+		return nil, invalid("%s: expected whole seconds, found %v", name, d)
+	}
+	s := int64(d / time.Second)
+	return &s, nil
+}

@@ -1,0 +1,182 @@
+package sealwaxmcp
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sealwax/sealwax-go/internal/engine"
+)
+
+// Sessions are the data-layer sessions of a guard: one value each, which the client keeps and only the server reads.
+//
+// Clients create them with sessions/create, and delete them with sessions/delete if the guard has a ledger or an [Accept] to
+// record it. A request whose session is not valid is refused, also if its handler does not use the session. Lists never depend
+// on a session: the handler of a list gets none.
+type Sessions[T any] struct{ guard *Guard }
+
+// Initial returns the first value of a new session. from is that of the request that creates it.
+type Initial[T any] func(ctx context.Context, from *mcp.RequestExtra) (T, error)
+
+// A SessionsOption sets up [Sessions].
+type SessionsOption func(*engine.Sessions) error
+
+// SessionTTL is after how long without a write a session ends: 24 hours by default.
+func SessionTTL(d time.Duration) SessionsOption {
+	return func(s *engine.Sessions) (err error) { s.TTL, err = seconds("session TTL", d); return err }
+}
+
+// SessionNoExpiry ends a session only at the codec's maximum age of sessions.
+func SessionNoExpiry() SessionsOption {
+	return func(s *engine.Sessions) error { s.NoExpiry = true; return nil }
+}
+
+// HeldByServer makes a session its id alone: the server keeps its value, by the ulid.
+func HeldByServer() SessionsOption {
+	return func(s *engine.Sessions) error { s.HeldByServer = true; return nil }
+}
+
+// RequiredTools names tools that need a session.
+func RequiredTools(tools ...string) SessionsOption {
+	return func(s *engine.Sessions) error {
+		required, err := namesOf(s)
+		if err == nil {
+			required.Tools = append(required.Tools, tools...)
+		}
+		return err
+	}
+}
+
+// RequiredMethods names methods that need a session, such as resources/read.
+func RequiredMethods(methods ...string) SessionsOption {
+	return func(s *engine.Sessions) error {
+		required, err := namesOf(s)
+		if err == nil {
+			required.Methods = append(required.Methods, methods...)
+		}
+		return err
+	}
+}
+
+// Required says that every request needs a session, but initialize, ping, server/discover, lists, and sessions/create.
+func Required() SessionsOption {
+	return func(s *engine.Sessions) error {
+		if s.Required != nil {
+			return invalid("required: expected all requests or some names, found both")
+		}
+		s.Required = true
+		return nil
+	}
+}
+
+func namesOf(s *engine.Sessions) (*engine.Required, error) {
+	if s.Required == nil {
+		s.Required = &engine.Required{}
+	}
+	required, ok := s.Required.(*engine.Required)
+	if !ok {
+		return nil, invalid("required: expected all requests or some names, found both")
+	}
+	return required, nil
+}
+
+// NewSessions serves data-layer sessions whose value is a T, as JSON. Call it once, before [Guard.Protect]. initial is nil with
+// [HeldByServer].
+func NewSessions[T any](g *Guard, initial Initial[T], options ...SessionsOption) (*Sessions[T], error) {
+	settings := &engine.Sessions{}
+	for _, option := range options {
+		if err := option(settings); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case g.fixed:
+		return nil, invalid("sessions: expected to be made before guard.Protect(server)")
+	case g.sessions != nil:
+		return nil, invalid("sessions: expected to be made once, found a second time")
+	case settings.HeldByServer == (initial != nil):
+		return nil, invalid("initial: expected a function that gives the first value of a session, or none with HeldByServer, " +
+			"for nothing would hold it")
+	}
+	with := g.settings
+	with.Sessions = settings
+	rules, err := g.engine(with)
+	if err != nil {
+		return nil, err
+	}
+	g.settings, g.rules = with, rules
+	g.sessions = &sessionMethods{guard: g}
+	if initial != nil {
+		g.sessions.initial = func(ctx context.Context, from *mcp.RequestExtra) ([]byte, error) {
+			value, err := initial(ctx, from)
+			if err != nil {
+				return nil, err
+			}
+			return encoded("initial", value)
+		}
+	}
+	return &Sessions[T]{g}, nil
+}
+
+// sessionMethods serves the methods of sessions.
+type sessionMethods struct {
+	guard   *Guard
+	initial func(context.Context, *mcp.RequestExtra) ([]byte, error)
+}
+
+// sessionParams are those of the methods of sessions.
+type sessionParams struct{ mcp.ParamsBase }
+
+// builtinResult is a result of the engine's.
+type builtinResult struct {
+	mcp.ResultBase
+	document json.RawMessage
+	modern   bool
+}
+
+func (b *builtinResult) MarshalJSON() ([]byte, error) {
+	patch := map[string]any{}
+	if b.modern {
+		patch["resultType"] = "complete"
+	}
+	if b.Meta != nil {
+		patch["_meta"] = map[string]any(b.Meta)
+	}
+	return patchedJSON(b.document, patch)
+}
+
+func (m *sessionMethods) install(server *mcp.Server) error {
+	for _, method := range []string{"sessions/create", "sessions/delete"} {
+		err := mcp.AddReceivingCustomMethod(server, method, m.serve)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *sessionMethods) serve(ctx context.Context, _ *mcp.ServerSession, _ *sessionParams) (*builtinResult, error) {
+	x, err := m.guard.exchangeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	document := "{}"
+	if x.builtin != nil {
+		document = *x.builtin
+	}
+	return &builtinResult{document: json.RawMessage(document), modern: isModern(x.req)}, nil
+}
+
+// first returns the first value of a session, or the failure, as an event.
+func (m *sessionMethods) first(ctx context.Context, from *mcp.RequestExtra) (any, []byte) {
+	value, err := m.initial(ctx, from)
+	if err != nil {
+		expected := "initial: expected a function that gives a value of JSON, found " + named(err)
+		return map[string]any{"begun": engine.Failed{Failed: expected}}, nil
+	}
+	return map[string]any{"begun": map[string]any{}}, value
+}

@@ -1,0 +1,375 @@
+package sealwax
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sealwax/sealwax-go/internal/host"
+)
+
+// repository is the folder with the tests of every language. What is published has only this package.
+const repository = "../../"
+
+func read(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(repository + path)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip(path + " is not here")
+	}
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+type vector struct {
+	ID           string
+	Key          int
+	Ring         json.RawMessage
+	Secret, Text string
+	KID          string
+	Keys         []string
+	Error        Code
+	Audience     string
+	Principal    principalOfVector
+	Kind         string
+	Label        string
+	SessionID    string `json:"session_id"`
+	Context      string
+	Payload      string
+	Nonce        string
+	TTL          int64
+	IssuedAt     int64 `json:"issued_at"`
+	Generation   uint32
+	Age          int64
+	TokenID      string `json:"token_id"`
+	Token        string
+	IssuedAtMs   int64 `json:"issued_at_ms"`
+	ULID         string
+	Type         string
+	Handle       string
+	Method       *string
+	Target       *string
+	Arguments    *string
+	Tags         []string
+	What         string
+	Expect       *vector
+	NeedsReseal  bool   `json:"needs_reseal"`
+	MaxAge       *int64 `json:"max_age"`
+	Now          int64
+	NowMs        *int64 `json:"now_ms"`
+}
+
+type keyVector struct{ Secret, Text, KID string }
+
+type principalOfVector struct {
+	Issuer, Client, Subject string
+	Anonymous               bool
+}
+
+type vectorFile struct {
+	Keys                 []keyVector
+	KeyRings             []vector `json:"key_rings"`
+	Sealed               []vector
+	SessionIDs           []vector `json:"session_ids"`
+	Handles              []vector
+	RequestContexts      []vector `json:"request_contexts"`
+	RequestContextReject []vector `json:"request_context_reject"`
+	PrincipalTags        []vector `json:"principal_tags"`
+	Accept               []vector
+	Reject               []vector
+}
+
+// each runs a test for each vector of a section, in both files.
+func each[V any](t *testing.T, section func(*vectorFile) []V, test func(t *testing.T, file *vectorFile, v V)) {
+	total := 0
+	for _, name := range []string{"v1.json", "more.json"} {
+		file := new(vectorFile)
+		read(t, filepath.Join("tests/vectors", name), file)
+		for n, v := range section(file) {
+			total++
+			id := strconv.Itoa(n)
+			if v, ok := any(v).(vector); ok && v.ID != "" {
+				id = v.ID
+			}
+			t.Run(name+"/"+id, func(t *testing.T) { test(t, file, v) })
+		}
+	}
+	if total == 0 {
+		t.Error("expected vectors, found none")
+	}
+}
+
+func must[T any](t testing.TB) func(T, error) T {
+	return func(value T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+func unhex(t testing.TB, text string) []byte { return must[[]byte](t)(hex.DecodeString(text)) }
+
+func same[T comparable](t testing.TB, what string, found, expected T) {
+	t.Helper()
+	if found != expected {
+		t.Errorf("%s: expected %v, found %v", what, expected, found)
+	}
+}
+
+// viewOf returns the view that a vector asks for: made with one key, or opened with a ring.
+func viewOf(t *testing.T, file *vectorFile, v vector) (*View, error) {
+	t.Helper()
+	places := []int{v.Key}
+	if v.Ring != nil {
+		places = nil
+		if err := json.Unmarshal(v.Ring, &places); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var texts []string
+	for _, place := range places {
+		texts = append(texts, file.Keys[place].Text)
+	}
+	ring := must[*KeyRing](t)(ParseKeyRing(strings.Join(texts, ",")))
+	codec, err := New(ring, v.Audience)
+	if err != nil {
+		return nil, err
+	}
+	if v.Principal.Anonymous {
+		return codec.Anonymous()
+	}
+	optional := func(text string) part { return part{text, text != ""} }
+	return codec.View(Principal{
+		issuer: optional(v.Principal.Issuer), client: optional(v.Principal.Client), subject: optional(v.Principal.Subject),
+	})
+}
+
+var kinds = map[string]int32{
+	"state": kindState, "request-state": kindRequestState, "session": kindSession, "cursor": kindCursor,
+	"handle-state": kindHandleState, "custom": kindCustom,
+}
+
+// sealerOf returns the sealer of any kind, with any fields: a typed sealer has no way to ask for some.
+func sealerOf(t *testing.T, file *vectorFile, v vector) (Sealer, error) {
+	t.Helper()
+	kind, ok := kinds[v.Kind]
+	if !ok {
+		t.Fatalf("kind: %s", v.Kind)
+	}
+	purpose := host.Purpose{Kind: kind, Label: &v.Label}
+	if v.SessionID != "" {
+		purpose.SessionID = &v.SessionID
+	}
+	if v.Context != "" {
+		purpose.Context = unhex(t, v.Context)
+	}
+	view, err := viewOf(t, file, v)
+	return view.sealer(purpose, nil), err
+}
+
+func codeOf(err error) Code {
+	var told *Error
+	if errors.As(err, &told) {
+		return told.Code
+	}
+	return ""
+}
+
+func TestKeys(t *testing.T) {
+	each(t, func(f *vectorFile) []keyVector { return f.Keys }, func(t *testing.T, _ *vectorFile, v keyVector) {
+		key := must[*Key](t)(KeyFromSecret(unhex(t, v.Secret)))
+		same(t, "text", must[string](t)(key.Text()), v.Text)
+		same(t, "id", key.ID(), v.KID)
+		same(t, "id", must[*Key](t)(ParseKey(v.Text)).ID(), v.KID)
+	})
+}
+
+func TestKeyRings(t *testing.T) {
+	each(t, func(f *vectorFile) []vector { return f.KeyRings }, func(t *testing.T, _ *vectorFile, v vector) {
+		var text string
+		if err := json.Unmarshal(v.Ring, &text); err != nil {
+			t.Fatal(err)
+		}
+		ring, err := ParseKeyRing(text)
+		same(t, "error", codeOf(err), v.Error)
+		if err == nil {
+			same(t, "ids", strings.Join(ring.IDs(), " "), strings.Join(v.Keys, " "))
+		}
+	})
+}
+
+func TestSealedTokensComeOutTheSame(t *testing.T) {
+	each(t, func(f *vectorFile) []vector { return f.Sealed }, func(t *testing.T, file *vectorFile, v vector) {
+		sealer := must[Sealer](t)(sealerOf(t, file, v))
+		payload := unhex(t, v.Payload)
+		lifetime := NoExpiry()
+		if v.TTL != 0 {
+			lifetime = TTL(time.Duration(v.TTL) * time.Second)
+		}
+		at(t, v.IssuedAt*1000+999, unhex(t, v.Nonce)...)
+		opened := must[*Opened](t)(sealer.Open(v.Token))
+		// Only a renewal has a generation above 0; no call seals a new token of an age above 0.
+		if v.Generation > 0 {
+			before := &Opened{facts: host.Opened{StartedAt: uint64(v.IssuedAt - v.Age), Generation: v.Generation - 1}, opened: true}
+			same(t, "token", must[string](t)(sealer.Renew(before, payload, lifetime)), v.Token)
+		} else if v.Age == 0 {
+			same(t, "token", must[string](t)(sealer.Seal(payload, lifetime)), v.Token)
+		}
+		check(t, opened, v)
+	})
+}
+
+func TestSessionIDsComeOutTheSame(t *testing.T) {
+	each(t, func(f *vectorFile) []vector { return f.SessionIDs }, func(t *testing.T, file *vectorFile, v vector) {
+		view := must[*View](t)(viewOf(t, file, v))
+		at(t, v.IssuedAtMs, unhex(t, v.ULID)[6:]...)
+		same(t, "session id", must[string](t)(view.MintSessionID()), v.SessionID)
+		checkIdentifier(t, must[*Identifier](t)(view.VerifySessionID(v.SessionID)), v, v.SessionID)
+	})
+}
+
+func TestHandlesComeOutTheSame(t *testing.T) {
+	each(t, func(f *vectorFile) []vector { return f.Handles }, func(t *testing.T, file *vectorFile, v vector) {
+		view := must[*View](t)(viewOf(t, file, v))
+		at(t, v.IssuedAtMs, unhex(t, v.ULID)[6:]...)
+		same(t, "handle", must[string](t)(view.MintHandle(v.Type)), v.Handle)
+		checkIdentifier(t, must[*Identifier](t)(view.VerifyHandle(v.Type, v.Handle)), v, v.Handle)
+	})
+}
+
+func checkIdentifier(t *testing.T, found *Identifier, v vector, text string) {
+	t.Helper()
+	same(t, "created at", found.CreatedAt().UnixMilli(), v.IssuedAtMs)
+	same(t, "ends at", found.EndsAt(), time.Time{})
+	same(t, "ulid", found.ULID(), v.ULID)
+	same(t, "needs reseal", found.NeedsReseal(), false)
+	same(t, "text", found.Text(), text)
+}
+
+func rawOf(arguments *string) json.RawMessage {
+	if arguments == nil {
+		return nil
+	}
+	return json.RawMessage(*arguments)
+}
+
+func TestRequestContexts(t *testing.T) {
+	each(t, func(f *vectorFile) []vector { return f.RequestContexts }, func(t *testing.T, _ *vectorFile, v vector) {
+		context := must[RequestContext](t)(NewRequestContext(*v.Method, *v.Target, rawOf(v.Arguments)))
+		same(t, "context", context.String(), v.Context)
+	})
+}
+
+func TestRequestContextsRefused(t *testing.T) {
+	each(t, func(f *vectorFile) []vector { return f.RequestContextReject }, func(t *testing.T, _ *vectorFile, v vector) {
+		method, target := "tools/call", "x"
+		if v.Method != nil {
+			method = *v.Method
+		}
+		if v.Target != nil {
+			target = *v.Target
+		}
+		_, err := NewRequestContext(method, target, rawOf(v.Arguments))
+		same(t, "error", codeOf(err), v.Error)
+	})
+}
+
+// Tags stand inside what comes out the same, so those vectors hold them all.
+func TestPrincipalTags(t *testing.T) {
+	each(t, func(f *vectorFile) []vector { return f.PrincipalTags }, func(t *testing.T, file *vectorFile, v vector) {
+		keys := map[int]bool{}
+		for _, made := range [][]vector{file.Sealed, file.SessionIDs, file.Handles} {
+			for _, other := range made {
+				if other.Principal == v.Principal {
+					keys[other.Key] = true
+				}
+			}
+		}
+		same(t, "keys", len(keys), len(v.Tags))
+	})
+}
+
+func TestAccepted(t *testing.T) {
+	each(t, func(f *vectorFile) []vector { return f.Accept }, func(t *testing.T, file *vectorFile, v vector) {
+		opened, identifier, err := openIt(t, file, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if opened != nil {
+			check(t, opened, *v.Expect)
+			same(t, "needs reseal", opened.NeedsReseal(), v.Expect.NeedsReseal)
+		} else {
+			same(t, "ulid", identifier.ULID(), v.Expect.ULID)
+			same(t, "needs reseal", identifier.NeedsReseal(), v.Expect.NeedsReseal)
+		}
+	})
+}
+
+func TestRejected(t *testing.T) {
+	seen := map[Code]bool{}
+	each(t, func(f *vectorFile) []vector { return f.Reject }, func(t *testing.T, file *vectorFile, v vector) {
+		_, _, err := openIt(t, file, v)
+		same(t, "error", codeOf(err), v.Error)
+		same(t, "is its code", errors.Is(err, v.Error), true)
+		same(t, "is a refusal", errors.Is(err, ErrRefused), v.Error != ErrInvalidArgument)
+		seen[v.Error] = true
+	})
+	same(t, "codes", len(seen), 10)
+}
+
+func openIt(t *testing.T, file *vectorFile, v vector) (*Opened, *Identifier, error) {
+	t.Helper()
+	now := v.Now * 1000
+	if v.NowMs != nil {
+		now = *v.NowMs
+	}
+	at(t, now)
+	var limit []Limit
+	if v.MaxAge != nil {
+		limit = []Limit{MaxAge(time.Duration(*v.MaxAge) * time.Second)}
+	}
+	if v.What == "sealed" {
+		sealer, err := sealerOf(t, file, v)
+		if err != nil {
+			return nil, nil, err
+		}
+		opened, err := sealer.Open(v.Token, limit...)
+		return opened, nil, err
+	}
+	view, err := viewOf(t, file, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.What == "session_id" {
+		found, err := view.VerifySessionID(v.SessionID, limit...)
+		return nil, found, err
+	}
+	found, err := view.VerifyHandle(v.Type, v.Handle, limit...)
+	return nil, found, err
+}
+
+func check(t *testing.T, opened *Opened, expected vector) {
+	t.Helper()
+	same(t, "payload", hex.EncodeToString(opened.Payload()), expected.Payload)
+	same(t, "issued at", opened.IssuedAt().Unix(), expected.IssuedAt)
+	end := time.Time{}
+	if expected.TTL != 0 {
+		end = time.Unix(expected.IssuedAt+expected.TTL, 0)
+	}
+	same(t, "expires at", opened.ExpiresAt().Equal(end), true)
+	same(t, "started at", opened.StartedAt().Unix(), max(0, expected.IssuedAt-expected.Age))
+	same(t, "generation", opened.Generation(), expected.Generation)
+	same(t, "token id", opened.TokenID(), expected.TokenID)
+}
