@@ -1,5 +1,8 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.Answer;
+import io.github.sealwax.Profile;
+import io.github.sealwax.SealwaxException;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCNotification;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
@@ -27,9 +30,18 @@ final class Boundary {
       JSONRPCRequest request,
       BiFunction<McpTransportContext, JSONRPCRequest, Mono<JSONRPCResponse>> next) {
     return Mono.using(
-        () -> new Served(guard, engine, context, request.method(), request.params(), false),
-        served -> maySwitch(() -> entered(served)).flatMap(step -> serve(served, step, request, next)),
-        Served::close);
+            () -> new Served(guard, engine, context, request.method(), request.params(), false),
+            served ->
+                maySwitch(() -> entered(served)).flatMap(step -> serve(served, step, request, next)),
+            Served::close)
+        .onErrorResume(SealwaxException.class, failure -> Mono.just(failed(request.id(), failure)));
+  }
+
+  /** The SDK would tell the client why. */
+  private JSONRPCResponse failed(Object id, SealwaxException failure) {
+    guard.hooks().reportFailure(failure);
+    Step answer = Step.read(Answer.of(Profile.DATA_LAYER, failure));
+    return JSONRPCResponse.error(id, HandleRefused.errorOf(answer.object("error")));
   }
 
   /** Serves a notification. */

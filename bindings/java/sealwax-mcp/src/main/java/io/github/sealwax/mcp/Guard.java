@@ -4,6 +4,7 @@ import io.github.sealwax.Codec;
 import io.github.sealwax.Principal;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
+import io.modelcontextprotocol.server.McpStatelessServerHandler;
 import io.modelcontextprotocol.spec.McpServerTransportProvider;
 import io.modelcontextprotocol.spec.McpStatelessServerTransport;
 import java.time.Duration;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,8 +74,21 @@ public final class Guard {
    * @return the transport for {@code McpServer.sync} or {@code McpServer.async}
    */
   public McpStatelessServerTransport protect(McpStatelessServerTransport transport) {
+    return protect(transport, UnaryOperator.identity());
+  }
+
+  /**
+   * Protects a server without sessions of its own, with a function of the author's between guard and server: it sees
+   * what the guard opened, and what it returns leaves sealed. The SDK makes no pages of its lists: such a function does.
+   *
+   * @param transport the server's, such as {@code HttpServletStatelessServerTransport}
+   * @param between gets the server's handler, and gives one in its place
+   * @return the transport for {@code McpServer.sync} or {@code McpServer.async}
+   */
+  public McpStatelessServerTransport protect(
+      McpStatelessServerTransport transport, UnaryOperator<McpStatelessServerHandler> between) {
     protects = true;
-    return new StatelessTransport(transport, new Boundary(this));
+    return new StatelessTransport(transport, new Boundary(this), between);
   }
 
   /**
@@ -83,8 +98,21 @@ public final class Guard {
    * @return the transport for {@code McpServer.sync} or {@code McpServer.async}
    */
   public McpServerTransportProvider protect(McpServerTransportProvider transport) {
+    return protect(transport, UnaryOperator.identity());
+  }
+
+  /**
+   * Protects a server of one session for each connection, as on stdio, with a function of the author's between guard and
+   * server.
+   *
+   * @param transport the server's, such as {@code StdioServerTransportProvider}
+   * @param between gets the server's handler, and gives one in its place
+   * @return the transport for {@code McpServer.sync} or {@code McpServer.async}
+   */
+  public McpServerTransportProvider protect(
+      McpServerTransportProvider transport, UnaryOperator<McpStatelessServerHandler> between) {
     protects = true;
-    return new ConnectedTransport(transport, new Boundary(this));
+    return new ConnectedTransport(transport, new Boundary(this), between);
   }
 
   /**

@@ -2,6 +2,7 @@ package io.github.sealwax.mcp;
 
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
+import io.modelcontextprotocol.server.McpStatelessServerHandler;
 import io.modelcontextprotocol.spec.McpSchema;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCMessage;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCNotification;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
 
 /**
@@ -27,12 +29,18 @@ final class GuardedSession extends McpServerSession {
   private final McpServerSession inner;
   private final McpServerTransport transport;
   private final Boundary boundary;
+  private final McpStatelessServerHandler handler;
 
-  GuardedSession(Factory factory, McpServerTransport transport, Boundary boundary) {
+  GuardedSession(
+      Factory factory,
+      McpServerTransport transport,
+      Boundary boundary,
+      UnaryOperator<McpStatelessServerHandler> between) {
     super("", Duration.ZERO, transport, request -> Mono.empty(), Map.of(), Map.of());
     this.transport = transport;
     this.boundary = boundary;
     this.inner = factory.create(new Answering(transport));
+    this.handler = between.apply(new Inner());
   }
 
   @Override
@@ -43,26 +51,35 @@ final class GuardedSession extends McpServerSession {
               view.getOrDefault(McpTransportContext.KEY, McpTransportContext.EMPTY);
           if (message instanceof JSONRPCRequest request) {
             return boundary
-                .request(context, request, (mine, opened) -> answered(opened))
+                .request(context, request, handler::handleRequest)
                 .flatMap(transport::sendMessage);
           }
           if (message instanceof JSONRPCNotification notification) {
-            return boundary.notification(context, notification, (mine, one) -> inner.handle(one));
+            return boundary.notification(context, notification, handler::handleNotification);
           }
           return inner.handle(message);
         });
   }
 
-  /** Returns what the SDK's session answers to a request. */
-  private Mono<JSONRPCResponse> answered(JSONRPCRequest request) {
-    return Mono.defer(
-        () -> {
-          AtomicReference<JSONRPCResponse> answer = new AtomicReference<>();
-          return inner
-              .handle(request)
-              .contextWrite(it -> it.put(ANSWER, answer))
-              .then(Mono.fromSupplier(answer::get));
-        });
+  /** The SDK's session as a handler. */
+  private final class Inner implements McpStatelessServerHandler {
+    @Override
+    public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
+      return Mono.defer(
+          () -> {
+            AtomicReference<JSONRPCResponse> answer = new AtomicReference<>();
+            return inner
+                .handle(request)
+                .contextWrite(it -> it.put(McpTransportContext.KEY, context).put(ANSWER, answer))
+                .then(Mono.fromSupplier(answer::get));
+          });
+    }
+
+    @Override
+    public Mono<Void> handleNotification(
+        McpTransportContext context, JSONRPCNotification notification) {
+      return inner.handle(notification).contextWrite(it -> it.put(McpTransportContext.KEY, context));
+    }
   }
 
   /** Keeps an answer for the guard; all else is sent as it is. */

@@ -1,6 +1,8 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.Code;
 import io.github.sealwax.Principal;
+import io.github.sealwax.SealwaxException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -44,6 +46,11 @@ final class Hooks {
     refused(reporter.report(mistake(message)));
   }
 
+  /** Reports that the engine failed. */
+  void reportFailure(SealwaxException failure) {
+    refused(reporter.report(fault(failure.code().toString(), failure.getMessage())));
+  }
+
   void refused(Map<String, Object> entry) {
     log(entry, null);
     if (onRefused != null) {
@@ -67,7 +74,11 @@ final class Hooks {
   }
 
   private static Map<String, Object> mistake(String message) {
-    return Map.of("code", "invalid_argument", "kind", "session", "message", message);
+    return fault(Code.INVALID_ARGUMENT.toString(), message);
+  }
+
+  private static Map<String, Object> fault(String code, String message) {
+    return Map.of("code", code, "kind", "session", "message", message);
   }
 
   private static void log(Map<String, Object> entry, @Nullable Throwable cause) {

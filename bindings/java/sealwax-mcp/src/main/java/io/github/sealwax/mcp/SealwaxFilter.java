@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.SealwaxException;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.McpTransportContextExtractor;
 import io.modelcontextprotocol.spec.HttpHeaders;
@@ -110,6 +111,24 @@ public final class SealwaxFilter implements Filter {
         body = Json.write(message).getBytes(StandardCharsets.UTF_8);
       }
     }
+    try {
+      serve(message, facts, request, body, response, chain);
+    } catch (SealwaxException e) {
+      // A container may show it to the client.
+      guard.hooks().reportFailure(e);
+      response.reset();
+      response.setStatus(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
+    }
+  }
+
+  private void serve(
+      @Nullable Map<String, Object> message,
+      Map<String, Object> facts,
+      HttpServletRequest request,
+      byte @Nullable [] body,
+      HttpServletResponse response,
+      FilterChain chain)
+      throws IOException, ServletException {
     TransportExchange exchange =
         new TransportExchange(guard, engine, extractor.extract(request), message, facts);
     boolean isAsync = false;

@@ -7,20 +7,27 @@ import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import io.modelcontextprotocol.spec.McpStatelessServerTransport;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
 
 /** A transport of a server without sessions, whose handler is guarded. */
 final class StatelessTransport implements McpStatelessServerTransport {
   private final McpStatelessServerTransport inner;
   private final Boundary boundary;
+  private final UnaryOperator<McpStatelessServerHandler> between;
 
-  StatelessTransport(McpStatelessServerTransport inner, Boundary boundary) {
+  StatelessTransport(
+      McpStatelessServerTransport inner,
+      Boundary boundary,
+      UnaryOperator<McpStatelessServerHandler> between) {
     this.inner = inner;
     this.boundary = boundary;
+    this.between = between;
   }
 
   @Override
-  public void setMcpHandler(McpStatelessServerHandler handler) {
+  public void setMcpHandler(McpStatelessServerHandler server) {
+    McpStatelessServerHandler handler = between.apply(server);
     inner.setMcpHandler(
         new McpStatelessServerHandler() {
           @Override

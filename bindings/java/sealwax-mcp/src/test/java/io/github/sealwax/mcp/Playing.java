@@ -25,7 +25,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BiFunction;
 import reactor.core.publisher.Mono;
 
 /**
@@ -52,12 +51,16 @@ final class Playing implements Accept, AutoCloseable {
   private final int port;
   private final boolean isOverHttp;
 
-  /** Plays on {@code server}, which is given the guarded transport, and gives a handler unless it sets its own. */
+  /** Serves on a guarded transport. */
+  interface Server {
+    void serve(Playing playing, Guard guard, McpStatelessServerTransport transport);
+  }
+
   Playing(
       Map<String, Object> transcript,
       int port,
       boolean isOverHttp,
-      BiFunction<Playing, McpStatelessServerTransport, McpStatelessServerHandler> server) {
+      Server server) {
     this.port = port;
     this.isOverHttp = isOverHttp;
     Map<String, Object> settings = World.object(transcript.get("settings"));
@@ -74,10 +77,7 @@ final class Playing implements Accept, AutoCloseable {
         HttpServletStatelessServerTransport.builder()
             .contextExtractor(SealwaxFilter.extractor(request -> McpTransportContext.EMPTY))
             .build();
-    McpStatelessServerHandler given = server.apply(this, guard.protect(new Both()));
-    if (given != null) {
-      guard.protect(new Both()).setMcpHandler(given);
-    }
+    server.serve(this, guard, new Both());
   }
 
   /** The SDK's transport of HTTP, whose handler is called directly too. */

@@ -81,9 +81,9 @@ class SdkTranscriptsTest {
     }
   }
 
-  private static McpStatelessServerHandler server(Playing playing, McpStatelessServerTransport guarded) {
+  private static void server(Playing playing, Guard guard, McpStatelessServerTransport transport) {
     Tool play = Tool.builder("play", Map.of("type", "object")).build();
-    McpServer.sync(new Between(playing, guarded))
+    McpServer.sync(guard.protect(transport, server -> new Between(playing, server)))
         .serverInfo("play", "1")
         .capabilities(ServerCapabilities.builder().tools(false).build())
         .tools(
@@ -91,37 +91,24 @@ class SdkTranscriptsTest {
                 play,
                 (context, call) -> Json.MAPPER.convertValue(playing.run(context), CallToolResult.class)))
         .build();
-    return null;
   }
 
   /** Between the guard and the server: sees what is delivered, and makes pages, which the SDK does not. */
-  private record Between(Playing playing, McpStatelessServerTransport guarded)
-      implements McpStatelessServerTransport {
+  private record Between(Playing playing, McpStatelessServerHandler server) implements McpStatelessServerHandler {
     @Override
-    public void setMcpHandler(McpStatelessServerHandler server) {
-      guarded.setMcpHandler(
-          new McpStatelessServerHandler() {
-            @Override
-            public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
-              return Mono.defer(
-                  () -> {
-                    playing.seen(context, request.method(), request.params());
-                    return request.method().equals("tools/list")
-                        ? Mono.fromCallable(() -> JSONRPCResponse.result(request.id(), playing.run(context)))
-                        : server.handleRequest(context, request);
-                  });
-            }
-
-            @Override
-            public Mono<Void> handleNotification(McpTransportContext context, JSONRPCNotification notification) {
-              return server.handleNotification(context, notification);
-            }
+    public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
+      return Mono.defer(
+          () -> {
+            playing.seen(context, request.method(), request.params());
+            return request.method().equals("tools/list")
+                ? Mono.fromCallable(() -> JSONRPCResponse.result(request.id(), playing.run(context)))
+                : server.handleRequest(context, request);
           });
     }
 
     @Override
-    public Mono<Void> closeGracefully() {
-      return guarded.closeGracefully();
+    public Mono<Void> handleNotification(McpTransportContext context, JSONRPCNotification notification) {
+      return server.handleNotification(context, notification);
     }
   }
 }

@@ -16,7 +16,6 @@ import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import io.modelcontextprotocol.spec.McpSchema.ServerCapabilities;
 import io.modelcontextprotocol.spec.McpSchema.Tool;
-import io.modelcontextprotocol.spec.McpStatelessServerTransport;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -67,7 +66,7 @@ final class Shop implements Container.Place {
         HttpServletStatelessServerTransport.builder()
             .contextExtractor(SealwaxFilter.extractor(WHO))
             .build();
-    McpServer.sync(new Pages(guard.protect(servlet)))
+    McpServer.sync(guard.protect(servlet, Pages::new))
         .serverInfo("shop", "1")
         .capabilities(ServerCapabilities.builder().tools(false).build())
         .tools(
@@ -118,23 +117,17 @@ final class Shop implements Container.Place {
   }
 
   /** Lists in pages, which the SDK does not: the cursor is the start of the next one. */
-  private record Pages(McpStatelessServerTransport guarded) implements McpStatelessServerTransport {
+  record Pages(McpStatelessServerHandler server) implements McpStatelessServerHandler {
     @Override
-    public void setMcpHandler(McpStatelessServerHandler server) {
-      guarded.setMcpHandler(
-          new McpStatelessServerHandler() {
-            @Override
-            public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
-              return server
-                  .handleRequest(context, request)
-                  .map(response -> request.method().equals("tools/list") ? page(request, response) : response);
-            }
+    public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
+      return server
+          .handleRequest(context, request)
+          .map(response -> request.method().equals("tools/list") ? page(request, response) : response);
+    }
 
-            @Override
-            public Mono<Void> handleNotification(McpTransportContext context, JSONRPCNotification notification) {
-              return server.handleNotification(context, notification);
-            }
-          });
+    @Override
+    public Mono<Void> handleNotification(McpTransportContext context, JSONRPCNotification notification) {
+      return server.handleNotification(context, notification);
     }
 
     private static JSONRPCResponse page(JSONRPCRequest request, JSONRPCResponse response) {
@@ -148,11 +141,6 @@ final class Shop implements Container.Place {
         result.put("nextCursor", "" + (start + PAGE));
       }
       return JSONRPCResponse.result(response.id(), result);
-    }
-
-    @Override
-    public Mono<Void> closeGracefully() {
-      return guarded.closeGracefully();
     }
   }
 }

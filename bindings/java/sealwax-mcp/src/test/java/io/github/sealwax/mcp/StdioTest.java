@@ -55,7 +55,7 @@ class StdioTest {
     StdioServerTransportProvider stdio =
         new StdioServerTransportProvider(McpJsonDefaults.getMapper(), stdin, new PipedOutputStream(heard));
     server =
-        McpServer.sync(guard.protect(stdio))
+        McpServer.sync(guard.protect(stdio, Shop.Pages::new))
             .serverInfo("shop", "1")
             .capabilities(ServerCapabilities.builder().tools(false).build())
             .tools(
@@ -69,7 +69,7 @@ class StdioTest {
                     (exchange, call) ->
                         Shop.text(
                             exchange
-                                .createMessage(CreateMessageRequest.builder().messages(List.of()).maxTokens(1).build())
+                                .createMessage(CreateMessageRequest.builder(List.of(), 1).build())
                                 .model())))
             .build();
     say(
@@ -135,6 +135,19 @@ class StdioTest {
     assertEquals(1, refused.stream().distinct().count());
     assertEquals(true, refused.get(0).get("isError"));
     assertEquals(3, refusals.size());
+  }
+
+  @Test
+  void cursorsAreSealedAndComeBack() throws IOException {
+    say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
+    Map<String, Object> first = World.object(hear().get("result"));
+    assertEquals(2, World.list(first.get("tools")).size());
+    assertTrue(((String) first.get("nextCursor")).startsWith("sw1."));
+    Map<String, Object> params = Map.of("cursor", first.get("nextCursor"));
+    say(Json.write(Map.of("jsonrpc", "2.0", "id", 2, "method", "tools/list", "params", params)));
+    Map<String, Object> last = World.object(hear().get("result"));
+    assertEquals(1, World.list(last.get("tools")).size());
+    assertFalse(last.containsKey("nextCursor"));
   }
 
   @Test

@@ -62,7 +62,11 @@ class TranscriptsTest {
 
   private static void play(Map<String, Object> transcript) {
     try (Playing playing =
-        new Playing(transcript, CONTAINER.port(), false, (mine, transport) -> new Scripted(mine))) {
+        new Playing(
+            transcript,
+            CONTAINER.port(),
+            false,
+            (mine, guard, transport) -> guard.protect(transport).setMcpHandler(new Scripted(mine)))) {
       CONTAINER.place = playing::serve;
       playing.play(World.list(transcript.get("events")));
     }
