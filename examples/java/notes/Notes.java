@@ -44,7 +44,7 @@ public final class Notes {
   private static final TypeRef<List<String>> ITEMS = new TypeRef<>() {};
 
   private final Guard guard =
-      Http.configured(Guard.builder(Codec.builder(AUDIENCE).build())).build();
+      Http.configured(Guard.builder(Codec.fromEnv(AUDIENCE))).build();
   private final SelfContainedHandles<List<String>> baskets =
       guard.selfContainedHandles("basket", ITEMS).ttl(Duration.ofHours(1));
 

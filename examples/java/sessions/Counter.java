@@ -43,7 +43,7 @@ public final class Counter {
   record Value(int count, String draft) {}
 
   private final Guard guard =
-      Http.configured(Guard.builder(Codec.builder(AUDIENCE).build())).build();
+      Http.configured(Guard.builder(Codec.fromEnv(AUDIENCE))).build();
   private final Sessions<Value> sessions =
       guard.sessions(
           Sessions.Settings.of(Value.class, context -> new Value(0, null)).required(List.of(), TOOLS));
