@@ -9,8 +9,11 @@ import jakarta.servlet.Filter;
 import jakarta.servlet.Servlet;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.Wrapper;
@@ -51,8 +54,9 @@ public final class Http {
   /** Serves a servlet behind filters, the authentication first. */
   public static void serve(Servlet servlet, String audience, Filter... filters)
       throws IOException, LifecycleException {
+    Logger.getLogger("org.apache").setLevel(Level.WARNING);
     Tomcat tomcat = new Tomcat();
-    tomcat.setBaseDir(java.nio.file.Files.createTempDirectory("tomcat").toString());
+    tomcat.setBaseDir(Files.createTempDirectory("tomcat").toString());
     tomcat.setHostname("127.0.0.1");
     tomcat.setPort(Integer.parseInt(PORT));
     Context context = tomcat.addContext("", null);

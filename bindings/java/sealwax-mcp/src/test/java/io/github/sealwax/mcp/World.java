@@ -40,7 +40,7 @@ final class World {
 
   static Map<String, Object> read(String name) {
     try {
-      return Json.object(Files.readString(Path.of(System.getProperty("vectors"), name)));
+      return Json.object(Files.readString(Path.of(System.getProperty("repository"), "tests/vectors", name)));
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
