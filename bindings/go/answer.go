@@ -60,12 +60,15 @@ func AnswerTo(profile Profile, err error, sessionID string) (Answer, error) {
 
 // statusOf returns the status of an error; one that is not ours is internal.
 func statusOf(err error) int32 {
-	if err == nil {
-		return 0
-	}
 	var told *Error
-	if errors.As(err, &told) && told.status != 0 {
+	var code Code
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &told) && told.status != 0:
 		return told.status
+	case errors.As(err, &code):
+		return host.StatusOf(string(code))
 	}
 	return statusInternalError
 }

@@ -8,7 +8,7 @@
 //
 //	if errors.Is(err, sealwax.ErrExpired) { … }
 //
-// Package mcp protects the servers of the official Go SDK with it, and sealwaxtest helps to test them.
+// Package sealwaxmcp (/mcp) guards the servers of the official Go SDK with it, and sealwaxtest helps to test them.
 //
 // The core is written in Rust, and runs here as Go source that was translated from WebAssembly: no cgo, and any platform.
 package sealwax

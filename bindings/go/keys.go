@@ -20,6 +20,7 @@ type Key struct {
 func GenerateKey() (*Key, error) {
 	var made *Key
 	err := host.Do(func(c *host.Call) error {
+		defer c.WipeStack()
 		out := c.Room(4)
 		if err := c.Check(c.Xsealwax_key_generate(out, c.Error())); err != nil {
 			return err

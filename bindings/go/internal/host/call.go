@@ -147,6 +147,9 @@ func (c *Call) Written(limit int, write func(out Ptr, limit int32, size Ptr) (st
 	return c.Bytes(out, c.Uint32(size)), nil
 }
 
+// WipeStack wipes what functions left on the stack of the module, which lies below all else: after those of keys.
+func (c *Call) WipeStack() { clear(c.memory()[:c.Fg0]) }
+
 func (c *Call) memory() []byte { return *c.in.memory }
 
 func (s *shard) begin() *Call {

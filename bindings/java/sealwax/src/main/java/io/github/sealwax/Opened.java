@@ -39,6 +39,18 @@ public sealed class Opened permits Session {
     tokenId = x.read(opened + TOKEN_ID, TOKEN_ID_SIZE);
   }
 
+  /** For vectors: the predecessor of a renewed token, of which renewing reads no more. */
+  Opened(long startedAt, int generation) {
+    payload = new byte[0];
+    tokenId = new byte[TOKEN_ID_SIZE];
+    issuedAt = 0;
+    expiresAt = 0;
+    needsReseal = false;
+    needsRenewal = false;
+    this.startedAt = startedAt;
+    this.generation = generation;
+  }
+
   /** Writes what renewing asks of it. */
   long in(Crossing x) {
     return x.struct(SIZE).number(0).number(0).number(startedAt).integer(generation).integer(0).number(0).number(0).address();

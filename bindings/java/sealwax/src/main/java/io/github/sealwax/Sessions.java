@@ -66,7 +66,7 @@ public final class Sessions {
     return view.replicated.cross(
         (x, address) -> {
           long place = x.room(x.pointerSize());
-          x.call(Function.SESSION_OPEN, address, x.bytes(metadata), metadata.length, place);
+          x.call(Function.SESSION_OPEN, address, x.document(metadata), metadata.length, place);
           Pinned session = new Pinned(view.codec.library(), x, x.readWord(place), Function.SESSION_FREE);
           long opened = x.room(Opened.SIZE);
           Output payload = x.output(metadata.length);

@@ -27,6 +27,9 @@ public final class Crossing {
   /** What had no room in the scratch memory. */
   private final List<Block> blocks = new ArrayList<>();
 
+  /** Whether a document of this crossing may be deep. */
+  private boolean deep;
+
   private boolean broken;
 
   private record Block(long address, int size) {}
@@ -64,7 +67,7 @@ public final class Crossing {
   /** Calls a function without an error, and returns its result. */
   public long plain(Function function, long... arguments) {
     try {
-      return instance.call(function, arguments);
+      return deep ? LargeStack.run(() -> instance.call(function, arguments)) : instance.call(function, arguments);
     } catch (RuntimeException | Error fault) {
       broken = true;
       throw new InternalErrorException(function.symbol() + ": the instance stopped: " + fault, fault);
@@ -119,6 +122,12 @@ public final class Crossing {
     long address = room(bytes.length);
     instance.write(address, bytes);
     return address;
+  }
+
+  /** Copies a document of a client's, which the next calls may read; {@code null} is the address 0. */
+  public long document(byte @Nullable [] json) {
+    deep |= json != null && LargeStack.mayNeed(json);
+    return bytes(json);
   }
 
   /** Returns a pointer to a number of 64 bits; {@code null} is the address 0. */
@@ -214,6 +223,7 @@ public final class Crossing {
     }
     instance.wipe(scratch, used);
     used = ERROR_SIZE;
+    deep = false;
     if (!blocks.isEmpty()) {
       for (Block block : blocks) {
         instance.free(block.address, block.size);

@@ -8,7 +8,6 @@ import javax.crypto.spec.IvParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 import run.endive.runtime.Instance;
-import run.endive.runtime.Memory;
 
 /**
  * ChaCha20-Poly1305 (RFC 8439) by the Java runtime, for one instance. The module gives a key for one
@@ -19,45 +18,57 @@ final class HostCipher {
   private static final int KEY = 32;
   private static final int NONCE = 12;
   private static final int TAG = 16;
+
+  // The parameters of both functions.
+  private static final int KEY_AT = 0;
+  private static final int NONCE_AT = 1;
+  private static final int DATA = 2;
+  private static final int DATA_LENGTH = 3;
+  private static final int BODY = 4;
+  private static final int BODY_LENGTH = 5;
+  private static final int TAG_AT = 6;
+
   private static final long[] DONE = {0};
   private static final long[] REFUSED = {1};
 
   private @Nullable Cipher cipher;
 
   long[] seal(Instance instance, long... in) {
-    Memory memory = instance.memory();
-    int body = (int) in[4];
-    int length = (int) in[5];
-    byte[] sealed = run(Cipher.ENCRYPT_MODE, memory, in, memory.readBytes(body, length));
+    byte[] memory = ((FlatMemory) instance.memory()).array();
+    int body = (int) in[BODY];
+    int length = (int) in[BODY_LENGTH];
+    byte[] sealed = run(Cipher.ENCRYPT_MODE, memory, in, memory, body, length);
     if (sealed == null) {
       return REFUSED;
     }
-    memory.write(body, sealed, 0, length);
-    memory.write((int) in[6], sealed, length, TAG);
+    System.arraycopy(sealed, 0, memory, body, length);
+    System.arraycopy(sealed, length, memory, (int) in[TAG_AT], TAG);
     return DONE;
   }
 
   long[] open(Instance instance, long... in) {
-    Memory memory = instance.memory();
-    int body = (int) in[4];
-    int length = (int) in[5];
-    byte[] sealed = Arrays.copyOf(memory.readBytes(body, length), length + TAG);
-    System.arraycopy(memory.readBytes((int) in[6], TAG), 0, sealed, length, TAG);
-    byte[] opened = run(Cipher.DECRYPT_MODE, memory, in, sealed);
+    byte[] memory = ((FlatMemory) instance.memory()).array();
+    int body = (int) in[BODY];
+    int length = (int) in[BODY_LENGTH];
+    byte[] sealed = new byte[length + TAG];
+    System.arraycopy(memory, body, sealed, 0, length);
+    System.arraycopy(memory, (int) in[TAG_AT], sealed, length, TAG);
+    byte[] opened = run(Cipher.DECRYPT_MODE, memory, in, sealed, 0, sealed.length);
     if (opened == null) {
       return REFUSED;
     }
-    memory.write(body, opened);
+    System.arraycopy(opened, 0, memory, body, length);
+    Arrays.fill(opened, (byte) 0);
     return DONE;
   }
 
-  private byte @Nullable [] run(int mode, Memory memory, long[] in, byte[] text) {
-    SecretKeySpec key = new SecretKeySpec(memory.readBytes((int) in[0], KEY), "ChaCha20");
-    IvParameterSpec nonce = new IvParameterSpec(memory.readBytes((int) in[1], NONCE));
+  private byte @Nullable [] run(int mode, byte[] memory, long[] in, byte[] text, int at, int length) {
+    SecretKeySpec key = new SecretKeySpec(memory, (int) in[KEY_AT], KEY, "ChaCha20");
+    IvParameterSpec nonce = new IvParameterSpec(memory, (int) in[NONCE_AT], NONCE);
     try {
       Cipher begun = begin(mode, key, nonce);
-      begun.updateAAD(memory.readBytes((int) in[2], (int) in[3]));
-      return begun.doFinal(text);
+      begun.updateAAD(memory, (int) in[DATA], (int) in[DATA_LENGTH]);
+      return begun.doFinal(text, at, length);
     } catch (AEADBadTagException wrong) {
       return null;
     } catch (GeneralSecurityException fault) {

@@ -2,16 +2,14 @@ package io.github.sealwax.internal.portable;
 
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Instance;
-import run.endive.runtime.ByteArrayMemory;
 import run.endive.runtime.ExportFunction;
-import run.endive.runtime.Memory;
 import run.endive.wasm.WasmModule;
 
 /** An instance of the portable module. Addresses have 32 bits, which Java takes for signed. */
 final class PortableInstance implements Instance {
   private static final int WORD = 4;
 
-  private final Memory memory;
+  final FlatMemory memory;
   private final ExportFunction allocate;
   private final ExportFunction free;
 
@@ -24,9 +22,9 @@ final class PortableInstance implements Instance {
         run.endive.runtime.Instance.builder(module)
             .withMachineFactory(Portable::create)
             .withImportValues(Imports.of(module, environment))
-            .withMemoryFactory(ByteArrayMemory::new)
+            .withMemoryFactory(FlatMemory::new)
             .build();
-    memory = instance.memory();
+    memory = (FlatMemory) instance.memory();
     instance.export("_initialize").apply();
     allocate = instance.export("sealwax_alloc");
     free = instance.export("sealwax_free");

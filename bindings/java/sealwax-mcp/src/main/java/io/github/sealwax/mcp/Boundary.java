@@ -1,0 +1,158 @@
+package io.github.sealwax.mcp;
+
+import io.github.sealwax.Answer;
+import io.github.sealwax.Profile;
+import io.github.sealwax.SealwaxException;
+import io.modelcontextprotocol.common.McpTransportContext;
+import io.modelcontextprotocol.spec.McpSchema.JSONRPCNotification;
+import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
+import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** Between wire and handlers: opens what comes in, seals what goes out. */
+final class Boundary {
+  private final Guard guard;
+  private final Engine engine;
+
+  Boundary(Guard guard) {
+    this.guard = guard;
+    this.engine = guard.engine();
+  }
+
+  /** Serves a request; {@code next} is the server's own handling, in the context that it is given. */
+  Mono<JSONRPCResponse> request(
+      McpTransportContext context,
+      JSONRPCRequest request,
+      BiFunction<McpTransportContext, JSONRPCRequest, Mono<JSONRPCResponse>> next) {
+    return Mono.using(
+            () -> new Served(guard, engine, context, request.method(), request.params(), false),
+            served ->
+                maySwitch(() -> entered(served)).flatMap(step -> serve(served, step, request, next)),
+            Served::close)
+        .onErrorResume(SealwaxException.class, failure -> Mono.just(failed(request.id(), failure)));
+  }
+
+  /** The SDK would tell the client why. */
+  private JSONRPCResponse failed(Object id, SealwaxException failure) {
+    guard.hooks().reportFailure(failure);
+    Step answer = Step.read(Answer.of(Profile.DATA_LAYER, failure));
+    return JSONRPCResponse.error(id, HandleRefused.errorOf(answer.object("error")));
+  }
+
+  /** Serves a notification. */
+  Mono<Void> notification(
+      McpTransportContext context,
+      JSONRPCNotification notification,
+      BiFunction<McpTransportContext, JSONRPCNotification, Mono<Void>> next) {
+    return Mono.using(
+        () -> new Served(guard, engine, context, notification.method(), notification.params(), true),
+        served ->
+            maySwitch(() -> entered(served))
+                .flatMap(
+                    step -> {
+                      if (!step.is("deliver")) {
+                        return Mono.empty();
+                      }
+                      served.delivered(step);
+                      return in(served, next.apply(served.context(), notification));
+                    }),
+        Served::close);
+  }
+
+  private Step entered(Served served) {
+    if (served.mayDefer()) {
+      Map<String, Object> deliver =
+          served.fields == null
+              ? Map.of("step", "deliver")
+              : Map.of("step", "deliver", "report", served.fields.result());
+      return new Step(deliver);
+    }
+    if (engine.defers()) {
+      // A request whose token fields need the caller brings it; the engine would ask for it first.
+      served.caller.identify();
+    }
+    Step first = served.begin();
+    return served.caller.drive(served.exchange(), first, () -> guard.firstOf(served), null);
+  }
+
+  private Mono<JSONRPCResponse> serve(
+      Served served,
+      Step step,
+      JSONRPCRequest request,
+      BiFunction<McpTransportContext, JSONRPCRequest, Mono<JSONRPCResponse>> next) {
+    if (!step.is("deliver")) {
+      return Mono.just(replied(request.id(), step));
+    }
+    served.delivered(step);
+    String builtin = step.text("builtinResult");
+    if (builtin != null) {
+      JSONRPCResponse made = JSONRPCResponse.result(request.id(), Json.object(builtin));
+      return maySwitch(() -> left(served, step, made));
+    }
+    Object params = served.opened(request.params(), step);
+    JSONRPCRequest opened =
+        new JSONRPCRequest(request.jsonrpc(), request.method(), request.id(), params);
+    return in(served, next.apply(served.context(), opened))
+        .flatMap(response -> maySwitch(() -> left(served, step, response)));
+  }
+
+  /** Returns the response as it leaves. */
+  private JSONRPCResponse left(Served served, Step delivered, JSONRPCResponse response) {
+    Map<String, Object> refused = served.refusedBy(response.error());
+    if (refused != null && "tools/call".equals(served.method())) {
+      return JSONRPCResponse.result(response.id(), refused);
+    }
+    Map<String, Object> result = reported(delivered, response.result());
+    if (result == null) {
+      return response;
+    }
+    Leaving leaving = new Leaving(result, delivered, served.session());
+    Engine.Exchange exchange = served.exchange();
+    Step step = exchange.result(result, served.fields);
+    step = served.caller.drive(exchange, step, null, leaving::again);
+    if (!step.is("respond")) {
+      return replied(response.id(), step);
+    }
+    return JSONRPCResponse.result(response.id(), Json.merged(leaving.result(), step.object("result")));
+  }
+
+  /** Returns a result, if the engine wants to know of it. */
+  private static @Nullable Map<String, Object> reported(Step delivered, @Nullable Object result) {
+    Object report = delivered.members().get("report");
+    if (result == null || report == null || Boolean.FALSE.equals(report)) {
+      return null;
+    }
+    Map<String, Object> members = Json.members(result);
+    return members != null && (Boolean.TRUE.equals(report) || members.get(report) != null)
+        ? members
+        : null;
+  }
+
+  private static JSONRPCResponse replied(Object id, Step step) {
+    if (step.has("error")) {
+      return JSONRPCResponse.error(id, HandleRefused.errorOf(step.object("error")));
+    }
+    return JSONRPCResponse.result(id, step.object("tool"));
+  }
+
+  /** A handler's context is its message's, not one by an id that a client chose. */
+  private static <T> Mono<T> in(Served served, Mono<T> handling) {
+    return handling.contextWrite(it -> it.put(McpTransportContext.KEY, served.context()));
+  }
+
+  /** Runs what may wait for the ledger here, or elsewhere where waiting is not allowed. */
+  private static <T> Mono<T> maySwitch(Callable<T> work) {
+    return Mono.defer(
+        () -> {
+          Mono<T> run = Mono.fromCallable(work);
+          return Schedulers.isInNonBlockingThread()
+              ? run.subscribeOn(Schedulers.boundedElastic())
+              : run;
+        });
+  }
+}

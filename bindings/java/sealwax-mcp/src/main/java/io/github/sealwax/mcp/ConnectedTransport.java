@@ -1,0 +1,54 @@
+package io.github.sealwax.mcp;
+
+import io.modelcontextprotocol.server.McpStatelessServerHandler;
+import io.modelcontextprotocol.spec.McpServerSession;
+import io.modelcontextprotocol.spec.McpServerTransportProvider;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import reactor.core.publisher.Mono;
+
+/** A transport of one session for each connection, whose sessions are guarded. */
+final class ConnectedTransport implements McpServerTransportProvider {
+  private final McpServerTransportProvider inner;
+  private final Boundary boundary;
+  private final UnaryOperator<McpStatelessServerHandler> between;
+
+  ConnectedTransport(
+      McpServerTransportProvider inner,
+      Boundary boundary,
+      UnaryOperator<McpStatelessServerHandler> between) {
+    this.inner = inner;
+    this.boundary = boundary;
+    this.between = between;
+  }
+
+  @Override
+  public void setSessionFactory(McpServerSession.Factory factory) {
+    inner.setSessionFactory(transport -> new GuardedSession(factory, transport, boundary, between));
+  }
+
+  @Override
+  public Mono<Void> notifyClients(String method, Object params) {
+    return inner.notifyClients(method, params);
+  }
+
+  @Override
+  public Mono<Void> notifyClient(String sessionId, String method, Object params) {
+    return inner.notifyClient(sessionId, method, params);
+  }
+
+  @Override
+  public Mono<Void> closeGracefully() {
+    return inner.closeGracefully();
+  }
+
+  @Override
+  public void close() {
+    inner.close();
+  }
+
+  @Override
+  public List<String> protocolVersions() {
+    return inner.protocolVersions();
+  }
+}

@@ -1,0 +1,38 @@
+package io.github.sealwax.mcp;
+
+import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** What an author's function or a store failed with. */
+final class Failures {
+  private Failures() {}
+
+  /** Waits for what an author's function gives, and no longer than it may take. */
+  static <T> T awaited(CompletionStage<T> stage, Duration within)
+      throws ExecutionException, TimeoutException {
+    try {
+      return stage.toCompletableFuture().get(within.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ExecutionException(e);
+    }
+  }
+
+  /** Names a failure for the log: its message is not, because it may hold a credential. */
+  static String named(Throwable failure) {
+    return cause(failure).getClass().getSimpleName();
+  }
+
+  static Throwable cause(Throwable failure) {
+    Throwable found = failure;
+    while ((found instanceof ExecutionException || found instanceof CompletionException)
+        && found.getCause() != null) {
+      found = found.getCause();
+    }
+    return found;
+  }
+}

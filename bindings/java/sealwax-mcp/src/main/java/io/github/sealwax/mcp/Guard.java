@@ -1,0 +1,436 @@
+package io.github.sealwax.mcp;
+
+import io.github.sealwax.Codec;
+import io.github.sealwax.Principal;
+import io.modelcontextprotocol.common.McpTransportContext;
+import io.modelcontextprotocol.json.TypeRef;
+import io.modelcontextprotocol.server.McpStatelessServerHandler;
+import io.modelcontextprotocol.spec.McpServerTransportProvider;
+import io.modelcontextprotocol.spec.McpStatelessServerTransport;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Seals what leaves an MCP server for its clients, and opens and checks what comes back: cursors, handles, data-layer
+ * sessions, and with {@link SealwaxFilter} {@code Mcp-Session-Id}.
+ *
+ * <p>One guard can protect several servers; all threads may use it.
+ */
+public final class Guard {
+  private final Codec codec;
+  private final Map<String, Object> settings;
+  private final @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf;
+  private final @Nullable Accept accept;
+  private final @Nullable Ledger ledger;
+  private final Duration timeLimit;
+  private final Hooks hooks;
+  private volatile Engine engine;
+  private volatile @Nullable Function<McpTransportContext, String> first;
+  private volatile boolean hasSessions;
+  private volatile boolean protects;
+
+  private Guard(Builder builder) {
+    codec = builder.codec;
+    principalOf = builder.principalOf;
+    accept = builder.accept;
+    ledger = builder.ledger;
+    timeLimit = builder.timeLimit;
+    settings = new LinkedHashMap<>(builder.settings);
+    settings.put("events", builder.onEvent != null);
+    settings.put("hasAccept", accept != null);
+    settings.put("timeLimitMs", timeLimit.toMillis());
+    if (ledger != null) {
+      settings.put("ledger", builder.ledgerOptions.document(ledger.isLocal()));
+    }
+    Engine made = new Engine(codec, settings);
+    engine = made;
+    hooks = new Hooks(builder.onRefused, builder.onEvent, made::report);
+  }
+
+  /**
+   * Begins a guard.
+   *
+   * @param codec has the keys and the name of the service
+   * @return what it is to be; a principal has to be set
+   */
+  public static Builder builder(Codec codec) {
+    return new Builder(codec);
+  }
+
+  /**
+   * Protects a server without sessions of its own: build it on what this returns.
+   *
+   * <p>For clients that have a session, put {@link SealwaxFilter} in front of a transport of HTTP.
+   *
+   * @param transport the server's, such as {@code HttpServletStatelessServerTransport}
+   * @return the transport for {@code McpServer.sync} or {@code McpServer.async}
+   */
+  public McpStatelessServerTransport protect(McpStatelessServerTransport transport) {
+    return protect(transport, UnaryOperator.identity());
+  }
+
+  /**
+   * Protects a server without sessions of its own, with a function of the author's between guard and server: it sees
+   * what the guard opened, and what it returns leaves sealed. The SDK makes no pages of its lists: such a function does.
+   *
+   * @param transport the server's, such as {@code HttpServletStatelessServerTransport}
+   * @param between gets the server's handler, and gives one in its place
+   * @return the transport for {@code McpServer.sync} or {@code McpServer.async}
+   */
+  public McpStatelessServerTransport protect(
+      McpStatelessServerTransport transport, UnaryOperator<McpStatelessServerHandler> between) {
+    protects = true;
+    return new StatelessTransport(transport, new Boundary(this), between);
+  }
+
+  /**
+   * Protects a server of one session for each connection, as on stdio: build it on what this returns.
+   *
+   * @param transport the server's, such as {@code StdioServerTransportProvider}
+   * @return the transport for {@code McpServer.sync} or {@code McpServer.async}
+   */
+  public McpServerTransportProvider protect(McpServerTransportProvider transport) {
+    return protect(transport, UnaryOperator.identity());
+  }
+
+  /**
+   * Protects a server of one session for each connection, as on stdio, with a function of the author's between guard and
+   * server.
+   *
+   * @param transport the server's, such as {@code StdioServerTransportProvider}
+   * @param between gets the server's handler, and gives one in its place
+   * @return the transport for {@code McpServer.sync} or {@code McpServer.async}
+   */
+  public McpServerTransportProvider protect(
+      McpServerTransportProvider transport, UnaryOperator<McpStatelessServerHandler> between) {
+    protects = true;
+    return new ConnectedTransport(transport, new Boundary(this), between);
+  }
+
+  /**
+   * Signs a principal out everywhere: refuses all tokens and sessions that began until now.
+   *
+   * <p>The ledger keeps this for 400 days, longer than anything lives. A principal who signs in again within the
+   * ledger's clock tolerance has to repeat it. The log has {@code ledger_unconfirmed} if no replica of the store
+   * confirmed it, so that a fail-over could lose it. It waits for the ledger.
+   *
+   * @param principal the same issuer, client and subject as the guard sees
+   * @throws LedgerException if the store may not have recorded it
+   */
+  public void revoke(Principal principal) {
+    Engine.Begun begun = engine.revoke(Caller.document(principal), 0);
+    Caller caller = new Caller(this, principal);
+    try (Engine.Exchange exchange = begun.exchange()) {
+      Step step = caller.drive(exchange, begun.step());
+      if (!step.is("done")) {
+        throw new LedgerException("revoke: expected the ledger to record it, found a failure");
+      }
+    }
+  }
+
+  /**
+   * Returns the value of {@link #writeState} from the round before, for a {@link
+   * io.modelcontextprotocol.server.McpStatelessServerHandler} of your own: the SDK's tools have no {@code requestState}.
+   *
+   * @param context the handler's
+   * @param type the type of the value
+   * @param <T> the type of the value
+   * @return the value; null in the first round
+   */
+  public <T> @Nullable T readState(McpTransportContext context, Class<T> type) {
+    String state = Served.of(this, context).state();
+    return state == null ? null : Json.value(state, Types.of(type));
+  }
+
+  /**
+   * Seals a value as the {@code requestState} of a result with the {@code resultType} {@code input_required}, for a
+   * {@link io.modelcontextprotocol.server.McpStatelessServerHandler} of your own.
+   *
+   * @param context the handler's
+   * @param value what JSON can hold
+   * @return the token, which tells nothing wherever it is shown
+   */
+  public String writeState(McpTransportContext context, Object value) {
+    return Served.of(this, context).exchange().sealState(Json.write(value));
+  }
+
+  /**
+   * Returns the handles of a type whose state the server keeps, by the handle's ulid. They live as long as their key.
+   *
+   * @param type a small letter, then up to 31 small letters or digits
+   * @return the handles
+   */
+  public ReferenceHandles referenceHandles(String type) {
+    engine.checkHandleType(type);
+    return new ReferenceHandles(this, type, null);
+  }
+
+  /**
+   * Returns the handles of a type that hold their state themselves. They expire after 24 hours.
+   *
+   * @param type a small letter, then up to 31 small letters or digits
+   * @param state the type of the state
+   * @param <T> the type of the state
+   * @return the handles
+   */
+  public <T> SelfContainedHandles<T> selfContainedHandles(String type, Class<T> state) {
+    return selfContainedHandles(type, Types.of(state));
+  }
+
+  /**
+   * Returns the handles of a type that hold their state themselves. They expire after 24 hours.
+   *
+   * @param type a small letter, then up to 31 small letters or digits
+   * @param state the type of the state
+   * @param <T> the type of the state
+   * @return the handles
+   */
+  public <T> SelfContainedHandles<T> selfContainedHandles(String type, TypeRef<T> state) {
+    engine.checkHandleType(type);
+    return new SelfContainedHandles<>(this, state, Map.of("type", type));
+  }
+
+  /**
+   * Serves data-layer sessions: one JSON value each, which the client keeps. Call it once, before {@code protect}.
+   *
+   * @param wanted what they are to be
+   * @param <T> the type of the value
+   * @return the sessions, for handlers
+   */
+  public <T> Sessions<T> sessions(Sessions.Settings<T> wanted) {
+    if (protects || hasSessions) {
+      throw new IllegalStateException("sessions: expected to be called once, before guard.protect(transport)");
+    }
+    settings.put("sessions", wanted.members);
+    engine = new Engine(codec, settings);
+    first = wanted.initial;
+    hasSessions = true;
+    return new Sessions<>(this, wanted.type);
+  }
+
+  /**
+   * Returns what was negotiated when the session of a request began, over HTTP behind a {@link SealwaxFilter}.
+   *
+   * @param context the handler's
+   * @return null if the request has no such session
+   */
+  public @Nullable Negotiated negotiated(McpTransportContext context) {
+    TransportExchange outer = Served.of(this, context).outer();
+    return outer == null ? null : outer.negotiated();
+  }
+
+  Caller.Outcome firstOf(Served served) {
+    try {
+      String value = first == null ? null : first.apply(served.context());
+      return new Caller.Outcome(Map.of("begun", Map.of()), value);
+    } catch (RuntimeException e) {
+      String expected = "initial: expected a function that gives a value of JSON, found ";
+      return Caller.Outcome.failed("begun", expected + Failures.named(e));
+    }
+  }
+
+  Engine engine() {
+    return engine;
+  }
+
+  Engine engineFor(Map<String, Object> transport) {
+    Map<String, Object> more = new LinkedHashMap<>(settings);
+    more.put("transport", transport);
+    return new Engine(codec, more);
+  }
+
+  Hooks hooks() {
+    return hooks;
+  }
+
+  boolean isAnonymous() {
+    return principalOf == null;
+  }
+
+  boolean hasSessions() {
+    return hasSessions;
+  }
+
+  boolean hasLedger() {
+    return ledger != null;
+  }
+
+  @Nullable Principal principalOf(@Nullable McpTransportContext context) {
+    return principalOf.apply(context == null ? McpTransportContext.EMPTY : context);
+  }
+
+  Accept accept() {
+    return accept;
+  }
+
+  Ledger ledger() {
+    return ledger;
+  }
+
+  Duration timeLimit() {
+    return timeLimit;
+  }
+
+  static @Nullable Instant instant(Step done) {
+    String expiresAt = done.text("expiresAt");
+    return expiresAt == null ? null : Instant.parse(expiresAt);
+  }
+
+  /** What a guard is to be. */
+  public static final class Builder {
+    private final Codec codec;
+    private final Map<String, Object> settings = new LinkedHashMap<>();
+    private final Map<String, Object> only = new LinkedHashMap<>();
+    private @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf;
+    private boolean hasPrincipal;
+    private @Nullable Accept accept;
+    private @Nullable Ledger ledger;
+    private LedgerOptions ledgerOptions = LedgerOptions.DEFAULT;
+    private Duration timeLimit = Duration.ofSeconds(1);
+    private @Nullable Consumer<? super Refusal> onRefused;
+    private @Nullable Consumer<? super GuardEvent> onEvent;
+
+    private Builder(Codec codec) {
+      this.codec = codec;
+    }
+
+    /**
+     * Sets what resolves the caller, at most once for a request.
+     *
+     * @param principalOf gets the context of the transport, which the server's {@code contextExtractor} fills; gives
+     *     null for a caller who is not authenticated, which refuses the request
+     * @return this builder
+     */
+    public Builder principal(
+        Function<? super McpTransportContext, @Nullable Principal> principalOf) {
+      this.principalOf = principalOf;
+      hasPrincipal = true;
+      return this;
+    }
+
+    /**
+     * Lets anyone who holds a token use it: for a server without authentication.
+     *
+     * @return this builder
+     */
+    public Builder anonymous() {
+      principalOf = null;
+      hasPrincipal = true;
+      return this;
+    }
+
+    /**
+     * Sets what remembers used and ended tokens, and the latest state of each session.
+     *
+     * @param ledger the ledger
+     * @return this builder
+     */
+    public Builder ledger(Ledger ledger) {
+      return ledger(ledger, LedgerOptions.DEFAULT);
+    }
+
+    /**
+     * Sets what remembers used and ended tokens, and the latest state of each session.
+     *
+     * @param ledger the ledger
+     * @param options its settings
+     * @return this builder
+     */
+    public Builder ledger(Ledger ledger, LedgerOptions options) {
+      this.ledger = ledger;
+      this.ledgerOptions = options;
+      return this;
+    }
+
+    /**
+     * Sets the author's own rule, which decides whether to accept a verified token.
+     *
+     * @param accept the rule
+     * @return this builder
+     */
+    public Builder accept(Accept accept) {
+      this.accept = accept;
+      return this;
+    }
+
+    /**
+     * Sets what all that is asked for one request may take together, 1 second by default.
+     *
+     * @param timeLimit at most a minute; one command of the ledger has three tenths of it
+     * @return this builder
+     */
+    public Builder timeLimit(Duration timeLimit) {
+      this.timeLimit = timeLimit;
+      return this;
+    }
+
+    /**
+     * Sets what is called at once with every refusal, which the log has too: a function that does not wait.
+     *
+     * @param onRefused the function
+     * @return this builder
+     */
+    public Builder onRefused(Consumer<? super Refusal> onRefused) {
+      this.onRefused = onRefused;
+      return this;
+    }
+
+    /**
+     * Sets what is called at once with whatever was opened, sealed, ended or revoked: a function that does not wait.
+     *
+     * @param onEvent the function
+     * @return this builder
+     */
+    public Builder onEvent(Consumer<? super GuardEvent> onEvent) {
+      this.onEvent = onEvent;
+      return this;
+    }
+
+    /**
+     * Sets the lifetime of a {@code requestState}: 10 minutes by default.
+     *
+     * @param ttl at least a second
+     * @return this builder
+     */
+    public Builder requestStateTtl(Duration ttl) {
+      settings.put("requestStateTtl", ttl.toSeconds());
+      return this;
+    }
+
+    /**
+     * Binds the {@code requestState} of a tool or a prompt to some of its arguments alone; the others may differ when
+     * the client comes back.
+     *
+     * @param target the tool or the prompt
+     * @param names the arguments that decide what the request does
+     * @return this builder
+     */
+    public Builder only(String target, Collection<String> names) {
+      only.put(target, List.copyOf(names));
+      settings.put("only", only);
+      return this;
+    }
+
+    /**
+     * Makes the guard.
+     *
+     * @return the guard
+     * @throws io.github.sealwax.InvalidArgumentException for settings that contradict themselves
+     */
+    public Guard build() {
+      if (!hasPrincipal) {
+        throw new IllegalStateException(
+            "principal: expected a function, or anonymous() for a server without authentication");
+      }
+      return new Guard(this);
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package io.github.sealwax.mcp;
+
+import io.github.sealwax.Code;
+import io.github.sealwax.Principal;
+import io.github.sealwax.SealwaxException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import org.slf4j.helpers.NOPLogger;
+import org.slf4j.spi.LoggingEventAware;
+import org.slf4j.spi.LoggingEventBuilder;
+
+/** Tells the author of refusals and events, and writes the log of refusals. */
+final class Hooks {
+  private static final Logger LOGGER = LoggerFactory.getLogger("sealwax.mcp");
+
+  private final @Nullable Consumer<? super Refusal> onRefused;
+  private final @Nullable Consumer<? super GuardEvent> onEvent;
+  private final Reporter reporter;
+
+  /** Writes the log's entry for a mistake that the engine did not see. */
+  interface Reporter {
+    Map<String, Object> report(Map<String, Object> fault);
+  }
+
+  Hooks(
+      @Nullable Consumer<? super Refusal> onRefused,
+      @Nullable Consumer<? super GuardEvent> onEvent,
+      Reporter reporter) {
+    this.onRefused = onRefused;
+    this.onEvent = onEvent;
+    this.reporter = reporter;
+  }
+
+  boolean countsEvents() {
+    return onEvent != null;
+  }
+
+  /** Reports a mistake that the engine did not see. */
+  void reportMistake(String message) {
+    refused(reporter.report(mistake(message)));
+  }
+
+  /** Reports that the engine failed. */
+  void reportFailure(SealwaxException failure) {
+    refused(reporter.report(fault(failure.code().toString(), failure.getMessage())));
+  }
+
+  void refused(Map<String, Object> entry) {
+    log(entry, null);
+    if (onRefused != null) {
+      call("onRefused", onRefused, refusal(entry));
+    }
+  }
+
+  void happened(Map<String, Object> event, Duration took) {
+    if (onEvent != null) {
+      call("onEvent", onEvent, guardEvent(event, took));
+    }
+  }
+
+  private <T> void call(String name, Consumer<? super T> hook, T told) {
+    try {
+      hook.accept(told);
+    } catch (RuntimeException e) {
+      String expected = name + ": expected a function that does not throw, found " + Failures.named(e);
+      log(reporter.report(mistake(expected)), e);
+    }
+  }
+
+  private static Map<String, Object> mistake(String message) {
+    return fault(Code.INVALID_ARGUMENT.toString(), message);
+  }
+
+  private static Map<String, Object> fault(String code, String message) {
+    return Map.of("code", code, "kind", "session", "message", message);
+  }
+
+  private static void log(Map<String, Object> entry, @Nullable Throwable cause) {
+    String line = (String) entry.get("line");
+    Level level = isError(entry) ? Level.ERROR : Level.WARN;
+    if (LOGGER instanceof NOPLogger) {
+      // No provider of logs was set up: a refusal must not get lost.
+      System.err.println(entry.get("time") + " " + level + " " + line);
+      return;
+    }
+    LoggingEventBuilder event = LOGGER.atLevel(level);
+    if (LOGGER instanceof LoggingEventAware) {
+      // Other loggers would write the members into the line, which has them.
+      for (Map.Entry<String, Object> member : entry.entrySet()) {
+        if (!member.getKey().equals("line")) {
+          event = event.addKeyValue("sealwax." + member.getKey(), member.getValue());
+        }
+      }
+    }
+    (cause == null ? event : event.setCause(cause)).log(line);
+  }
+
+  private static boolean isError(Map<String, Object> entry) {
+    return "error".equals(entry.get("level"));
+  }
+
+  private static Refusal refusal(Map<String, Object> entry) {
+    return new Refusal(
+        (String) entry.get("code"),
+        (String) entry.get("kind"),
+        (String) entry.get("message"),
+        isError(entry),
+        Instant.parse((String) entry.get("time")),
+        (String) entry.get("id"),
+        principal(entry),
+        (String) entry.get("method"),
+        Boolean.TRUE.equals(entry.get("customMethod")),
+        (String) entry.get("target"));
+  }
+
+  private static GuardEvent guardEvent(Map<String, Object> event, Duration took) {
+    Object age = event.get("age");
+    return new GuardEvent(
+        (String) event.get("event"),
+        (String) event.get("kind"),
+        took,
+        (String) event.get("keyId"),
+        (String) event.get("id"),
+        age == null ? null : Duration.ofSeconds(((Number) age).longValue()),
+        principal(event),
+        (String) event.get("method"),
+        Boolean.TRUE.equals(event.get("customMethod")),
+        (String) event.get("target"));
+  }
+
+  private static @Nullable Principal principal(Map<String, Object> told) {
+    String issuer = (String) told.get("issuer");
+    String client = (String) told.get("client");
+    String subject = (String) told.get("subject");
+    return issuer == null && client == null && subject == null
+        ? null
+        : Principal.of(issuer, client, subject);
+  }
+}

@@ -1,0 +1,119 @@
+package io.github.sealwax.mcp;
+
+import io.modelcontextprotocol.json.McpJsonDefaults;
+import io.modelcontextprotocol.json.McpJsonMapper;
+import io.modelcontextprotocol.json.TypeRef;
+import java.io.IOException;
+import java.nio.charset.CharsetEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** JSON by the mapper of the SDK, so that both read the same. */
+final class Json {
+  static final McpJsonMapper MAPPER = McpJsonDefaults.getMapper();
+  private static final TypeRef<Map<String, Object>> OBJECT = new TypeRef<>() {};
+
+  private Json() {}
+
+  /** Reads a document of the engine. */
+  static Map<String, Object> object(String text) {
+    try {
+      return MAPPER.readValue(text, OBJECT);
+    } catch (IOException e) {
+      throw new IllegalStateException("expected a document", e);
+    }
+  }
+
+  /** Reads what a client or a server sent; {@code null} for what is no object of JSON. */
+  static @Nullable Map<String, Object> message(byte[] text) {
+    try {
+      return MAPPER.readValue(text, OBJECT);
+    } catch (IOException | RuntimeException e) {
+      return null;
+    }
+  }
+
+  static <T> T value(String text, TypeRef<T> type) {
+    try {
+      return MAPPER.readValue(text, type);
+    } catch (IOException e) {
+      throw new IllegalArgumentException("value: expected JSON of its type", e);
+    }
+  }
+
+  static String write(@Nullable Object value) {
+    try {
+      return MAPPER.writeValueAsString(value);
+    } catch (IOException e) {
+      throw new IllegalArgumentException("value: expected one that JSON can hold", e);
+    }
+  }
+
+  /** Writes a value of a client; what UTF-8 cannot hold stays an escape, which the engine refuses. */
+  static String writeClients(@Nullable Object value) {
+    String text = write(value);
+    if (isUnicode(text)) {
+      return text;
+    }
+    StringBuilder escaped = new StringBuilder();
+    text.codePoints()
+        .forEach(
+            point -> {
+              if (point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE) {
+                escaped.append("\\u%04x".formatted(point));
+              } else {
+                escaped.appendCodePoint(point);
+              }
+            });
+    return escaped.toString();
+  }
+
+  /** Returns an object of the SDK, or a map already, as a map. */
+  @SuppressWarnings("unchecked")
+  static @Nullable Map<String, Object> members(@Nullable Object value) {
+    if (value == null || value instanceof Map) {
+      return (Map<String, Object>) value;
+    }
+    try {
+      return MAPPER.convertValue(value, OBJECT);
+    } catch (RuntimeException e) {
+      return null;
+    }
+  }
+
+  /** Returns a client's value as documents take it: a text, {@code true} for any other, or null. */
+  static @Nullable Object clientValue(@Nullable Object value) {
+    if (value == null) {
+      return null;
+    }
+    return value instanceof String text && isUnicode(text) ? text : Boolean.TRUE;
+  }
+
+  private static boolean isUnicode(String text) {
+    CharsetEncoder encoder = StandardCharsets.UTF_8.newEncoder();
+    return encoder.canEncode(text);
+  }
+
+  /** Returns a value changed by a JSON Merge Patch (RFC 7396). */
+  @SuppressWarnings("unchecked")
+  static @Nullable Object merged(@Nullable Object value, @Nullable Object patch) {
+    if (!(patch instanceof Map)) {
+      return patch;
+    }
+    Map<String, Object> kept = new LinkedHashMap<>();
+    if (value instanceof Map) {
+      kept.putAll((Map<String, Object>) value);
+    }
+    ((Map<String, Object>) patch)
+        .forEach(
+            (name, change) -> {
+              Object before = kept.remove(name);
+              if (change != null) {
+                kept.put(name, merged(before, change));
+              }
+            });
+    return kept;
+  }
+}

@@ -1,0 +1,100 @@
+package io.github.sealwax.mcp;
+
+import io.github.sealwax.InternalErrorException;
+import io.github.sealwax.internal.Function;
+import io.github.sealwax.internal.Library;
+import io.github.sealwax.internal.Pinned;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
+
+/**
+ * A ledger in the memory of this process: neither shared with replicas nor kept on restart.
+ *
+ * <p>It never drops a live record: when it is full it refuses new ones, and one principal fills at most half.
+ */
+public final class MemoryLedger implements Ledger, AutoCloseable {
+  private static final long CAPACITY = 64 << 20;
+
+  private final Library library = Library.shared();
+  private final long capacity;
+  private final LongSupplier now;
+  private Pinned memory;
+
+  /** Makes one of 64 MiB. */
+  public MemoryLedger() {
+    this(CAPACITY);
+  }
+
+  /**
+   * Makes one.
+   *
+   * @param capacity about how many bytes it takes
+   */
+  public MemoryLedger(long capacity) {
+    this(capacity, Clock.systemUTC()::millis, 0);
+  }
+
+  /** Makes one that remembers from {@code since} seconds ago on, by a clock in milliseconds. */
+  MemoryLedger(long capacity, LongSupplier millis, long since) {
+    this.capacity = capacity;
+    this.now = () -> Math.floorDiv(millis.getAsLong(), 1000);
+    memory = begun(now.getAsLong() - since);
+  }
+
+  private Pinned begun(long from) {
+    return library.cross(
+        x -> {
+          long out = x.room(8);
+          x.call(Function.MEMORY_NEW, capacity, from, out);
+          return new Pinned(library, x, x.readWord(out), Function.MEMORY_FREE);
+        });
+  }
+
+  @Override
+  public boolean isLocal() {
+    return true;
+  }
+
+  @Override
+  public CompletionStage<List<String>> run(Command command) {
+    byte[] written = Engine.bytes(Json.write(command.document()));
+    try {
+      return CompletableFuture.completedFuture(run(written));
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private synchronized List<String> run(byte[] command) {
+    try {
+      String reply =
+          memory.cross(
+              (x, address) -> {
+                long out = x.room(16);
+                x.call(
+                    Function.MEMORY_RUN,
+                    address,
+                    x.bytes(command),
+                    command.length,
+                    now.getAsLong(),
+                    out,
+                    out + 8);
+                return Engine.text(x, out);
+              });
+      return new Step(Json.object("{\"reply\":" + reply + "}")).texts("reply");
+    } catch (InternalErrorException e) {
+      // A fault ended it. The next one knows nothing of what was used until now.
+      memory = begun(now.getAsLong() + 2);
+      throw e;
+    }
+  }
+
+  /** Frees its memory. */
+  @Override
+  public synchronized void close() {
+    memory.close();
+  }
+}

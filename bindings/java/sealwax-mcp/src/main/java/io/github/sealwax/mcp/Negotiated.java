@@ -1,0 +1,42 @@
+package io.github.sealwax.mcp;
+
+import java.time.Instant;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What client and server negotiated when a session began.
+ *
+ * @param protocolVersion the revision, such as 2025-11-25
+ * @param clientCapabilities what the client can do
+ * @param clientInfo its name and version
+ * @param serverCapabilities what the server can do
+ * @param id the id of the session's token, for logs
+ * @param expiresAt the session's end; null for never
+ */
+public record Negotiated(
+    String protocolVersion,
+    Map<String, Object> clientCapabilities,
+    Map<String, Object> clientInfo,
+    Map<String, Object> serverCapabilities,
+    String id,
+    @Nullable Instant expiresAt) {
+
+  @SuppressWarnings("unchecked")
+  static @Nullable Negotiated of(Step deliver) {
+    String text = deliver.text("negotiated");
+    String id = deliver.text("id");
+    if (text == null || id == null) {
+      return null;
+    }
+    Map<String, Object> settled = Json.object(text);
+    Long end = deliver.number("expiresAt");
+    return new Negotiated(
+        (String) settled.get("protocolVersion"),
+        (Map<String, Object>) settled.getOrDefault("clientCapabilities", Map.of()),
+        (Map<String, Object>) settled.getOrDefault("clientInfo", Map.of()),
+        (Map<String, Object>) settled.getOrDefault("serverCapabilities", Map.of()),
+        id,
+        end == null ? null : Instant.ofEpochSecond(end));
+  }
+}

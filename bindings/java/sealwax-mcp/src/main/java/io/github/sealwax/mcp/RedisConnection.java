@@ -1,0 +1,105 @@
+package io.github.sealwax.mcp;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.ProtocolKeyword;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/** One connection of Lettuce, which answers in the form of the core. */
+final class RedisConnection {
+  private final StatefulRedisConnection<String, String> connection;
+
+  RedisConnection(StatefulRedisConnection<String, String> connection) {
+    this.connection = connection;
+  }
+
+  static List<String> evalsha(String digest, List<String> keys, List<String> args) {
+    List<String> command = new ArrayList<>();
+    command.add("EVALSHA");
+    command.add(digest);
+    command.add(Integer.toString(keys.size()));
+    command.addAll(keys);
+    command.addAll(args);
+    return command;
+  }
+
+  /** Sends a command; an error of the server is an answer too. */
+  CompletableFuture<Map<String, Object>> send(List<String> texts) {
+    CommandArgs<String, String> args = new CommandArgs<>(StringCodec.UTF8);
+    texts.subList(1, texts.size()).forEach(args::add);
+    AsyncCommand<String, String, Map<String, Object>> command =
+        new AsyncCommand<>(new Command<>(new Name(texts.get(0)), new Answer(), args));
+    connection.dispatch(command);
+    return command
+        .toCompletableFuture()
+        .handle(
+            (found, failure) -> {
+              if (failure == null) {
+                return found;
+              }
+              Throwable cause = Failures.cause(failure);
+              if (cause instanceof RedisCommandExecutionException) {
+                return Map.of("error", String.valueOf(cause.getMessage()));
+              }
+              throw new java.util.concurrent.CompletionException(cause);
+            });
+  }
+
+  /** An answer in the form of the core: texts, a text, or a number. */
+  private static final class Answer extends CommandOutput<String, String, Map<String, Object>> {
+    private final List<String> texts = new ArrayList<>();
+
+    Answer() {
+      super(StringCodec.UTF8, Map.of("text", ""));
+    }
+
+    @Override
+    public void multi(int count) {
+      output = Map.of("texts", texts);
+    }
+
+    @Override
+    public void set(ByteBuffer bytes) {
+      String text = bytes == null ? "" : decodeString(bytes);
+      if (output.containsKey("texts")) {
+        texts.add(text);
+      } else {
+        output = Map.of("text", text);
+      }
+    }
+
+    @Override
+    public void set(long number) {
+      if (output.containsKey("texts")) {
+        texts.add(Long.toString(number));
+      } else {
+        output = Map.of("number", number);
+      }
+    }
+  }
+
+  private record Name(String text) implements ProtocolKeyword {
+    @Override
+    public byte[] getBytes() {
+      return text.getBytes(StandardCharsets.US_ASCII);
+    }
+  }
+
+  boolean isOpen() {
+    return connection.isOpen();
+  }
+
+  void close() {
+    connection.closeAsync();
+  }
+}

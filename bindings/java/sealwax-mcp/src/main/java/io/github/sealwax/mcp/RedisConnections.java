@@ -1,0 +1,132 @@
+package io.github.sealwax.mcp;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.codec.StringCodec;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checked connections to one server: one that all commands share, and those that a command has for itself, because {@code
+ * WAIT} covers what its own connection wrote. After a failure all are made anew: another server may answer then.
+ */
+final class RedisConnections implements AutoCloseable {
+  private final RedisClient client;
+  private final RedisURI uri;
+  private final Function<RedisConnection, CompletableFuture<RedisConnection>> check;
+  private Generation present = new Generation();
+
+  /** The connections since the last failure. */
+  private static final class Generation {
+    @Nullable CompletableFuture<RedisConnection> shared;
+    final ConcurrentLinkedQueue<RedisConnection> own = new ConcurrentLinkedQueue<>();
+  }
+
+  RedisConnections(
+      RedisURI uri,
+      ClientOptions options,
+      Function<RedisConnection, CompletableFuture<RedisConnection>> check) {
+    this.uri = uri;
+    this.check = check;
+    client = RedisClient.create(uri);
+    client.setOptions(
+        options
+            .mutate()
+            .autoReconnect(false)
+            .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+            .build());
+  }
+
+  /** Returns the connection that all share, made and checked if need be. */
+  synchronized CompletableFuture<RedisConnection> shared() {
+    if (present.shared != null && isBroken(present.shared)) {
+      drop();
+    }
+    if (present.shared == null) {
+      present.shared = connect();
+    }
+    return present.shared;
+  }
+
+  private static boolean isBroken(CompletableFuture<RedisConnection> shared) {
+    return shared.isCompletedExceptionally() || (shared.isDone() && !shared.join().isOpen());
+  }
+
+  private CompletableFuture<RedisConnection> connect() {
+    return client
+        .connectAsync(StringCodec.UTF8, uri)
+        .toCompletableFuture()
+        .thenApply(RedisConnection::new)
+        .thenCompose(
+            connection ->
+                check
+                    .apply(connection)
+                    .whenComplete(
+                        (checked, failure) -> {
+                          if (failure != null) {
+                            connection.close();
+                          }
+                        }));
+  }
+
+  /** Gives work a connection of its own, and keeps that for the next. */
+  <T> CompletableFuture<T> withOwn(
+      Function<RedisConnection, CompletableFuture<T>> work, Duration within) {
+    Generation generation;
+    synchronized (this) {
+      generation = present;
+    }
+    RedisConnection idle = generation.own.poll();
+    CompletableFuture<RedisConnection> connected =
+        idle != null && idle.isOpen() ? CompletableFuture.completedFuture(idle) : connect();
+    return connected.thenCompose(
+        own ->
+            work.apply(own)
+                .orTimeout(within.toMillis(), TimeUnit.MILLISECONDS)
+                .whenComplete((done, failure) -> release(generation, own, failure != null)));
+  }
+
+  private synchronized void release(Generation generation, RedisConnection own, boolean isBroken) {
+    if (isBroken || generation != present) {
+      own.close();
+    } else {
+      generation.own.add(own);
+    }
+  }
+
+  /** Returns what work gives in time; makes the connections anew if it fails. */
+  <T> CompletableFuture<T> guarding(
+      RedisConnection connection, CompletableFuture<T> work, Duration within) {
+    return work.orTimeout(within.toNanos(), TimeUnit.NANOSECONDS)
+        .whenComplete(
+            (done, failure) -> {
+              if (failure != null) {
+                renew(connection);
+              }
+            });
+  }
+
+  private synchronized void renew(RedisConnection failed) {
+    CompletableFuture<RedisConnection> shared = present.shared;
+    if (shared != null && shared.isDone() && !shared.isCompletedExceptionally() && shared.join() == failed) {
+      drop();
+    }
+    failed.close();
+  }
+
+  /** Forgets all connections. A late reply is read by nobody. */
+  private void drop() {
+    present.own.forEach(RedisConnection::close);
+    present = new Generation();
+  }
+
+  @Override
+  public synchronized void close() {
+    client.shutdownAsync();
+  }
+}

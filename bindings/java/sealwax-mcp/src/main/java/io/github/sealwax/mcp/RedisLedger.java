@@ -1,0 +1,259 @@
+package io.github.sealwax.mcp;
+
+import io.github.sealwax.InternalErrorException;
+import io.github.sealwax.internal.Crossing;
+import io.github.sealwax.internal.Function;
+import io.github.sealwax.internal.Library;
+import io.github.sealwax.internal.Pinned;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ClientOptions;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A ledger in Redis 6.2 or later, or Valkey, by Lettuce: for a fleet.
+ *
+ * <p>It has connections of its own, which do not connect again by themselves, so that no command is sent twice or late.
+ * The first command, and each after a failure, checks the server, because another one may answer then: one that would
+ * lose records is refused. To connect and to check may take longer than a command; it goes on, and a later command finds
+ * it done. A command takes one round trip; ending something, and {@link Guard#revoke}, take a second one where there are
+ * replicas, for one of them to confirm it.
+ */
+public final class RedisLedger implements Ledger, AutoCloseable {
+  private static final Logger LOGGER = LoggerFactory.getLogger("sealwax.ledger");
+
+  /** A command for which a server is checked. */
+  private static final Command OPEN = new Command("open", List.of(), List.of(), Duration.ofMillis(300));
+
+  private static final List<String> SCRIPTS = List.of("open", "admit", "commit", "revoke");
+  private static final Map<String, Object> PASSED = Map.of("texts", List.of("ok", "0"));
+  private static final List<String> OK = List.of("ok", "0");
+  private static final Duration CONNECTING = Duration.ofSeconds(10);
+
+  private final Library library = Library.shared();
+  private final RedisConnections connections;
+  private volatile Pinned known;
+
+  /** The digests of scripts whose commands need no dialogue. */
+  private final Map<String, String> plain = new ConcurrentHashMap<>();
+
+  private volatile List<String> warnings = List.of();
+
+  /**
+   * Makes one; it connects when it is used.
+   *
+   * @param url such as {@code redis://ledger.example.com}, as Lettuce reads it
+   */
+  public RedisLedger(String url) {
+    this(RedisURI.create(url), ClientOptions.create());
+  }
+
+  /**
+   * Makes one; it connects when it is used.
+   *
+   * @param uri where the server is, or its sentinels
+   * @param options for TLS and sockets; the ledger sets whether a connection connects again
+   */
+  public RedisLedger(RedisURI uri, ClientOptions options) {
+    connections = new RedisConnections(uri, options, this::check);
+    known = begun();
+  }
+
+  private Pinned begun() {
+    return library.cross(
+        x -> {
+          long out = x.room(8);
+          x.call(Function.REDIS_NEW, 1, out);
+          return new Pinned(library, x, x.readWord(out), Function.REDIS_FREE);
+        });
+  }
+
+  /**
+   * Returns what the server's settings may lose, once it was checked.
+   *
+   * @return warnings for the operator
+   */
+  public List<String> warnings() {
+    return warnings;
+  }
+
+  @Override
+  public CompletionStage<List<String>> run(Command command) {
+    long began = System.nanoTime();
+    long within = command.within().toNanos();
+    return connections
+        .shared()
+        .thenCompose(
+            connection -> {
+              long connecting = System.nanoTime() - began;
+              if (2 * connecting > within) {
+                // An answer takes as long, and would come too late: the engine repeats the command.
+                return CompletableFuture.failedFuture(new TimeoutException());
+              }
+              return connections.guarding(
+                  connection, run(connection, command), Duration.ofNanos(within - connecting));
+            });
+  }
+
+  private CompletableFuture<List<String>> run(RedisConnection connection, Command command) {
+    String digest = plain.get(command.script());
+    if (digest == null) {
+      return talked(connection, command, null);
+    }
+    return connection
+        .send(RedisConnection.evalsha(digest, command.keys(), command.args()))
+        .thenCompose(
+            answer ->
+                answer.equals(PASSED)
+                    ? CompletableFuture.completedFuture(OK)
+                    : talked(connection, command, answer));
+  }
+
+  private CompletableFuture<List<String>> talked(
+      RedisConnection connection, Command command, @Nullable Map<String, Object> first) {
+    Map<String, Object> document = new HashMap<>(command.document());
+    document.put("checked", true);
+    Dialogue dialogue = new Dialogue(document);
+    Step next = dialogue.first();
+    CompletableFuture<Step> last;
+    if (Boolean.TRUE.equals(next.members().get("own"))) {
+      last =
+          connections.withOwn(own -> dialogue.talk(own, next, null, 9), command.within());
+    } else {
+      last = dialogue.talk(connection, next, first, 9);
+    }
+    return last.thenApply(
+        done -> {
+          if (done.has("plain")) {
+            plain.put(command.script(), done.text("plain"));
+          } else {
+            plain.clear();
+          }
+          return done.texts("done");
+        });
+  }
+
+  /** Checks the server of a new connection. */
+  private CompletableFuture<RedisConnection> check(RedisConnection connection) {
+    // A dialogue begins with the check. The command is not sent.
+    Dialogue dialogue = new Dialogue(OPEN.document());
+    return dialogue
+        .talk(connection, dialogue.first(), null, 1)
+        .thenCompose(
+            step -> {
+              warn(step.texts("warned"));
+              return loaded(connection);
+            })
+        .orTimeout(CONNECTING.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private void warn(List<String> found) {
+    for (String warning : found) {
+      if (!warnings.contains(warning)) {
+        LOGGER.warn("sealwax: ledger: {}", warning);
+      }
+    }
+    warnings = List.copyOf(found);
+  }
+
+  /** Loads the scripts: otherwise the first commands would take two round trips. A server may refuse it. */
+  private CompletableFuture<RedisConnection> loaded(RedisConnection connection) {
+    CompletableFuture<?>[] loads =
+        SCRIPTS.stream()
+            .map(name -> connection.send(List.of("SCRIPT", "LOAD", script(name))))
+            .toArray(CompletableFuture<?>[]::new);
+    return CompletableFuture.allOf(loads).thenApply(all -> connection);
+  }
+
+  private String script(String name) {
+    byte[] written = Engine.bytes(name);
+    return library.cross(
+        x -> {
+          long out = x.room(16);
+          x.call(Function.LEDGER_TEXT, x.bytes(written), written.length, out, out + 8);
+          return Engine.text(x, out);
+        });
+  }
+
+  /** What the core says to send for one command. */
+  private final class Dialogue {
+    private final Pinned pinned;
+    private final Step first;
+
+    private record Begun(Pinned pinned, Step first) {}
+
+    Dialogue(Map<String, Object> command) {
+      byte[] written = Engine.bytes(Json.write(command));
+      try {
+        Begun begun = known.cross((x, address) -> begin(x, address, written));
+        pinned = begun.pinned();
+        first = begun.first();
+      } catch (InternalErrorException e) {
+        // A fault ended what was known of the server: it is checked again.
+        known = begun();
+        throw e;
+      }
+    }
+
+    private Begun begin(Crossing x, long address, byte[] command) {
+      long out = x.room(24);
+      x.call(Function.REDIS_BEGIN, address, x.bytes(command), command.length, out, out + 8, out + 16);
+      Pinned dialogue = new Pinned(library, x, x.readWord(out), Function.DIALOGUE_FREE);
+      return new Begun(dialogue, Step.read(Engine.text(x, out + 8)));
+    }
+
+    Step first() {
+      return first;
+    }
+
+    private Step on(Map<String, Object> answer) {
+      byte[] written = Engine.bytes(Json.write(answer));
+      return pinned.cross(
+          (x, address) -> {
+            long out = x.room(16);
+            x.call(Function.DIALOGUE_ON, address, x.bytes(written), written.length, out, out + 8);
+            return Step.read(Engine.text(x, out));
+          });
+    }
+
+    /** Sends what the core says, and returns its last word. {@code answered} is the answer to the first. */
+    CompletableFuture<Step> talk(
+        RedisConnection connection, Step next, @Nullable Map<String, Object> answered, int rounds) {
+      if (!next.has("send") || rounds == 0) {
+        pinned.close();
+        return ended(next);
+      }
+      CompletableFuture<Map<String, Object>> answer =
+          answered == null
+              ? connection.send(next.texts("send"))
+              : CompletableFuture.completedFuture(answered);
+      return answer.thenCompose(told -> talk(connection, on(told), null, rounds - 1));
+    }
+
+    private CompletableFuture<Step> ended(Step last) {
+      for (String name : List.of("unfit", "failed")) {
+        if (last.has(name)) {
+          return CompletableFuture.failedFuture(new LedgerException(last.text(name)));
+        }
+      }
+      return CompletableFuture.completedFuture(last);
+    }
+  }
+
+  /** Closes its connections. */
+  @Override
+  public void close() {
+    connections.close();
+    known.close();
+  }
+}

@@ -1,0 +1,365 @@
+package io.github.sealwax.mcp;
+
+import io.github.sealwax.SealwaxException;
+import io.modelcontextprotocol.common.McpTransportContext;
+import io.modelcontextprotocol.server.McpTransportContextExtractor;
+import io.modelcontextprotocol.spec.HttpHeaders;
+import io.modelcontextprotocol.spec.ProtocolVersions;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives the clients of a stateless server their sessions, of revisions up to 2025-11-25: put it in front of the server's
+ * transport, inside of the authentication.
+ *
+ * <p>The answer to {@code initialize} has a header {@code Mcp-Session-Id}: a token that holds the negotiated session.
+ * Later requests are verified before the server sees them. A request without the header gets 400; one whose session is
+ * refused gets 404. {@code DELETE} ends a session, if a ledger or an {@link Accept} records it. Requests of later
+ * revisions pass as they are.
+ */
+public final class SealwaxFilter implements Filter {
+  /** The revisions that have this session. */
+  private static final Set<String> HANDSHAKE =
+      Set.of(
+          ProtocolVersions.MCP_2024_11_05,
+          ProtocolVersions.MCP_2025_03_26,
+          ProtocolVersions.MCP_2025_06_18,
+          ProtocolVersions.MCP_2025_11_25);
+
+  private final Guard guard;
+  private final Engine engine;
+  private final McpTransportContextExtractor<? super HttpServletRequest> extractor;
+  private final int bodyLimit;
+  private final boolean isSep1359;
+
+  private SealwaxFilter(Builder builder) {
+    guard = builder.guard;
+    extractor = builder.extractor;
+    bodyLimit = builder.bodyLimit;
+    isSep1359 = Boolean.TRUE.equals(builder.settings.get("sep1359"));
+    engine = guard.engineFor(builder.settings);
+  }
+
+  /**
+   * Begins a filter.
+   *
+   * @param guard the guard of the server
+   * @return what the filter is to be
+   */
+  public static Builder builder(Guard guard) {
+    return new Builder(guard);
+  }
+
+  /**
+   * Returns the {@code contextExtractor} for the transport of a server behind a filter.
+   *
+   * @param extractor what the author gives to handlers, and to the guard's principal function
+   * @return it, and what the filter leaves for the guard
+   */
+  public static McpTransportContextExtractor<HttpServletRequest> extractor(
+      McpTransportContextExtractor<? super HttpServletRequest> extractor) {
+    return request -> {
+      McpTransportContext context = extractor.extract(request);
+      Object outer = request.getAttribute(TransportExchange.KEY);
+      // Several headers are joined, which never equals the id of the message.
+      String header = String.join(",", Collections.list(request.getHeaders(HttpHeaders.MCP_SESSION_ID)));
+      return key ->
+          switch (key) {
+            case TransportExchange.KEY -> outer;
+            case Served.HEADER -> header.isEmpty() ? null : header;
+            default -> context.get(key);
+          };
+    };
+  }
+
+  @Override
+  public void doFilter(ServletRequest servletRequest, ServletResponse servletResponse, FilterChain chain)
+      throws IOException, ServletException {
+    HttpServletRequest request = (HttpServletRequest) servletRequest;
+    HttpServletResponse response = (HttpServletResponse) servletResponse;
+    byte[] body = null;
+    if (request.getMethod().equals("POST")) {
+      body = request.getInputStream().readNBytes(bodyLimit + 1);
+      if (body.length > bodyLimit) {
+        response.sendError(HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE);
+        return;
+      }
+    }
+    Map<String, Object> message = body == null ? null : Json.message(body);
+    Map<String, Object> facts = facts(request);
+    if (isSep1359 && message != null && !Boolean.TRUE.equals(facts.get("modern"))) {
+      Object session = Messages.takeSession(message);
+      if (session != null) {
+        facts.put("messageSessionId", session);
+        body = Json.write(message).getBytes(StandardCharsets.UTF_8);
+      }
+    }
+    try {
+      serve(message, facts, request, body, response, chain);
+    } catch (SealwaxException e) {
+      // A container may show it to the client.
+      guard.hooks().reportFailure(e);
+      response.reset();
+      response.setStatus(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
+    }
+  }
+
+  private void serve(
+      @Nullable Map<String, Object> message,
+      Map<String, Object> facts,
+      HttpServletRequest request,
+      byte @Nullable [] body,
+      HttpServletResponse response,
+      FilterChain chain)
+      throws IOException, ServletException {
+    TransportExchange exchange =
+        new TransportExchange(guard, engine, extractor.extract(request), message, facts);
+    boolean isAsync = false;
+    try {
+      serve(exchange, request, body, response, chain);
+      isAsync = request.isAsyncStarted();
+      if (isAsync) {
+        request.getAsyncContext().addListener(new Closing(exchange));
+      }
+    } finally {
+      if (!isAsync) {
+        exchange.close();
+      }
+    }
+  }
+
+  private static Map<String, Object> facts(HttpServletRequest request) {
+    String version = request.getHeader(HttpHeaders.PROTOCOL_VERSION);
+    List<String> sessions = Collections.list(request.getHeaders(HttpHeaders.MCP_SESSION_ID));
+    Map<String, Object> facts = new HashMap<>();
+    facts.put("http", request.getMethod());
+    facts.put("modern", version != null && !HANDSHAKE.contains(version));
+    facts.put("version", version);
+    if (!sessions.isEmpty()) {
+      facts.put("header", sessions.size() == 1 ? Json.clientValue(sessions.get(0)) : true);
+    }
+    return facts;
+  }
+
+  private void serve(
+      TransportExchange exchange,
+      HttpServletRequest request,
+      byte @Nullable [] body,
+      HttpServletResponse response,
+      FilterChain chain)
+      throws IOException, ServletException {
+    Step step = exchange.entered();
+    if (!step.is("deliver")) {
+      reply(exchange, step, response);
+      return;
+    }
+    Map<String, String> added = new LinkedHashMap<>();
+    if (step.has("version")) {
+      added.put(HttpHeaders.PROTOCOL_VERSION, step.text("version"));
+    }
+    HttpServletRequest replayed = new ReplayedRequest(request, body, added);
+    boolean begins = step.has("report");
+    if (begins || exchange.negotiated() != null) {
+      request.setAttribute(TransportExchange.KEY, exchange);
+    }
+    String addSessionId = step.text("addSessionId");
+    if (!begins && addSessionId == null) {
+      chain.doFilter(replayed, response);
+      return;
+    }
+    HeldResponse held = new HeldResponse(response);
+    chain.doFilter(replayed, held);
+    if (request.isAsyncStarted()) {
+      throw new ServletException("expected a stateless server, which answers at once, found an asynchronous one");
+    }
+    if (begins) {
+      initialized(exchange, held, response);
+    } else {
+      held.release(change(held, message -> Messages.putSession(message, addSessionId)));
+    }
+  }
+
+  private void initialized(TransportExchange exchange, HeldResponse held, HttpServletResponse response)
+      throws IOException {
+    Map<String, Object> message = Json.message(held.body());
+    if (held.getStatus() != HttpServletResponse.SC_OK
+        || message == null
+        || !(message.get("result") instanceof Map<?, ?> result)) {
+      held.release(held.body());
+      return;
+    }
+    if (held.containsHeader(HttpHeaders.MCP_SESSION_ID)) {
+      guard.hooks().reportMistake("server: expected a stateless one, found one with sessions");
+      response.reset();
+      response.setStatus(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
+      return;
+    }
+    Step step = exchange.initialized(result);
+    if (!step.is("respond")) {
+      response.reset();
+      reply(exchange, step, response);
+      return;
+    }
+    step.object("headers").forEach((name, value) -> response.setHeader(name, (String) value));
+    byte[] body = held.body();
+    if (step.has("result")) {
+      message.put("result", Json.merged(result, step.object("result")));
+      body = Json.write(message).getBytes(StandardCharsets.UTF_8);
+    }
+    held.release(body);
+  }
+
+  private static byte[] change(HeldResponse held, java.util.function.Consumer<Map<String, Object>> change) {
+    Map<String, Object> message = Json.message(held.body());
+    if (message == null) {
+      return held.body();
+    }
+    change.accept(message);
+    return Json.write(message).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static void reply(TransportExchange exchange, Step step, HttpServletResponse response)
+      throws IOException {
+    if (!step.is("reply")) {
+      response.setStatus(HttpServletResponse.SC_ACCEPTED);
+      return;
+    }
+    Long status = step.number("status");
+    response.setStatus(status == null ? HttpServletResponse.SC_OK : status.intValue());
+    if (step.has("allow")) {
+      response.setHeader("Allow", step.text("allow"));
+    }
+    Map<String, Object> message = exchange.replied(step);
+    if (message != null) {
+      response.setContentType("application/json");
+      response.getOutputStream().write(Json.write(message).getBytes(StandardCharsets.UTF_8));
+    }
+  }
+
+  /** Closes the exchange of an asynchronous request. */
+  private record Closing(TransportExchange exchange) implements AsyncListener {
+    @Override
+    public void onComplete(AsyncEvent event) {
+      exchange.close();
+    }
+
+    @Override
+    public void onTimeout(AsyncEvent event) {
+      exchange.close();
+    }
+
+    @Override
+    public void onError(AsyncEvent event) {
+      exchange.close();
+    }
+
+    @Override
+    public void onStartAsync(AsyncEvent event) {
+      event.getAsyncContext().addListener(this);
+    }
+  }
+
+  /** What a filter is to be. */
+  public static final class Builder {
+    private final Guard guard;
+    private final Map<String, Object> settings = new LinkedHashMap<>();
+    private McpTransportContextExtractor<? super HttpServletRequest> extractor =
+        request -> McpTransportContext.EMPTY;
+    private int bodyLimit = 4 << 20;
+
+    private Builder(Guard guard) {
+      this.guard = guard;
+    }
+
+    /**
+     * Sets what fills the context for the guard's principal function, the same as for the transport.
+     *
+     * @param extractor the author's own, as it is given to {@link SealwaxFilter#extractor}
+     * @return this builder
+     */
+    public Builder contextExtractor(McpTransportContextExtractor<? super HttpServletRequest> extractor) {
+      this.extractor = extractor;
+      return this;
+    }
+
+    /**
+     * Lets requests without a session pass.
+     *
+     * @return this builder
+     */
+    public Builder optional() {
+      settings.put("required", false);
+      return this;
+    }
+
+    /**
+     * Sets how long a session lives: 30 days by default.
+     *
+     * @param ttl at least a second
+     * @return this builder
+     */
+    public Builder ttl(Duration ttl) {
+      settings.put("ttl", ttl.toSeconds());
+      return this;
+    }
+
+    /**
+     * Sets after which time without a request a session ends, which needs a ledger.
+     *
+     * @param idle at least a second
+     * @return this builder
+     */
+    public Builder idle(Duration idle) {
+      settings.put("idle", idle.toSeconds());
+      return this;
+    }
+
+    /**
+     * Lets messages carry the session too, for clients of SEP-1359. As it specifies, a session that another principal
+     * presents ends, if a ledger or an {@link Accept} records it: a thief of the token can end the session.
+     *
+     * @return this builder
+     */
+    public Builder sep1359() {
+      settings.put("sep1359", true);
+      return this;
+    }
+
+    /**
+     * Sets the largest body of a request: 4 MiB by default.
+     *
+     * @param bytes its size
+     * @return this builder
+     */
+    public Builder maxBodySize(int bytes) {
+      bodyLimit = bytes;
+      return this;
+    }
+
+    /**
+     * Makes the filter.
+     *
+     * @return the filter, which any number of requests may use
+     */
+    public SealwaxFilter build() {
+      return new SealwaxFilter(this);
+    }
+  }
+}

@@ -1,0 +1,227 @@
+package io.github.sealwax.mcp;
+
+import io.github.sealwax.TokenFields;
+import io.modelcontextprotocol.common.McpTransportContext;
+import io.modelcontextprotocol.spec.McpSchema;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The message that is being served, which its handler reaches by its context. */
+final class Served implements AutoCloseable {
+  /** The key in the context of a handler under which this is. */
+  static final String KEY = "io.github.sealwax.served";
+
+  /** The key in the context of the transport under which the header {@code Mcp-Session-Id} is. */
+  static final String HEADER = "io.github.sealwax.header";
+
+  private static final String SESSION = "io.modelcontextprotocol/session";
+  private static final String REVISION = "io.modelcontextprotocol/protocolVersion";
+
+  final Guard guard;
+  final Caller caller;
+  final @Nullable TokenFields fields;
+  private final Engine engine;
+  private final String method;
+  private final Map<String, Object> params;
+  private final boolean isNotification;
+  private final @Nullable TransportExchange outer;
+  private final List<HandleRefused> refused = new ArrayList<>();
+  private final McpTransportContext context;
+  private volatile boolean isOver;
+  private volatile Engine.@Nullable Exchange exchange;
+  private volatile @Nullable Step delivered;
+  private volatile @Nullable SessionCore session;
+
+  Served(
+      Guard guard,
+      Engine engine,
+      McpTransportContext context,
+      String method,
+      @Nullable Object params,
+      boolean isNotification) {
+    this.guard = guard;
+    this.engine = engine;
+    this.context = context;
+    this.method = method;
+    Map<String, Object> members = Json.members(params);
+    this.params = members == null ? Map.of() : members;
+    this.isNotification = isNotification;
+    this.fields = isNotification ? null : engine.tokenFields(method);
+    this.outer = TransportExchange.of(guard, context);
+    this.caller = outer == null ? new Caller(guard, context) : outer.caller();
+  }
+
+  /** Returns what a handler's context has for this guard. */
+  static Served of(Guard guard, McpTransportContext context) {
+    if (context.get(KEY) instanceof Served served && served.guard == guard) {
+      served.expectServing();
+      return served;
+    }
+    throw new IllegalArgumentException(
+        "context: expected that of a request to a server that this guard protects, found another: build the server"
+            + " on guard.protect(transport)");
+  }
+
+  /** The context for the handler. */
+  McpTransportContext context() {
+    return key -> key.equals(KEY) ? this : context.get(key);
+  }
+
+  String method() {
+    return method;
+  }
+
+  /** Returns the token that the message brings, of any type; null if it brings none. */
+  @Nullable Object token() {
+    return fields == null ? null : params.get(fields.param());
+  }
+
+  boolean mayDefer() {
+    return engine.defers() && token() == null && (fields == null || !fields.needsCaller());
+  }
+
+  /** Begins the engine's exchange and returns its first step. */
+  synchronized Step begin() {
+    Object target = params.get(fields == null || fields.target() == null ? "name" : fields.target());
+    Object arguments = fields != null && fields.needsCaller() ? params.get("arguments") : null;
+    Engine.Begun begun =
+        engine.message(
+            new Engine.Message(
+                method,
+                target,
+                arguments == null ? null : Json.writeClients(arguments),
+                token(),
+                guard.hasSessions() ? sentSession() : null,
+                guard.hasSessions() && context.get(HEADER) instanceof String header ? header : null,
+                caller.known(),
+                outer == null ? null : outer.withinMs(),
+                isNotification,
+                isModern()),
+            fields);
+    exchange = begun.exchange();
+    if (isOver) {
+      begun.exchange().close();
+    }
+    return begun.step();
+  }
+
+  /** Returns whether it is of revision 2026-07-28: the SDK knows none, so its envelope tells. */
+  private boolean isModern() {
+    return params.get("_meta") instanceof Map<?, ?> meta && meta.get(REVISION) != null;
+  }
+
+  private @Nullable Map<String, Object> sentSession() {
+    if (!(params.get("_meta") instanceof Map<?, ?> meta) || meta.get(SESSION) == null) {
+      return null;
+    }
+    Map<String, Object> sent = new HashMap<>();
+    if (meta.get(SESSION) instanceof Map<?, ?> metadata) {
+      sent.put("id", Json.clientValue(metadata.get("sessionId")));
+      sent.put("state", Json.clientValue(metadata.get("state")));
+    }
+    return sent;
+  }
+
+  /** Returns the engine's exchange, which may begin now; it ends with the request. */
+  synchronized Engine.Exchange exchange() {
+    expectServing();
+    if (exchange == null) {
+      begin();
+    }
+    return exchange;
+  }
+
+  void delivered(Step step) {
+    delivered = step;
+    if (step.has("session")) {
+      session = new SessionCore(exchange(), step.object("session"));
+    }
+  }
+
+  /** Returns the params with the opened value in place of the token. */
+  @Nullable Object opened(@Nullable Object sent, Step step) {
+    if (fields == null || !params.containsKey(fields.param())) {
+      return sent;
+    }
+    Map<String, Object> changed = new HashMap<>(params);
+    changed.remove(fields.param());
+    if (step.has("opened")) {
+      changed.put(fields.param(), step.text("opened"));
+    }
+    return changed;
+  }
+
+  @Nullable SessionCore session() {
+    expectServing();
+    return session;
+  }
+
+  @Nullable TransportExchange outer() {
+    return outer;
+  }
+
+  /** Returns the {@code requestState} that this guard opened. */
+  @Nullable String state() {
+    expectServing();
+    if (fields == null || !fields.kind().equals("request-state")) {
+      throw new IllegalArgumentException(
+          "context: expected that of a request that carries a requestState, found another");
+    }
+    Step step = delivered;
+    return step == null ? null : step.text("opened");
+  }
+
+  /** Runs an operation on a handle. */
+  Step handle(Map<String, Object> operation, @Nullable String value) {
+    Engine.Begun begun = exchange().handle(operation, value);
+    Step step;
+    try (Engine.Exchange acting = begun.exchange()) {
+      step = caller.drive(acting, begun.step());
+    }
+    expectServing();
+    if (step.is("reply")) {
+      HandleRefused refusal = new HandleRefused(step);
+      synchronized (refused) {
+        refused.add(refusal);
+      }
+      throw refusal;
+    }
+    return step;
+  }
+
+  /** Returns the result of a tool whose handle was refused, where its handler did not catch that. */
+  @Nullable Map<String, Object> refusedBy(McpSchema.JSONRPCResponse.@Nullable JSONRPCError error) {
+    synchronized (refused) {
+      for (HandleRefused one : refused) {
+        if (one.getJsonRpcError() == error) {
+          return one.toolResult();
+        }
+      }
+    }
+    return null;
+  }
+
+  private void expectServing() {
+    if (isOver) {
+      throw new IllegalStateException(
+          "context: expected that of a request that is being served, found one that was answered or cancelled");
+    }
+  }
+
+  /** Ends the request, answered or cancelled: nothing is opened or sealed for it later. */
+  @Override
+  public synchronized void close() {
+    isOver = true;
+    delivered = null;
+    session = null;
+    if (exchange != null) {
+      exchange.close();
+    }
+    if (outer == null) {
+      caller.close();
+    }
+  }
+}

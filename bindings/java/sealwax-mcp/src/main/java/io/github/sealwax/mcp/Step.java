@@ -1,0 +1,46 @@
+package io.github.sealwax.mcp;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What the engine says to do next; docs/engine.md describes the members. */
+record Step(Map<String, Object> members) {
+  static Step read(String document) {
+    return new Step(Json.object(document));
+  }
+
+  boolean is(String name) {
+    return name.equals(members.get("step"));
+  }
+
+  boolean has(String name) {
+    return members.get(name) != null;
+  }
+
+  @Nullable String text(String name) {
+    return (String) members.get(name);
+  }
+
+  @Nullable Long number(String name) {
+    return members.get(name) instanceof Number number ? number.longValue() : null;
+  }
+
+  @SuppressWarnings("unchecked")
+  Map<String, Object> object(String name) {
+    Object found = members.get(name);
+    return found == null ? Map.of() : (Map<String, Object>) found;
+  }
+
+  @SuppressWarnings("unchecked")
+  List<Map<String, Object>> objects(String name) {
+    Object found = members.get(name);
+    return found == null ? List.of() : (List<Map<String, Object>>) found;
+  }
+
+  @SuppressWarnings("unchecked")
+  List<String> texts(String name) {
+    Object found = members.get(name);
+    return found == null ? List.of() : (List<String>) found;
+  }
+}

@@ -1,0 +1,109 @@
+package io.github.sealwax.mcp;
+
+import io.github.sealwax.internal.Function;
+import io.github.sealwax.internal.Instance;
+import io.github.sealwax.internal.InstanceProvider;
+import io.github.sealwax.internal.portable.PortableProvider;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Counts the exchanges that live in the instances which it makes. */
+final class Counting implements InstanceProvider {
+  private static final Set<Function> BEGIN =
+      EnumSet.of(
+          Function.GUARD_MESSAGE,
+          Function.GUARD_REQUEST,
+          Function.GUARD_TRANSPORT,
+          Function.GUARD_REVOKE,
+          Function.EXCHANGE_HANDLE);
+
+  final AtomicInteger begun = new AtomicInteger();
+  final AtomicInteger freed = new AtomicInteger();
+
+  /** Whether the next call of a function breaks its instance, as a bug would. */
+  volatile Function breaks;
+
+  @Override
+  public Instance instantiate() {
+    return new Counted(new PortableProvider().instantiate());
+  }
+
+  private final class Counted implements Instance {
+    private final Instance inner;
+
+    Counted(Instance inner) {
+      this.inner = inner;
+    }
+
+    @Override
+    public long call(Function function, long[] arguments) {
+      if (function == breaks) {
+        breaks = null;
+        throw new IllegalStateException("unreachable");
+      }
+      long status = inner.call(function, arguments);
+      if (BEGIN.contains(function) && (int) status == 0) {
+        begun.incrementAndGet();
+      } else if (function == Function.EXCHANGE_FREE) {
+        freed.incrementAndGet();
+      }
+      return status;
+    }
+
+    @Override
+    public int pointerSize() {
+      return inner.pointerSize();
+    }
+
+    @Override
+    public long allocate(int size) {
+      return inner.allocate(size);
+    }
+
+    @Override
+    public void free(long address, int size) {
+      inner.free(address, size);
+    }
+
+    @Override
+    public void write(long address, byte[] source) {
+      inner.write(address, source);
+    }
+
+    @Override
+    public void writeInt(long address, int value) {
+      inner.writeInt(address, value);
+    }
+
+    @Override
+    public void writeLong(long address, long value) {
+      inner.writeLong(address, value);
+    }
+
+    @Override
+    public byte[] read(long address, int length) {
+      return inner.read(address, length);
+    }
+
+    @Override
+    public byte readByte(long address) {
+      return inner.readByte(address);
+    }
+
+    @Override
+    public int readInt(long address) {
+      return inner.readInt(address);
+    }
+
+    @Override
+    public long readLong(long address) {
+      return inner.readLong(address);
+    }
+
+    @Override
+    public void wipe(long address, int size) {
+      inner.wipe(address, size);
+    }
+  }
+}

@@ -1,0 +1,239 @@
+package io.github.sealwax.mcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The ledger by Lettuce, on a real Valkey: one that works, and those that do not. */
+class RedisLedgerTest {
+  private static final String NAMESPACE = "swl1:{0123456789abcdef}:";
+  private static final List<String> BEGAN = List.of(NAMESPACE + "began", NAMESPACE + "fence");
+
+  /** Most tests are not about time, and the machine may be busy. */
+  private static final Duration PATIENT = Duration.ofSeconds(20);
+
+  private static Valkey valkey;
+
+  @BeforeAll
+  static void start() {
+    valkey = new Valkey();
+    valkey.age(BEGAN);
+  }
+
+  @AfterAll
+  static void stop() {
+    if (valkey != null) {
+      valkey.close();
+    }
+  }
+
+  /** The use of a token, by an attempt. */
+  private static Ledger.Command use(String token, String attempt, Duration within) {
+    String now = "" + System.currentTimeMillis() / 1000;
+    String end = "" + (System.currentTimeMillis() / 1000 + 600);
+    List<String> keys = new ArrayList<>(BEGAN);
+    keys.addAll(List.of(NAMESPACE + "p:x", NAMESPACE + "u:r:" + token, NAMESPACE + "e:r:" + token));
+    List<String> args = List.of(attempt, "5", "0", "once", now, now, end, "", "", "");
+    return new Ledger.Command("admit", keys, args, within);
+  }
+
+  private static Ledger.Command use(String token) {
+    return use(token, attempt(), PATIENT);
+  }
+
+  private static String attempt() {
+    return "%016x".formatted(new java.util.Random().nextLong());
+  }
+
+  private static List<String> run(Ledger ledger, Ledger.Command command) {
+    return ledger.run(command).toCompletableFuture().join();
+  }
+
+  private static Throwable failure(Ledger ledger, Ledger.Command command) {
+    CompletableFuture<List<String>> reply = ledger.run(command).toCompletableFuture();
+    return Failures.cause(assertThrows(CompletionException.class, reply::join));
+  }
+
+  @Test
+  void aTokenIsUsedOnceInAFleet() {
+    try (RedisLedger one = new RedisLedger(valkey.url());
+        RedisLedger other = new RedisLedger(valkey.url())) {
+      Ledger.Command first = use("a1");
+      assertEquals(List.of("ok", "0"), run(one, first));
+      // The same attempt again is no second use.
+      assertEquals(List.of("ok", "0"), run(other, first));
+      assertEquals(List.of("used", "0"), run(other, use("a1")));
+      assertEquals(List.of("used", "0"), run(one, use("a1")));
+    }
+  }
+
+  @Test
+  void ofManyAtOnceOneMayUseIt() {
+    try (RedisLedger ledger = new RedisLedger(valkey.url())) {
+      List<CompletableFuture<List<String>>> replies =
+          IntStream.range(0, 200)
+              .mapToObj(at -> ledger.run(use("b" + at % 4)).toCompletableFuture())
+              .toList();
+      assertEquals(4, replies.stream().filter(one -> one.join().equals(List.of("ok", "0"))).count());
+    }
+  }
+
+  @Test
+  void aConnectionThatBrokeIsMadeAnew() {
+    try (RedisLedger ledger = new RedisLedger(valkey.url())) {
+      run(ledger, use("c1"));
+      valkey.commands().clientKill(io.lettuce.core.KillArgs.Builder.typeNormal().skipme());
+      until(() -> !ledger.run(use(attempt())).toCompletableFuture().handle((reply, e) -> e != null).join());
+      valkey.commands().scriptFlush();
+      assertEquals(List.of("used", "0"), run(ledger, use("c1")));
+    }
+  }
+
+  @Test
+  void whatComesLateIsNobodyElses() {
+    try (Valkey slow = new Valkey();
+        RedisLedger ledger = new RedisLedger(slow.url())) {
+      slow.age(BEGAN);
+      run(ledger, use("d1"));
+      slow.signal("STOP");
+      Ledger.Command late = use("d2", attempt(), Duration.ofMillis(100));
+      assertInstanceOf(java.util.concurrent.TimeoutException.class, failure(ledger, late));
+      slow.signal("CONT");
+      assertEquals(List.of("used", "0"), run(ledger, use("d1")));
+      // It was late, and not lost: the same attempt is no second use.
+      assertEquals(List.of("ok", "0"), run(ledger, new Ledger.Command("admit", late.keys(), late.args(), PATIENT)));
+    }
+  }
+
+  @Test
+  void aStoreThatIsDownRefuses() {
+    String url;
+    try (Valkey gone = new Valkey()) {
+      url = gone.url().replace("redis://", "redis://alice:hunter2@");
+    }
+    try (RedisLedger ledger = new RedisLedger(url)) {
+      Throwable failure = failure(ledger, use("e1"));
+      assertEquals("RedisConnectionException", failure.getClass().getSimpleName());
+      assertFalse(Failures.named(failure).contains("hunter2"));
+    }
+  }
+
+  @Test
+  void aStoreThatEvictsIsRefused() {
+    try (Valkey evicting = new Valkey("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru");
+        RedisLedger ledger = new RedisLedger(evicting.url())) {
+      Throwable failure = failure(ledger, use("f1"));
+      assertInstanceOf(LedgerException.class, failure);
+      assertTrue(failure.getMessage().contains("maxmemory-policy"), failure::getMessage);
+      // What was set right serves at the next command.
+      evicting.commands().configSet("maxmemory-policy", "noeviction");
+      evicting.age(BEGAN);
+      assertEquals(List.of("ok", "0"), run(ledger, use("f2")));
+    }
+  }
+
+  @Test
+  void aStoreThatIsAReplicaIsRefused() {
+    try (Valkey master = new Valkey();
+        Valkey replica = new Valkey("--replicaof", "127.0.0.1 " + master.port);
+        RedisLedger ledger = new RedisLedger(replica.url())) {
+      Throwable failure = failure(ledger, use("j1"));
+      assertInstanceOf(LedgerException.class, failure);
+      assertTrue(failure.getMessage().contains("replica"), failure::getMessage);
+    }
+  }
+
+  @Test
+  void aStoreThatIsFullRefuses() {
+    try (Valkey full = new Valkey("--maxmemory-policy", "noeviction");
+        RedisLedger ledger = new RedisLedger(full.url())) {
+      full.age(BEGAN);
+      run(ledger, use("k1"));
+      full.commands().configSet("maxmemory", "1");
+      Throwable failure = failure(ledger, use("k2"));
+      assertInstanceOf(LedgerException.class, failure);
+      full.commands().configSet("maxmemory", "0");
+      assertEquals(List.of("ok", "0"), run(ledger, use("k2")));
+    }
+  }
+
+  @Test
+  void whatIsNotOursIsNeverNothing() {
+    try (RedisLedger ledger = new RedisLedger(valkey.url())) {
+      valkey.commands().set(NAMESPACE + "p:x", "hello");
+      assertEquals("broken", run(ledger, use("l1")).get(0));
+      valkey.commands().del(NAMESPACE + "p:x");
+      valkey.commands().lpush(NAMESPACE + "e:r:l2", "x");
+      assertInstanceOf(LedgerException.class, failure(ledger, use("l2")));
+    }
+  }
+
+  @Test
+  void whatWasKilledAndComesBackHasNothingUsedAgain() {
+    try (Valkey crashing = new Valkey("--appendonly", "yes", "--appendfsync", "always");
+        RedisLedger ledger = new RedisLedger(crashing.url())) {
+      crashing.age(BEGAN);
+      run(ledger, use("g1"));
+      Ledger.Command before = use("g2");
+      crashing.crash();
+      failure(ledger, use("g3"));
+      crashing.start();
+      assertEquals("used", run(ledger, use("g1")).get(0));
+      // Issued before the restart: its use may be among what was lost.
+      assertEquals("unknown", run(ledger, before).get(0));
+    }
+  }
+
+  @Test
+  void aReplicaConfirmsWhatEnds() {
+    try (Valkey master = new Valkey();
+        Valkey replica = new Valkey("--replicaof", "127.0.0.1 " + master.port);
+        RedisLedger ledger = new RedisLedger(RedisURI.create(master.url()), ClientOptions.create())) {
+      until(() -> master.commands().info("replication").contains("state=online"));
+      master.age(BEGAN);
+      Ledger.Command revoke =
+          new Ledger.Command("revoke", List.of(NAMESPACE + "p:y"), List.of("600"), PATIENT);
+      assertEquals("ok", run(ledger, revoke).get(0));
+      assertFalse(run(ledger, revoke).contains("unconfirmed"));
+      assertTrue(replica.commands().exists(NAMESPACE + "p:y") == 1);
+      // A token that is used takes no confirmation, and no connection of its own.
+      assertEquals("ok", run(ledger, use("h1")).get(0));
+      replica.signal("STOP");
+      Ledger.Command hurried =
+          new Ledger.Command("revoke", List.of(NAMESPACE + "p:z"), List.of("600"), Duration.ofSeconds(2));
+      assertTrue(run(ledger, hurried).contains("unconfirmed"));
+      replica.signal("CONT");
+    }
+  }
+
+  /** Waits for what comes by itself. */
+  private static void until(BooleanSupplier isSo) {
+    for (int tries = 0; tries < 600; tries++) {
+      if (isSo.getAsBoolean()) {
+        return;
+      }
+      try {
+        TimeUnit.MILLISECONDS.sleep(100);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+    throw new AssertionError("it never came");
+  }
+}

@@ -1,0 +1,99 @@
+package io.github.sealwax.mcp;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A real Valkey at a port of its own: VALKEY_SERVER is its program. */
+final class Valkey implements AutoCloseable {
+  private static final String PROGRAM = System.getenv("VALKEY_SERVER");
+
+  final int port;
+  private final Path folder;
+  private final List<String> config;
+  private Process process;
+  private RedisClient client;
+
+  Valkey(String... config) {
+    assumeTrue(PROGRAM != null || System.getenv("CI") != null, "LEFT OUT, for want of VALKEY_SERVER");
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+      folder = Files.createTempDirectory("valkey");
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+    this.config = List.of(config);
+    start();
+  }
+
+  void start() {
+    List<String> command = new ArrayList<>(List.of(PROGRAM, "--port", "" + port, "--dir", folder.toString()));
+    command.addAll(List.of("--bind", "127.0.0.1", "--save", ""));
+    command.addAll(config);
+    try {
+      process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(folder.resolve("log").toFile()).start();
+      for (int tries = 0; tries < 600; tries++) {
+        Path log = folder.resolve("log");
+        if (Files.readString(log).contains("Ready to accept connections")) {
+          client = RedisClient.create(url());
+          return;
+        }
+        TimeUnit.MILLISECONDS.sleep(50);
+      }
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+    throw new IllegalStateException("valkey did not start");
+  }
+
+  String url() {
+    return "redis://127.0.0.1:" + port;
+  }
+
+  /** The commands of the tests themselves. */
+  RedisCommands<String, String> commands() {
+    return client.connect().sync();
+  }
+
+  /** Has the store remember for an hour, by the keys of a ledger. */
+  void age(List<String> keys) {
+    RedisCommands<String, String> commands = commands();
+    String info = commands.info();
+    long since = System.currentTimeMillis() / 1000 - 3600;
+    String run = field(info, "run_id") + "." + field(info, "master_replid") + ".0";
+    commands.set(keys.get(0), "" + since);
+    commands.set(keys.get(1), since + " " + run + " " + since);
+  }
+
+  private static String field(String info, String name) {
+    return info.lines().filter(line -> line.startsWith(name + ":")).findFirst().orElseThrow().substring(name.length() + 1);
+  }
+
+  void signal(String name) {
+    try {
+      new ProcessBuilder("kill", "-" + name, "" + process.pid()).start().waitFor();
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Ends it at once, as a crash does. */
+  void crash() {
+    client.shutdown();
+    process.destroyForcibly();
+    process.onExit().join();
+  }
+
+  @Override
+  public void close() {
+    crash();
+  }
+}

@@ -1,0 +1,137 @@
+package io.github.sealwax;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Keys in a file that a codec follows. */
+class KeysFileTest {
+  private static final Duration OFTEN = Duration.ofMillis(5);
+  private static final Logger LOGGER = Logger.getLogger("sealwax");
+
+  private final Key first = Key.generate();
+  private final Key second = Key.generate();
+  private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+  private final Handler handler =
+      new Handler() {
+        @Override
+        public void publish(LogRecord entry) {
+          said.add(entry.getLevel() + " " + entry.getMessage());
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+      };
+
+  @TempDir Path folder;
+  private Path path;
+
+  @BeforeEach
+  void begin() throws IOException {
+    LOGGER.addHandler(handler);
+    LOGGER.setUseParentHandlers(false);
+    path = folder.resolve("keys");
+    replace(first.toText());
+  }
+
+  @AfterEach
+  void end() {
+    LOGGER.removeHandler(handler);
+    LOGGER.setUseParentHandlers(true);
+  }
+
+  private void replace(String text) throws IOException {
+    Path next = folder.resolve("next");
+    Files.writeString(next, text);
+    Files.move(next, path, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  private static String token(Codec codec) {
+    return codec.view(Principal.subject("alice")).session().seal("x".getBytes(UTF_8));
+  }
+
+  private static String sealer(Codec codec) {
+    return ((Inspected.Token) Inspected.of(token(codec))).keyId();
+  }
+
+  @Test
+  void aCodecFollowsItsFile() throws Exception {
+    try (Codec codec = Codec.builder("a").keysFile(path).keysInterval(OFTEN).build()) {
+      assertEquals(first.id(), sealer(codec));
+      replace(second.toText() + "\n" + first.toText() + " # since May\n");
+      String line = said.take();
+      assertTrue(line.startsWith("INFO sealwax: keys_changed message=\"keys file " + path + ": " + second.id() + " seals"), line);
+      assertEquals(second.id(), sealer(codec));
+
+      replace("swk1_nonsense");
+      line = said.take();
+      assertTrue(line.startsWith("WARNING sealwax: invalid_key message=\"keys file "), line);
+      assertTrue(line.endsWith("; the present keys stay in use\""), line);
+      assertEquals(second.id(), sealer(codec));
+
+      Files.delete(path);
+      assertTrue(said.take().contains("NoSuchFileException"));
+      replace(first.toText());
+      assertTrue(said.take().startsWith("INFO"));
+      assertEquals(first.id(), sealer(codec));
+    }
+  }
+
+  @Test
+  void aWatchEndsWithItsCodec() throws Exception {
+    long before = watches();
+    Codec codec = Codec.builder("a").keysFile(path).keysInterval(OFTEN).build();
+    Codec.builder("a").keysFile(path).keysInterval(OFTEN).build();
+    while (watches() != before + 1) {
+      // The one that nobody holds.
+      System.gc();
+      Thread.sleep(5);
+    }
+    codec.close();
+    while (watches() != before) {
+      Thread.sleep(5);
+    }
+  }
+
+  private static long watches() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("sealwax-keys"))
+        .count();
+  }
+
+  @Test
+  void aFileThatIsNoRing() throws IOException {
+    CodecBuilder settings = Codec.builder("a").keysFile(path);
+    for (String text : new String[] {"", "\n", "# nothing", "swk1_x", "a".repeat(70_000)}) {
+      replace(text);
+      var refused = assertThrows(InvalidKeyException.class, settings::build);
+      assertTrue(refused.getMessage().startsWith("keys file " + path + ": "), refused.getMessage());
+    }
+    Files.write(path, new byte[] {(byte) 0xFF});
+    assertThrows(InvalidKeyException.class, settings::build);
+    Files.delete(path);
+    assertThrows(InvalidKeyException.class, settings::build);
+    assertThrows(InvalidKeyException.class, () -> KeyRing.read(folder));
+    assertThrows(
+        InvalidArgumentException.class, () -> Codec.builder("a").keys(KeyRing.of(first)).keysFile(path).build());
+  }
+}

@@ -1,0 +1,146 @@
+package io.github.sealwax;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** Any number of threads share a codec and its views, virtual threads too. */
+class ThreadsTest {
+  private final Codec codec = Codec.of(KeyRing.of(Key.generate()), "a");
+
+  private static <T> List<T> all(ExecutorService threads, int count, Callable<T> task) throws Exception {
+    try {
+      List<Future<T>> begun = new ArrayList<>();
+      for (int index = 0; index < count; index++) {
+        begun.add(threads.submit(task));
+      }
+      List<T> found = new ArrayList<>();
+      for (Future<T> each : begun) {
+        found.add(each.get());
+      }
+      return found;
+    } finally {
+      threads.shutdown();
+    }
+  }
+
+  /** On Java 21 and later, virtual threads. */
+  private static ExecutorService lightThreads() throws ReflectiveOperationException {
+    return Runtime.version().feature() < 21
+        ? Executors.newCachedThreadPool()
+        : (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+  }
+
+  @Test
+  void noTwoNoncesAreAlike() throws Exception {
+    Sealer sealer = codec.view(Principal.anonymous()).session();
+    int each = 4_000;
+    List<Set<ByteBuffer>> found =
+        all(
+            Executors.newFixedThreadPool(8),
+            8,
+            () -> {
+              Set<ByteBuffer> nonces = new HashSet<>();
+              for (int index = 0; index < each; index++) {
+                // The first 19 bytes of the nonce, from what the text begins with.
+                byte[] start = Base64.getUrlDecoder().decode(sealer.seal(new byte[0]).substring(4, 36));
+                nonces.add(ByteBuffer.wrap(Arrays.copyOfRange(start, 5, 24)));
+              }
+              return nonces;
+            });
+    Set<ByteBuffer> nonces = new HashSet<>();
+    found.forEach(nonces::addAll);
+    assertEquals(8 * each, nonces.size());
+  }
+
+  @Test
+  void virtualThreadsShareAView() throws Exception {
+    View shared = codec.view(Principal.subject("alice"));
+    all(
+        lightThreads(),
+        2_000,
+        () -> {
+          byte[] payload = {1, 2, 3};
+          String token = shared.cursor("tools/list").seal(payload);
+          try (View own = codec.view(Principal.subject("alice"))) {
+            assertArrayEquals(payload, own.cursor("tools/list").open(token).payload());
+          }
+          Sessions sessions = shared.sessions();
+          return sessions.renew(sessions.open(sessions.create(payload).toMap()), payload);
+        });
+  }
+
+  @Test
+  void keysChangeForAllThreads() throws Exception {
+    Key stays = Key.generate();
+    Codec changing = Codec.of(KeyRing.of(stays), "a");
+    AtomicBoolean done = new AtomicBoolean();
+    ExecutorService threads = Executors.newFixedThreadPool(5);
+    List<Future<?>> begun = new ArrayList<>();
+    for (int index = 0; index < 4; index++) {
+      begun.add(
+          threads.submit(
+              () -> {
+                while (!done.get()) {
+                  // A view keeps its keys, in whichever shard it is used.
+                  View view = changing.view(Principal.anonymous());
+                  for (int again = 0; again < 5; again++) {
+                    view.session().open(view.session().seal(new byte[1]));
+                  }
+                }
+              }));
+    }
+    for (int index = 0; index < 100; index++) {
+      Key next = Key.generate();
+      assertTrue(changing.setKeys(index % 2 == 0 ? KeyRing.of(next, stays) : KeyRing.of(stays, next)));
+    }
+    done.set(true);
+    for (Future<?> each : begun) {
+      each.get();
+    }
+    threads.shutdown();
+  }
+
+  @Test
+  void anInterruptedThreadGoesOn() throws Exception {
+    View view = codec.view(Principal.anonymous());
+    Session session = view.sessions().open(view.sessions().create(new byte[1]).toMap());
+    Thread.currentThread().interrupt();
+    String token = view.session().seal(new byte[4096]);
+    view.session().open(token);
+    assertTrue(Thread.interrupted());
+    // The instance is the same one still.
+    view.sessions().renew(session, new byte[2]);
+
+    AtomicBoolean done = new AtomicBoolean();
+    Thread busy =
+        new Thread(
+            () -> {
+              while (!done.get()) {
+                view.session().open(token);
+              }
+            });
+    busy.start();
+    for (int index = 0; index < 200; index++) {
+      busy.interrupt();
+      view.sessions().renew(session, new byte[2]);
+    }
+    done.set(true);
+    busy.join();
+    view.sessions().renew(session, new byte[2]);
+  }
+}

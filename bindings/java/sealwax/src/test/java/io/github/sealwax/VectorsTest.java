@@ -1,0 +1,304 @@
+package io.github.sealwax;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import tools.jackson.databind.JsonNode;
+
+/** Every vector of tests/vectors, whose tokens were made by another implementation. */
+class VectorsTest {
+  private static final List<JsonNode> FILES =
+      Stream.of("v1.json", "more.json").map(name -> Files.json("tests/vectors/" + name)).toList();
+  private static final Map<String, Integer> KINDS =
+      Map.of("state", 1, "request-state", 2, "session", 3, "cursor", 4, "handle-state", 5, "custom", 127);
+
+  private interface Check {
+    void run(JsonNode file, JsonNode vector);
+  }
+
+  private static Stream<DynamicTest> each(String section, Check check) {
+    List<DynamicTest> tests =
+        FILES.stream()
+            .flatMap(
+                file ->
+                    IntStream.range(0, file.get(section).size())
+                        .mapToObj(
+                            index -> {
+                              JsonNode vector = file.get(section).get(index);
+                              String name = vector.path("id").asString(section + " " + index);
+                              return DynamicTest.dynamicTest(name, () -> check.run(file, vector));
+                            }))
+            .toList();
+    assertFalse(tests.isEmpty(), section);
+    return tests.stream();
+  }
+
+  private static byte[] hex(JsonNode node) {
+    return HexFormat.of().parseHex(node.asString());
+  }
+
+  private static @Nullable String part(JsonNode principal, String name) {
+    String part = principal.path(name).asString("");
+    return part.isEmpty() ? null : part;
+  }
+
+  /** The view that a vector asks for: made with one key, or opened with a ring. */
+  private static View view(JsonNode file, JsonNode vector) {
+    Stream<JsonNode> places =
+        vector.has("ring") ? StreamSupport.stream(vector.get("ring").spliterator(), false) : Stream.of(vector.get("key"));
+    String keys =
+        places
+            .map(place -> file.get("keys").get(place.asInt()).get("text").asString())
+            .collect(Collectors.joining(","));
+    JsonNode caller = vector.get("principal");
+    Principal principal =
+        caller.path("anonymous").asBoolean(false)
+            ? Principal.anonymous()
+            : Principal.of(part(caller, "issuer"), part(caller, "client"), part(caller, "subject"));
+    CodecBuilder settings = Codec.builder(vector.get("audience").asString()).keys(KeyRing.parse(keys));
+    return TestEnvironment.build(settings).view(principal);
+  }
+
+  /** The sealer of any kind, with any fields: a typed sealer has no way to ask for some. */
+  private static Sealer sealer(JsonNode file, JsonNode vector) {
+    byte[] context = hex(vector.get("context"));
+    return view(file, vector)
+        .sealer(
+            KINDS.get(vector.get("kind").asString()),
+            vector.get("label").asString(),
+            part(vector, "session_id"),
+            context.length == 0 ? null : context);
+  }
+
+  @TestFactory
+  Stream<DynamicTest> keys() {
+    return each(
+        "keys",
+        (file, vector) -> {
+          Key key = Key.fromSecret(hex(vector.get("secret")));
+          assertEquals(vector.get("text").asString(), key.toText());
+          assertEquals(vector.get("kid").asString(), key.id());
+          assertEquals(key.id(), Key.parse(vector.get("text").asString()).id());
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> keyRings() {
+    return each(
+        "key_rings",
+        (file, vector) -> {
+          String text = vector.get("ring").asString();
+          if (vector.has("error")) {
+            var refused = assertThrows(SealwaxException.class, () -> KeyRing.parse(text));
+            assertEquals(vector.get("error").asString(), refused.code().toString());
+          } else {
+            List<String> ids =
+                StreamSupport.stream(vector.get("keys").spliterator(), false).map(JsonNode::asString).toList();
+            assertEquals(ids, KeyRing.parse(text).ids());
+          }
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> sealedTokensComeOutTheSame() {
+    return each(
+        "sealed",
+        (file, vector) -> {
+          Sealer sealer = sealer(file, vector);
+          byte[] payload = hex(vector.get("payload"));
+          long ttl = vector.get("ttl").asLong();
+          Lifetime lifetime = ttl == 0 ? Lifetime.noExpiry() : Lifetime.of(Duration.ofSeconds(ttl));
+          String token = vector.get("token").asString();
+          TestEnvironment.at(
+              vector.get("issued_at").asLong() * 1000 + 999,
+              hex(vector.get("nonce")),
+              () -> {
+                Opened opened = sealer.open(token);
+                check(opened, vector);
+                // Only a renewal has a generation above 0; no call seals a new token of an age above 0.
+                if (vector.get("generation").asLong() == 0 && vector.get("age").asLong() == 0) {
+                  assertEquals(token, sealer.seal(payload, lifetime));
+                } else if (vector.get("generation").asLong() > 0) {
+                  assertEquals(token, sealer.renew(new Opened(opened.startedAt, opened.generation - 1), payload, lifetime));
+                }
+              });
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> sessionIdsComeOutTheSame() {
+    return each(
+        "session_ids",
+        (file, vector) -> {
+          View view = view(file, vector);
+          String id = vector.get("session_id").asString();
+          byte[] ulid = hex(vector.get("ulid"));
+          TestEnvironment.at(
+              vector.get("issued_at_ms").asLong(),
+              Arrays.copyOfRange(ulid, 6, 16),
+              () -> {
+                assertEquals(id, view.mintSessionId());
+                check(view.verifySessionId(id), id, vector);
+              });
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> handlesComeOutTheSame() {
+    return each(
+        "handles",
+        (file, vector) -> {
+          View view = view(file, vector);
+          String type = vector.get("type").asString();
+          String handle = vector.get("handle").asString();
+          byte[] ulid = hex(vector.get("ulid"));
+          TestEnvironment.at(
+              vector.get("issued_at_ms").asLong(),
+              Arrays.copyOfRange(ulid, 6, 16),
+              () -> {
+                assertEquals(handle, view.mintHandle(type));
+                check(view.verifyHandle(type, handle), handle, vector);
+              });
+        });
+  }
+
+  private static void check(Identifier found, String text, JsonNode vector) {
+    assertEquals(text, found.text());
+    assertEquals(Instant.ofEpochMilli(vector.get("issued_at_ms").asLong()), found.createdAt());
+    assertEquals(vector.get("ulid").asString(), found.ulid());
+    assertEquals(null, found.endsAt());
+    assertFalse(found.needsReseal());
+  }
+
+  @TestFactory
+  Stream<DynamicTest> requestContexts() {
+    return each(
+        "request_contexts",
+        (file, vector) -> {
+          String method = vector.get("method").asString();
+          String target = vector.get("target").asString();
+          String arguments = vector.get("arguments").isNull() ? null : vector.get("arguments").asString();
+          String expected = vector.get("context").asString();
+          assertEquals(expected, RequestContext.ofJson(method, target, arguments).toString());
+          if (arguments != null && !arguments.isEmpty()) {
+            Object read = Files.JSON.readValue(arguments, Object.class);
+            assertEquals(expected, RequestContext.of(method, target, read).toString());
+          }
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> requestContextsRefused() {
+    return each(
+        "request_context_reject",
+        (file, vector) -> {
+          String method = vector.path("method").asString("tools/call");
+          String target = vector.path("target").asString("x");
+          String arguments = vector.get("arguments").asString();
+          var refused =
+              assertThrows(SealwaxException.class, () -> RequestContext.ofJson(method, target, arguments));
+          assertEquals(vector.get("error").asString(), refused.code().toString());
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> principalTags() {
+    // Tags stand inside what comes out the same, so those vectors hold them all.
+    return Stream.of("principal_tags")
+        .flatMap(section -> FILES.stream().flatMap(file -> StreamSupport.stream(file.get(section).spliterator(), false)))
+        .map(
+            vector ->
+                DynamicTest.dynamicTest(
+                    vector.get("principal").toString().toLowerCase(Locale.ROOT),
+                    () -> {
+                      long keys =
+                          Stream.of("sealed", "session_ids", "handles")
+                              .flatMap(name -> StreamSupport.stream(FILES.get(0).get(name).spliterator(), false))
+                              .filter(other -> other.get("principal").equals(vector.get("principal")))
+                              .map(other -> other.get("key").asInt())
+                              .distinct()
+                              .count();
+                      assertEquals(vector.get("tags").size(), keys);
+                    }));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> accepted() {
+    return each(
+        "accept",
+        (file, vector) ->
+            atItsTime(
+                vector,
+                () -> {
+                  Object found = open(file, vector);
+                  JsonNode expected = vector.get("expect");
+                  if (found instanceof Opened opened) {
+                    check(opened, expected);
+                    assertEquals(expected.get("needs_reseal").asBoolean(), opened.needsReseal());
+                  } else {
+                    Identifier identifier = (Identifier) found;
+                    assertEquals(expected.get("ulid").asString(), identifier.ulid());
+                    assertEquals(expected.get("needs_reseal").asBoolean(), identifier.needsReseal());
+                  }
+                }));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> rejected() {
+    return each(
+        "reject",
+        (file, vector) ->
+            atItsTime(
+                vector,
+                () -> {
+                  var refused = assertThrows(SealwaxException.class, () -> open(file, vector));
+                  assertEquals(vector.get("error").asString(), refused.code().toString());
+                }));
+  }
+
+  private static void atItsTime(JsonNode vector, Runnable body) {
+    long now = vector.has("now_ms") ? vector.get("now_ms").asLong() : vector.get("now").asLong() * 1000;
+    TestEnvironment.at(now, null, body);
+  }
+
+  private static Object open(JsonNode file, JsonNode vector) {
+    JsonNode age = vector.get("max_age");
+    Duration maxAge = age.isNull() ? null : Duration.ofSeconds(age.asLong());
+    return switch (vector.get("what").asString()) {
+      case "sealed" -> sealer(file, vector).open(vector.get("token").asString(), maxAge);
+      case "session_id" -> view(file, vector).verifySessionId(vector.get("session_id").asString(), maxAge);
+      default ->
+          view(file, vector)
+              .verifyHandle(vector.get("type").asString(), vector.get("handle").asString(), maxAge);
+    };
+  }
+
+  private static void check(Opened opened, JsonNode expected) {
+    long issuedAt = expected.get("issued_at").asLong();
+    long ttl = expected.get("ttl").asLong();
+    assertEquals(expected.get("payload").asString(), HexFormat.of().formatHex(opened.payload()));
+    assertEquals(Instant.ofEpochSecond(issuedAt), opened.issuedAt());
+    assertEquals(ttl == 0 ? null : Instant.ofEpochSecond(issuedAt + ttl), opened.expiresAt());
+    assertEquals(
+        Instant.ofEpochSecond(Math.max(0, issuedAt - expected.get("age").asLong())), opened.startedAt());
+    assertEquals(expected.get("generation").asLong(), opened.generation());
+    assertEquals(expected.get("token_id").asString(), opened.tokenId());
+    assertNotNull(opened.toString());
+  }
+}
