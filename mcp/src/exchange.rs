@@ -144,6 +144,9 @@ impl Exchange {
     }
 
     /// Returns the next step; `None` if the event does not match the last one.
+    ///
+    /// What the flows do is never inlined here: HotSpot compiles no method of over 8,000 bytes, and the
+    /// portable module's functions are methods in Java.
     fn take(&mut self, event: Event<'_>) -> Option<Step> {
         let context = &mut self.context;
         match (context.awaited.take(), event) {

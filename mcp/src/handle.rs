@@ -96,6 +96,7 @@ impl HandleFlow {
         }
     }
 
+    #[inline(never)]
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
         let (admission, _) = self.admission.as_mut()?;
         let admitted = admission.take(context, event)?;

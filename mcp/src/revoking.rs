@@ -16,6 +16,7 @@ impl Revoking {
         self.0.step()
     }
 
+    #[inline(never)]
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
         let Event::Ledger(answer) = event else {
             return None;

@@ -72,6 +72,7 @@ impl TransportFlow {
         }
     }
 
+    #[inline(never)]
     pub fn advance(&mut self, context: &mut Context) -> Step {
         let step = match &self.phase {
             Phase::Responding(_) => self.respond(context),
@@ -80,6 +81,7 @@ impl TransportFlow {
         step.unwrap_or_else(|step| step)
     }
 
+    #[inline(never)]
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
         let phase = std::mem::replace(&mut self.phase, Phase::Entering);
         match (phase, event) {

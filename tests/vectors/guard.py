@@ -3,7 +3,7 @@
     python3 tests/vectors/guard.py          writes it
     python3 tests/vectors/guard.py --check  fails where it differs
 
-Four test suites replay it: of the engine alone (tests/guard), and of the guards of TypeScript, Python and Rust on real
+Five test suites replay it: of the engine alone (tests/guard), and of the guards of TypeScript, Python, Rust and Go on real
 servers of their SDKs. A transcript has a name, settings, and events in order; `fault` is the defect that it catches, and `not`
 names the SDKs that cannot have the case, and why. The folder transcripts/ has them by subject.
 

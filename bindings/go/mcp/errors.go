@@ -23,7 +23,7 @@ const (
 )
 
 // ErrNoSession is what [Sessions.Of] gives for a request without a session.
-var ErrNoSession = errors.New("sealwax: expected a request in a session, found one without: name what needs one by RequiredTools")
+var ErrNoSession = invalid("ctx: expected a request in a session, found one without: name what needs one by RequiredTools")
 
 // HandleRefused is the error of a handle that was refused. Returned by a tool, it becomes the fixed answer of the protocol; of
 // another method, an error with the same text. A tool may catch it, for example to make a new handle. It unwraps to the reason,

@@ -2,6 +2,7 @@ package sealwaxmcp
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 
@@ -50,7 +51,13 @@ func (g *Guard) exchangeOf(ctx context.Context) (*exchange, error) {
 	return x, nil
 }
 
-// begin begins the engine's exchange and returns its first step.
+func (x *exchange) begins(token *string) (*engine.Exchange, *engine.Step, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.begin(token)
+}
+
+// begin begins the engine's exchange and returns its first step, under the lock.
 func (x *exchange) begin(token *string) (*engine.Exchange, *engine.Step, error) {
 	request := engine.Request{
 		Method:       x.method,
@@ -130,9 +137,33 @@ func (x *exchange) handle(ctx context.Context, operation engine.HandleOp, value 
 		return nil, err
 	}
 	if step.Step == "reply" {
-		return nil, refusedHandle(step)
+		return nil, x.refused(step)
 	}
 	return step, nil
+}
+
+// refused returns the error of a handle that was refused.
+func (x *exchange) refused(step *engine.Step) error {
+	refused := &HandleRefused{reason: why(step), answer: step.Error}
+	if step.Tool == nil {
+		return refused
+	}
+	tool, err := decoded(step.Tool)
+	if err == nil && isModern(x.req) {
+		// The SDK gives it to what a handler returns, and keeps the member to itself.
+		tool = merged(tool, map[string]any{"resultType": "complete"})
+	}
+	var written []byte
+	if err == nil {
+		written, err = json.Marshal(tool)
+	}
+	if err == nil {
+		refused.tool, err = toolResult(written)
+	}
+	if err != nil {
+		return err
+	}
+	return refused
 }
 
 // close ends the request, answered or cancelled: nothing is opened or sealed for it later, though a goroutine that the handler

@@ -104,9 +104,7 @@ func (x *exchange) admitted(ctx context.Context, token *string) (*engine.Step, e
 			x.caller.identify(ctx)
 		}
 	}
-	x.mu.Lock()
-	found, step, err := x.begin(token)
-	x.mu.Unlock()
+	found, step, err := x.begins(token)
 	if err != nil {
 		return nil, err
 	}
@@ -149,18 +147,6 @@ func toolResult(document json.RawMessage) (*mcp.CallToolResult, error) {
 	return result, json.Unmarshal(document, result)
 }
 
-func refusedHandle(step *engine.Step) error {
-	refused := &HandleRefused{reason: why(step), answer: step.Error}
-	if step.Tool != nil {
-		result, err := toolResult(step.Tool)
-		if err != nil {
-			return err
-		}
-		refused.tool = result
-	}
-	return refused
-}
-
 // internal logs a failure of the guard itself, and returns what the client hears of it.
 func (g *Guard) internal(ctx context.Context, err error) error {
 	g.fault(ctx, err)
@@ -183,10 +169,12 @@ func isNotification(method string) bool { return strings.HasPrefix(method, "noti
 
 func isToolCall(req mcp.Request) bool { _, ok := req.(*mcp.CallToolRequest); return ok }
 
-// modern is the first revision without sessions of the transport, by the SDK's own rule: a comparison of texts.
+// modern is the first revision without sessions of the transport.
 const modern = "2026-07-28"
 
+// isModern follows the SDK's own rule, a comparison of texts (shared.go, validateRequestMeta). Its ProtocolVersion panics where a
+// method of an author's own comes without params.
 func isModern(req mcp.Request) bool {
-	versioned, ok := req.(interface{ ProtocolVersion() string })
-	return ok && versioned.ProtocolVersion() >= modern
+	version, _ := metaOf(req.GetParams())[mcp.MetaKeyProtocolVersion].(string)
+	return version >= modern
 }

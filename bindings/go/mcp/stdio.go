@@ -191,6 +191,9 @@ func (c *conversation) take(ctx context.Context, text []byte) (jsonrpc.Message, 
 		o.close()
 		return nil, err
 	}
+	if o.begins {
+		o.begun = c.begin
+	}
 	if request, ok := delivered.(*jsonrpc.Request); ok {
 		request.Extra = c.transport.guard.outer.put(o)
 	}
@@ -291,7 +294,7 @@ func (c *conversation) refuse(message envelope) error {
 func (c *conversation) Write(ctx context.Context, message jsonrpc.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if response, ok := message.(*jsonrpc.Response); ok && c.begun(response) {
+	if response, ok := message.(*jsonrpc.Response); ok && c.begunAgain(response) {
 		return nil
 	}
 	text, err := jsonrpc.EncodeMessage(message)
@@ -314,15 +317,22 @@ func (c *conversation) Write(ctx context.Context, message jsonrpc.Message) error
 	return c.send(text)
 }
 
-// begun notes that the SDK has begun a session, and tells whether its client must not hear of it.
-func (c *conversation) begun(response *jsonrpc.Response) bool {
-	if c.replaying != "" && response.ID.Raw() == c.replaying {
-		c.replaying = ""
-		c.initialized = response.Error == nil
-		c.replayed <- c.initialized
-		return true
+// begin notes that the SDK has begun its client's session.
+func (c *conversation) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.initialized = true
+}
+
+// begunAgain notes whether the SDK has begun a session again, of which its client must not hear.
+func (c *conversation) begunAgain(response *jsonrpc.Response) bool {
+	if c.replaying == "" || response.ID.Raw() != c.replaying {
+		return false
 	}
-	return false
+	c.replaying = ""
+	c.initialized = response.Error == nil
+	c.replayed <- c.initialized
+	return true
 }
 
 // send writes a line.

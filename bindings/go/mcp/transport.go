@@ -84,6 +84,8 @@ type outerExchange struct {
 	begins bool
 	// last is the step for its result.
 	last *engine.Step
+	// begun is called when the SDK has begun the session.
+	begun func()
 }
 
 // envelope is a JSON-RPC message, of which the SDK drops what it does not know.
@@ -222,6 +224,9 @@ func (o *outerExchange) initialized(ctx context.Context, result mcp.Result) (mcp
 		return nil, o.guard.internal(ctx, err)
 	}
 	o.last = step
+	if o.begun != nil {
+		o.begun()
+	}
 	if step.Step == "reply" {
 		return nil, rpcError(step.Error)
 	}

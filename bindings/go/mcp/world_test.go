@@ -2,7 +2,6 @@ package sealwaxmcp
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -59,10 +58,9 @@ func newWorld(t testing.TB) *world {
 	return &world{t, sealwaxtest.NewClock(begins), map[string]string{}, map[string][]map[string]any{}, map[string]string{}}
 }
 
-func must[T any](t testing.TB, value T, err error) T {
-	t.Helper()
+func must[T any](value T, err error) T {
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return value
 }
@@ -81,17 +79,7 @@ func number(value any) int64 {
 
 func span(value any) time.Duration { return time.Duration(number(value)) * time.Second }
 
-func jsonOf(t testing.TB, value any) []byte {
-	t.Helper()
-	return must2(json.Marshal(value))
-}
-
-func must2[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
+func jsonOf(value any) []byte { return must(json.Marshal(value)) }
 
 // codec has the key that a thing was made with: `both` is the guard's own ring.
 func (w *world) codec(made map[string]any, options ...sealwax.Option) *sealwax.Codec {
@@ -107,7 +95,7 @@ func (w *world) codec(made map[string]any, options ...sealwax.Option) *sealwax.C
 	if audience == "" {
 		audience = file().Audience
 	}
-	return must(w.t, must2(sealwaxtest.NewCodec(w.clock, must(w.t, must2(sealwax.ParseKeyRing(ring)), nil), audience, options...)), nil)
+	return sealwaxtest.NewCodecOf(w.t, w.clock, must(sealwax.ParseKeyRing(ring)), audience, options...)
 }
 
 func personOf(who string) (Principal, bool) {
@@ -129,10 +117,10 @@ func (w *world) view(made map[string]any) *sealwax.View {
 		who = "alice"
 	}
 	if who == "anonymous" {
-		return must(w.t, must2(codec.Anonymous()), nil)
+		return must(codec.Anonymous())
 	}
 	person, _ := personOf(who)
-	return must(w.t, must2(codec.View(person)), nil)
+	return must(codec.View(person))
 }
 
 func (w *world) sealer(view *sealwax.View, token map[string]any) sealwax.Sealer {
@@ -141,9 +129,9 @@ func (w *world) sealer(view *sealwax.View, token map[string]any) sealwax.Sealer 
 		told := list(token["context"])
 		var arguments json.RawMessage
 		if told[2] != nil {
-			arguments = jsonOf(w.t, told[2])
+			arguments = jsonOf(told[2])
 		}
-		return view.RequestState(must2(sealwax.NewRequestContext(text(told[0]), text(told[1]), arguments)))
+		return view.RequestState(must(sealwax.NewRequestContext(text(told[0]), text(told[1]), arguments)))
 	case "cursor":
 		return view.Cursor(text(token["label"]))
 	}
@@ -220,7 +208,7 @@ func (w *world) token(named any) string {
 	token := object(named)
 	var made string
 	w.ago(span(token["age"]), func() {
-		made = must2(w.sealer(w.view(token), token).Seal([]byte(text(token["payload"])), lifetimeOf(token)...))
+		made = must(w.sealer(w.view(token), token).Seal([]byte(text(token["payload"])), lifetimeOf(token)...))
 	})
 	made = changedText(made, token["change"])
 	if name := text(token["name"]); name != "" {
@@ -266,8 +254,8 @@ func (w *world) madeSession(made map[string]any) map[string]any {
 	created := func(age string) map[string]any {
 		var metadata map[string]any
 		w.ago(span(made[age]), func() {
-			found := must2(w.view(made).Sessions(lifetimeOf(made)...).Create([]byte(payload)))
-			metadata = object(must2(decoded(jsonOf(w.t, found))))
+			found := must(w.view(made).Sessions(lifetimeOf(made)...).Create([]byte(payload)))
+			metadata = object(must(decoded(jsonOf(found))))
 		})
 		return metadata
 	}
@@ -302,12 +290,12 @@ func (w *world) handle(named any) string {
 	w.ago(span(handle["age"]), func() {
 		of := w.view(handle)
 		if payload, ok := handle["payload"]; ok {
-			made = must2(of.HandleState(text(handle["type"])).Seal([]byte(text(payload))))
+			made = must(of.HandleState(text(handle["type"])).Seal([]byte(text(payload))))
 		} else {
-			made = must2(of.MintHandle(text(handle["type"])))
+			made = must(of.MintHandle(text(handle["type"])))
 		}
 	})
 	return changedText(made, handle["change"])
 }
 
-func describe(value any) string { return fmt.Sprintf("%s", must2(json.Marshal(value))) }
+func describe(value any) string { return string(jsonOf(value)) }

@@ -156,13 +156,22 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         Step::Done(made) => Next::Done(made),
         Step::Drop => Next::Drop,
     };
-    write(&Document {
+    Document {
         step,
         members,
         session,
         refused,
         events,
-    })
+    }
+    .written()
+}
+
+impl Document<'_> {
+    /// Large by itself, so it is never inlined (see `Exchange::take`).
+    #[inline(never)]
+    fn written(&self) -> String {
+        write(self)
+    }
 }
 
 /// Returns the members of the result that the engine reads.

@@ -100,6 +100,7 @@ impl Request {
         self.fields
     }
 
+    #[inline(never)]
     pub fn advance(&mut self, context: &mut Context) -> Step {
         let guard = context.guard.clone();
         let step = match &self.phase {
@@ -113,6 +114,7 @@ impl Request {
         step.unwrap_or_else(|step| step)
     }
 
+    #[inline(never)]
     pub fn take(&mut self, context: &mut Context, event: Event<'_>) -> Option<Step> {
         let phase = std::mem::replace(&mut self.phase, Phase::Entering);
         match (phase, event) {

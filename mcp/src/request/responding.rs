@@ -48,6 +48,7 @@ pub(super) struct Committing {
 const MAX_UPDATES: u8 = 32;
 
 impl Request {
+    #[inline(never)]
     pub(super) fn respond(&mut self, context: &mut Context) -> Result<Step, Step> {
         let Phase::Responding(outgoing) = &self.phase else {
             return Ok(Step::Drop);

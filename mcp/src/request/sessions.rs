@@ -17,6 +17,7 @@ const DELETE: &str = "sessions/delete";
 
 /// Data-layer sessions.
 impl Request {
+    #[inline(never)]
     pub(super) fn enter_sessions(
         &mut self,
         context: &mut Context,

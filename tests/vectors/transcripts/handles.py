@@ -46,7 +46,7 @@ for name, value in [
             reported=report("malformed", "handle"),
         ),
         fault="a misremembered handle hits a row",
-        **({"not_": {"rust": "the argument is a text by its type"}} if not isinstance(value, str) else {}),
+        not_=None if isinstance(value, str) else dict.fromkeys(("rust", "go"), "the argument is a text by its type"),
     )
 case(
     "reference handle: too old is refused",

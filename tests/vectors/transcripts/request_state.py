@@ -120,6 +120,7 @@ for name, value in [("a number", 7), ("true", True), ("a list", ["x"]), ("an obj
             **refused_state(reported=report("malformed", "request-state")),
         ),
         fault="what is no text passes",
+        not_={"go": "the SDK's types refuse it before the guard: TestWhatTheSDKRefusesByItself"},
     )
 case(
     "requestState: an empty text is refused",
@@ -129,6 +130,7 @@ case(
         **refused_state(reported=report("malformed", "request-state")),
     ),
     fault="an empty state is none",
+    not_={"go": "the SDK cannot tell an empty text from none: TestWhatTheSDKRefusesByItself"},
 )
 case(
     "requestState: what is too large is refused",
@@ -395,7 +397,10 @@ case(
         answered={"result": {}},
     ),
     fault="an empty state is taken for none",
-    not_={"rust": "State is JSON of a type, and an empty text is none: request_state.rs"},
+    not_={
+        "rust": "State is JSON of a type, and an empty text is none: request_state.rs",
+        "go": "the SDK cannot tell an empty text from none",
+    },
 )
 case(
     "requestState: asking back without a state leaves none",

@@ -41,7 +41,7 @@ case(
         answered={"result": {"protocolVersion": "2025-11-25", "$absent": ["sessionId", "sessionTimeout"]}},
     ),
     fault="one begins that no message can bring back",
-    not_={sdk: "its wrapper of stdio is there for SEP-1359 alone" for sdk in ("typescript", "python")},
+    not_={sdk: "its wrapper of stdio is there for SEP-1359 alone" for sdk in ("typescript", "python", "go")},
 )
 case(
     "stdio: a message brings it back, and its answer has it",

@@ -68,7 +68,6 @@ func (s *shard) run(f func(*Call) error) (err error) {
 	s.bury()
 	err = f(s.begin())
 	s.call.finish()
-	s.in.settle()
 	healthy = true
 	return err
 }

@@ -2,14 +2,14 @@ package io.github.sealwax.internal;
 
 /**
  * The functions of {@code sealwax.h}, with their types: {@code p} is a pointer or {@code size_t}, {@code
- * i} a number of 32 bits or a {@code bool}, {@code l} one of 64 bits, {@code v} nothing; the result comes
+ * i} a number of 32 bits, {@code l} one of 64, {@code b} a {@code bool}, {@code v} nothing; the result comes
  * first. A function whose last pointer is its error is called by {@link Crossing#call}.
  */
 public enum Function {
   ABI_VERSION("i"),
   VERSION("p"),
   CODE("pi"),
-  IS_REFUSAL("ii"),
+  IS_REFUSAL("bi"),
   KEY_GENERATE("ipp"),
   KEY_FROM_SECRET("ipppp"),
   KEY_PARSE("ipppp"),
@@ -57,7 +57,7 @@ public enum Function {
   GUARD_REPORT("ippppppp"),
   GUARD_REVOKE("ippplpppp"),
   GUARD_REQUEST("ipppppppppppippppp"),
-  GUARD_DEFERS("ip"),
+  GUARD_DEFERS("bp"),
   EXCHANGE_ON("ipppppppp"),
   EXCHANGE_HANDLE("ippppppppp"),
   EXCHANGE_SEAL_STATE("ipppppp"),
@@ -65,14 +65,14 @@ public enum Function {
   EXCHANGE_UPDATE("ipppp"),
   EXCHANGE_FORK("ipppp"),
   EXCHANGE_EVENTS("ipppp"),
-  EXCHANGE_RESULT("ipppppppipppp"),
+  EXCHANGE_RESULT("ipppppppbpppp"),
   EXCHANGE_FREE("vp"),
   LEDGER_TEXT("ippppp"),
   LEDGER_JUDGE("ipplpppppp"),
   MEMORY_NEW("iplpp"),
   MEMORY_RUN("ippplppp"),
   MEMORY_FREE("vp"),
-  REDIS_NEW("iipp"),
+  REDIS_NEW("ibpp"),
   REDIS_FREE("vp"),
   REDIS_BEGIN("ippppppp"),
   DIALOGUE_ON("ipppppp"),

@@ -36,6 +36,8 @@ public final class Library {
           ServiceLoader.load(InstanceProvider.class, Library.class.getClassLoader())
               .findFirst()
               .orElseGet(PortableProvider::new);
+      // Loaded later, on the small stack of some thread, this class could fail for good.
+      Failures.of(0, "");
       Library library = new Library(provider, Runtime.getRuntime().availableProcessors());
       int abi = library.cross(x -> (int) x.plain(Function.ABI_VERSION));
       if (abi != ABI) {

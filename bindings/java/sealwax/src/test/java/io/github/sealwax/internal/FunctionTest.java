@@ -47,6 +47,9 @@ class FunctionTest {
     if (declaration.contains("uint64_t")) {
       return "l";
     }
+    if (declaration.strip().startsWith("bool")) {
+      return "b";
+    }
     return declaration.startsWith("void") ? "v" : "i";
   }
 }

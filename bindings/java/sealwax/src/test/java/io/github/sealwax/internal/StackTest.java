@@ -81,24 +81,28 @@ class StackTest {
               return x.readWord(place);
             },
             Function.GUARD_FREE);
+    // Code that is being compiled takes most: it comes after some thousand calls.
+    for (int index = 0; index < 3000; index++) {
+      message(codec.library(), guard, "[]");
+    }
+    String deep = "[".repeat(98) + "]".repeat(98);
+    assertNull(run(kilobytes << 10, () -> message(codec.library(), guard, deep)));
+  }
+
+  private static void message(Library library, Replicated guard, String value) {
     byte[] document =
-        ("{\"method\":\"tools/call\",\"target\":\"x\",\"meta\":{\"a\":" + "[".repeat(98) + "]".repeat(98) + "}}")
-            .getBytes(US_ASCII);
-    assertNull(
-        run(
-            kilobytes << 10,
-            () ->
-                guard
-                    .cross(
-                        (x, address) -> {
-                          int size = x.pointerSize();
-                          long out = x.room(3 * size);
-                          x.call(
-                              Function.GUARD_MESSAGE,
-                              address, x.document(document), document.length, 0, 0, out, out + size, out + 2 * size);
-                          return new Pinned(codec.library(), x, x.readWord(out), Function.EXCHANGE_FREE);
-                        })
-                    .close()));
+        ("{\"method\":\"tools/call\",\"target\":\"x\",\"meta\":{\"a\":" + value + "}}").getBytes(US_ASCII);
+    guard
+        .cross(
+            (x, address) -> {
+              int size = x.pointerSize();
+              long out = x.room(3 * size);
+              x.call(
+                  Function.GUARD_MESSAGE,
+                  address, x.document(document), document.length, 0, 0, out, out + size, out + 2 * size);
+              return new Pinned(library, x, x.readWord(out), Function.EXCHANGE_FREE);
+            })
+        .close();
   }
 
   @Test
