@@ -74,7 +74,7 @@ public final class Sealer {
         (x, address) -> {
           long purpose = purpose(x);
           long life = Lifetime.in(x, lifetime);
-          long content = x.bytes(payload);
+          long content = x.opaque(payload);
           Output out = x.output(tokenLimit);
           if (before == null) {
             x.call(
@@ -111,7 +111,7 @@ public final class Sealer {
         (x, address) -> {
           long purpose = purpose(x);
           long limit = x.number(age);
-          long sent = x.bytes(wire);
+          long sent = x.opaque(wire);
           long opened = x.room(Opened.SIZE);
           // A payload is always shorter than its token.
           Output out = x.output(wire.length);

@@ -37,7 +37,7 @@ public final class Sessions {
           Output out = x.output(view.metadataLimit);
           x.call(
               Function.SESSION_CREATE,
-              address, life, x.bytes(payload), payload.length, out.address(), out.capacity(), out.length());
+              address, life, x.opaque(payload), payload.length, out.address(), out.capacity(), out.length());
           return SessionMetadata.read(out.bytes());
         });
   }
@@ -66,7 +66,7 @@ public final class Sessions {
     return view.replicated.cross(
         (x, address) -> {
           long place = x.room(x.pointerSize());
-          x.call(Function.SESSION_OPEN, address, x.document(metadata), metadata.length, place);
+          x.call(Function.SESSION_OPEN, address, x.bytes(metadata), metadata.length, place);
           Pinned session = new Pinned(view.codec.library(), x, x.readWord(place), Function.SESSION_FREE);
           long opened = x.room(Opened.SIZE);
           Output payload = x.output(metadata.length);
@@ -92,7 +92,7 @@ public final class Sessions {
           Output out = x.output(view.metadataLimit);
           x.call(
               Function.SESSION_RENEW,
-              address, life, opened, x.bytes(payload), payload.length, out.address(), out.capacity(), out.length());
+              address, life, opened, x.opaque(payload), payload.length, out.address(), out.capacity(), out.length());
           return SessionMetadata.read(out.bytes());
         });
   }

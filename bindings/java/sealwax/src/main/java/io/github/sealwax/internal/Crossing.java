@@ -114,20 +114,23 @@ public final class Crossing {
     return address;
   }
 
-  /** Copies bytes; {@code null} is the address 0. */
+  /**
+   * Copies a text, a document or bytes; {@code null} is the address 0. If it is a deep document, the calls of
+   * this crossing run where the stack is large enough.
+   */
   public long bytes(byte @Nullable [] bytes) {
+    deep |= bytes != null && LargeStack.mayNeed(bytes);
+    return opaque(bytes);
+  }
+
+  /** Copies a token or a payload, which the core does not read as JSON; {@code null} is the address 0. */
+  public long opaque(byte @Nullable [] bytes) {
     if (bytes == null) {
       return 0;
     }
     long address = room(bytes.length);
     instance.write(address, bytes);
     return address;
-  }
-
-  /** Copies a document of a client's, which the next calls may read; {@code null} is the address 0. */
-  public long document(byte @Nullable [] json) {
-    deep |= json != null && LargeStack.mayNeed(json);
-    return bytes(json);
   }
 
   /** Returns a pointer to a number of 64 bits; {@code null} is the address 0. */

@@ -123,7 +123,7 @@ public final class Documents {
               long context = x.room(CONTEXT);
               long named = x.bytes(method);
               long aimed = x.bytes(target);
-              long given = x.document(arguments);
+              long given = x.bytes(arguments);
               int size = arguments == null ? 0 : arguments.length;
               if (only == null) {
                 x.call(Function.REQUEST_CONTEXT, named, method.length, aimed, target.length, given, size, context);
@@ -174,7 +174,7 @@ public final class Documents {
                   Output out = x.output(PRINCIPAL_MAX);
                   x.call(
                       Function.PRINCIPAL_FROM_CLAIMS,
-                      x.document(json), json.length, out.address(), out.capacity(), out.length());
+                      x.bytes(json), json.length, out.address(), out.capacity(), out.length());
                   return out.bytes();
                 }));
   }

@@ -35,7 +35,7 @@
  *           long step = out + x.pointerSize();
  *           x.call(
  *               Function.GUARD_MESSAGE,
- *               address, x.document(document), document.length, x.document(arguments), length(arguments),
+ *               address, x.bytes(document), document.length, x.bytes(arguments), length(arguments),
  *               out, step, step + x.pointerSize());
  *           String first = x.text(x.readWord(step), (int) x.readWord(step + x.pointerSize()));
  *           return new Pinned(library, x, x.readWord(out), Function.EXCHANGE_FREE);
@@ -43,9 +43,6 @@
  * exchange.cross((x, address) -> …); // its next steps, in its shard
  * exchange.close();
  * }</pre>
- *
- * <p>A document with parts of a client's is copied by {@link io.github.sealwax.internal.Crossing#document}:
- * a deep one runs on a stack that is large enough.
  *
  * <p>The bodies of crossings are short: they copy, call and copy. They do not cross again and do not wait,
  * because they hold the lock of a shard.

@@ -99,7 +99,7 @@ class StackTest {
               long out = x.room(3 * size);
               x.call(
                   Function.GUARD_MESSAGE,
-                  address, x.document(document), document.length, 0, 0, out, out + size, out + 2 * size);
+                  address, x.bytes(document), document.length, 0, 0, out, out + size, out + 2 * size);
               return new Pinned(library, x, x.readWord(out), Function.EXCHANGE_FREE);
             })
         .close();
