@@ -34,8 +34,10 @@ final class CLibrary implements Instance {
 
   private static final int POINTER = 8;
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
-  private static final ValueLayout.OfInt INT = JAVA_INT_UNALIGNED.withOrder(ByteOrder.nativeOrder());
-  private static final ValueLayout.OfLong LONG = JAVA_LONG_UNALIGNED.withOrder(ByteOrder.nativeOrder());
+  private static final ValueLayout.OfInt INT =
+      JAVA_INT_UNALIGNED.withOrder(ByteOrder.nativeOrder());
+  private static final ValueLayout.OfLong LONG =
+      JAVA_LONG_UNALIGNED.withOrder(ByteOrder.nativeOrder());
 
   static final CLibrary SHARED = new CLibrary();
 
@@ -71,21 +73,30 @@ final class CLibrary implements Instance {
         .orElseThrow(
             () ->
                 new UnsatisfiedLinkError(
-                    "expected " + name + " in java.library.path, or its path in the property " + PROPERTY));
+                    "expected "
+                        + name
+                        + " in java.library.path, or its path in the property "
+                        + PROPERTY));
   }
 
-  private static MethodHandle handle(Linker linker, SymbolLookup library, String symbol, String types) {
+  private static MethodHandle handle(
+      Linker linker, SymbolLookup library, String symbol, String types) {
     MemorySegment address =
         library
             .find(symbol)
-            .orElseThrow(() -> new UnsatisfiedLinkError("expected a library with " + symbol + ": is it another release's?"));
+            .orElseThrow(
+                () ->
+                    new UnsatisfiedLinkError(
+                        "expected a library with " + symbol + ": is it another release's?"));
     MemoryLayout[] parameters =
         types.chars().skip(1).mapToObj(type -> layout((char) type)).toArray(MemoryLayout[]::new);
     char result = types.charAt(0);
     MethodHandle call =
         linker.downcallHandle(
             address,
-            result == 'v' ? FunctionDescriptor.ofVoid(parameters) : FunctionDescriptor.of(layout(result), parameters));
+            result == 'v'
+                ? FunctionDescriptor.ofVoid(parameters)
+                : FunctionDescriptor.of(layout(result), parameters));
     if (result == 'v') {
       call = MethodHandles.filterReturnValue(call, MethodHandles.constant(long.class, 0L));
     }

@@ -7,8 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One use of an instance: calls of functions, and the scratch memory for their arguments and results. It
- * is valid within {@link Library#cross} alone; the scratch memory is wiped when that returns.
+ * One use of an instance: calls of functions, and the scratch memory for their arguments and
+ * results. It is valid within {@link Library#cross} alone; the scratch memory is wiped when that
+ * returns.
  */
 public final class Crossing {
   private static final int SCRATCH = 1 << 16;
@@ -49,7 +50,8 @@ public final class Crossing {
   // ---- calls ----
 
   /**
-   * Calls a function that returns a status, with its error as the last argument, which is added here.
+   * Calls a function that returns a status, with its error as the last argument, which is added
+   * here.
    *
    * @throws io.github.sealwax.SealwaxException for any status but 0
    */
@@ -67,10 +69,13 @@ public final class Crossing {
   /** Calls a function without an error, and returns its result. */
   public long plain(Function function, long... arguments) {
     try {
-      return deep ? LargeStack.run(() -> instance.call(function, arguments)) : instance.call(function, arguments);
+      return deep
+          ? LargeStack.run(() -> instance.call(function, arguments))
+          : instance.call(function, arguments);
     } catch (RuntimeException | Error fault) {
       broken = true;
-      throw new InternalErrorException(function.symbol() + ": the instance stopped: " + fault, fault);
+      throw new InternalErrorException(
+          function.symbol() + ": the instance stopped: " + fault, fault);
     }
   }
 
@@ -115,15 +120,18 @@ public final class Crossing {
   }
 
   /**
-   * Copies a text, a document or bytes; {@code null} is the address 0. If it is a deep document, the calls of
-   * this crossing run where the stack is large enough.
+   * Copies a text, a document or bytes; {@code null} is the address 0. If it is a deep document,
+   * the calls of this crossing run where the stack is large enough.
    */
   public long bytes(byte @Nullable [] bytes) {
     deep |= bytes != null && LargeStack.mayNeed(bytes);
     return opaque(bytes);
   }
 
-  /** Copies a token or a payload, which the core does not read as JSON; {@code null} is the address 0. */
+  /**
+   * Copies a token or a payload, which the core does not read as JSON; {@code null} is the address
+   * 0.
+   */
   public long opaque(byte @Nullable [] bytes) {
     if (bytes == null) {
       return 0;
@@ -199,7 +207,9 @@ public final class Crossing {
 
   /** Reads a pointer or a size. */
   public long readWord(long address) {
-    return pointerSize == 4 ? Integer.toUnsignedLong(instance.readInt(address)) : instance.readLong(address);
+    return pointerSize == 4
+        ? Integer.toUnsignedLong(instance.readInt(address))
+        : instance.readLong(address);
   }
 
   /** Returns the size of a pointer: 4 or 8. */
