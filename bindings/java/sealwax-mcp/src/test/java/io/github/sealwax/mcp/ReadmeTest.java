@@ -28,6 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
 class ReadmeTest {
   private static final Pattern SERVER = Pattern.compile("```java\n(import[^`]*class Server [^`]*)```");
   private static final Pattern LISTENING = Pattern.compile("listening on port (\\d+)");
+  private static final Pattern REFUSED =
+      Pattern.compile("Z WARN sealwax: (malformed) kind=handle-state method=\"tools/call\" target=\"add\" message=");
 
   @TempDir private Path folder;
 
@@ -43,27 +45,30 @@ class ReadmeTest {
             .run(null, null, null, "-proc:none", "-cp", path, "-d", folder.toString(), source.toString());
     assertEquals(0, failed);
 
+    // Without a provider of logs, which its reader may not have.
+    String bare = path.replaceAll("[^:]*slf4j-simple[^:]*", "");
     ProcessBuilder builder =
         new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin/java").toString(), "-cp", folder + ":" + path, "Server");
+            Path.of(System.getProperty("java.home"), "bin/java").toString(), "-cp", folder + ":" + bare, "Server");
     builder.environment().putAll(Map.of("PORT", "0", "SEALWAX_KEYS", Key.generate().toText()));
     Process process = builder.directory(folder.toFile()).redirectErrorStream(true).start();
-    try {
-      visit(port(process));
+    try (BufferedReader log =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+      visit(Integer.parseInt(found(LISTENING, log)));
+      found(REFUSED, log);
     } finally {
       process.destroy();
     }
   }
 
-  private static int port(Process process) throws IOException {
-    BufferedReader lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-      Matcher listening = LISTENING.matcher(line);
-      if (listening.find()) {
-        return Integer.parseInt(listening.group(1));
+  private static String found(Pattern pattern, BufferedReader log) throws IOException {
+    for (String line = log.readLine(); line != null; line = log.readLine()) {
+      Matcher matcher = pattern.matcher(line);
+      if (matcher.find()) {
+        return matcher.group(1);
       }
     }
-    throw new AssertionError("it does not listen");
+    throw new AssertionError("expected a line of " + pattern);
   }
 
   private static void visit(int port) {
