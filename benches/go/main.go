@@ -25,8 +25,8 @@ type side struct {
 	argument string
 }
 
-// duel lets two sides work by turns, so that whatever the machine does hits both. It returns the medians of nanoseconds for one
-// call of each.
+// duel lets two sides work by turns, so that whatever the machine does hits both. It returns the medians of nanoseconds
+// for one call of each.
 func duel(sides [2]side) (medians [2]float64) {
 	var times [2][]float64
 	var calls [2]int

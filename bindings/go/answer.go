@@ -38,9 +38,9 @@ type AnswerError struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// AnswerTo returns the answer for the client. All refusals of a profile get the same one, also without an error, so that a client
-// cannot learn which check failed. Any other error is an internal error. The session id is the client's, or empty: it is echoed only
-// if the profile does so, and only if it is well formed.
+// AnswerTo returns the answer for the client. All refusals of a profile get the same one, also without an error, so
+// that a client cannot learn which check failed. Any other error is an internal error. The session id is the client's,
+// or empty: it is echoed only if the profile does so, and only if it is well formed.
 func AnswerTo(profile Profile, err error, sessionID string) (Answer, error) {
 	status, echoed := statusOf(err), &sessionID
 	if sessionID == "" {

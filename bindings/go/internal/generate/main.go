@@ -1,8 +1,8 @@
-// Command generate divides what wasm2go made into packages: generate IN OUT. The Go compiler holds a package in memory at once,
-// and all of the module would take it 1.2 GB.
+// Command generate divides what wasm2go made into packages: generate IN OUT. The Go compiler holds a package in memory
+// at once, and all of the module would take it 1.2 GB.
 //
-// A function of the module becomes one of the package that it is in. A package imports those of the functions it calls: so functions
-// that call each other, in a circle, stay together. The package above all has the methods again.
+// A function of the module becomes one of the package that it is in. A package imports those of the functions it calls:
+// so functions that call each other, in a circle, stay together. The package above all has the methods again.
 package main
 
 import (

@@ -9,8 +9,8 @@ import (
 // Ptr is an address in the memory of the module; 0 is NULL.
 type Ptr = int32
 
-// Call is one crossing into the module. It has the functions of sealwax.h as methods, Xsealwax_…. It ends when the function
-// that got it returns.
+// Call is one crossing into the module. It has the functions of sealwax.h as methods, Xsealwax_…. It ends when the
+// function that got it returns.
 type Call struct {
 	*module.Module
 	shard *shard

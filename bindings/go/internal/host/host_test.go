@@ -392,6 +392,55 @@ func TestWhatACallWroteIsWiped(t *testing.T) {
 	nowhere(t, "the secret", secret)
 }
 
+func TestALargeInputLeavesNoLargeMemory(t *testing.T) {
+	codec := newCodec(t)
+	view := newViewOf(codec, "alice")
+	large := make([]byte, 2*maxMemory)
+	var last *Owned
+	work := func(own bool) {
+		if err := in(3, func(c *Call) error {
+			c.Put(large)
+			if own {
+				last = c.Own(c.Xsealwax_alloc(16), func(m *module.Module, at Ptr) { m.Xsealwax_free(at, 16) })
+			}
+			return seal(view, nil)(c)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work(false)
+	if shards()[3].in != nil {
+		t.Error("expected that the instance ended")
+	}
+	work(true)
+	if err := last.Do(func(*Call, Ptr) error { return nil }); err != nil {
+		t.Errorf("expected that what lives there alone stays: %v", err)
+	}
+	last.Close()
+	if shards()[3].in != nil {
+		t.Error("expected that the instance ended")
+	}
+	if err := in(3, seal(view, nil)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestACallPrefersAShardThatHasTheObject(t *testing.T) {
+	codec := newCodec(t)
+	view := newViewOf(codec, "alice")
+	if err := in(2, seal(view, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := view.Do(func(c *Call, _ Ptr) error {
+		if c.shard.number != 2 {
+			t.Errorf("expected shard 2, found %d", c.shard.number)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestMemoryThatMovesIsWiped(t *testing.T) {
 	if err := Do(func(c *Call) error {
 		before := c.memory()

@@ -9,6 +9,8 @@ type instance struct {
 	*module.Module
 	memory  *[]byte
 	scratch Ptr
+	// How many objects live here alone.
+	owned int
 }
 
 const abi = 1

@@ -1,4 +1,5 @@
-// Command interoppeer is one language of the interop run (tests/interop): a request a line on stdin, its answer a line on stdout.
+// Command interoppeer is one language of the interop run (tests/interop): a request a line on stdin, its answer a line
+// on stdout.
 package main
 
 import (
