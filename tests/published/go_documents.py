@@ -1,6 +1,7 @@
 """Run the examples of Go in the documents, as a user would: `go_documents.py FOLDER`.
 
-A block that begins with `// NAME/main.go` is that file. All are vetted. A block of text is what the program before it prints.
+A block that begins with `// NAME/FILE.go` is that file. All are vetted, and tests are run. A block of text is what the program
+before it prints.
 """
 
 import os
@@ -11,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DOCUMENTS = ("docs/start/go.md", "bindings/go/README.md")
+DOCUMENTS = ("docs/start/go.md", "docs/testing.md", "bindings/go/README.md")
 GO_MOD = f"""module example.com/notes
 
 go 1.25.0
@@ -38,14 +39,15 @@ def try_document(document: str, folder: pathlib.Path) -> int:
     outputs = {}
     name = None
     for kind, content in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        if kind == "go" and (found := re.match(r"// (\w+)/main\.go\n", content)):
+        if kind == "go" and (found := re.match(r"// (\w+)/(\w+\.go)\n", content)):
             name = found[1]
             (folder / name).mkdir()
-            (folder / name / "main.go").write_text(content)
+            (folder / name / found[2]).write_text(content)
         elif kind == "text" and name:
             outputs[name] = content
     go("mod", "tidy", folder=folder)
     go("vet", "./...", folder=folder)
+    go("test", "./...", folder=folder)
     for name, expected in outputs.items():
         printed = go("run", f"./{name}", folder=folder)
         assert printed == expected, f"{document}, {name}: expected {expected!r}, found {printed!r}"
