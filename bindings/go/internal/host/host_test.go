@@ -459,3 +459,17 @@ func TestMemoryThatMovesIsWiped(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestTheStackIsBelowAllElse(t *testing.T) {
+	made := module.New(new(cipher), wasi{new(cipher)})
+	memory := *made.Xmemory().Slice()
+	for at, b := range memory[:stackSize] {
+		if b != 0 {
+			t.Fatalf("expected the stack, found data at %d", at)
+		}
+	}
+	// The first of the data follows it.
+	if bytes.Equal(memory[stackSize:][:1024], make([]byte, 1024)) {
+		t.Fatal("expected data behind the stack, found none: is it larger?")
+	}
+}
