@@ -13,6 +13,7 @@ ADAPTERS = {
     "pkg/src/mcp": "*.ts",
     "bindings/python/src/sealwax/mcp": "*.py",
     "adapters/rmcp/src": "*.rs",
+    "bindings/java/sealwax-mcp/src/main": "*.java",
     "bindings/go/mcp": "*.go",
     "bindings/java/sealwax-mcp/src/main": "*.java",
 }

@@ -35,10 +35,13 @@ def of_python(text):
             yield node.name
 
 
+JAVA = re.compile(r"@(?:Test|TestFactory)\s+(?:[\w<>]+ )*(\w+)\(\)")
+
 COLUMNS = {
     "TypeScript": ("pkg/test", "*.test.mjs", of_js),
     "Python": ("bindings/python/tests/mcp", "test_*.py", of_python),
     "Rust": ("adapters/rmcp/tests", "*.rs", RUST.findall),
+    "Java": ("bindings/java/sealwax-mcp/src/test", "*.java", JAVA.findall),
 }
 
 
@@ -57,7 +60,7 @@ def ran(report):
         return set(PRINTED.findall(text))
     cases = ET.fromstring(text).iter("testcase")
     passed = (case for case in cases if all(case.find(how) is None for how in ("failure", "error", "skipped")))
-    # Of a test with parameters, pytest adds them in brackets.
+    # Of a test with parameters, pytest adds them in brackets, as Maven does their numbers.
     return {re.sub(r"\[.*\]$", "", case.get("name", "")) for case in passed}
 
 

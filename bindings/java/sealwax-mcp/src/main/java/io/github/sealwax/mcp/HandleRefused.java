@@ -14,7 +14,9 @@ import java.util.Map;
 public final class HandleRefused extends McpError {
   private static final long serialVersionUID = 1L;
 
+  /** Why it was refused. */
   private final String code;
+
   private final transient Map<String, Object> toolResult;
 
   HandleRefused(Step reply) {

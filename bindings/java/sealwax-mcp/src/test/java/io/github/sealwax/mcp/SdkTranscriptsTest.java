@@ -14,6 +14,7 @@ import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import io.modelcontextprotocol.spec.McpSchema.ServerCapabilities;
 import io.modelcontextprotocol.spec.McpSchema.Tool;
 import io.modelcontextprotocol.spec.McpStatelessServerTransport;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,7 +24,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import reactor.core.publisher.Mono;
 
-/** The transcripts that a server of the SDK can serve, on one behind Tomcat. */
+/**
+ * The transcripts that a server of the SDK can serve, on one in Tomcat, as clients of its last revision send them: it knows
+ * none of 2026-07-28.
+ */
 class SdkTranscriptsTest {
   private static final Container CONTAINER = new Container();
 
@@ -31,7 +35,14 @@ class SdkTranscriptsTest {
   private static final Set<String> MEMBERS = Set.of("content", "structuredContent", "isError", "_meta");
 
   private static final Set<String> METHODS =
-      Set.of("tools/call", "tools/list", "initialize", "ping", "sessions/create", "sessions/delete");
+      Set.of(
+          "tools/call",
+          "tools/list",
+          "initialize",
+          "ping",
+          "sessions/create",
+          "sessions/delete",
+          "session/terminate");
 
   @AfterAll
   static void stop() {
@@ -41,7 +52,23 @@ class SdkTranscriptsTest {
   private static List<Map<String, Object>> transcripts() {
     return TranscriptsTest.transcripts().stream()
         .filter(one -> World.list(one.get("events")).stream().allMatch(SdkTranscriptsTest::isServed))
+        .map(one -> World.object(asOfLegacy(one)))
         .toList();
+  }
+
+  /** Returns a transcript without what its last revision does not have. */
+  private static Object asOfLegacy(Object value) {
+    if (value instanceof List<?> items) {
+      return items.stream().map(SdkTranscriptsTest::asOfLegacy).toList();
+    }
+    if (!(value instanceof Map)) {
+      return value;
+    }
+    Map<String, Object> changed = new LinkedHashMap<>();
+    World.object(value).forEach((name, member) -> changed.put(name, asOfLegacy(member)));
+    changed.computeIfPresent("era", (name, era) -> "legacy");
+    changed.remove("resultType");
+    return changed;
   }
 
   private static boolean isServed(Object one) {
@@ -50,7 +77,9 @@ class SdkTranscriptsTest {
     Object method = message.get("method");
     boolean isKnown = method == null || METHODS.contains(method);
     boolean isTool = "tools/call".equals(method);
+    // In its revisions the header is not that of a data-layer session.
     return isKnown
+        && !event.containsKey("header")
         && World.list(event.get("handler")).stream()
             .allMatch(operation -> !isTool || isExpressible(World.list(operation)))
         && World.list(event.get("during")).stream().allMatch(SdkTranscriptsTest::isServed);

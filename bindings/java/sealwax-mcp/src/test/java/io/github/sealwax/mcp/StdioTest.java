@@ -41,6 +41,7 @@ class StdioTest {
           .anonymous()
           .onRefused(refusals::add)
           .build();
+  private final Sessions<Integer> counters = guard.sessions(Sessions.Settings.of(Integer.class, context -> 0));
   private final SelfContainedHandles<List<String>> baskets = guard.selfContainedHandles("basket", TEXTS);
   private OutputStream toServer;
   private BufferedReader fromServer;
@@ -64,6 +65,12 @@ class StdioTest {
                     "add",
                     (exchange, call) ->
                         Shop.text("" + baskets.open(exchange.transportContext(), call.arguments().get("basket")).value())),
+                tool(
+                    "count",
+                    (exchange, call) -> {
+                      Session<Integer> session = counters.of(exchange.transportContext());
+                      return Shop.text("" + session.update(value -> value + 1));
+                    }),
                 tool(
                     "ask",
                     (exchange, call) ->
@@ -146,7 +153,7 @@ class StdioTest {
     Map<String, Object> params = Map.of("cursor", first.get("nextCursor"));
     say(Json.write(Map.of("jsonrpc", "2.0", "id", 2, "method", "tools/list", "params", params)));
     Map<String, Object> last = World.object(hear().get("result"));
-    assertEquals(1, World.list(last.get("tools")).size());
+    assertEquals(2, World.list(last.get("tools")).size());
     assertFalse(last.containsKey("nextCursor"));
   }
 
@@ -155,6 +162,27 @@ class StdioTest {
     say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"cursor\":\"2\"}}");
     assertEquals("Invalid cursor", World.object(hear().get("error")).get("message"));
   }
+
+  @Test
+  void aSessionCountsInAnotherProcessToo() throws IOException {
+    say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sessions/create\",\"params\":{}}");
+    Map<String, Object> created = World.object(World.object(hear().get("result")).get("session"));
+    Map<String, Object> session = created;
+    for (String count : List.of("1", "2", "3")) {
+      Map<String, Object> meta = Map.of(SESSION, session);
+      Map<String, Object> params = Map.of("name", "count", "arguments", Map.of(), "_meta", meta);
+      say(Json.write(Map.of("jsonrpc", "2.0", "id", 2, "method", "tools/call", "params", params)));
+      Map<String, Object> answer = hear();
+      assertEquals(count, text(answer));
+      session = World.object(World.object(World.object(answer.get("result")).get("_meta")).get(SESSION));
+      assertEquals(created.get("sessionId"), session.get("sessionId"));
+      // Another connection, of which the server knows nothing.
+      leave();
+      serve();
+    }
+  }
+
+  private static final String SESSION = "io.modelcontextprotocol/session";
 
   @Test
   void answersAreNotTakenForEachOther() throws IOException {

@@ -1,0 +1,81 @@
+package io.github.sealwax.mcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import io.modelcontextprotocol.json.McpJsonDefaults;
+import io.modelcontextprotocol.server.McpServer;
+import io.modelcontextprotocol.server.McpStatelessServerHandler;
+import io.modelcontextprotocol.common.McpTransportContext;
+import io.modelcontextprotocol.spec.McpSchema;
+import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
+import io.modelcontextprotocol.spec.McpSchema.ListToolsResult;
+import io.modelcontextprotocol.spec.McpSchema.ServerCapabilities;
+import io.modelcontextprotocol.spec.McpStatelessServerTransport;
+import io.modelcontextprotocol.spec.ProtocolVersions;
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** What the SDK does not let through, as docs/systems.md says it: where it does, the guard can do more. */
+class CanaryTest {
+  private static List<String> members(Class<?> type) {
+    return Arrays.stream(type.getRecordComponents()).map(RecordComponent::getName).toList();
+  }
+
+  @Test
+  void itsLastRevisionIsTheOneBefore() throws IllegalAccessException {
+    List<Object> known = new ArrayList<>();
+    for (Field field : ProtocolVersions.class.getFields()) {
+      known.add(field.get(null));
+    }
+    assertEquals(List.of("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"), known);
+  }
+
+  @Test
+  void itsToolsHaveNoRequestState() {
+    assertEquals(List.of("content", "isError", "structuredContent", "meta"), members(McpSchema.CallToolResult.class));
+    assertFalse(members(McpSchema.CallToolRequest.class).contains("requestState"));
+  }
+
+  @Test
+  void ofAMemberSentTwiceTheLastCounts() throws IOException {
+    Object twice =
+        McpSchema.deserializeJsonRpcMessage(
+            McpJsonDefaults.getMapper(),
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":1,\"a\":2,\"b\":1e400},\"sessionId\":\"x\"}");
+    Map<String, Object> params = World.object(((JSONRPCRequest) twice).params());
+    assertEquals(2, params.get("a"));
+    assertEquals(Double.POSITIVE_INFINITY, params.get("b"));
+    assertEquals(List.of("jsonrpc", "method", "id", "params"), members(JSONRPCRequest.class));
+  }
+
+  @Test
+  void itsListsHaveOnePage() {
+    AtomicReference<McpStatelessServerHandler> handler = new AtomicReference<>();
+    McpServer.sync(
+            new McpStatelessServerTransport() {
+              @Override
+              public void setMcpHandler(McpStatelessServerHandler given) {
+                handler.set(given);
+              }
+
+              @Override
+              public Mono<Void> closeGracefully() {
+                return Mono.empty();
+              }
+            })
+        .capabilities(ServerCapabilities.builder().tools(false).build())
+        .build();
+    JSONRPCRequest request = new JSONRPCRequest("tools/list", 1, Map.of("cursor", "no such page"));
+    Object result = handler.get().handleRequest(McpTransportContext.EMPTY, request).block().result();
+    assertEquals(List.of(), ((ListToolsResult) result).tools());
+  }
+}
