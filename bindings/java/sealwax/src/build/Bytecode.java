@@ -22,12 +22,13 @@ import run.endive.wasm.types.ExportSection;
 /**
  * Finishes the class files that Endive's compiler made of the portable module.
  *
- * <p>Their functions ask at each call and each loop whether the thread was interrupted, and then end with an
- * exception: the instance would be lost, with all exchanges in it. Servers interrupt threads, so the question
- * is taken out.
+ * <p>Their functions ask at each call and each loop whether the thread was interrupted, and then
+ * end with an exception: the instance would be lost, with all exchanges in it. Servers interrupt
+ * threads, so the question is taken out.
  *
- * <p>HotSpot never compiles a method of more than 8,000 bytes: such a function is some 50 times as slow. The
- * build fails if one can be reached from the functions of the ABI that every request calls.
+ * <p>HotSpot never compiles a method of more than 8,000 bytes: such a function is some 50 times as
+ * slow. The build fails if one can be reached from the functions of the ABI that every request
+ * calls.
  */
 final class Bytecode {
   private static final String QUESTION = "checkInterruption";
@@ -35,7 +36,10 @@ final class Bytecode {
 
   private Bytecode() {}
 
-  /** Arguments: the folder of the class files; then the functions that must be fast, by their names in C. */
+  /**
+   * Arguments: the folder of the class files; then the functions that must be fast, by their names
+   * in C.
+   */
   public static void main(String[] arguments) throws IOException {
     Functions functions = new Functions();
     Path folder = Path.of(arguments[0]);
@@ -58,7 +62,8 @@ final class Bytecode {
       }
     }
     if (functions.questions == 0) {
-      throw new IllegalStateException("expected a method " + QUESTION + ", found none: has Endive another way?");
+      throw new IllegalStateException(
+          "expected a method " + QUESTION + ", found none: has Endive another way?");
     }
     for (String fast : List.of(arguments).subList(1, arguments.length)) {
       functions.check(fast, exports.get(fast));
@@ -80,7 +85,13 @@ final class Bytecode {
         int size = sizes.get(function);
         if (size > HUGE) {
           throw new IllegalStateException(
-              exported + ": expected functions of at most " + HUGE + " bytes, found " + function + " of " + size);
+              exported
+                  + ": expected functions of at most "
+                  + HUGE
+                  + " bytes, found "
+                  + function
+                  + " of "
+                  + size);
         }
         for (String called : calls.get(function)) {
           if (reached.add(called)) {
@@ -93,7 +104,8 @@ final class Bytecode {
     ClassVisitor finish(ClassVisitor writer) {
       return new ClassVisitor(Opcodes.ASM9, writer) {
         @Override
-        public MethodVisitor visitMethod(int access, String name, String type, String signature, String[] thrown) {
+        public MethodVisitor visitMethod(
+            int access, String name, String type, String signature, String[] thrown) {
           MethodVisitor method = super.visitMethod(access, name, type, signature, thrown);
           if (name.equals(QUESTION)) {
             questions++;
@@ -112,7 +124,8 @@ final class Bytecode {
       Set<String> called = new HashSet<>();
       return new CodeSizeEvaluator(Opcodes.ASM9, method) {
         @Override
-        public void visitMethodInsn(int code, String owner, String callee, String type, boolean isInterface) {
+        public void visitMethodInsn(
+            int code, String owner, String callee, String type, boolean isInterface) {
           if (callee.startsWith("func_")) {
             called.add(callee);
           }

@@ -2,7 +2,10 @@ package io.github.sealwax;
 
 import java.util.Locale;
 
-/** The code of an error: the same in every language and every release. Its text is as in {@code expired}. */
+/**
+ * The code of an error: the same in every language and every release. Its text is as in {@code
+ * expired}.
+ */
 public enum Code {
   /** The caller's own mistake; the message says what was expected. */
   INVALID_ARGUMENT(10),

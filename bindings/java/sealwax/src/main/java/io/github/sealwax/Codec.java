@@ -7,8 +7,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Seals and opens the tokens of one service: keys, an audience and limits. Its keys may change ({@link
- * #setKeys}), and nothing else. Every replica needs the same settings.
+ * Seals and opens the tokens of one service: keys, an audience and limits. Its keys may change
+ * ({@link #setKeys}), and nothing else. Every replica needs the same settings.
  *
  * <pre>{@code
  * Codec codec = Codec.fromEnv("https://mcp.example.com");
@@ -46,16 +46,16 @@ public final class Codec implements AutoCloseable {
   /**
    * Makes a codec.
    *
-   * @param audience names the service, best by its public address: tokens of one service never open at
-   *     another, even under the same keys
+   * @param audience names the service, best by its public address: tokens of one service never open
+   *     at another, even under the same keys
    */
   public static Codec of(KeyRing keys, String audience) {
     return builder(audience).keys(keys).build();
   }
 
   /**
-   * Makes a codec with the keys of the environment: those of the file that {@code SEALWAX_KEYS_FILE} names,
-   * which the codec follows, or else of {@code SEALWAX_KEYS}.
+   * Makes a codec with the keys of the environment: those of the file that {@code
+   * SEALWAX_KEYS_FILE} names, which the codec follows, or else of {@code SEALWAX_KEYS}.
    *
    * @throws InvalidKeyException if neither is set, or both, or there is no valid ring
    */
@@ -80,8 +80,8 @@ public final class Codec implements AutoCloseable {
   /**
    * Returns this codec scoped to one principal.
    *
-   * @throws InvalidArgumentException for a caller without a client or a subject, for an empty part, or for one
-   *     over 1,024 bytes
+   * @throws InvalidArgumentException for a caller without a client or a subject, for an empty part,
+   *     or for one over 1,024 bytes
    */
   public View view(Principal principal) {
     return new View(object, principal, tokenLimit, metadataLimit, description());

@@ -52,9 +52,10 @@ public final class CodecBuilder {
   }
 
   /**
-   * Sets the path of a file with the text of a ring, such as a mounted secret, in place of the keys. The codec
-   * follows it until it is closed or collected. Replace the file in one step, as {@code sealwax keys} does.
-   * While it is missing or bad, the codec keeps the keys that it has, and the logger {@code sealwax} says so.
+   * Sets the path of a file with the text of a ring, such as a mounted secret, in place of the
+   * keys. The codec follows it until it is closed or collected. Replace the file in one step, as
+   * {@code sealwax keys} does. While it is missing or bad, the codec keeps the keys that it has,
+   * and the logger {@code sealwax} says so.
    */
   public CodecBuilder keysFile(Path keysFile) {
     this.keysFile = keysFile;
@@ -68,8 +69,8 @@ public final class CodecBuilder {
   }
 
   /**
-   * Takes the keys of the environment: of the file that {@code SEALWAX_KEYS_FILE} names, or else of {@code
-   * SEALWAX_KEYS}.
+   * Takes the keys of the environment: of the file that {@code SEALWAX_KEYS_FILE} names, or else of
+   * {@code SEALWAX_KEYS}.
    *
    * @throws InvalidKeyException if neither is set, or both, or there is no valid ring
    */
@@ -86,15 +87,18 @@ public final class CodecBuilder {
     return this;
   }
 
-  /** Sets by how much another replica's clock may be ahead, in whole seconds: 60 by default, 300 at most. */
+  /**
+   * Sets by how much another replica's clock may be ahead, in whole seconds: 60 by default, 300 at
+   * most.
+   */
   public CodecBuilder skew(Duration skew) {
     this.skew = skew;
     return this;
   }
 
   /**
-   * Sets the maximum age of a data-layer session, in whole seconds, however often it is renewed: 30 days by
-   * default.
+   * Sets the maximum age of a data-layer session, in whole seconds, however often it is renewed: 30
+   * days by default.
    */
   public CodecBuilder sessionMaxAge(Duration sessionMaxAge) {
     this.sessionMaxAge = sessionMaxAge;
@@ -104,8 +108,8 @@ public final class CodecBuilder {
   /**
    * Makes the codec.
    *
-   * @throws InvalidArgumentException for an audience that is empty or over 1,024 bytes, a limit out of its
-   *     range, and both keys and a file of them, or neither
+   * @throws InvalidArgumentException for an audience that is empty or over 1,024 bytes, a limit out
+   *     of its range, and both keys and a file of them, or neither
    * @throws InvalidKeyException if the file of keys holds no valid ring
    */
   public Codec build() {
@@ -117,7 +121,9 @@ public final class CodecBuilder {
       throw new InvalidArgumentException(
           "keys: expected keys or keysFile, found " + (keys == null ? "neither" : "both"));
     }
-    if (keysInterval.isNegative() || keysInterval.isZero() || keysInterval.compareTo(LONGEST_INTERVAL) > 0) {
+    if (keysInterval.isNegative()
+        || keysInterval.isZero()
+        || keysInterval.compareTo(LONGEST_INTERVAL) > 0) {
       throw new InvalidArgumentException(
           "keysInterval: expected over 0 and at most 86,400 seconds, found " + keysInterval);
     }
@@ -129,7 +135,8 @@ public final class CodecBuilder {
             Times.optionalSeconds("sessionMaxAge", sessionMaxAge));
     Codec codec =
         new Codec(
-            new CodecObject(library, ring.ring, Text.bytes("audience", audience), limits, clock), audience);
+            new CodecObject(library, ring.ring, Text.bytes("audience", audience), limits, clock),
+            audience);
     if (keysFile != null) {
       codec.watch(keysFile, keysInterval);
     }

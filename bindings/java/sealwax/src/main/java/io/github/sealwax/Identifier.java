@@ -6,7 +6,10 @@ import java.util.HexFormat;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A session id or a handle that this service issued to the principal at hand. Only a view makes one. */
+/**
+ * A session id or a handle that this service issued to the principal at hand. Only a view makes
+ * one.
+ */
 public abstract sealed class Identifier permits SessionId, Handle {
   static final int SIZE = 40;
   private static final int ENDS_AT = 8;
@@ -45,8 +48,8 @@ public abstract sealed class Identifier permits SessionId, Handle {
   }
 
   /**
-   * Returns its unique part, 32 hex digits: for logs, and as a key in the server's store. Unlike the text, it
-   * does not let anyone continue a session.
+   * Returns its unique part, 32 hex digits: for logs, and as a key in the server's store. Unlike
+   * the text, it does not let anyone continue a session.
    */
   public final String ulid() {
     return ulid;
@@ -59,9 +62,7 @@ public abstract sealed class Identifier permits SessionId, Handle {
 
   @Override
   public final boolean equals(@Nullable Object other) {
-    return other != null
-        && other.getClass() == getClass()
-        && other instanceof Identifier that
+    return other instanceof Identifier that
         && text.equals(that.text)
         && createdAt == that.createdAt
         && endsAt == that.endsAt
@@ -77,10 +78,14 @@ public abstract sealed class Identifier permits SessionId, Handle {
   @Override
   public final String toString() {
     return getClass().getSimpleName()
-        + "[createdAt=" + createdAt()
-        + ", endsAt=" + endsAt()
-        + ", ulid=" + ulid
-        + ", needsReseal=" + needsReseal
+        + "[createdAt="
+        + createdAt()
+        + ", endsAt="
+        + endsAt()
+        + ", ulid="
+        + ulid
+        + ", needsReseal="
+        + needsReseal
         + "]";
   }
 }

@@ -41,14 +41,17 @@ public sealed interface Inspected {
   /**
    * Returns what a text is.
    *
-   * @throws SealwaxException {@code too_large} over 2 MiB, and {@code malformed}, {@code unsupported} or {@code
-   *     invalid_key} if it is none of these
+   * @throws SealwaxException {@code too_large} over 2 MiB, and {@code malformed}, {@code
+   *     unsupported} or {@code invalid_key} if it is none of these
    */
   static Inspected of(String text) {
     Map<String, Object> found = Documents.report(text);
     return switch ((String) found.get("what")) {
       case "token" ->
-          new Token((String) found.get("kind"), (String) found.get("key_id"), (String) found.get("token_id"));
+          new Token(
+              (String) found.get("kind"),
+              (String) found.get("key_id"),
+              (String) found.get("token_id"));
       case "session-id" -> new SessionId((String) found.get("key_id"), createdAt(found));
       case "handle" -> new Handle((String) found.get("handle_type"), createdAt(found));
       default -> new Key((String) found.get("key_id"));

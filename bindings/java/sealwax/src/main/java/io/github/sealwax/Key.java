@@ -33,7 +33,8 @@ public final class Key {
   /**
    * Makes a key from 32 existing random bytes or more, never from a passphrase.
    *
-   * @throws InvalidKeyException for fewer bytes, bytes that are all equal, and printable ASCII alone
+   * @throws InvalidKeyException for fewer bytes, bytes that are all equal, and printable ASCII
+   *     alone
    */
   public static Key fromSecret(byte[] secret) {
     return new Key(Secret.of(secret));
@@ -45,8 +46,8 @@ public final class Key {
   }
 
   /**
-   * Returns the key's text, for {@code SEALWAX_KEYS}: as secret as the key itself. {@code null} for an
-   * imported secret of more than 32 bytes, which has no text form.
+   * Returns the key's text, for {@code SEALWAX_KEYS}: as secret as the key itself. {@code null} for
+   * an imported secret of more than 32 bytes, which has no text form.
    */
   public @Nullable String toText() {
     return secret.text();

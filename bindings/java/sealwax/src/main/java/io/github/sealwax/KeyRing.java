@@ -8,8 +8,8 @@ import java.util.List;
 /**
  * 1 to 16 keys in order: the first seals, every one opens.
  *
- * <p>To rotate keys, give every replica the new key before it seals, and keep the old one until its tokens
- * have expired: {@code [old, new]} everywhere, then {@code [new, old]}, then {@code [new]}.
+ * <p>To rotate keys, give every replica the new key before it seals, and keep the old one until its
+ * tokens have expired: {@code [old, new]} everywhere, then {@code [new, old]}, then {@code [new]}.
  */
 public final class KeyRing {
   final Ring ring;
@@ -60,8 +60,8 @@ public final class KeyRing {
   }
 
   /**
-   * Reads the ring of the environment: that of the file that {@code SEALWAX_KEYS_FILE} names, or else
-   * {@code SEALWAX_KEYS}. {@link Codec#fromEnv} also follows the file.
+   * Reads the ring of the environment: that of the file that {@code SEALWAX_KEYS_FILE} names, or
+   * else {@code SEALWAX_KEYS}. {@link Codec#fromEnv} also follows the file.
    *
    * @throws InvalidKeyException if neither is set, or both, or there is no valid ring
    */

@@ -8,7 +8,9 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Where the keys are, by the rules of {@code src/key_source.rs}: the portable module has no files. */
+/**
+ * Where the keys are, by the rules of {@code src/key_source.rs}: the portable module has no files.
+ */
 record KeySource(@Nullable Path file, @Nullable String text) {
   /** A file is larger than 16 keys and what may be said of them, or it is no file of keys. */
   private static final int MAX_LENGTH = 1 << 16;
@@ -17,7 +19,8 @@ record KeySource(@Nullable Path file, @Nullable String text) {
     String file = environment.getOrDefault("SEALWAX_KEYS_FILE", "");
     String text = environment.getOrDefault("SEALWAX_KEYS", "");
     if (!file.isEmpty() && !text.isEmpty()) {
-      throw new InvalidKeyException("expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both: remove one");
+      throw new InvalidKeyException(
+          "expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both: remove one");
     }
     if (!file.isEmpty()) {
       try {

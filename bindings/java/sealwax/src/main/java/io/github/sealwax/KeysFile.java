@@ -45,7 +45,10 @@ final class KeysFile implements Runnable, AutoCloseable {
     }
   }
 
-  /** Returns whether the codec is still there. A method of its own: no variable of the loop keeps it. */
+  /**
+   * Returns whether the codec is still there. A method of its own: no variable of the loop keeps
+   * it.
+   */
   private boolean read() {
     Codec found = codec.get();
     if (found != null) {
@@ -63,7 +66,10 @@ final class KeysFile implements Runnable, AutoCloseable {
     } catch (InvalidKeyException refused) {
       fault = String.valueOf(refused.getMessage());
       if (!fault.equals(before)) {
-        log(System.Logger.Level.WARNING, refused.code().toString(), fault + "; the present keys stay in use");
+        log(
+            System.Logger.Level.WARNING,
+            refused.code().toString(),
+            fault + "; the present keys stay in use");
       }
       return;
     }

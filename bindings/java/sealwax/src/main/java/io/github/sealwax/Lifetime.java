@@ -5,8 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lifetime of a token. Where none is given, it is the kind's default: 10 minutes for request state, 30
- * days for self-contained sessions, 24 hours for the rest.
+ * The lifetime of a token. Where none is given, it is the kind's default: 10 minutes for request
+ * state, 30 days for self-contained sessions, 24 hours for the rest.
  *
  * @param ttl whole seconds, 1 to 4,294,967,295; {@code null} for no expiry
  */
@@ -29,6 +29,9 @@ public record Lifetime(@Nullable Duration ttl) {
       return 0;
     }
     Duration ttl = lifetime.ttl;
-    return x.struct(SIZE).number(ttl == null ? 0 : Times.seconds("ttl", ttl)).last(ttl == null).address();
+    return x.struct(SIZE)
+        .number(ttl == null ? 0 : Times.seconds("ttl", ttl))
+        .last(ttl == null)
+        .address();
   }
 }

@@ -53,7 +53,15 @@ public sealed class Opened permits Session {
 
   /** Writes what renewing asks of it. */
   long in(Crossing x) {
-    return x.struct(SIZE).number(0).number(0).number(startedAt).integer(generation).integer(0).number(0).number(0).address();
+    return x.struct(SIZE)
+        .number(0)
+        .number(0)
+        .number(startedAt)
+        .integer(generation)
+        .integer(0)
+        .number(0)
+        .number(0)
+        .address();
   }
 
   /** Returns a copy of the payload. */
@@ -92,8 +100,8 @@ public sealed class Opened permits Session {
   }
 
   /**
-   * Returns whether to seal it anew even though nothing was written: half of its lifetime has passed, or an
-   * older key sealed it.
+   * Returns whether to seal it anew even though nothing was written: half of its lifetime has
+   * passed, or an older key sealed it.
    */
   public final boolean needsRenewal() {
     return needsRenewal;
@@ -101,9 +109,8 @@ public sealed class Opened permits Session {
 
   @Override
   public boolean equals(@Nullable Object other) {
-    return other != null
-        && other.getClass() == getClass()
-        && other instanceof Opened that
+    return other instanceof Opened that
+        && this instanceof Session == that instanceof Session
         && Arrays.equals(payload, that.payload)
         && issuedAt == that.issuedAt
         && expiresAt == that.expiresAt
@@ -123,12 +130,18 @@ public sealed class Opened permits Session {
   @Override
   public String toString() {
     return getClass().getSimpleName()
-        + "[issuedAt=" + issuedAt()
-        + ", expiresAt=" + expiresAt()
-        + ", startedAt=" + startedAt()
-        + ", generation=" + generation()
-        + ", tokenId=" + tokenId()
-        + ", needsReseal=" + needsReseal
+        + "[issuedAt="
+        + issuedAt()
+        + ", expiresAt="
+        + expiresAt()
+        + ", startedAt="
+        + startedAt()
+        + ", generation="
+        + generation()
+        + ", tokenId="
+        + tokenId()
+        + ", needsReseal="
+        + needsReseal
         + "]";
   }
 }

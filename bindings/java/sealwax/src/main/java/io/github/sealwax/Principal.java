@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Who sends a request.
  *
- * <p>Take the parts from a verified credential, by the same rule in every replica: of a JWT, {@code iss},
- * {@code client_id} or {@code azp}, and {@code sub}. {@link #fromClaims} is that rule. There is no
- * default: a server without authentication says {@link #anonymous}, and then anyone who holds a token can
- * use it.
+ * <p>Take the parts from a verified credential, by the same rule in every replica: of a JWT, {@code
+ * iss}, {@code client_id} or {@code azp}, and {@code sub}. {@link #fromClaims} is that rule. There
+ * is no default: a server without authentication says {@link #anonymous}, and then anyone who holds
+ * a token can use it.
  */
 public sealed interface Principal {
   /**
@@ -20,7 +20,8 @@ public sealed interface Principal {
    * @param client the client
    * @param subject the subject
    */
-  record Caller(@Nullable String issuer, @Nullable String client, @Nullable String subject) implements Principal {}
+  record Caller(@Nullable String issuer, @Nullable String client, @Nullable String subject)
+      implements Principal {}
 
   /** Nobody in particular. */
   record Anonymous() implements Principal {}
@@ -41,14 +42,14 @@ public sealed interface Principal {
   }
 
   /**
-   * Returns the principal of the claims of a verified JWT, or of an introspection response: {@code iss}
-   * and {@code sub}, which are required, and {@code client_id}, or else {@code azp}, if present (RFC 9068
-   * §2.2, RFC 7662 §2.2, OpenID Connect Core §2). Every language uses this rule, so that a user is the same
-   * principal at every replica.
+   * Returns the principal of the claims of a verified JWT, or of an introspection response: {@code
+   * iss} and {@code sub}, which are required, and {@code client_id}, or else {@code azp}, if
+   * present (RFC 9068 §2.2, RFC 7662 §2.2, OpenID Connect Core §2). Every language uses this rule,
+   * so that a user is the same principal at every replica.
    *
    * @param claims texts, numbers, truth values, lists and maps; any other object counts as its text
-   * @throws InvalidArgumentException if {@code iss} or {@code sub} is missing, and for a part that is not a
-   *     text, is empty or is over 1,024 bytes
+   * @throws InvalidArgumentException if {@code iss} or {@code sub} is missing, and for a part that
+   *     is not a text, is empty or is over 1,024 bytes
    */
   static Principal fromClaims(Map<String, ?> claims) {
     Map<String, Object> found = Documents.principal(claims);

@@ -3,8 +3,8 @@ package io.github.sealwax;
 import java.io.Serial;
 
 /**
- * A token was refused, as opposed to a mistake or a failure on the server's side. Only a refusal may make
- * a client discard its session. {@link #code} tells why.
+ * A token was refused, as opposed to a mistake or a failure on the server's side. Only a refusal
+ * may make a client discard its session. {@link #code} tells why.
  */
 public final class RefusedException extends SealwaxException {
   @Serial private static final long serialVersionUID = 1;

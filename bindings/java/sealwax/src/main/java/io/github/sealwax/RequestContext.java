@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The 32 bytes that identify a request: its method, its target and its arguments.
  *
- * <p>Arguments that languages read differently are refused: a number of magnitude 2^53 or more, a key twice
- * in an object, a lone surrogate, more than 100 levels.
+ * <p>Arguments that languages read differently are refused: a number of magnitude 2^53 or more, a
+ * key twice in an object, a lone surrogate, more than 100 levels.
  */
 public final class RequestContext {
   private final byte[] bytes;
@@ -23,31 +23,42 @@ public final class RequestContext {
   /**
    * Returns the context of a request.
    *
-   * @param target the {@code name} of {@code tools/call} and {@code prompts/get}, the {@code uri} of {@code
-   *     resources/read}
-   * @param argumentsJson the arguments as JSON, best as they came; {@code null} differs from {@code {}}
+   * @param target the {@code name} of {@code tools/call} and {@code prompts/get}, the {@code uri}
+   *     of {@code resources/read}
+   * @param argumentsJson the arguments as JSON, best as they came; {@code null} differs from {@code
+   *     {}}
    * @throws InvalidArgumentException for arguments that languages read differently
    */
-  public static RequestContext ofJson(String method, String target, @Nullable String argumentsJson) {
-    return of(method, target, argumentsJson == null ? null : Text.bytes("argumentsJson", argumentsJson), null);
+  public static RequestContext ofJson(
+      String method, String target, @Nullable String argumentsJson) {
+    return of(
+        method,
+        target,
+        argumentsJson == null ? null : Text.bytes("argumentsJson", argumentsJson),
+        null);
   }
 
   /**
-   * Returns the context of a request by some of its arguments: those that decide what it does. The others may
-   * change from one round to the next.
+   * Returns the context of a request by some of its arguments: those that decide what it does. The
+   * others may change from one round to the next.
    *
-   * @throws InvalidArgumentException as {@link #ofJson(String, String, String)} does, and for arguments with
-   *     none of the names
+   * @throws InvalidArgumentException as {@link #ofJson(String, String, String)} does, and for
+   *     arguments with none of the names
    */
   public static RequestContext ofJson(
       String method, String target, @Nullable String argumentsJson, List<String> only) {
-    return of(method, target, argumentsJson == null ? null : Text.bytes("argumentsJson", argumentsJson), only);
+    return of(
+        method,
+        target,
+        argumentsJson == null ? null : Text.bytes("argumentsJson", argumentsJson),
+        only);
   }
 
   /**
    * Returns the context of a request with arguments that were read already.
    *
-   * @param arguments texts, numbers, truth values, lists and maps; {@code null} differs from an empty map
+   * @param arguments texts, numbers, truth values, lists and maps; {@code null} differs from an
+   *     empty map
    * @throws InvalidArgumentException as {@link #ofJson(String, String, String)} does
    */
   public static RequestContext of(String method, String target, @Nullable Object arguments) {
@@ -67,7 +78,8 @@ public final class RequestContext {
   private static RequestContext of(
       String method, String target, byte @Nullable [] arguments, @Nullable List<String> only) {
     return new RequestContext(
-        Documents.requestContext(Text.bytes("method", method), Text.bytes("target", target), arguments, only));
+        Documents.requestContext(
+            Text.bytes("method", method), Text.bytes("target", target), arguments, only));
   }
 
   /** Returns a copy of the 32 bytes. */

@@ -9,8 +9,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Seals and opens tokens of one kind, for one principal, with the kind's bindings. Opening takes the same
- * bindings as sealing; a difference in any of them is refused.
+ * Seals and opens tokens of one kind, for one principal, with the kind's bindings. Opening takes
+ * the same bindings as sealing; a difference in any of them is refused.
  */
 public final class Sealer {
   private static final int PURPOSE_WORDS = 7;
@@ -23,7 +23,11 @@ public final class Sealer {
   private final byte @Nullable [] context;
 
   Sealer(
-      View view, int kind, @Nullable String label, @Nullable String sessionId, byte @Nullable [] context) {
+      View view,
+      int kind,
+      @Nullable String label,
+      @Nullable String sessionId,
+      byte @Nullable [] context) {
     this.view = view.replicated;
     this.tokenLimit = view.tokenLimit;
     this.kind = kind;
@@ -51,8 +55,9 @@ public final class Sealer {
   }
 
   /**
-   * Seals a payload in place of an opened token's, for the kind's default lifetime. The start is kept, so
-   * that a maximum age holds. The generation is one more, so that a stale token can be recognized.
+   * Seals a payload in place of an opened token's, for the kind's default lifetime. The start is
+   * kept, so that a maximum age holds. The generation is one more, so that a stale token can be
+   * recognized.
    *
    * @throws RefusedException {@code too_large} for a payload over the limit
    */
@@ -74,15 +79,31 @@ public final class Sealer {
         (x, address) -> {
           long purpose = purpose(x);
           long life = Lifetime.in(x, lifetime);
-          long content = x.bytes(payload);
+          long content = x.opaque(payload);
           Output out = x.output(tokenLimit);
           if (before == null) {
             x.call(
-                Function.SEAL, address, purpose, life, content, payload.length, out.address(), out.capacity(), out.length());
+                Function.SEAL,
+                address,
+                purpose,
+                life,
+                content,
+                payload.length,
+                out.address(),
+                out.capacity(),
+                out.length());
           } else {
             x.call(
                 Function.RENEW,
-                address, purpose, life, before.in(x), content, payload.length, out.address(), out.capacity(), out.length());
+                address,
+                purpose,
+                life,
+                before.in(x),
+                content,
+                payload.length,
+                out.address(),
+                out.capacity(),
+                out.length());
           }
           return out.ascii();
         });
@@ -100,8 +121,8 @@ public final class Sealer {
   /**
    * Opens a token, as it came from the client.
    *
-   * @param maxAge in whole seconds: a token whose session began longer ago has expired, however often it was
-   *     renewed
+   * @param maxAge in whole seconds: a token whose session began longer ago has expired, however
+   *     often it was renewed
    * @throws RefusedException for every token that is not valid here
    */
   public Opened open(String token, @Nullable Duration maxAge) {
@@ -111,13 +132,21 @@ public final class Sealer {
         (x, address) -> {
           long purpose = purpose(x);
           long limit = x.number(age);
-          long sent = x.bytes(wire);
+          long sent = x.opaque(wire);
           long opened = x.room(Opened.SIZE);
           // A payload is always shorter than its token.
           Output out = x.output(wire.length);
           x.call(
               Function.OPEN,
-              address, purpose, limit, sent, wire.length, out.address(), out.capacity(), out.length(), opened);
+              address,
+              purpose,
+              limit,
+              sent,
+              wire.length,
+              out.address(),
+              out.capacity(),
+              out.length(),
+              opened);
           return new Opened(out.bytes(), x, opened);
         });
   }

@@ -4,7 +4,9 @@ import io.github.sealwax.internal.Crossing;
 import io.github.sealwax.internal.Pinned;
 import org.jspecify.annotations.Nullable;
 
-/** An opened data-layer session: its id and its state, every check passed. Only opening makes one. */
+/**
+ * An opened data-layer session: its id and its state, every check passed. Only opening makes one.
+ */
 public final class Session extends Opened {
   final Pinned pinned;
   private final String id;

@@ -3,8 +3,8 @@ package io.github.sealwax;
 import io.github.sealwax.internal.Crossing;
 
 /**
- * A session id that this service issued to the principal at hand. It does not authenticate its sender:
- * possession is not authentication.
+ * A session id that this service issued to the principal at hand. It does not authenticate its
+ * sender: possession is not authentication.
  */
 public final class SessionId extends Identifier {
   SessionId(String text, Crossing x, long identifier) {

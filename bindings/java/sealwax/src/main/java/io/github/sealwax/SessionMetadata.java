@@ -13,11 +13,14 @@ import org.jspecify.annotations.Nullable;
  * @param expiresAt the session's end unless it is renewed, in RFC 3339: a hint for the host
  * @param state the sealed state
  */
-public record SessionMetadata(String sessionId, @Nullable String expiresAt, @Nullable String state) {
+public record SessionMetadata(
+    String sessionId, @Nullable String expiresAt, @Nullable String state) {
   static SessionMetadata read(byte[] json) {
     Map<String, Object> members = Documents.read(json);
     return new SessionMetadata(
-        (String) members.get("sessionId"), (String) members.get("expiresAt"), (String) members.get("state"));
+        (String) members.get("sessionId"),
+        (String) members.get("expiresAt"),
+        (String) members.get("state"));
   }
 
   /** Returns it as an SDK takes metadata. */

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Data-layer sessions of one principal, with no store: the client keeps their state.
  *
- * <p>A session ends after its lifetime without a renewal, or at the codec's {@code sessionMaxAge}, whichever
- * comes first.
+ * <p>A session ends after its lifetime without a renewal, or at the codec's {@code sessionMaxAge},
+ * whichever comes first.
  */
 public final class Sessions {
   private static final int ID_LENGTH = 64;
@@ -37,17 +37,23 @@ public final class Sessions {
           Output out = x.output(view.metadataLimit);
           x.call(
               Function.SESSION_CREATE,
-              address, life, x.bytes(payload), payload.length, out.address(), out.capacity(), out.length());
+              address,
+              life,
+              x.opaque(payload),
+              payload.length,
+              out.address(),
+              out.capacity(),
+              out.length());
           return SessionMetadata.read(out.bytes());
         });
   }
 
   /**
-   * Opens a client's metadata, the value of {@code _meta["io.modelcontextprotocol/session"]}: verifies the id,
-   * then opens the state that is bound to it.
+   * Opens a client's metadata, the value of {@code _meta["io.modelcontextprotocol/session"]}:
+   * verifies the id, then opens the state that is bound to it.
    *
-   * @throws RefusedException for every session that is not valid here: {@code malformed} if the state is
-   *     missing, so that leaving it out does not reset a session
+   * @throws RefusedException for every session that is not valid here: {@code malformed} if the
+   *     state is missing, so that leaving it out does not reset a session
    */
   public Session open(Map<String, ?> metadata) {
     return open(Documents.write("metadata", metadata));
@@ -66,15 +72,21 @@ public final class Sessions {
     return view.replicated.cross(
         (x, address) -> {
           long place = x.room(x.pointerSize());
-          x.call(Function.SESSION_OPEN, address, x.document(metadata), metadata.length, place);
-          Pinned session = new Pinned(view.codec.library(), x, x.readWord(place), Function.SESSION_FREE);
+          x.call(Function.SESSION_OPEN, address, x.bytes(metadata), metadata.length, place);
+          Pinned session =
+              new Pinned(view.codec.library(), x, x.readWord(place), Function.SESSION_FREE);
           long opened = x.room(Opened.SIZE);
           Output payload = x.output(metadata.length);
           x.call(
               Function.SESSION_PAYLOAD,
-              x.readWord(place), payload.address(), payload.capacity(), payload.length(), opened);
+              x.readWord(place),
+              payload.address(),
+              payload.capacity(),
+              payload.length(),
+              opened);
           Output id = x.output(ID_LENGTH);
-          x.call(Function.SESSION_ID, x.readWord(place), id.address(), id.capacity(), id.length(), 0);
+          x.call(
+              Function.SESSION_ID, x.readWord(place), id.address(), id.capacity(), id.length(), 0);
           return new Session(payload.bytes(), x, opened, id.ascii(), session);
         });
   }
@@ -92,7 +104,14 @@ public final class Sessions {
           Output out = x.output(view.metadataLimit);
           x.call(
               Function.SESSION_RENEW,
-              address, life, opened, x.bytes(payload), payload.length, out.address(), out.capacity(), out.length());
+              address,
+              life,
+              opened,
+              x.opaque(payload),
+              payload.length,
+              out.address(),
+              out.capacity(),
+              out.length());
           return SessionMetadata.read(out.bytes());
         });
   }
@@ -104,7 +123,14 @@ public final class Sessions {
           long address = view.replicated.in(x);
           long life = Lifetime.in(x, lifetime);
           Output out = x.output(view.metadataLimit);
-          x.call(Function.SESSION_FORK, address, life, opened, out.address(), out.capacity(), out.length());
+          x.call(
+              Function.SESSION_FORK,
+              address,
+              life,
+              opened,
+              out.address(),
+              out.capacity(),
+              out.length());
           return SessionMetadata.read(out.bytes());
         });
   }

@@ -14,7 +14,8 @@ final class Times {
   /** Returns whole seconds, or fails. */
   static long seconds(String name, Duration duration) {
     if (duration.isNegative() || duration.getNano() != 0) {
-      throw new InvalidArgumentException(name + ": expected whole seconds, 0 or more, found " + duration);
+      throw new InvalidArgumentException(
+          name + ": expected whole seconds, 0 or more, found " + duration);
     }
     return duration.getSeconds();
   }
@@ -24,7 +25,9 @@ final class Times {
   }
 
   static Instant ofSeconds(long seconds) {
-    return seconds < 0 || seconds > Instant.MAX.getEpochSecond() ? Instant.MAX : Instant.ofEpochSecond(seconds);
+    return seconds < 0 || seconds > Instant.MAX.getEpochSecond()
+        ? Instant.MAX
+        : Instant.ofEpochSecond(seconds);
   }
 
   static Instant ofMilliseconds(long milliseconds) {

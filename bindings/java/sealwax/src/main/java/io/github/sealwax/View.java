@@ -11,8 +11,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Codec} scoped to one principal: sealers, sessions, session ids and handles. It keeps the keys
- * that the codec had when it was made: make one for each request.
+ * A {@link Codec} scoped to one principal: sealers, sessions, session ids and handles. It keeps the
+ * keys that the codec had when it was made: make one for each request.
  *
  * <p>Closing it frees its memory at once. One that is not closed is freed when it is collected.
  */
@@ -32,53 +32,50 @@ public final class View implements AutoCloseable {
   final int metadataLimit;
   private final String description;
 
-  View(CodecObject codec, Principal principal, int tokenLimit, int metadataLimit, String description) {
+  View(
+      CodecObject codec,
+      Principal principal,
+      int tokenLimit,
+      int metadataLimit,
+      String description) {
     this.codec = codec;
     this.tokenLimit = tokenLimit;
     this.metadataLimit = metadataLimit;
     this.description = description;
     Ring ring = codec.ring();
-    Maker maker = Maker.of(principal);
-    replicated = new Replicated(codec.library(), x -> codec.with(x, ring, maker::make), Function.VIEW_FREE);
+    replicated =
+        new Replicated(
+            codec.library(),
+            x -> codec.with(x, ring, (within, address) -> make(within, address, principal)),
+            Function.VIEW_FREE);
     // A mistake in the principal shows here.
     replicated.cross((x, made) -> made);
   }
 
-  /** Makes the view of one principal in any shard. */
-  private record Maker(byte @Nullable [] issuer, byte @Nullable [] client, byte @Nullable [] subject, boolean anonymous) {
-    static Maker of(Principal principal) {
-      if (principal instanceof Principal.Caller caller) {
-        return new Maker(
-            Text.optional("issuer", caller.issuer()),
-            Text.optional("client", caller.client()),
-            Text.optional("subject", caller.subject()),
-            false);
-      }
-      return new Maker(null, null, null, true);
+  private static long make(Crossing x, long codec, Principal principal) {
+    long place = x.room(x.pointerSize());
+    if (principal instanceof Principal.Caller caller) {
+      byte[] issuer = Text.optional("issuer", caller.issuer());
+      byte[] client = Text.optional("client", caller.client());
+      byte[] subject = Text.optional("subject", caller.subject());
+      x.call(
+          Function.VIEW_NEW,
+          codec,
+          x.bytes(issuer),
+          length(issuer),
+          x.bytes(client),
+          length(client),
+          x.bytes(subject),
+          length(subject),
+          place);
+    } else {
+      x.call(Function.VIEW_NEW_ANONYMOUS, codec, place);
     }
+    return x.readWord(place);
+  }
 
-    long make(Crossing x, long codec) {
-      long place = x.room(x.pointerSize());
-      if (anonymous) {
-        x.call(Function.VIEW_NEW_ANONYMOUS, codec, place);
-      } else {
-        x.call(
-            Function.VIEW_NEW,
-            codec,
-            x.bytes(issuer),
-            length(issuer),
-            x.bytes(client),
-            length(client),
-            x.bytes(subject),
-            length(subject),
-            place);
-      }
-      return x.readWord(place);
-    }
-
-    private static int length(byte @Nullable [] bytes) {
-      return bytes == null ? 0 : bytes.length;
-    }
+  private static int length(byte @Nullable [] bytes) {
+    return bytes == null ? 0 : bytes.length;
   }
 
   /** Returns the sealer of a data-layer session's {@code state}; {@link #sessions()} is simpler. */
@@ -111,13 +108,17 @@ public final class View implements AutoCloseable {
     return sealer(CUSTOM, label, null, null);
   }
 
-  /** Returns the sealer of the application's own tokens, bound to a session, to a request, or to both. */
+  /**
+   * Returns the sealer of the application's own tokens, bound to a session, to a request, or to
+   * both.
+   */
   public Sealer custom(String label, @Nullable String sessionId, @Nullable RequestContext context) {
     return sealer(CUSTOM, label, sessionId, context == null ? null : context.bytes());
   }
 
   /** For vectors too, which ask for kinds with any bindings. */
-  Sealer sealer(int kind, @Nullable String label, @Nullable String sessionId, byte @Nullable [] context) {
+  Sealer sealer(
+      int kind, @Nullable String label, @Nullable String sessionId, byte @Nullable [] context) {
     return new Sealer(this, kind, label, sessionId, context);
   }
 
@@ -129,8 +130,8 @@ public final class View implements AutoCloseable {
   /**
    * Returns the data-layer sessions of this principal.
    *
-   * @param lifetime a session ends after that time without a write; without expiry, at the codec's {@code
-   *     sessionMaxAge} alone
+   * @param lifetime a session ends after that time without a write; without expiry, at the codec's
+   *     {@code sessionMaxAge} alone
    */
   public Sessions sessions(Lifetime lifetime) {
     return new Sessions(this, lifetime);
@@ -167,7 +168,13 @@ public final class View implements AutoCloseable {
     return replicated.cross(
         (x, view) -> {
           long identifier = x.room(Identifier.SIZE);
-          x.call(Function.VERIFY_SESSION_ID, view, x.bytes(wire), wire.length, x.number(age), identifier);
+          x.call(
+              Function.VERIFY_SESSION_ID,
+              view,
+              x.bytes(wire),
+              wire.length,
+              x.number(age),
+              identifier);
           return new SessionId(sessionId, x, identifier);
         });
   }
@@ -176,7 +183,8 @@ public final class View implements AutoCloseable {
    * Mints a handle: its type, an underscore and 42 characters.
    *
    * @param handleType a lowercase letter, then up to 31 lowercase letters or digits
-   * @throws InvalidArgumentException for another type, and for {@code sess}, {@code sw1} and {@code swk1}
+   * @throws InvalidArgumentException for another type, and for {@code sess}, {@code sw1} and {@code
+   *     swk1}
    */
   public String mintHandle(String handleType) {
     byte[] type = Text.bytes("handleType", handleType);
@@ -184,7 +192,14 @@ public final class View implements AutoCloseable {
         (x, view) -> {
           Output out = x.output(HANDLE_MAX);
           x.call(
-              Function.MINT_HANDLE, view, x.bytes(type), type.length, out.address(), out.capacity(), out.length(), 0);
+              Function.MINT_HANDLE,
+              view,
+              x.bytes(type),
+              type.length,
+              out.address(),
+              out.capacity(),
+              out.length(),
+              0);
           return out.ascii();
         });
   }
@@ -213,7 +228,13 @@ public final class View implements AutoCloseable {
           long identifier = x.room(Identifier.SIZE);
           x.call(
               Function.VERIFY_HANDLE,
-              view, x.bytes(type), type.length, x.bytes(wire), wire.length, x.number(age), identifier);
+              view,
+              x.bytes(type),
+              type.length,
+              x.bytes(wire),
+              wire.length,
+              x.number(age),
+              identifier);
           return new Handle(handle, x, identifier);
         });
   }

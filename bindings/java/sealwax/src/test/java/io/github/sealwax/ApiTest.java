@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The Java layer: types, absence, exceptions by code, and nothing secret printed. */
 class ApiTest {
   private static final String KEY = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc";
-  private static final String SECRET = "931f5a9ec624a5521cd7d6a4c3dcd1da52995672cc9339f61f826a60951fd8fc";
+  private static final String SECRET =
+      "931f5a9ec624a5521cd7d6a4c3dcd1da52995672cc9339f61f826a60951fd8fc";
   private static final long NOW = 1_780_000_000;
   private static final byte[] PAYLOAD = "payload".getBytes(UTF_8);
 
@@ -93,8 +94,13 @@ class ApiTest {
   void whatOpeningTells() {
     Sealer sealer = alice.cursor("tools/list");
     Opened[] opened = new Opened[2];
-    at(NOW, () -> opened[0] = sealer.open(sealer.seal(new byte[1], Lifetime.of(Duration.ofSeconds(60)))));
-    at(NOW + 30, () -> opened[1] = sealer.open(sealer.renew(opened[0], new byte[2], Lifetime.noExpiry())));
+    at(
+        NOW,
+        () ->
+            opened[0] = sealer.open(sealer.seal(new byte[1], Lifetime.of(Duration.ofSeconds(60)))));
+    at(
+        NOW + 30,
+        () -> opened[1] = sealer.open(sealer.renew(opened[0], new byte[2], Lifetime.noExpiry())));
     Instant now = Instant.ofEpochSecond(NOW);
     assertEquals(now, opened[0].issuedAt());
     assertEquals(now.plusSeconds(60), opened[0].expiresAt());
@@ -144,7 +150,8 @@ class ApiTest {
   @Test
   void aLifetimeHasNoPartsOfSeconds() {
     refused(
-        Code.INVALID_ARGUMENT, () -> alice.session().seal(PAYLOAD, Lifetime.of(Duration.ofMillis(1500))));
+        Code.INVALID_ARGUMENT,
+        () -> alice.session().seal(PAYLOAD, Lifetime.of(Duration.ofMillis(1500))));
     refused(
         Code.INVALID_ARGUMENT,
         () -> alice.session().open(alice.session().seal(PAYLOAD), Duration.ofMillis(-1)));
@@ -160,12 +167,19 @@ class ApiTest {
     refused(Code.MALFORMED, () -> session.open(""));
     refused(Code.MALFORMED, () -> session.open(token + "="));
     refused(Code.WRONG_PURPOSE, () -> alice.cursor("tools/list").open(token));
-    Codec other = TestEnvironment.build(Codec.builder("https://mcp.example.com").keys(KeyRing.of(Key.generate())));
+    Codec other =
+        TestEnvironment.build(
+            Codec.builder("https://mcp.example.com").keys(KeyRing.of(Key.generate())));
     refused(Code.UNKNOWN_KEY, () -> other.view(Principal.subject("alice")).session().open(token));
     char last = token.charAt(token.length() - 2);
-    String altered = token.substring(0, token.length() - 2) + (last == 'A' ? 'B' : 'A') + token.substring(token.length() - 1);
+    String altered =
+        token.substring(0, token.length() - 2)
+            + (last == 'A' ? 'B' : 'A')
+            + token.substring(token.length() - 1);
     refused(Code.UNAUTHENTIC, () -> session.open(altered));
-    refused(Code.PRINCIPAL_MISMATCH, () -> codec.view(Principal.subject("mallory")).session().open(token));
+    refused(
+        Code.PRINCIPAL_MISMATCH,
+        () -> codec.view(Principal.subject("mallory")).session().open(token));
     refused(Code.WRONG_PURPOSE, () -> alice.verifyHandle("note", alice.mintHandle("basket")));
   }
 
@@ -185,7 +199,9 @@ class ApiTest {
   @Test
   void nobodyIsNoDefault() {
     refused(Code.INVALID_ARGUMENT, () -> codec.view(Principal.of(null, null, null)));
-    refused(Code.INVALID_ARGUMENT, () -> codec.view(Principal.of("https://idp.example.com", null, null)));
+    refused(
+        Code.INVALID_ARGUMENT,
+        () -> codec.view(Principal.of("https://idp.example.com", null, null)));
     refused(Code.INVALID_ARGUMENT, () -> codec.view(Principal.of(null, "", "alice")));
     refused(Code.INVALID_ARGUMENT, () -> codec.view(Principal.subject("")));
     refused(Code.INVALID_ARGUMENT, () -> codec.view(Principal.subject("a".repeat(1025))));
@@ -208,8 +224,11 @@ class ApiTest {
     refused(Code.MALFORMED, () -> alice.verifySessionId("\ud800"));
     refused(Code.MALFORMED, () -> alice.verifyHandle("basket", "\ud800"));
     refused(Code.MALFORMED, () -> alice.sessions().verify("\ud800"));
-    refused(Code.MALFORMED, () -> alice.sessions().openJson("{\"sessionId\":\"\ud800\",\"state\":\"x\"}"));
-    refused(Code.MALFORMED, () -> alice.sessions().open(Map.of("sessionId", "\ud800", "state", "x")));
+    refused(
+        Code.MALFORMED,
+        () -> alice.sessions().openJson("{\"sessionId\":\"\ud800\",\"state\":\"x\"}"));
+    refused(
+        Code.MALFORMED, () -> alice.sessions().open(Map.of("sessionId", "\ud800", "state", "x")));
     alice.cursor("tools/list?").seal(PAYLOAD);
   }
 
@@ -258,13 +277,16 @@ class ApiTest {
   void keysOfTheEnvironment() {
     assertEquals(KEY, KeySource.ofEnvironment(Map.of("SEALWAX_KEYS", KEY)).text());
     var neither = assertThrows(InvalidKeyException.class, () -> KeySource.ofEnvironment(Map.of()));
-    assertTrue(neither.getMessage().startsWith("SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE"));
+    assertTrue(
+        neither.getMessage().startsWith("SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE"));
     var both =
         assertThrows(
             InvalidKeyException.class,
-            () -> KeySource.ofEnvironment(Map.of("SEALWAX_KEYS", KEY, "SEALWAX_KEYS_FILE", "keys")));
+            () ->
+                KeySource.ofEnvironment(Map.of("SEALWAX_KEYS", KEY, "SEALWAX_KEYS_FILE", "keys")));
     assertTrue(both.getMessage().contains("found both"));
-    assertThrows(InvalidKeyException.class, () -> KeySource.ofEnvironment(Map.of("SEALWAX_KEYS", "")));
+    assertThrows(
+        InvalidKeyException.class, () -> KeySource.ofEnvironment(Map.of("SEALWAX_KEYS", "")));
   }
 
   @Test
@@ -281,7 +303,9 @@ class ApiTest {
     assertFalse(
         assertThrows(SealwaxException.class, () -> Key.parse(KEY + "x")).toString().contains(KEY));
     assertFalse(
-        assertThrows(SealwaxException.class, () -> alice.cursor("a").open(token)).toString().contains(token));
+        assertThrows(SealwaxException.class, () -> alice.cursor("a").open(token))
+            .toString()
+            .contains(token));
   }
 
   @Test
@@ -291,10 +315,13 @@ class ApiTest {
         new Inspected.Token("cursor", "a8ca0d4a", alice.cursor("tools/list").open(token).tokenId()),
         Inspected.of(token));
     String id = alice.mintSessionId();
-    assertEquals(new Inspected.SessionId("a8ca0d4a", alice.verifySessionId(id).createdAt()), Inspected.of(id));
+    assertEquals(
+        new Inspected.SessionId("a8ca0d4a", alice.verifySessionId(id).createdAt()),
+        Inspected.of(id));
     String handle = alice.mintHandle("basket");
     assertEquals(
-        new Inspected.Handle("basket", alice.verifyHandle("basket", handle).createdAt()), Inspected.of(handle));
+        new Inspected.Handle("basket", alice.verifyHandle("basket", handle).createdAt()),
+        Inspected.of(handle));
     assertEquals(new Inspected.Key("a8ca0d4a"), Inspected.of(KEY));
     refused(Code.MALFORMED, () -> Inspected.of("hello"));
     refused(Code.MALFORMED, () -> Inspected.of("\ud800"));
@@ -314,7 +341,8 @@ class ApiTest {
     }
     assertFalse(answer.equals(Answer.of(profile, new InternalErrorException("", null))));
     assertEquals(
-        Answer.of(profile, new InternalErrorException("", null)), Answer.of(profile, new ArithmeticException()));
+        Answer.of(profile, new InternalErrorException("", null)),
+        Answer.of(profile, new ArithmeticException()));
   }
 
   @Test
@@ -333,7 +361,8 @@ class ApiTest {
     String sealed = after.session().seal(PAYLOAD);
     refused(Code.UNKNOWN_KEY, () -> before.session().open(sealed));
     rotating.setKeys(KeyRing.of(next));
-    refused(Code.UNKNOWN_KEY, () -> rotating.view(Principal.subject("alice")).session().open(token));
+    refused(
+        Code.UNKNOWN_KEY, () -> rotating.view(Principal.subject("alice")).session().open(token));
     before.session().open(token);
   }
 

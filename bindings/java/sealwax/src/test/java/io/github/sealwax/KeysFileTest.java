@@ -79,7 +79,14 @@ class KeysFileTest {
       assertEquals(first.id(), sealer(codec));
       replace(second.toText() + "\n" + first.toText() + " # since May\n");
       String line = said.take();
-      assertTrue(line.startsWith("INFO sealwax: keys_changed message=\"keys file " + path + ": " + second.id() + " seals"), line);
+      assertTrue(
+          line.startsWith(
+              "INFO sealwax: keys_changed message=\"keys file "
+                  + path
+                  + ": "
+                  + second.id()
+                  + " seals"),
+          line);
       assertEquals(second.id(), sealer(codec));
 
       replace("swk1_nonsense");
@@ -132,6 +139,7 @@ class KeysFileTest {
     assertThrows(InvalidKeyException.class, settings::build);
     assertThrows(InvalidKeyException.class, () -> KeyRing.read(folder));
     assertThrows(
-        InvalidArgumentException.class, () -> Codec.builder("a").keys(KeyRing.of(first)).keysFile(path).build());
+        InvalidArgumentException.class,
+        () -> Codec.builder("a").keys(KeyRing.of(first)).keysFile(path).build());
   }
 }

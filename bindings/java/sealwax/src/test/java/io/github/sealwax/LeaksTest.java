@@ -23,7 +23,8 @@ class LeaksTest {
             return made;
           },
           1);
-  private final Codec codec = Access.build(Codec.builder("a").keys(KeyRing.of(Key.generate())), library);
+  private final Codec codec =
+      Access.build(Codec.builder("a").keys(KeyRing.of(Key.generate())), library);
 
   /** An instance grows when its memory is full: an address far behind tells how full it is. */
   private long end() {
@@ -90,7 +91,8 @@ class LeaksTest {
   @Test
   void largeRequestsLeaveNothing() {
     View view =
-        Access.build(Codec.builder("a").keys(KeyRing.of(Key.generate())).payloadLimit(1 << 20), library)
+        Access.build(
+                Codec.builder("a").keys(KeyRing.of(Key.generate())).payloadLimit(1 << 20), library)
             .view(Principal.anonymous());
     check(30, () -> view.session().open(view.session().seal(new byte[1 << 20])));
   }

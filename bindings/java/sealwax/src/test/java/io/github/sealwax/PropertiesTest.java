@@ -36,7 +36,9 @@ class PropertiesTest {
 
   @Property(tries = 300)
   void anAlteredTokenIsRefused(
-      @ForAll @Size(max = 100) byte[] payload, @ForAll @IntRange(max = 10_000) int at, @ForAll char other) {
+      @ForAll @Size(max = 100) byte[] payload,
+      @ForAll @IntRange(max = 10_000) int at,
+      @ForAll char other) {
     String token = session.seal(payload);
     int place = at % token.length();
     Assume.that(token.charAt(place) != other);
@@ -45,7 +47,8 @@ class PropertiesTest {
 
   @Property(tries = 200)
   void aPrincipalIsItsParts(
-      @ForAll @StringLength(min = 1, max = 50) String one, @ForAll @StringLength(min = 1, max = 50) String other) {
+      @ForAll @StringLength(min = 1, max = 50) String one,
+      @ForAll @StringLength(min = 1, max = 50) String other) {
     Assume.that(!one.equals(other) && valid(one) && valid(other));
     try (View mine = codec.view(Principal.of(one, other, null));
         View theirs = codec.view(Principal.of(other, one, null))) {

@@ -81,15 +81,20 @@ class RequestsTest {
         found -> {
           Object arguments = Files.JSON.convertValue(found.get("arguments"), Object.class);
           List<String> only =
-              StreamSupport.stream(found.get("only").spliterator(), false).map(JsonNode::asString).toList();
+              StreamSupport.stream(found.get("only").spliterator(), false)
+                  .map(JsonNode::asString)
+                  .toList();
           if (found.has("error")) {
             assertThrows(
-                InvalidArgumentException.class, () -> RequestContext.of("tools/call", "x", arguments, only));
+                InvalidArgumentException.class,
+                () -> RequestContext.of("tools/call", "x", arguments, only));
           } else {
-            RequestContext same = RequestContext.ofJson("tools/call", "x", found.get("same").toString());
+            RequestContext same =
+                RequestContext.ofJson("tools/call", "x", found.get("same").toString());
             assertEquals(same, RequestContext.of("tools/call", "x", arguments, only));
             assertEquals(
-                same, RequestContext.ofJson("tools/call", "x", found.get("arguments").toString(), only));
+                same,
+                RequestContext.ofJson("tools/call", "x", found.get("arguments").toString(), only));
           }
         });
   }
@@ -104,25 +109,30 @@ class RequestsTest {
   @ParameterizedTest
   @ValueSource(strings = {"{\"a\":\"\\ud800\"}", "{\"\\udc00\":1}", "{\"a\":\"\ud800\"}"})
   void loneSurrogatesAreRefusedInJson(String arguments) {
-    assertThrows(InvalidArgumentException.class, () -> RequestContext.ofJson("tools/call", "x", arguments));
+    assertThrows(
+        InvalidArgumentException.class, () -> RequestContext.ofJson("tools/call", "x", arguments));
   }
 
   @Test
   void loneSurrogatesAreRefused() {
     assertThrows(
-        InvalidArgumentException.class, () -> RequestContext.of("tools/call", "x", Map.of("a", "\ud800")));
+        InvalidArgumentException.class,
+        () -> RequestContext.of("tools/call", "x", Map.of("a", "\ud800")));
     assertThrows(
-        InvalidArgumentException.class, () -> RequestContext.of("tools/call", "x", Map.of("\udfff", 1)));
+        InvalidArgumentException.class,
+        () -> RequestContext.of("tools/call", "x", Map.of("\udfff", 1)));
     assertThrows(
         InvalidArgumentException.class,
         () -> RequestContext.of("tools/call", "x", Map.of("a", 1), List.of("\ud800")));
-    assertThrows(InvalidArgumentException.class, () -> RequestContext.of("tools/call", "\ud800", null));
+    assertThrows(
+        InvalidArgumentException.class, () -> RequestContext.of("tools/call", "\ud800", null));
   }
 
   @ParameterizedTest
   @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, 9007199254740992.0})
   void numbersThatLanguagesReadDifferently(double number) {
     assertThrows(
-        InvalidArgumentException.class, () -> RequestContext.of("tools/call", "x", Map.of("a", number)));
+        InvalidArgumentException.class,
+        () -> RequestContext.of("tools/call", "x", Map.of("a", number)));
   }
 }

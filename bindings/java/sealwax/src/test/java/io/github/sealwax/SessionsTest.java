@@ -16,7 +16,8 @@ class SessionsTest {
   private static final long NOW = 1_780_000_000;
   private static final long DAY = 86_400;
 
-  private final Codec codec = TestEnvironment.build(Codec.builder("a").keys(KeyRing.of(Key.generate())));
+  private final Codec codec =
+      TestEnvironment.build(Codec.builder("a").keys(KeyRing.of(Key.generate())));
   private final View alice = codec.view(Principal.subject("alice"));
   private final Sessions sessions = alice.sessions();
 
@@ -66,7 +67,8 @@ class SessionsTest {
         NOW,
         () -> {
           Lifetime minute = Lifetime.of(Duration.ofSeconds(60));
-          assertEquals("2026-05-28T20:27:40Z", alice.sessions(minute).create(new byte[0]).expiresAt());
+          assertEquals(
+              "2026-05-28T20:27:40Z", alice.sessions(minute).create(new byte[0]).expiresAt());
           endless[0] = alice.sessions(Lifetime.noExpiry()).create(new byte[0]);
         });
     assertEquals("2026-06-27T20:26:40Z", endless[0].expiresAt());

@@ -89,7 +89,8 @@ public abstract class TestEnvironment {
         return;
       }
       if (random.length != bytes.length) {
-        throw new IllegalStateException("expected " + random.length + " bytes, found " + bytes.length);
+        throw new IllegalStateException(
+            "expected " + random.length + " bytes, found " + bytes.length);
       }
       // The core mixes the time into what it draws: this takes it out again.
       for (int index = 0; index < bytes.length; index++) {

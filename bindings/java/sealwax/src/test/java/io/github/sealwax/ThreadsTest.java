@@ -22,7 +22,8 @@ import org.junit.jupiter.api.Test;
 class ThreadsTest {
   private final Codec codec = Codec.of(KeyRing.of(Key.generate()), "a");
 
-  private static <T> List<T> all(ExecutorService threads, int count, Callable<T> task) throws Exception {
+  private static <T> List<T> all(ExecutorService threads, int count, Callable<T> task)
+      throws Exception {
     try {
       List<Future<T>> begun = new ArrayList<>();
       for (int index = 0; index < count; index++) {
@@ -42,7 +43,8 @@ class ThreadsTest {
   private static ExecutorService lightThreads() throws ReflectiveOperationException {
     return Runtime.version().feature() < 21
         ? Executors.newCachedThreadPool()
-        : (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+        : (ExecutorService)
+            Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
   }
 
   @Test
@@ -57,7 +59,8 @@ class ThreadsTest {
               Set<ByteBuffer> nonces = new HashSet<>();
               for (int index = 0; index < each; index++) {
                 // The first 19 bytes of the nonce, from what the text begins with.
-                byte[] start = Base64.getUrlDecoder().decode(sealer.seal(new byte[0]).substring(4, 36));
+                byte[] start =
+                    Base64.getUrlDecoder().decode(sealer.seal(new byte[0]).substring(4, 36));
                 nonces.add(ByteBuffer.wrap(Arrays.copyOfRange(start, 5, 24)));
               }
               return nonces;
@@ -106,7 +109,8 @@ class ThreadsTest {
     }
     for (int index = 0; index < 100; index++) {
       Key next = Key.generate();
-      assertTrue(changing.setKeys(index % 2 == 0 ? KeyRing.of(next, stays) : KeyRing.of(stays, next)));
+      assertTrue(
+          changing.setKeys(index % 2 == 0 ? KeyRing.of(next, stays) : KeyRing.of(stays, next)));
     }
     done.set(true);
     for (Future<?> each : begun) {

@@ -26,7 +26,19 @@ class VectorsTest {
   private static final List<JsonNode> FILES =
       Stream.of("v1.json", "more.json").map(name -> Files.json("tests/vectors/" + name)).toList();
   private static final Map<String, Integer> KINDS =
-      Map.of("state", 1, "request-state", 2, "session", 3, "cursor", 4, "handle-state", 5, "custom", 127);
+      Map.of(
+          "state",
+          1,
+          "request-state",
+          2,
+          "session",
+          3,
+          "cursor",
+          4,
+          "handle-state",
+          5,
+          "custom",
+          127);
 
   private interface Check {
     void run(JsonNode file, JsonNode vector);
@@ -61,7 +73,9 @@ class VectorsTest {
   /** The view that a vector asks for: made with one key, or opened with a ring. */
   private static View view(JsonNode file, JsonNode vector) {
     Stream<JsonNode> places =
-        vector.has("ring") ? StreamSupport.stream(vector.get("ring").spliterator(), false) : Stream.of(vector.get("key"));
+        vector.has("ring")
+            ? StreamSupport.stream(vector.get("ring").spliterator(), false)
+            : Stream.of(vector.get("key"));
     String keys =
         places
             .map(place -> file.get("keys").get(place.asInt()).get("text").asString())
@@ -71,7 +85,8 @@ class VectorsTest {
         caller.path("anonymous").asBoolean(false)
             ? Principal.anonymous()
             : Principal.of(part(caller, "issuer"), part(caller, "client"), part(caller, "subject"));
-    CodecBuilder settings = Codec.builder(vector.get("audience").asString()).keys(KeyRing.parse(keys));
+    CodecBuilder settings =
+        Codec.builder(vector.get("audience").asString()).keys(KeyRing.parse(keys));
     return TestEnvironment.build(settings).view(principal);
   }
 
@@ -109,7 +124,9 @@ class VectorsTest {
             assertEquals(vector.get("error").asString(), refused.code().toString());
           } else {
             List<String> ids =
-                StreamSupport.stream(vector.get("keys").spliterator(), false).map(JsonNode::asString).toList();
+                StreamSupport.stream(vector.get("keys").spliterator(), false)
+                    .map(JsonNode::asString)
+                    .toList();
             assertEquals(ids, KeyRing.parse(text).ids());
           }
         });
@@ -131,11 +148,15 @@ class VectorsTest {
               () -> {
                 Opened opened = sealer.open(token);
                 check(opened, vector);
-                // Only a renewal has a generation above 0; no call seals a new token of an age above 0.
+                // Only a renewal has a generation above 0; no call seals a new token of an age
+                // above 0.
                 if (vector.get("generation").asLong() == 0 && vector.get("age").asLong() == 0) {
                   assertEquals(token, sealer.seal(payload, lifetime));
                 } else if (vector.get("generation").asLong() > 0) {
-                  assertEquals(token, sealer.renew(new Opened(opened.startedAt, opened.generation - 1), payload, lifetime));
+                  assertEquals(
+                      token,
+                      sealer.renew(
+                          new Opened(opened.startedAt, opened.generation - 1), payload, lifetime));
                 }
               });
         });
@@ -193,7 +214,8 @@ class VectorsTest {
         (file, vector) -> {
           String method = vector.get("method").asString();
           String target = vector.get("target").asString();
-          String arguments = vector.get("arguments").isNull() ? null : vector.get("arguments").asString();
+          String arguments =
+              vector.get("arguments").isNull() ? null : vector.get("arguments").asString();
           String expected = vector.get("context").asString();
           assertEquals(expected, RequestContext.ofJson(method, target, arguments).toString());
           if (arguments != null && !arguments.isEmpty()) {
@@ -212,7 +234,8 @@ class VectorsTest {
           String target = vector.path("target").asString("x");
           String arguments = vector.get("arguments").asString();
           var refused =
-              assertThrows(SealwaxException.class, () -> RequestContext.ofJson(method, target, arguments));
+              assertThrows(
+                  SealwaxException.class, () -> RequestContext.ofJson(method, target, arguments));
           assertEquals(vector.get("error").asString(), refused.code().toString());
         });
   }
@@ -221,7 +244,10 @@ class VectorsTest {
   Stream<DynamicTest> principalTags() {
     // Tags stand inside what comes out the same, so those vectors hold them all.
     return Stream.of("principal_tags")
-        .flatMap(section -> FILES.stream().flatMap(file -> StreamSupport.stream(file.get(section).spliterator(), false)))
+        .flatMap(
+            section ->
+                FILES.stream()
+                    .flatMap(file -> StreamSupport.stream(file.get(section).spliterator(), false)))
         .map(
             vector ->
                 DynamicTest.dynamicTest(
@@ -229,8 +255,12 @@ class VectorsTest {
                     () -> {
                       long keys =
                           Stream.of("sealed", "session_ids", "handles")
-                              .flatMap(name -> StreamSupport.stream(FILES.get(0).get(name).spliterator(), false))
-                              .filter(other -> other.get("principal").equals(vector.get("principal")))
+                              .flatMap(
+                                  name ->
+                                      StreamSupport.stream(
+                                          FILES.get(0).get(name).spliterator(), false))
+                              .filter(
+                                  other -> other.get("principal").equals(vector.get("principal")))
                               .map(other -> other.get("key").asInt())
                               .distinct()
                               .count();
@@ -254,7 +284,8 @@ class VectorsTest {
                   } else {
                     Identifier identifier = (Identifier) found;
                     assertEquals(expected.get("ulid").asString(), identifier.ulid());
-                    assertEquals(expected.get("needs_reseal").asBoolean(), identifier.needsReseal());
+                    assertEquals(
+                        expected.get("needs_reseal").asBoolean(), identifier.needsReseal());
                   }
                 }));
   }
@@ -273,7 +304,8 @@ class VectorsTest {
   }
 
   private static void atItsTime(JsonNode vector, Runnable body) {
-    long now = vector.has("now_ms") ? vector.get("now_ms").asLong() : vector.get("now").asLong() * 1000;
+    long now =
+        vector.has("now_ms") ? vector.get("now_ms").asLong() : vector.get("now").asLong() * 1000;
     TestEnvironment.at(now, null, body);
   }
 
@@ -282,7 +314,8 @@ class VectorsTest {
     Duration maxAge = age.isNull() ? null : Duration.ofSeconds(age.asLong());
     return switch (vector.get("what").asString()) {
       case "sealed" -> sealer(file, vector).open(vector.get("token").asString(), maxAge);
-      case "session_id" -> view(file, vector).verifySessionId(vector.get("session_id").asString(), maxAge);
+      case "session_id" ->
+          view(file, vector).verifySessionId(vector.get("session_id").asString(), maxAge);
       default ->
           view(file, vector)
               .verifyHandle(vector.get("type").asString(), vector.get("handle").asString(), maxAge);
@@ -296,7 +329,8 @@ class VectorsTest {
     assertEquals(Instant.ofEpochSecond(issuedAt), opened.issuedAt());
     assertEquals(ttl == 0 ? null : Instant.ofEpochSecond(issuedAt + ttl), opened.expiresAt());
     assertEquals(
-        Instant.ofEpochSecond(Math.max(0, issuedAt - expected.get("age").asLong())), opened.startedAt());
+        Instant.ofEpochSecond(Math.max(0, issuedAt - expected.get("age").asLong())),
+        opened.startedAt());
     assertEquals(expected.get("generation").asLong(), opened.generation());
     assertEquals(expected.get("token_id").asString(), opened.tokenId());
     assertNotNull(opened.toString());

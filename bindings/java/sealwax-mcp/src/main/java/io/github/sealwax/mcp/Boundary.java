@@ -50,18 +50,26 @@ final class Boundary {
       JSONRPCNotification notification,
       BiFunction<McpTransportContext, JSONRPCNotification, Mono<Void>> next) {
     return Mono.using(
-        () -> new Served(guard, engine, context, notification.method(), notification.params(), true),
-        served ->
-            maySwitch(() -> entered(served))
-                .flatMap(
-                    step -> {
-                      if (!step.is("deliver")) {
-                        return Mono.empty();
-                      }
-                      served.delivered(step);
-                      return in(served, next.apply(served.context(), notification));
-                    }),
-        Served::close);
+            () ->
+                new Served(
+                    guard, engine, context, notification.method(), notification.params(), true),
+            served ->
+                maySwitch(() -> entered(served))
+                    .flatMap(
+                        step -> {
+                          if (!step.is("deliver")) {
+                            return Mono.<Void>empty();
+                          }
+                          served.delivered(step);
+                          return in(served, next.apply(served.context(), notification));
+                        }),
+            Served::close)
+        .onErrorResume(
+            SealwaxException.class,
+            failure -> {
+              guard.hooks().reportFailure(failure);
+              return Mono.empty();
+            });
   }
 
   private Step entered(Served served) {

@@ -22,9 +22,16 @@ final class Failures {
     }
   }
 
-  /** Names a failure for the log: its message is not, because it may hold a credential. */
+  /** Names a failure for the log, and what caused it: their messages are not, because they may hold a credential. */
   static String named(Throwable failure) {
-    return cause(failure).getClass().getSimpleName();
+    Throwable first = cause(failure);
+    Throwable last = first;
+    // There may be circles.
+    for (int depth = 0; depth < 16 && last.getCause() != null; depth++) {
+      last = last.getCause();
+    }
+    String name = first.getClass().getSimpleName();
+    return last == first ? name : last.getClass().getSimpleName() + " (" + name + ")";
   }
 
   static Throwable cause(Throwable failure) {

@@ -4,7 +4,6 @@ import io.modelcontextprotocol.json.McpJsonDefaults;
 import io.modelcontextprotocol.json.McpJsonMapper;
 import io.modelcontextprotocol.json.TypeRef;
 import java.io.IOException;
-import java.nio.charset.CharsetEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -92,8 +91,12 @@ final class Json {
   }
 
   private static boolean isUnicode(String text) {
-    CharsetEncoder encoder = StandardCharsets.UTF_8.newEncoder();
-    return encoder.canEncode(text);
+    for (int at = 0; at < text.length(); at++) {
+      if (Character.isSurrogate(text.charAt(at))) {
+        return StandardCharsets.UTF_8.newEncoder().canEncode(text);
+      }
+    }
+    return true;
   }
 
   /** Returns a value changed by a JSON Merge Patch (RFC 7396). */

@@ -5,10 +5,10 @@ import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Library;
 import io.github.sealwax.internal.Pinned;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.LongSupplier;
 
 /**
  * A ledger in the memory of this process: neither shared with replicas nor kept on restart.
@@ -20,7 +20,7 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
 
   private final Library library = Library.shared();
   private final long capacity;
-  private final LongSupplier now;
+  private final Clock clock;
   private Pinned memory;
 
   /** Makes one of 64 MiB. */
@@ -34,14 +34,27 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
    * @param capacity about how many bytes it takes
    */
   public MemoryLedger(long capacity) {
-    this(capacity, Clock.systemUTC()::millis, 0);
+    this(capacity, Clock.systemUTC(), Duration.ZERO);
   }
 
-  /** Makes one that remembers from {@code since} seconds ago on, by a clock in milliseconds. */
-  MemoryLedger(long capacity, LongSupplier millis, long since) {
+  /**
+   * Makes one for tests of an application, on the clock of its codec.
+   *
+   * @param clock such as a {@code io.github.sealwax.testing.TestClock}
+   * @param since for how long it has remembered
+   */
+  public MemoryLedger(Clock clock, Duration since) {
+    this(CAPACITY, clock, since);
+  }
+
+  private MemoryLedger(long capacity, Clock clock, Duration since) {
     this.capacity = capacity;
-    this.now = () -> Math.floorDiv(millis.getAsLong(), 1000);
-    memory = begun(now.getAsLong() - since);
+    this.clock = clock;
+    memory = begun(now() - since.toSeconds());
+  }
+
+  private long now() {
+    return clock.instant().getEpochSecond();
   }
 
   private Pinned begun(long from) {
@@ -79,7 +92,7 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
                     address,
                     x.bytes(command),
                     command.length,
-                    now.getAsLong(),
+                    now(),
                     out,
                     out + 8);
                 return Engine.text(x, out);
@@ -87,7 +100,7 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
       return new Step(Json.object("{\"reply\":" + reply + "}")).texts("reply");
     } catch (InternalErrorException e) {
       // A fault ended it. The next one knows nothing of what was used until now.
-      memory = begun(now.getAsLong() + 2);
+      memory = begun(now() + 2);
       throw e;
     }
   }

@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.logging.Level;
 import java.util.logging.Logger;
-import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.Wrapper;
+import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
 
 /** Tomcat on a free port, which gives all requests to one place. */
@@ -29,7 +29,10 @@ final class Container implements AutoCloseable {
       tomcat.setBaseDir(Files.createTempDirectory("tomcat").toString());
       tomcat.setHostname("127.0.0.1");
       tomcat.setPort(0);
-      Context context = tomcat.addContext("", null);
+      StandardContext context = (StandardContext) tomcat.addContext("", null);
+      // It looks for them where the tests do not let it.
+      context.setClearReferencesRmiTargets(false);
+      context.setClearReferencesThreadLocals(false);
       Wrapper all = Tomcat.addServlet(context, "all", new All());
       all.setAsyncSupported(true);
       all.addMapping("/*");

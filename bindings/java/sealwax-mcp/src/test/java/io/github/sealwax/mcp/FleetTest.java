@@ -76,7 +76,7 @@ class FleetTest {
 
   /** A ledger of both replicas, on their clock. */
   private UnaryOperator<Guard.Builder> withLedger() {
-    MemoryLedger ledger = new MemoryLedger(1 << 20, clock::millis, 3600);
+    MemoryLedger ledger = new MemoryLedger(clock, Duration.ofHours(1));
     return builder -> builder.ledger(ledger);
   }
 

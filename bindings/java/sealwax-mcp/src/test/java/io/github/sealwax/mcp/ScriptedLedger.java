@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,7 +11,6 @@ import java.util.function.Supplier;
 /** The ledger of a transcript: our own in memory, whose answers may be lost. */
 final class ScriptedLedger implements Ledger {
   private static final long HOUR = 3600;
-  private static final long CAPACITY = 1 << 20;
 
   private final World world;
   private final Supplier<Found> found;
@@ -29,7 +29,7 @@ final class ScriptedLedger implements Ledger {
   }
 
   private MemoryLedger made(long since) {
-    return new MemoryLedger(CAPACITY, () -> world.now * 1000, since);
+    return new MemoryLedger(world.clock, Duration.ofSeconds(since));
   }
 
   @Override

@@ -24,6 +24,8 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /** The C library: all functions by their addresses, and memory of {@code malloc}. */
@@ -34,16 +36,18 @@ final class CLibrary implements Instance {
 
   private static final int POINTER = 8;
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
-  private static final ValueLayout.OfInt INT = JAVA_INT_UNALIGNED.withOrder(ByteOrder.nativeOrder());
-  private static final ValueLayout.OfLong LONG = JAVA_LONG_UNALIGNED.withOrder(ByteOrder.nativeOrder());
+  private static final ValueLayout.OfInt INT =
+      JAVA_INT_UNALIGNED.withOrder(ByteOrder.nativeOrder());
+  private static final ValueLayout.OfLong LONG =
+      JAVA_LONG_UNALIGNED.withOrder(ByteOrder.nativeOrder());
 
   static final CLibrary SHARED = new CLibrary();
 
   private final MethodHandle malloc;
   private final MethodHandle free;
 
-  /** By their ordinals; each takes its arguments as an array and returns a number. */
-  private final MethodHandle[] functions = new MethodHandle[Function.values().length];
+  /** Each takes its arguments as an array and returns a number. */
+  private final Map<Function, MethodHandle> functions = new EnumMap<>(Function.class);
 
   private CLibrary() {
     Linker linker = Linker.nativeLinker();
@@ -53,7 +57,7 @@ final class CLibrary implements Instance {
     // Never closed: objects of the library may live as long as the process.
     SymbolLookup library = SymbolLookup.libraryLookup(file(), Arena.global());
     for (Function function : Function.values()) {
-      functions[function.ordinal()] = handle(linker, library, function.symbol(), function.types());
+      functions.put(function, handle(linker, library, function.symbol(), function.types()));
     }
   }
 
@@ -71,21 +75,30 @@ final class CLibrary implements Instance {
         .orElseThrow(
             () ->
                 new UnsatisfiedLinkError(
-                    "expected " + name + " in java.library.path, or its path in the property " + PROPERTY));
+                    "expected "
+                        + name
+                        + " in java.library.path, or its path in the property "
+                        + PROPERTY));
   }
 
-  private static MethodHandle handle(Linker linker, SymbolLookup library, String symbol, String types) {
+  private static MethodHandle handle(
+      Linker linker, SymbolLookup library, String symbol, String types) {
     MemorySegment address =
         library
             .find(symbol)
-            .orElseThrow(() -> new UnsatisfiedLinkError("expected a library with " + symbol + ": is it another release's?"));
+            .orElseThrow(
+                () ->
+                    new UnsatisfiedLinkError(
+                        "expected a library with " + symbol + ": is it another release's?"));
     MemoryLayout[] parameters =
         types.chars().skip(1).mapToObj(type -> layout((char) type)).toArray(MemoryLayout[]::new);
     char result = types.charAt(0);
     MethodHandle call =
         linker.downcallHandle(
             address,
-            result == 'v' ? FunctionDescriptor.ofVoid(parameters) : FunctionDescriptor.of(layout(result), parameters));
+            result == 'v'
+                ? FunctionDescriptor.ofVoid(parameters)
+                : FunctionDescriptor.of(layout(result), parameters));
     if (result == 'v') {
       call = MethodHandles.filterReturnValue(call, MethodHandles.constant(long.class, 0L));
     }
@@ -120,7 +133,7 @@ final class CLibrary implements Instance {
 
   @Override
   public long call(Function function, long[] arguments) {
-    return invoke(functions[function.ordinal()], arguments);
+    return invoke(functions.get(function), arguments);
   }
 
   @Override

@@ -16,16 +16,19 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * That of the C library: the tests' environment.c, which is preloaded and stands in front of the system's
- * clock and randomness, so that the library under test is the one that ships.
+ * That of the C library: the tests' environment.c, which is preloaded and stands in front of the
+ * system's clock and randomness, so that the library under test is the one that ships.
  */
 @SuppressWarnings("restricted")
 public final class CEnvironment extends TestEnvironment {
   private final SymbolLookup preloaded =
       SymbolLookup.libraryLookup(Path.of(System.getenv("LD_PRELOAD")), Arena.global());
-  private final MethodHandle stopClock = handle("environment_stop_clock", FunctionDescriptor.ofVoid(JAVA_LONG));
-  private final MethodHandle setRandom = handle("environment_set_random", FunctionDescriptor.ofVoid(ADDRESS, JAVA_LONG));
-  private final MethodHandle denyRandom = handle("environment_deny_random", FunctionDescriptor.ofVoid());
+  private final MethodHandle stopClock =
+      handle("environment_stop_clock", FunctionDescriptor.ofVoid(JAVA_LONG));
+  private final MethodHandle setRandom =
+      handle("environment_set_random", FunctionDescriptor.ofVoid(ADDRESS, JAVA_LONG));
+  private final MethodHandle denyRandom =
+      handle("environment_deny_random", FunctionDescriptor.ofVoid());
   private final MethodHandle reset = handle("environment_reset", FunctionDescriptor.ofVoid());
 
   private MethodHandle handle(String name, FunctionDescriptor type) {

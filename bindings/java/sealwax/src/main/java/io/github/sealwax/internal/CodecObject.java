@@ -11,7 +11,9 @@ public final class CodecObject implements AutoCloseable {
   private final @Nullable Replicated clock;
   private final Replicated codec;
 
-  /** The rings that the copies have. An element belongs to the thread that holds its shard's lock. */
+  /**
+   * The rings that the copies have. An element belongs to the thread that holds its shard's lock.
+   */
   private final @Nullable Ring[] rings;
 
   private final ReentrantLock changing = new ReentrantLock();
@@ -25,7 +27,8 @@ public final class CodecObject implements AutoCloseable {
    *
    * @param clock a test's clock, or {@code null} for the system's
    */
-  public CodecObject(Library library, Ring ring, byte[] audience, Limits limits, @Nullable Replicated clock) {
+  public CodecObject(
+      Library library, Ring ring, byte[] audience, Limits limits, @Nullable Replicated clock) {
     this.library = library;
     this.ring = ring;
     this.audience = audience;
@@ -121,7 +124,14 @@ public final class CodecObject implements AutoCloseable {
           if (clock == null) {
             x.call(Function.CODEC_NEW, ringAddress, name, audience.length, limit, place);
           } else {
-            x.call(Function.TEST_CODEC_NEW, ringAddress, name, audience.length, limit, clock.in(x), place);
+            x.call(
+                Function.TEST_CODEC_NEW,
+                ringAddress,
+                name,
+                audience.length,
+                limit,
+                clock.in(x),
+                place);
           }
           return x.readWord(place);
         });

@@ -7,8 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One use of an instance: calls of functions, and the scratch memory for their arguments and results. It
- * is valid within {@link Library#cross} alone; the scratch memory is wiped when that returns.
+ * One use of an instance: calls of functions, and the scratch memory for their arguments and
+ * results. It is valid within {@link Library#cross} alone; the scratch memory is wiped when that
+ * returns.
  */
 public final class Crossing {
   private static final int SCRATCH = 1 << 16;
@@ -49,7 +50,8 @@ public final class Crossing {
   // ---- calls ----
 
   /**
-   * Calls a function that returns a status, with its error as the last argument, which is added here.
+   * Calls a function that returns a status, with its error as the last argument, which is added
+   * here.
    *
    * @throws io.github.sealwax.SealwaxException for any status but 0
    */
@@ -67,10 +69,13 @@ public final class Crossing {
   /** Calls a function without an error, and returns its result. */
   public long plain(Function function, long... arguments) {
     try {
-      return deep ? LargeStack.run(() -> instance.call(function, arguments)) : instance.call(function, arguments);
+      return deep
+          ? LargeStack.run(() -> instance.call(function, arguments))
+          : instance.call(function, arguments);
     } catch (RuntimeException | Error fault) {
       broken = true;
-      throw new InternalErrorException(function.symbol() + ": the instance stopped: " + fault, fault);
+      throw new InternalErrorException(
+          function.symbol() + ": the instance stopped: " + fault, fault);
     }
   }
 
@@ -114,20 +119,26 @@ public final class Crossing {
     return address;
   }
 
-  /** Copies bytes; {@code null} is the address 0. */
+  /**
+   * Copies a text, a document or bytes; {@code null} is the address 0. If it is a deep document,
+   * the calls of this crossing run where the stack is large enough.
+   */
   public long bytes(byte @Nullable [] bytes) {
+    deep |= bytes != null && LargeStack.mayNeed(bytes);
+    return opaque(bytes);
+  }
+
+  /**
+   * Copies a token or a payload, which the core does not read as JSON; {@code null} is the address
+   * 0.
+   */
+  public long opaque(byte @Nullable [] bytes) {
     if (bytes == null) {
       return 0;
     }
     long address = room(bytes.length);
     instance.write(address, bytes);
     return address;
-  }
-
-  /** Copies a document of a client's, which the next calls may read; {@code null} is the address 0. */
-  public long document(byte @Nullable [] json) {
-    deep |= json != null && LargeStack.mayNeed(json);
-    return bytes(json);
   }
 
   /** Returns a pointer to a number of 64 bits; {@code null} is the address 0. */
@@ -196,7 +207,9 @@ public final class Crossing {
 
   /** Reads a pointer or a size. */
   public long readWord(long address) {
-    return pointerSize == 4 ? Integer.toUnsignedLong(instance.readInt(address)) : instance.readLong(address);
+    return pointerSize == 4
+        ? Integer.toUnsignedLong(instance.readInt(address))
+        : instance.readLong(address);
   }
 
   /** Returns the size of a pointer: 4 or 8. */

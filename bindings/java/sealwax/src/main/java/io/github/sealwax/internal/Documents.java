@@ -64,8 +64,8 @@ public final class Documents {
   }
 
   /**
-   * Writes a value of the author's: texts, numbers, truth values, lists and maps. Any other object is written
-   * as its text.
+   * Writes a value of the author's: texts, numbers, truth values, lists and maps. Any other object
+   * is written as its text.
    *
    * @throws InvalidArgumentException for what JSON cannot hold
    */
@@ -74,7 +74,8 @@ public final class Documents {
     try (JsonGenerator generator = JSON.createGenerator(ObjectWriteContext.empty(), json)) {
       write(generator, value);
     } catch (JacksonException | StackOverflowError unfit) {
-      throw new InvalidArgumentException(name + ": expected a value that JSON can hold: " + unfit.getMessage());
+      throw new InvalidArgumentException(
+          name + ": expected a value that JSON can hold: " + unfit.getMessage());
     }
     return json.toByteArray();
   }
@@ -106,7 +107,9 @@ public final class Documents {
 
   private static void number(JsonGenerator generator, Number number) {
     double approximate = number.doubleValue();
-    if (Double.isNaN(approximate) || (Double.isInfinite(approximate) && (number instanceof Double || number instanceof Float))) {
+    if (Double.isNaN(approximate)
+        || (Double.isInfinite(approximate)
+            && (number instanceof Double || number instanceof Float))) {
       throw new InvalidArgumentException("expected numbers that JSON can hold, found " + number);
     }
     generator.writeNumber(number.toString());
@@ -123,14 +126,30 @@ public final class Documents {
               long context = x.room(CONTEXT);
               long named = x.bytes(method);
               long aimed = x.bytes(target);
-              long given = x.document(arguments);
+              long given = x.bytes(arguments);
               int size = arguments == null ? 0 : arguments.length;
               if (only == null) {
-                x.call(Function.REQUEST_CONTEXT, named, method.length, aimed, target.length, given, size, context);
+                x.call(
+                    Function.REQUEST_CONTEXT,
+                    named,
+                    method.length,
+                    aimed,
+                    target.length,
+                    given,
+                    size,
+                    context);
               } else {
                 x.call(
                     Function.REQUEST_CONTEXT_ONLY,
-                    named, method.length, aimed, target.length, given, size, names(x, only), only.size(), context);
+                    named,
+                    method.length,
+                    aimed,
+                    target.length,
+                    given,
+                    size,
+                    names(x, only),
+                    only.size(),
+                    context);
               }
               return x.read(context, CONTEXT);
             });
@@ -158,7 +177,12 @@ public final class Documents {
                 x -> {
                   Output out = x.output(TOKEN_FIELDS_MAX);
                   x.call(
-                      Function.TOKEN_FIELDS, x.bytes(name), name.length, out.address(), out.capacity(), out.length());
+                      Function.TOKEN_FIELDS,
+                      x.bytes(name),
+                      name.length,
+                      out.address(),
+                      out.capacity(),
+                      out.length());
                   return out.bytes();
                 });
     return read(found);
@@ -174,7 +198,11 @@ public final class Documents {
                   Output out = x.output(PRINCIPAL_MAX);
                   x.call(
                       Function.PRINCIPAL_FROM_CLAIMS,
-                      x.document(json), json.length, out.address(), out.capacity(), out.length());
+                      x.bytes(json),
+                      json.length,
+                      out.address(),
+                      out.capacity(),
+                      out.length());
                   return out.bytes();
                 }));
   }
@@ -211,7 +239,12 @@ public final class Documents {
                   Output out = x.output(REPORT_MAX);
                   x.call(
                       Function.REPORT_JSON,
-                      x.bytes(found), found.length, 0, out.address(), out.capacity(), out.length());
+                      x.bytes(found),
+                      found.length,
+                      0,
+                      out.address(),
+                      out.capacity(),
+                      out.length());
                   return out.bytes();
                 }));
   }

@@ -1,8 +1,8 @@
 package io.github.sealwax.internal;
 
 /**
- * One address space with the functions of {@code sealwax.h}: an instance of the portable module, or the
- * C library. One thread at a time uses it. Numbers are little-endian.
+ * One address space with the functions of {@code sealwax.h}: an instance of the portable module, or
+ * the C library. One thread at a time uses it. Numbers are little-endian.
  */
 public interface Instance {
   /** Returns the size in bytes of a pointer and of {@code size_t}: 4 or 8. */
@@ -12,8 +12,8 @@ public interface Instance {
    * Calls a function and returns its result, 0 if it has none. Numbers of fewer than 64 bits are
    * sign-extended or not: both are accepted, either may be returned.
    *
-   * @throws RuntimeException if the instance broke; nothing may be called in it again. So does an {@link
-   *     Error} of the virtual machine, such as a stack overflow.
+   * @throws RuntimeException if the instance broke; nothing may be called in it again. So does an
+   *     {@link Error} of the virtual machine, such as a stack overflow.
    */
   long call(Function function, long[] arguments);
 

@@ -5,8 +5,8 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 
 /**
- * A stack for deep documents. The module reads 127 levels, for which its code takes up to 240 kB of the
- * thread's stack; an overflow within it would end the instance, and all exchanges in it.
+ * A stack for deep documents. The module reads 127 levels, for which its code takes up to 240 kB of
+ * the thread's stack; an overflow within it would end the instance, and all exchanges in it.
  */
 final class LargeStack {
   /** A document of fewer brackets is not deep. */
@@ -71,6 +71,8 @@ final class LargeStack {
 
   /** Keeps its parameters until it returns: its frame holds them all. */
   private static long descend(int left, long a, long b, long c, long d, long e, long f) {
-    return left == 0 ? a | 1 : descend(left - 1, b, c, d, e, f, a + left) + a + b + c + d + e + f | 1;
+    return left == 0
+        ? a | 1
+        : descend(left - 1, b, c, d, e, f, a + left) + a + b + c + d + e + f | 1;
   }
 }

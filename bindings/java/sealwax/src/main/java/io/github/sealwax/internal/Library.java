@@ -18,7 +18,9 @@ public final class Library {
 
   private final Shard[] shards;
 
-  /** The number of shards that were ever used. A thread takes another only if all of these are busy. */
+  /**
+   * The number of shards that were ever used. A thread takes another only if all of these are busy.
+   */
   private volatile int begun = 1;
 
   private Library(InstanceProvider provider, int count) {
@@ -41,7 +43,8 @@ public final class Library {
       Library library = new Library(provider, Runtime.getRuntime().availableProcessors());
       int abi = library.cross(x -> (int) x.plain(Function.ABI_VERSION));
       if (abi != ABI) {
-        throw new InternalErrorException("expected a library of ABI " + ABI + ", found " + abi, null);
+        throw new InternalErrorException(
+            "expected a library of ABI " + ABI + ", found " + abi, null);
       }
       return library;
     }
@@ -104,7 +107,8 @@ public final class Library {
     return shards[waits];
   }
 
-  private static <T extends @Nullable Object> T run(Shard shard, java.util.function.Function<Crossing, T> body) {
+  private static <T extends @Nullable Object> T run(
+      Shard shard, java.util.function.Function<Crossing, T> body) {
     try {
       Crossing crossing = shard.begin();
       try {

@@ -6,8 +6,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object of the ABI in every shard that needs it: made there when it is first used, and again after a
- * fault. It is freed when it is closed or collected.
+ * An object of the ABI in every shard that needs it: made there when it is first used, and again
+ * after a fault. It is freed when it is closed or collected.
  */
 public final class Replicated implements AutoCloseable {
   private final Library library;

@@ -2,7 +2,9 @@ package io.github.sealwax.internal;
 
 import org.jspecify.annotations.Nullable;
 
-/** A struct in scratch memory, written member by member in its order, each at its natural alignment. */
+/**
+ * A struct in scratch memory, written member by member in its order, each at its natural alignment.
+ */
 public final class Struct {
   private final Crossing crossing;
   private final long address;

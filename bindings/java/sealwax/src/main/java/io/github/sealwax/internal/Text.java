@@ -39,7 +39,9 @@ public final class Text {
   private static boolean hasLoneSurrogate(byte[] bytes, String text) {
     for (byte each : bytes) {
       if (each == '?') {
-        return text.codePoints().anyMatch(point -> point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE);
+        return text.codePoints()
+            .anyMatch(
+                point -> point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE);
       }
     }
     return false;

@@ -2,16 +2,17 @@
  * The C ABI in Java: its functions, the instances in which they run, and the objects that live in
  * these. For the other packages of Sealwax alone.
  *
- * <p>An {@link io.github.sealwax.internal.Instance} is one address space with the functions of {@code
- * sealwax.h}: an instance of the portable module, or the C library. One thread at a time uses it: a
- * shard is an instance and a lock, held for one {@link io.github.sealwax.internal.Crossing}. There are
- * as many shards as processors, each made when all others are busy.
+ * <p>An {@link io.github.sealwax.internal.Instance} is one address space with the functions of
+ * {@code sealwax.h}: an instance of the portable module, or the C library. One thread at a time
+ * uses it: a shard is an instance and a lock, held for one {@link
+ * io.github.sealwax.internal.Crossing}. There are as many shards as processors, each made when all
+ * others are busy.
  *
  * <p>What a crossing writes for a call lies in the shard's scratch memory, which is wiped when the
- * crossing ends. An object of the ABI lives {@linkplain io.github.sealwax.internal.Replicated in every
- * shard} that needs it, or {@linkplain io.github.sealwax.internal.Pinned in exactly one}. If a fault
- * ends an instance, its shard makes another for the next crossing: replicated objects are made again,
- * pinned ones are lost, and fail with {@code internal_error}.
+ * crossing ends. An object of the ABI lives {@linkplain io.github.sealwax.internal.Replicated in
+ * every shard} that needs it, or {@linkplain io.github.sealwax.internal.Pinned in exactly one}. If
+ * a fault ends an instance, its shard makes another for the next crossing: replicated objects are
+ * made again, pinned ones are lost, and fail with {@code internal_error}.
  *
  * <p>A guard and an exchange, for example:
  *
@@ -35,7 +36,7 @@
  *           long step = out + x.pointerSize();
  *           x.call(
  *               Function.GUARD_MESSAGE,
- *               address, x.document(document), document.length, x.document(arguments), length(arguments),
+ *               address, x.bytes(document), document.length, x.bytes(arguments), length(arguments),
  *               out, step, step + x.pointerSize());
  *           String first = x.text(x.readWord(step), (int) x.readWord(step + x.pointerSize()));
  *           return new Pinned(library, x, x.readWord(out), Function.EXCHANGE_FREE);
@@ -44,11 +45,8 @@
  * exchange.close();
  * }</pre>
  *
- * <p>A document with parts of a client's is copied by {@link io.github.sealwax.internal.Crossing#document}:
- * a deep one runs on a stack that is large enough.
- *
- * <p>The bodies of crossings are short: they copy, call and copy. They do not cross again and do not wait,
- * because they hold the lock of a shard.
+ * <p>The bodies of crossings are short: they copy, call and copy. They do not cross again and do
+ * not wait, because they hold the lock of a shard.
  */
 @NullMarked
 package io.github.sealwax.internal;

@@ -1,6 +1,6 @@
 /**
- * Help for tests of an application: a clock and a principal to set, and a codec. The clock is that of the
- * codecs that are made with it: no other code sees its time.
+ * Help for tests of an application: a clock and a principal to set, and a codec. The clock is that
+ * of the codecs that are made with it: no other code sees its time.
  *
  * <pre>{@code
  * TestClock clock = new TestClock();

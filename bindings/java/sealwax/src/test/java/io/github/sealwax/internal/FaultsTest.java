@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Test;
 class FaultsTest {
   private final AtomicBoolean broken = new AtomicBoolean();
 
-  /** The module reads the clock in the middle of sealing: an exception there passes through its code. */
+  /**
+   * The module reads the clock in the middle of sealing: an exception there passes through its
+   * code.
+   */
   private final Library library =
       Library.of(
           new PortableProvider(
@@ -42,7 +45,8 @@ class FaultsTest {
               }),
           1);
 
-  private final Codec codec = Access.build(Codec.builder("a").keys(KeyRing.of(Key.generate())), library);
+  private final Codec codec =
+      Access.build(Codec.builder("a").keys(KeyRing.of(Key.generate())), library);
   private final View view = codec.view(Principal.subject("alice"));
 
   @Test

@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 /** The functions have the types that the header gives them. */
 class FunctionTest {
   private static final Pattern DECLARATION =
-      Pattern.compile("^(\\w[\\w ]*?[ *]+)sealwax_(\\w+)\\(([^;{]*?)\\);", Pattern.MULTILINE | Pattern.DOTALL);
+      Pattern.compile(
+          "^(\\w[\\w ]*?[ *]+)sealwax_(\\w+)\\(([^;{]*?)\\);", Pattern.MULTILINE | Pattern.DOTALL);
 
   @Test
   void theTypesAreThoseOfTheHeader() throws IOException {
@@ -31,7 +32,9 @@ class FunctionTest {
           type(found.group(1))
               + (parameters.equals("void")
                   ? ""
-                  : Arrays.stream(parameters.split(",")).map(FunctionTest::type).collect(Collectors.joining())));
+                  : Arrays.stream(parameters.split(","))
+                      .map(FunctionTest::type)
+                      .collect(Collectors.joining())));
     }
     assertTrue(declared.size() > 80);
     for (Function function : Function.values()) {

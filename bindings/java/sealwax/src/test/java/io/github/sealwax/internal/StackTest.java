@@ -56,13 +56,19 @@ class StackTest {
     // Twice: interpreted code takes more of the stack than compiled code.
     for (int again = 0; again < 2; again++) {
       assertNull(
-          run(kilobytes << 10, () -> RequestContext.ofJson("tools/call", "x", "{\"a\":" + fits + "}")));
+          run(
+              kilobytes << 10,
+              () -> RequestContext.ofJson("tools/call", "x", "{\"a\":" + fits + "}")));
       assertInstanceOf(
           InvalidArgumentException.class,
-          run(kilobytes << 10, () -> RequestContext.ofJson("tools/call", "x", "{\"a\":" + deep + "}")));
-      assertInstanceOf(RefusedException.class, run(kilobytes << 10, () -> view.sessions().openJson(deep)));
+          run(
+              kilobytes << 10,
+              () -> RequestContext.ofJson("tools/call", "x", "{\"a\":" + deep + "}")));
       assertInstanceOf(
-          RefusedException.class, run(kilobytes << 10, () -> view.sessions().openJson("{\"a\":" + deep + "}")));
+          RefusedException.class, run(kilobytes << 10, () -> view.sessions().openJson(deep)));
+      assertInstanceOf(
+          RefusedException.class,
+          run(kilobytes << 10, () -> view.sessions().openJson("{\"a\":" + deep + "}")));
     }
     // The instances are the same still.
     view.sessions().renew(stays, new byte[2]);
@@ -91,7 +97,8 @@ class StackTest {
 
   private static void message(Library library, Replicated guard, String value) {
     byte[] document =
-        ("{\"method\":\"tools/call\",\"target\":\"x\",\"meta\":{\"a\":" + value + "}}").getBytes(US_ASCII);
+        ("{\"method\":\"tools/call\",\"target\":\"x\",\"meta\":{\"a\":" + value + "}}")
+            .getBytes(US_ASCII);
     guard
         .cross(
             (x, address) -> {
@@ -99,7 +106,14 @@ class StackTest {
               long out = x.room(3 * size);
               x.call(
                   Function.GUARD_MESSAGE,
-                  address, x.document(document), document.length, 0, 0, out, out + size, out + 2 * size);
+                  address,
+                  x.bytes(document),
+                  document.length,
+                  0,
+                  0,
+                  out,
+                  out + size,
+                  out + 2 * size);
               return new Pinned(library, x, x.readWord(out), Function.EXCHANGE_FREE);
             })
         .close();

@@ -13,8 +13,9 @@ import run.endive.wasm.types.MemoryLimits;
 import run.endive.wasm.types.PassiveDataSegment;
 
 /**
- * A memory for one thread in one array, which the cipher uses in its place. Endive's own is one of pages, and
- * takes twice as long. An address outside is an {@link IndexOutOfBoundsException}, which ends the instance.
+ * A memory for one thread in one array, which the cipher uses in its place. Endive's own is one of
+ * pages, and takes twice as long. An address outside is an {@link IndexOutOfBoundsException}, which
+ * ends the instance.
  */
 @SuppressWarnings("removal") // Of methods that it has to have.
 final class FlatMemory implements Memory {
@@ -82,7 +83,8 @@ final class FlatMemory implements Memory {
     this.segments = segments.clone();
     for (DataSegment segment : segments) {
       if (segment instanceof ActiveDataSegment active) {
-        long offset = ConstantEvaluators.computeConstantValue(instance, active.offsetInstructions())[0];
+        long offset =
+            ConstantEvaluators.computeConstantValue(instance, active.offsetInstructions())[0];
         write((int) offset, active.data());
       }
     }

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import run.endive.runtime.Instance;
 
 /**
- * ChaCha20-Poly1305 (RFC 8439) by the Java runtime, for one instance. The module gives a key for one
- * token, and encrypts in place.
+ * ChaCha20-Poly1305 (RFC 8439) by the Java runtime, for one instance. The module gives a key for
+ * one token, and encrypts in place.
  */
 final class HostCipher {
   private static final String NAME = "ChaCha20-Poly1305";
@@ -62,7 +62,8 @@ final class HostCipher {
     return DONE;
   }
 
-  private byte @Nullable [] run(int mode, byte[] memory, long[] in, byte[] text, int at, int length) {
+  private byte @Nullable [] run(
+      int mode, byte[] memory, long[] in, byte[] text, int at, int length) {
     SecretKeySpec key = new SecretKeySpec(memory, (int) in[KEY_AT], KEY, "ChaCha20");
     IvParameterSpec nonce = new IvParameterSpec(memory, (int) in[NONCE_AT], NONCE);
     try {
@@ -76,7 +77,8 @@ final class HostCipher {
     }
   }
 
-  private Cipher begin(int mode, SecretKeySpec key, IvParameterSpec nonce) throws GeneralSecurityException {
+  private Cipher begin(int mode, SecretKeySpec key, IvParameterSpec nonce)
+      throws GeneralSecurityException {
     Cipher used = cipher;
     if (used != null) {
       try {

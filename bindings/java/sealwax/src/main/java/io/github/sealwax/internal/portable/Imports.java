@@ -8,7 +8,9 @@ import run.endive.runtime.WasmFunctionHandle;
 import run.endive.wasm.WasmModule;
 import run.endive.wasm.types.FunctionImport;
 
-/** What the module imports: the clock and the randomness of WASI, and a cipher. It gets no files. */
+/**
+ * What the module imports: the clock and the randomness of WASI, and a cipher. It gets no files.
+ */
 final class Imports {
   private static final long[] DONE = {0};
 

@@ -1,4 +1,7 @@
-/** The portable module, which Endive compiles to class files when Sealwax is built, and what it imports. */
+/**
+ * The portable module, which Endive compiles to class files when Sealwax is built, and what it
+ * imports.
+ */
 @NullMarked
 package io.github.sealwax.internal.portable;
 

@@ -42,7 +42,8 @@ class WipedTest {
   @Test
   void payloadsAndKeyTextsAreWiped() {
     Key key = Key.generate();
-    Codec codec = Access.build(Codec.builder("a").keys(KeyRing.of(key)).payloadLimit(1 << 20), library);
+    Codec codec =
+        Access.build(Codec.builder("a").keys(KeyRing.of(key)).payloadLimit(1 << 20), library);
     View view = codec.view(Principal.subject("alice"));
     for (String payload : new String[] {SECRET, SECRET.repeat(20_000)}) {
       String token = view.session().seal(payload.getBytes(US_ASCII));

@@ -194,6 +194,19 @@ func TestWritesAtOnce(t *testing.T) {
 	}
 }
 
+// Without a ledger the last write stays, and both have the same generation.
+func TestTwoWritersAtOnce(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)
+	c := overHTTP(t, listening(t, s), "alice", newest)
+	one := began(t, c)
+	other := &held{t, c, map[string]any{"sessionId": one.metadata["sessionId"], "state": one.metadata["state"]}}
+	one.call("reset", note{10})
+	other.call("reset", note{20})
+	if first, second := one.call("count", nil), other.call("count", nil); first != "11" || second != "21" {
+		t.Errorf("counted %s and %s", first, second)
+	}
+}
+
 func TestTooLargeAValueIsTheAuthorsMistake(t *testing.T) {
 	var refused []string
 	guard := must(sealwaxmcp.New(codecOf(freshKeys(), sealwax.WithPayloadLimit(1024)), sealwaxmcp.Anonymous, sealwaxmcp.WithLogger(quiet),

@@ -337,21 +337,27 @@ func TestAStateIsUsedOnce(t *testing.T) {
 		"ledger": sealwaxmcp.WithLedger(must(ledger.NewMemory())), "accept": sealwaxmcp.WithAccept(&once{seen: map[string]bool{}}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken, option)
-			c := overHTTP(t, listening(t, s), "alice", newest)
+			// Two replicas.
+			codec := codecOf(freshKeys())
+			s, other := newShop(codec, sealwaxmcp.FromToken, option), newShop(codec, sealwaxmcp.FromToken, option)
+			c, elsewhere := overHTTP(t, listening(t, s), "alice", newest), overHTTP(t, listening(t, other), "alice", newest)
 			one := carriers[0]
 			token := one.good(t, c)
 			if told := one.present(t, c, token); !strings.Contains(told, one.taken) {
 				t.Errorf("first: %s", told)
 			}
-			if told := one.present(t, c, token); told != one.present(t, c, token+"=") {
-				t.Errorf("again: %s", told)
+			for _, at := range []*mcp.ClientSession{c, elsewhere} {
+				if told := one.present(t, at, token); told != one.present(t, at, token+"=") {
+					t.Errorf("again: %s", told)
+				}
 			}
 			row := carriers[2]
 			token = row.good(t, c)
 			structuredOrEnded(t, c, token)
-			if told := row.present(t, c, token); told != row.present(t, c, token+"a") {
-				t.Errorf("ended: %s", told)
+			for _, at := range []*mcp.ClientSession{c, elsewhere} {
+				if told := row.present(t, at, token); told != row.present(t, at, token+"a") {
+					t.Errorf("ended: %s", told)
+				}
 			}
 		})
 	}
