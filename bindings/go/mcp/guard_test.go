@@ -62,6 +62,10 @@ func TestWhatCannotBeAGuardIsRefused(t *testing.T) {
 			_, err := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).ReferenceHandles("row", sealwaxmcp.HandleTTL(time.Hour))
 			return err
 		},
+		"a server with a guard": func() error {
+			server := mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)
+			return errors.Join(must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).Protect(server), must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).Protect(server))
+		},
 		"no server": func() error { return must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).Protect(nil) },
 		"idle without a ledger": func() error {
 			_, err := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).HTTP(nil, sealwaxmcp.TransportIdle(time.Hour))
@@ -340,5 +344,28 @@ func TestCanary(t *testing.T) {
 		return &customResult{}, nil
 	}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A tool that catches a refusal finds the reason, and nothing of it in the error's text.
+func TestAToolMayCatchARefusal(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	var caught error
+	mcp.AddTool(s.server, &mcp.Tool{Name: "catch"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		if _, caught = s.rows.Check(ctx, "row_of_nobody"); caught == nil {
+			return nil, nil, errors.New("accepted")
+		}
+		made, err := s.rows.Mint(ctx)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: made.Handle}}}, nil, err
+	})
+	if result, err := call(t, within(t, s.server), "catch", nil); err != nil || result.IsError {
+		t.Errorf("told %s", toldOf(result, err))
+	}
+	var refused *sealwaxmcp.HandleRefused
+	if !errors.As(caught, &refused) || !errors.Is(caught, sealwax.ErrRefused) || !errors.Is(caught, sealwax.ErrMalformed) {
+		t.Errorf("caught %v", caught)
+	}
+	if strings.Contains(caught.Error(), "malformed") {
+		t.Errorf("the text says why: %v", caught)
 	}
 }
