@@ -37,9 +37,6 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return "sealwax: ledger: " + e.Message }
 
-// Expected returns what the log says of it.
-func (e *Error) Expected() string { return e.Message }
-
 // Memory is a ledger in the memory of this process: neither shared with replicas nor kept on restart. It never drops a live
 // record: when it is full it refuses new ones, and one principal fills at most half. Goroutines may share it.
 type Memory struct {

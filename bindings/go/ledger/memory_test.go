@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -9,17 +8,6 @@ import (
 
 	"github.com/sealwax/sealwax-go/ledger"
 )
-
-func ExampleNewMemory() {
-	store, err := ledger.NewMemory(ledger.Capacity(1 << 20))
-	if err != nil {
-		panic(err)
-	}
-	keys := []string{"swl1:{0123456789abcdef}:began", "swl1:{0123456789abcdef}:fence"}
-	reply, err := store.Run(context.Background(), ledger.Command{Script: "open", Keys: keys})
-	fmt.Println(reply[0], err)
-	// Output: ok <nil>
-}
 
 // One instance of the module holds a ledger, whoever calls.
 func TestMemoryIsOneForAllGoroutines(t *testing.T) {

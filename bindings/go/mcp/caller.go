@@ -2,6 +2,7 @@ package sealwaxmcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -169,7 +170,11 @@ func (c *caller) record(ctx context.Context, step *engine.Step) any {
 		reply, err = c.guard.ledger.Run(ctx, command)
 		return err
 	})
-	if err != nil {
+	var told *ledger.Error
+	switch {
+	case errors.As(err, &told):
+		return engine.Failed{Failed: "ledger: " + told.Message}
+	case err != nil:
 		return engine.Failed{Failed: fmt.Sprintf("ledger: expected an answer in %v, found %s", command.Within, named(err))}
 	}
 	return reply

@@ -12,6 +12,7 @@ import (
 
 	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/internal/host"
 )
 
 // The outcomes of a handle or a revocation that no token's seal has; for [errors.Is].
@@ -73,7 +74,8 @@ func why(step *engine.Step) error {
 	case "ledger_unavailable":
 		code = ErrAcceptUnavailable
 	}
-	return &sealwax.Error{Code: code, Message: last.Message}
+	// A warning is the client's; anything else is a failure of the server, which must not make a client discard anything.
+	return host.NewError(0, string(code), last.Message, last.Level == "warn")
 }
 
 // rpcError returns an error of the engine's as the SDK's.
@@ -86,18 +88,15 @@ func named(err error) string {
 	var (
 		code   syscall.Errno
 		lookup *net.DNSError
-		ledger interface{ Expected() string }
 		ours   *sealwax.Error
 	)
 	switch {
 	case errors.As(err, &ours):
 		return ours.Message
-	case errors.As(err, &ledger):
-		return ledger.Expected()
 	case errors.Is(err, context.DeadlineExceeded):
 		return "none in time"
 	case errors.As(err, &code):
-		return fmt.Sprintf("errno %d (%T)", int(code), err)
+		return fmt.Sprintf("%s (%T)", code.Error(), err)
 	case errors.As(err, &lookup):
 		return fmt.Sprintf("no address (%T)", err)
 	}

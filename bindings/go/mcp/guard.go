@@ -3,8 +3,11 @@ package sealwaxmcp
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -31,8 +34,7 @@ type Guard struct {
 	rules    *engine.Guard
 	sessions *sessionMethods
 	// protects tells that the settings are fixed.
-	protects sync.Once
-	fixed    bool
+	protects atomic.Bool
 	warned   sync.Once
 	outer    outerExchanges
 }
@@ -71,13 +73,29 @@ func (g *Guard) Protect(server *mcp.Server) error {
 	if server == nil {
 		return invalid("server: expected a server, found nil")
 	}
-	g.protects.Do(func() { g.fixed = true })
+	if err := protectOnce(server); err != nil {
+		return err
+	}
+	g.protects.Store(true)
 	if g.sessions != nil {
 		if err := g.sessions.install(server); err != nil {
 			return err
 		}
 	}
 	server.AddReceivingMiddleware(g.middleware)
+	return nil
+}
+
+// protected has the servers that have a guard.
+var protected sync.Map
+
+// protectOnce fails for a server that has a guard: two would seal what the other one sealed.
+func protectOnce(server *mcp.Server) error {
+	key := weak.Make(server)
+	if _, twice := protected.LoadOrStore(key, true); twice {
+		return invalid("server: expected one without a guard, found one: protect it once")
+	}
+	runtime.AddCleanup(server, func(key weak.Pointer[mcp.Server]) { protected.Delete(key) }, key)
 	return nil
 }
 

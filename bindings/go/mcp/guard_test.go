@@ -62,6 +62,10 @@ func TestWhatCannotBeAGuardIsRefused(t *testing.T) {
 			_, err := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).ReferenceHandles("row", sealwaxmcp.HandleTTL(time.Hour))
 			return err
 		},
+		"a server with a guard": func() error {
+			server := mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)
+			return errors.Join(must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).Protect(server), must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).Protect(server))
+		},
 		"no server": func() error { return must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).Protect(nil) },
 		"idle without a ledger": func() error {
 			_, err := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).HTTP(nil, sealwaxmcp.TransportIdle(time.Hour))
@@ -343,52 +347,25 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-func ExampleGuard_Protect() {
-	clock := sealwaxtest.NewClock(time.Now())
-	key := must(sealwax.GenerateKey())
-	codec := must(sealwax.New(must(sealwax.NewKeyRing(key)), "https://notes.example.com"))
-	guard := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithLedger(must(ledger.NewMemory(ledger.Clock(clock.Now))))))
-	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1.0.0"}, nil)
-	mcp.AddTool(server, &mcp.Tool{Name: "hello"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{}, nil, nil
+// A tool that catches a refusal finds the reason, and nothing of it in the error's text.
+func TestAToolMayCatchARefusal(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	var caught error
+	mcp.AddTool(s.server, &mcp.Tool{Name: "catch"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		if _, caught = s.rows.Check(ctx, "row_of_nobody"); caught == nil {
+			return nil, nil, errors.New("accepted")
+		}
+		made, err := s.rows.Mint(ctx)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: made.Handle}}}, nil, err
 	})
-	fmt.Println(guard.Protect(server))
-	// Output: <nil>
-}
-
-func ExampleReadState() {
-	key := must(sealwax.GenerateKey())
-	guard := must(sealwaxmcp.New(must(sealwax.New(must(sealwax.NewKeyRing(key)), "https://notes.example.com")), sealwaxmcp.Anonymous))
-	type asked struct{ ID int }
-	deleteNote := func(ctx context.Context, req *mcp.CallToolRequest, in asked) (*mcp.CallToolResult, any, error) {
-		before, again, err := sealwaxmcp.ReadState[asked](ctx, req)
-		if err != nil {
-			return nil, nil, err
-		}
-		if !again {
-			state, err := guard.State(ctx, in)
-			question := &mcp.ElicitParams{Message: "Delete it?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}
-			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"sure": question}, RequestState: state}, nil, err
-		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint("deleted ", before.ID)}}}, nil, nil
+	if result, err := call(t, within(t, s.server), "catch", nil); err != nil || result.IsError {
+		t.Errorf("told %s", toldOf(result, err))
 	}
-	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1.0.0"}, nil)
-	mcp.AddTool(server, &mcp.Tool{Name: "delete_note"}, deleteNote)
-	fmt.Println(guard.Protect(server))
-
-	// The official client asks its user, and comes back with the state.
-	theirs, ours := mcp.NewInMemoryTransports()
-	must(server.Connect(context.Background(), theirs, nil))
-	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, &mcp.ClientOptions{
-		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: "accept"}, nil
-		},
-	})
-	session := must(client.Connect(context.Background(), ours, nil))
-	defer session.Close()
-	result := must(session.CallTool(context.Background(), &mcp.CallToolParams{Name: "delete_note", Arguments: asked{7}}))
-	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
-	// Output:
-	// <nil>
-	// deleted 7
+	var refused *sealwaxmcp.HandleRefused
+	if !errors.As(caught, &refused) || !errors.Is(caught, sealwax.ErrRefused) || !errors.Is(caught, sealwax.ErrMalformed) {
+		t.Errorf("caught %v", caught)
+	}
+	if strings.Contains(caught.Error(), "malformed") {
+		t.Errorf("the text says why: %v", caught)
+	}
 }

@@ -75,7 +75,7 @@ func (s *Session[T]) Write(value T) error {
 // Update replaces the value by f(value), and returns the new one.
 //
 // With a ledger no concurrent write is lost: if another request wrote meanwhile, f is called again with the newer value when the
-// result leaves, at most 32 times. It should have no side effects. What it returned before may be wrong then, so make the
+// result leaves, at most 32 times. It should have no side effects, and must not use the session. What it returned before may be wrong then, so make the
 // result with [Result]. After a Write in the same request f is not called again.
 func (s *Session[T]) Update(f func(T) (T, error)) (T, error) {
 	var value T

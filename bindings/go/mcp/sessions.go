@@ -92,7 +92,7 @@ func NewSessions[T any](g *Guard, initial Initial[T], options ...SessionsOption)
 		}
 	}
 	switch {
-	case g.fixed:
+	case g.protects.Load():
 		return nil, invalid("sessions: expected to be made before guard.Protect(server)")
 	case g.sessions != nil:
 		return nil, invalid("sessions: expected to be made once, found a second time")

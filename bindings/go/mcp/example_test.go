@@ -1,0 +1,137 @@
+package sealwaxmcp_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	sealwax "github.com/sealwax/sealwax-go"
+	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
+)
+
+// exampleGuard returns a guard; a server of yours has its keys of the environment, by sealwax.FromEnv.
+func exampleGuard() (*sealwaxmcp.Guard, error) {
+	key, err := sealwax.GenerateKey()
+	if err != nil {
+		return nil, err
+	}
+	ring, err := sealwax.NewKeyRing(key)
+	if err != nil {
+		return nil, err
+	}
+	codec, err := sealwax.New(ring, "https://notes.example.com")
+	if err != nil {
+		return nil, err
+	}
+	return sealwaxmcp.New(codec, sealwaxmcp.Anonymous)
+}
+
+// exampleClient connects the official client, whose user accepts whatever is asked.
+func exampleClient(ctx context.Context, server *mcp.Server) (*mcp.ClientSession, error) {
+	theirs, ours := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(ctx, theirs, nil); err != nil {
+		return nil, err
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1.0.0"}, &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept"}, nil
+		},
+	})
+	return client.Connect(ctx, ours, nil)
+}
+
+func ExampleReadState() {
+	guard, err := exampleGuard()
+	if err != nil {
+		log.Fatal(err)
+	}
+	type note struct {
+		ID int `json:"id"`
+	}
+	deleteNote := func(ctx context.Context, req *mcp.CallToolRequest, in note) (*mcp.CallToolResult, any, error) {
+		before, again, err := sealwaxmcp.ReadState[note](ctx, req)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !again {
+			state, err := guard.State(ctx, in)
+			question := &mcp.ElicitParams{Message: "Delete it?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}
+			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"sure": question}, RequestState: state}, nil, err
+		}
+		text := fmt.Sprint("deleted ", before.ID)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1.0.0"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "delete_note"}, deleteNote)
+	if err := guard.Protect(server); err != nil {
+		log.Fatal(err)
+	}
+
+	// The official client asks its user, and comes back with the state.
+	client, err := exampleClient(context.Background(), server)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	result, err := client.CallTool(context.Background(), &mcp.CallToolParams{Name: "delete_note", Arguments: note{7}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
+	// Output: deleted 7
+}
+
+func ExampleGuard_ReferenceHandles() {
+	guard, err := exampleGuard()
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := guard.ReferenceHandles("row")
+	if err != nil {
+		log.Fatal(err)
+	}
+	check := func(ctx context.Context, _ *mcp.CallToolRequest, in struct{ Row string }) (*mcp.CallToolResult, any, error) {
+		row, err := rows.Check(ctx, in.Row)
+		if err != nil {
+			// The result is the protocol's fixed answer to a refused handle.
+			return nil, nil, err
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: row.ULID}}}, nil, nil
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "rows", Version: "1.0.0"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "check"}, check)
+	fmt.Println(guard.Protect(server))
+	// Output: <nil>
+}
+
+func ExampleNewSessions() {
+	guard, err := exampleGuard()
+	if err != nil {
+		log.Fatal(err)
+	}
+	initial := func(context.Context, *mcp.RequestExtra) (int, error) { return 0, nil }
+	counts, err := sealwaxmcp.NewSessions(guard, initial, sealwaxmcp.RequiredTools("count"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	count := func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		session, err := counts.Of(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, err := session.Update(func(n int) (int, error) { return n + 1, nil }); err != nil {
+			return nil, nil, err
+		}
+		// Of the value that is written: with a ledger, another request may have counted meanwhile.
+		result, err := sealwaxmcp.Result(session, func(n int) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(n)}}}, nil
+		})
+		return result, nil, err
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "counter", Version: "1.0.0"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "count"}, count)
+	fmt.Println(guard.Protect(server))
+	// Output: <nil>
+}
