@@ -5,8 +5,9 @@ import io.github.sealwax.internal.Crossing;
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Library;
 import io.github.sealwax.internal.Pinned;
-import io.lettuce.core.RedisURI;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.ClusterClientOptions;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -61,12 +62,27 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   /**
    * Makes one; it connects when it is used.
    *
-   * @param uri where the server is, or its sentinels
+   * @param uri where the server is
    * @param options for TLS and sockets; the ledger sets whether a connection connects again
    */
   public RedisLedger(RedisURI uri, ClientOptions options) {
-    connections = new RedisConnections(uri, options, this::check);
+    this(RedisServers.one(uri, options));
+  }
+
+  private RedisLedger(RedisServers servers) {
+    connections = new RedisConnections(servers, this::check);
     known = begun();
+  }
+
+  /**
+   * Makes one in a Cluster; it connects when it is used.
+   *
+   * @param seed one of its servers
+   * @param options for TLS and sockets; the ledger sets whether a connection connects again
+   * @return the ledger
+   */
+  public static RedisLedger ofCluster(RedisURI seed, ClusterClientOptions options) {
+    return new RedisLedger(RedisServers.cluster(seed, options));
   }
 
   private Pinned begun() {
@@ -92,7 +108,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     long began = System.nanoTime();
     long within = command.within().toNanos();
     return connections
-        .shared()
+        .shared(command.keys().get(0))
         .thenCompose(
             connection -> {
               long connecting = System.nanoTime() - began;
@@ -128,7 +144,8 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     CompletableFuture<Step> last;
     if (Boolean.TRUE.equals(next.members().get("own"))) {
       last =
-          connections.withOwn(own -> dialogue.talk(own, next, null, 9), command.within());
+          connections.withOwn(
+              command.keys().get(0), own -> dialogue.talk(own, next, null, 9), command.within());
     } else {
       last = dialogue.talk(connection, next, first, 9);
     }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.ClusterClientOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -144,6 +145,21 @@ class RedisLedgerTest {
       evicting.commands().configSet("maxmemory-policy", "noeviction");
       evicting.age(BEGAN);
       assertEquals(List.of("ok", "0"), run(ledger, use("f2")));
+    }
+  }
+
+  @Test
+  void aClusterIsOneLedger() {
+    try (Valkey node = new Valkey("--cluster-enabled", "yes", "--cluster-node-timeout", "500");
+        RedisLedger ledger = RedisLedger.ofCluster(RedisURI.create(node.url()), ClusterClientOptions.create())) {
+      node.commands().clusterAddSlots(IntStream.range(0, 16_384).toArray());
+      until(() -> node.commands().clusterInfo().contains("cluster_state:ok"));
+      node.age(BEGAN);
+      assertEquals(List.of("ok", "0"), run(ledger, use("m1")));
+      assertEquals(List.of("used", "0"), run(ledger, use("m1")));
+      Ledger.Command revoke =
+          new Ledger.Command("revoke", List.of(NAMESPACE + "p:y"), List.of("600"), PATIENT);
+      assertEquals("ok", run(ledger, revoke).get(0));
     }
   }
 
