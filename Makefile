@@ -1,18 +1,20 @@
-# Each does all of its set-up, on a fresh machine too (Rust by rustup, Node with npm, Python 3, a C compiler, make):
+# Each does all of its set-up, on a fresh machine too (Rust by rustup, Node with npm, Python 3, a C compiler, make; for Go
+# and Java, which are left out without, Go and a JDK with Maven):
 #
 #   make quickstart  the main job in one language, in about two minutes: a real server, a real client, and a thief
-#   make demo        one session through four languages, and a fleet of MCP servers in three
+#   make demo        one session through four languages, and a fleet of MCP servers in as many
 #   make test        every language, the real SDKs, a real Valkey, all vectors and transcripts: in ten minutes, cold
 #   make test-more   what else a change must pass: linters, release builds, other versions and targets, the documents
 #   make check       format, linters, types, the core's unit tests and vectors: in a minute, once it is built
 #   make test-all    both, and what takes long: every fault, test-machines, test-bench, test-suites, test-clients, soak
+#   make go          the Go source of bindings/go, of the portable module
 #   make bench       speed, beside the peers; make bench-quick in two minutes; make bench-ledger
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
 #   make dist        what a release publishes, for eight platforms, in build/dist; make -C release reproduce compares
 #   make test-dist   tries all of it, natively, under QEMU and Wine, and writes the table of docs/platforms.md
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
-# use pkg-config, g++, valgrind, luajit, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
+# use Go, Maven, pkg-config, g++, valgrind, luajit, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
 # say "LEFT OUT", and what.
 
 BUILD := $(CURDIR)/build
@@ -28,6 +30,12 @@ CARGO_TEST := cargo test --quiet -p sealwax
 # With other features, or for other packages at once, their dependencies are compiled again.
 CRATES := -p sealwax -p sealwax-mcp -p sealwax-cli -p sealwax-rmcp --all-features
 UV := $(BUILD)/uv/bin/uv
+# $(call with_go,TARGET), $(call with_java,TARGET): of their bindings, or what is left out.
+NEED := sh bindings/c/tests/need.sh
+with_go = $(NEED) go golang $(MAKE) -C bindings/go $1
+with_java = $(NEED) javac default-jdk $(NEED) mvn maven $(MAKE) -C bindings/java $1
+HAS_GO := $(shell command -v go)
+HAS_JAVA := $(and $(shell command -v javac),$(shell command -v mvn))
 
 .PHONY: help
 help:
@@ -42,8 +50,8 @@ build: programs c npm wheel
 say = printf '%s: building %s; the first time takes minutes\n' "$$(date +%H:%M:%S)" '$1'
 
 # The command, the examples and the tests: in the profile of the tests. While cargo compiles, any other cargo in this
-# folder waits, and so would what needs the library or the module: in `make test` these go first.
-programs: | $(if $(filter dev,$(SEALWAX_PROFILE)),c wheel pack)
+# folder waits, and so would what needs the library or the modules: in `make test` these go first.
+programs: | $(if $(filter dev,$(SEALWAX_PROFILE)),c wheel pack portable)
 	@$(call say,the command and the Rust examples)
 	cargo build --quiet $(CRATES) --bins --examples
 
@@ -60,6 +68,22 @@ pack: targets
 	@$(call say,the WebAssembly module)
 	$(MAKE) -C pkg pack
 
+# One build for Go and Java: the module whose host brings the cipher.
+.PHONY: portable go java
+portable: pack
+ifneq ($(HAS_GO)$(HAS_JAVA),)
+	@$(call say,the portable module)
+	$(MAKE) -C bindings/c $(BUILD)/portable/sealwax-portable-host.wasm
+endif
+
+go: portable
+	@$(call say,the Go package)
+	$(call with_go,generate servers peer)
+
+java: portable
+	@$(call say,the Java package)
+	$(call with_java,build peer)
+
 sqlite: npm
 	$(MAKE) -C pkg sqlite
 
@@ -72,7 +96,7 @@ wheel: c
 	$(MAKE) -C bindings/python build mcp
 
 # The MCP servers of examples/ and tests/conformance, each on the official SDK of its language.
-servers: npm wheel programs
+servers: npm wheel programs $(if $(HAS_GO),go)
 
 # ---- the main job ----
 
@@ -93,7 +117,8 @@ demo-session: build
 		target/debug/examples/demo-session $(BUILD)/demo-session target/debug/sealwax
 
 # $(call replicas,NAME): the example in each language.
-replicas = TypeScript="node $(CONSUMER_MCP)/$1.js" Python="$(PYTHON_MCP) examples/$1.py" Rust=target/debug/examples/$1
+replicas = TypeScript="node $(CONSUMER_MCP)/$1.js" Python="$(PYTHON_MCP) examples/$1.py" Rust=target/debug/examples/$1 \
+	$(if $(HAS_GO),Go=$(BUILD)/go/$1)
 CLIENTS = "node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
 demo-fleet: servers
 	@cp demo/conversation.mjs $(CONSUMER_MCP)
@@ -120,7 +145,8 @@ test:
 	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
 
 .PHONY: test-languages test-c-quick test-npm-quick test-more
-test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-operation test-interop
+test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-go-quick test-java-quick test-operation \
+	test-interop
 	python3 tests/published/adapters.py
 	python3 tests/published/floors.py
 	python3 tests/published/readme.py
@@ -132,8 +158,22 @@ test-c-quick: c
 test-npm-quick: npm $(LEDGER)/.installed
 	$(MAKE) -C pkg test-quick
 
+# Vectors, transcripts, a server each.
+.PHONY: test-go-quick test-java-quick test-go test-java
+test-go-quick: go
+	$(call with_go,test-quick)
+
+test-java-quick: java $(LEDGER)/.installed
+	VALKEY_SERVER=$(VALKEY) $(call with_java,test-quick)
+
+test-go: go $(LEDGER)/.installed
+	VALKEY_SERVER=$(VALKEY) $(call with_go,test)
+
+test-java: java $(LEDGER)/.installed
+	VALKEY_SERVER=$(VALKEY) $(call with_java,test)
+
 # The C, Python and npm suites, on release builds.
-test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-systems test-inspector \
+test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-go test-java test-systems test-inspector \
 	test-conformance test-docs test-recipes
 
 test-all: test test-more test-core-whole test-machines test-faults-whole test-bench test-suites test-clients soak
@@ -248,7 +288,7 @@ test-systems: test-rust test-npm test-python
 	python3 tests/published/systems.py Rust=$(BUILD)/rust-tests.txt Python=$(BUILD)/python/junit-mcp.xml \
 		$(patsubst %,TypeScript=$(BUILD)/npm/junit-%.xml,consumer mcp package)
 
-test-c: c
+test-c: c portable
 	$(MAKE) -C bindings/c test
 
 test-npm: sqlite $(LEDGER)/.installed
@@ -267,11 +307,12 @@ test-inspector: npm
 	$(MAKE) -C inspector test
 
 # What is demonstrated is tested, and every language against every other.
-test-interop: demo
+test-interop: demo $(if $(HAS_GO),go) $(if $(HAS_JAVA),java)
 	$(PYTHON_MCP) demo/quickstart.py
 	python3 tests/interop/run.py 10 random rust=target/debug/examples/interop-peer \
 		c=$(BUILD)/c/interop_peer python="$(PYTHON) bindings/python/tests/interop_peer.py" \
-		typescript="node $(CONSUMER)/interop-peer.mjs"
+		typescript="node $(CONSUMER)/interop-peer.mjs" \
+		$(if $(HAS_GO),go=$(BUILD)/go/interop-peer) $(if $(HAS_JAVA),java=$(BUILD)/java/interop-peer)
 
 # The official conformance suite, which needs Node 22 or later, with the guards and without.
 CONFORMANCE := $(BUILD)/conformance
@@ -387,11 +428,13 @@ style: tools
 	$(MAKE) -C bindings/c style
 	$(MAKE) -C pkg style
 	$(MAKE) -C bindings/python lint
+	$(call with_go,lint)
+	$(call with_java,lint)
 	@# What belongs to no package, by the tools that the packages have installed.
-	$(BUILD)/venv/bin/ruff check demo release tests benches
-	$(BUILD)/venv/bin/ruff format --check demo release tests benches
+	$(BUILD)/venv/bin/ruff check demo release tests benches bindings/c
+	$(BUILD)/venv/bin/ruff format --check demo release tests benches bindings/c
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
-	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../tests/clients/npm \
+	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../bindings/c/tests ../tests/clients/npm \
 		../tests/recipes ../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 # The workflows of .github. What zizmor would ask GitHub about, such as known flaws of an action, is left out.

@@ -14,7 +14,7 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 SIZE = 256
-LANGUAGES = {"rust": "Rust", "node": "Node", "python": "Python"}
+LANGUAGES = {"rust": "Rust", "node": "Node", "python": "Python", "go": "Go"}
 #: What each peer is called by those who use it. Whoever is missing is not drawn: floors, and variants of a peer.
 PEERS = {
     "rmcp": "rmcp's codec (signs only)",
@@ -28,13 +28,16 @@ PEERS = {
     "boundary": "MCP SDK's codec",
     "pyjwt": "JWT, signed (PyJWT)",
     "itsdangerous": "itsdangerous (signs only)",
+    "securecookie": "gorilla/securecookie",
+    "golang-jwt": "JWT, signed (golang-jwt)",
 }
 OURS, THEIRS, TEXT = "#0969da", "#b6bec8", "#1f2328"
 
 
 def draw(rows, file):
     """Draw one panel a language, with a bar for each codec, the fastest first."""
-    panels = {name: bars(rows, language) for language, name in LANGUAGES.items()}
+    measured = {row["language"] for row in rows}
+    panels = {name: bars(rows, language) for language, name in LANGUAGES.items() if language in measured}
     heights = [len(found) for found in panels.values()]
     style = {"svg.hashsalt": "sealwax", "font.size": 10, "text.color": TEXT}
     with plt.rc_context(style):

@@ -38,9 +38,9 @@ type AnswerError struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// AnswerTo returns the answer for the client. All refusals of a profile get the same one, also without an error, so that a client
-// cannot learn which check failed. Any other error is an internal error. The session id is the client's, or empty: it is echoed only
-// if the profile does so, and only if it is well formed.
+// AnswerTo returns the answer for the client. All refusals of a profile get the same one, also without an error, so
+// that a client cannot learn which check failed. Any other error is an internal error. The session id is the client's,
+// or empty: it is echoed only if the profile does so, and only if it is well formed.
 func AnswerTo(profile Profile, err error, sessionID string) (Answer, error) {
 	status, echoed := statusOf(err), &sessionID
 	if sessionID == "" {
@@ -60,12 +60,15 @@ func AnswerTo(profile Profile, err error, sessionID string) (Answer, error) {
 
 // statusOf returns the status of an error; one that is not ours is internal.
 func statusOf(err error) int32 {
-	if err == nil {
-		return 0
-	}
 	var told *Error
-	if errors.As(err, &told) && told.status != 0 {
+	var code Code
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &told) && told.status != 0:
 		return told.status
+	case errors.As(err, &code):
+		return host.StatusOf(string(code))
 	}
 	return statusInternalError
 }

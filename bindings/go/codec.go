@@ -10,8 +10,8 @@ import (
 	"github.com/sealwax/sealwax-go/internal/host"
 )
 
-// Codec seals and opens the tokens of one service: keys, an audience and limits. Any number of goroutines may share it. Its keys
-// may change ([Codec.SetKeys]), and nothing else. Every replica needs the same settings.
+// Codec seals and opens the tokens of one service: keys, an audience and limits. Any number of goroutines may share it.
+// Its keys may change ([Codec.SetKeys]), and nothing else. Every replica needs the same settings.
 type Codec struct {
 	*codec
 	// Of a file of keys, if it follows one.
@@ -24,16 +24,16 @@ type codec struct {
 	audience string
 	ids      atomic.Pointer[[]string]
 
-	// The views of the last callers: making one takes as long as 64 bytes to seal and open. Another map for other keys: what
-	// makes a view keeps it where it looked.
+	// The views of the last callers: making one takes as long as 64 bytes to seal and open. Another map for other keys:
+	// what makes a view keeps it where it looked.
 	mutex sync.Mutex
 	views map[Principal]*View
 }
 
 const keptViews = 64
 
-// New returns a codec. The audience names the service, best by its public address: tokens of one service never open at another,
-// even under the same keys.
+// New returns a codec. The audience names the service, best by its public address: tokens of one service never open at
+// another, even under the same keys.
 func New(ring *KeyRing, audience string, options ...Option) (*Codec, error) {
 	settings, err := settingsOf(options)
 	if err != nil {
@@ -42,9 +42,9 @@ func New(ring *KeyRing, audience string, options ...Option) (*Codec, error) {
 	return newCodec(nil, ring, audience, settings)
 }
 
-// FromFile returns a codec with the keys in a file, such as a mounted secret, which it follows: it reads the file again every 5
-// seconds, until the codec is collected or closed. Replace the file in one step, as `sealwax keys` does. While it is missing or
-// bad, the codec keeps the keys that it has, and says so in the log.
+// FromFile returns a codec with the keys in a file, such as a mounted secret, which it follows: it reads the file again
+// every 5 seconds, until the codec is collected or closed. Replace the file in one step, as `sealwax keys` does. While
+// it is missing or bad, the codec keeps the keys that it has, and says so in the log.
 func FromFile(path, audience string, options ...Option) (*Codec, error) {
 	settings, err := settingsOf(options)
 	if err != nil {
@@ -61,8 +61,8 @@ func FromFile(path, audience string, options ...Option) (*Codec, error) {
 	return made, err
 }
 
-// FromEnv returns a codec with the keys of the environment: those of the file that SEALWAX_KEYS_FILE names, which it follows as
-// [FromFile] does, or else of SEALWAX_KEYS. If neither is set, or both, it is [ErrInvalidKey].
+// FromEnv returns a codec with the keys of the environment: those of the file that SEALWAX_KEYS_FILE names, which it
+// follows as [FromFile] does, or else of SEALWAX_KEYS. If neither is set, or both, it is [ErrInvalidKey].
 func FromEnv(audience string, options ...Option) (*Codec, error) {
 	path, err := keysFileOfEnv()
 	if err != nil {
@@ -93,8 +93,8 @@ func newCodec(clock *host.Clock, ring *KeyRing, audience string, s settings) (*C
 
 // SetKeys replaces the keys, also of guards with this codec, and reports whether they are others than before.
 //
-// Views, and requests in progress, keep the keys that they began with: make new views. The old keys are wiped from memory when
-// their last view is collected.
+// Views, and requests in progress, keep the keys that they began with: make new views. The old keys are wiped from
+// memory when their last view is collected.
 func (k *Codec) SetKeys(ring *KeyRing) (changed bool, err error) {
 	if k == nil || k.codec == nil {
 		return false, unmade("codec")
@@ -123,8 +123,8 @@ func (k *Codec) View(principal Principal) (*View, error) {
 	return k.view(principal)
 }
 
-// Anonymous returns this codec for nobody in particular: anyone who holds its tokens can use them. It is for servers without
-// authentication.
+// Anonymous returns this codec for nobody in particular: anyone who holds its tokens can use them. It is for servers
+// without authentication.
 func (k *Codec) Anonymous() (*View, error) { return k.view(Principal{anonymous: true}) }
 
 func (k *Codec) view(principal Principal) (*View, error) {
@@ -139,7 +139,7 @@ func (k *Codec) view(principal Principal) (*View, error) {
 	}
 	made := &View{k.codec, k.host.NewView(principal.parts())}
 	k.mutex.Unlock()
-	if err := host.Do(func(c *host.Call) error { _, err := made.host.At(c); return err }); err != nil {
+	if err := made.host.Do(func(*host.Call, host.Ptr) error { return nil }); err != nil {
 		return nil, err
 	}
 	k.mutex.Lock()

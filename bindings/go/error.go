@@ -6,7 +6,8 @@ import (
 	"github.com/sealwax/sealwax-go/internal/host"
 )
 
-// Code is the reason of an error, the same in every language and every release. A code is an error itself, for [errors.Is].
+// Code is the reason of an error, the same in every language and every release. A code is an error itself, for
+// [errors.Is].
 type Code string
 
 // Mistakes and failures on the server's side.
@@ -46,12 +47,12 @@ const (
 // Error returns the code.
 func (c Code) Error() string { return string(c) }
 
-// ErrRefused is every refusal of a token, as opposed to a mistake or a failure on the server's side. Only a refusal may make a
-// client discard its session.
+// ErrRefused is every refusal of a token, as opposed to a mistake or a failure on the server's side. Only a refusal may
+// make a client discard its session.
 var ErrRefused = errors.New("refused")
 
-// Error is the reason why something failed: for the server's log, never for the client, who gets a fixed answer ([AnswerTo]).
-// It holds no key, no token and no payload.
+// Error is the reason why something failed: for the server's log, never for the client, who gets a fixed answer
+// ([AnswerTo]). It holds no key, no token and no payload.
 type Error struct {
 	Code Code
 	// Message says what was expected and what was found.

@@ -8,8 +8,8 @@ import (
 	"github.com/sealwax/sealwax-go/internal/host"
 )
 
-// Identifier is a session id or a handle that this service issued to the principal at hand: signed, without a payload. Only a view
-// makes one.
+// Identifier is a session id or a handle that this service issued to the principal at hand: signed, without a payload.
+// Only a view makes one.
 //
 // It does not authenticate its sender: possession is not authentication.
 type Identifier struct {
@@ -26,8 +26,8 @@ func (i Identifier) CreatedAt() time.Time { return unixMilliseconds(i.facts.Crea
 // EndsAt returns its end under the given maximum age; the zero time if none was given.
 func (i Identifier) EndsAt() time.Time { return unixMilliseconds(i.facts.EndsAt) }
 
-// ULID returns its unique part, 32 hex digits: for logs, and as a key in the server's store. Unlike the text, it does not let
-// anyone continue a session.
+// ULID returns its unique part, 32 hex digits: for logs, and as a key in the server's store. Unlike the text, it does
+// not let anyone continue a session.
 func (i Identifier) ULID() string { return hex.EncodeToString(i.facts.ULID[:]) }
 
 // NeedsReseal reports whether an older key made it: it ends when that key is removed.
@@ -55,8 +55,8 @@ func (v *View) VerifySessionID(sessionID string, limit ...Limit) (*Identifier, e
 	})
 }
 
-// MintHandle mints a handle: its type, an underscore and 42 characters. A type is a lowercase letter, then up to 31 lowercase
-// letters or digits.
+// MintHandle mints a handle: its type, an underscore and 42 characters. A type is a lowercase letter, then up to 31
+// lowercase letters or digits.
 func (v *View) MintHandle(handleType string) (string, error) {
 	return v.written(handleMax, func(c *host.Call, view, out host.Ptr, limit int32, size host.Ptr) int32 {
 		kind, kindLen := c.Text(handleType)

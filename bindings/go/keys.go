@@ -20,6 +20,7 @@ type Key struct {
 func GenerateKey() (*Key, error) {
 	var made *Key
 	err := host.Do(func(c *host.Call) error {
+		defer c.WipeStack()
 		out := c.Room(4)
 		if err := c.Check(c.Xsealwax_key_generate(out, c.Error())); err != nil {
 			return err
@@ -39,8 +40,8 @@ func GenerateKey() (*Key, error) {
 // ParseKey reads a key's text; its checksum detects typing errors.
 func ParseKey(text string) (*Key, error) { return makeKey([]byte(text), true) }
 
-// KeyFromSecret makes a key from 32 existing random bytes or more, never from a passphrase: fewer bytes, bytes that are all
-// equal, and printable ASCII alone are [ErrInvalidKey].
+// KeyFromSecret makes a key from 32 existing random bytes or more, never from a passphrase: fewer bytes, bytes that are
+// all equal, and printable ASCII alone are [ErrInvalidKey].
 func KeyFromSecret(secret []byte) (*Key, error) { return makeKey(secret, false) }
 
 func makeKey(bytes []byte, isText bool) (made *Key, err error) {
@@ -73,8 +74,8 @@ func textOf(c *host.Call, key host.Ptr) ([]byte, error) {
 // ID returns the key's public id, 8 hex digits: readable in every token that the key seals.
 func (k Key) ID() string { return k.id }
 
-// Text returns the key's text, for SEALWAX_KEYS: as secret as the key itself. It is empty for an imported secret of more than 32
-// bytes, which has no text. Go cannot wipe a string: do not keep it.
+// Text returns the key's text, for SEALWAX_KEYS: as secret as the key itself. It is empty for an imported secret of
+// more than 32 bytes, which has no text. Go cannot wipe a string: do not keep it.
 func (k Key) Text() (string, error) {
 	if k.key == nil {
 		return "", unmade("key")
@@ -92,8 +93,8 @@ func (k Key) Text() (string, error) {
 
 // KeyRing is 1 to 16 keys in order: the first seals, every one opens. It is never printed.
 //
-// To rotate keys, give every replica the new key before it seals, and keep the old one until its tokens have expired: old, new
-// everywhere, then new, old, then new.
+// To rotate keys, give every replica the new key before it seals, and keep the old one until its tokens have expired:
+// old, new everywhere, then new, old, then new.
 type KeyRing struct {
 	ring *host.Ring
 	ids  []string

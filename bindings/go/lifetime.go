@@ -7,8 +7,8 @@ import (
 	"github.com/sealwax/sealwax-go/internal/host"
 )
 
-// Lifetime is how long a token lives: [TTL] or [NoExpiry]. Without one it is the kind's default: 10 minutes for request state, 30
-// days for self-contained sessions, 24 hours for the rest.
+// Lifetime is how long a token lives: [TTL] or [NoExpiry]. Without one it is the kind's default: 10 minutes for request
+// state, 30 days for self-contained sessions, 24 hours for the rest.
 type Lifetime struct {
 	ttl      time.Duration
 	noExpiry bool
@@ -41,7 +41,8 @@ func lifetimeOf(given []Lifetime) (*host.Lifetime, error) {
 // Limit is a limit for what is opened: [MaxAge].
 type Limit struct{ maxAge time.Duration }
 
-// MaxAge refuses, as expired, what began longer ago: a token's session, over all its renewals, a session id or a handle.
+// MaxAge refuses, as expired, what began longer ago: a token's session, over all its renewals, a session id or a
+// handle.
 func MaxAge(age time.Duration) Limit { return Limit{age} }
 
 // maxAgeOf returns the one that is given, in seconds, or nil for no limit.

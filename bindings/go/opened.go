@@ -49,8 +49,8 @@ func (o Opened) TokenID() string { return hex.EncodeToString(o.facts.TokenID[:])
 // NeedsReseal reports whether an older key sealed it: seal it anew before that key is removed.
 func (o Opened) NeedsReseal() bool { return o.facts.NeedsReseal }
 
-// NeedsRenewal reports whether to seal it anew even though nothing was written: half of its lifetime has passed, or an older key
-// sealed it.
+// NeedsRenewal reports whether to seal it anew even though nothing was written: half of its lifetime has passed, or an
+// older key sealed it.
 func (o Opened) NeedsRenewal() bool { return o.facts.NeedsRenewal }
 
 // String returns the facts without the payload.

@@ -6,9 +6,11 @@ import (
 	"github.com/sealwax/sealwax-go/internal/host"
 )
 
-// Principal is an authenticated caller: a subject, a client, or both. Its zero value is nobody, for whom there is no view.
+// Principal is an authenticated caller: a subject, a client, or both. Its zero value is nobody, for whom there is no
+// view.
 //
-// An empty part is a mistake, and no absent one: a credential without a user must not become the same user for everybody.
+// An empty part is a mistake, and no absent one: a credential without a user must not become the same user for
+// everybody.
 type Principal struct {
 	issuer, client, subject part
 	anonymous               bool
@@ -61,12 +63,12 @@ func (p part) pointer() *string {
 	return &p.text
 }
 
-// PrincipalFromClaims returns the principal of the claims of a verified JWT, or of an introspection response: a map, a struct,
-// or a [json.RawMessage].
+// PrincipalFromClaims returns the principal of the claims of a verified JWT, or of an introspection response: a map, a
+// struct, or a [json.RawMessage].
 //
-// It takes iss and sub, which are required, and client_id, or else azp, if present (RFC 9068 §2.2, RFC 7662 §2.2, OpenID Connect
-// Core §2). Every language uses this rule, so that a user is the same principal at every replica. [ErrInvalidArgument] if iss or
-// sub is missing, and for a part that is not a text, is empty or is over 1,024 bytes.
+// It takes iss and sub, which are required, and client_id, or else azp, if present (RFC 9068 §2.2, RFC 7662 §2.2,
+// OpenID Connect Core §2). Every language uses this rule, so that a user is the same principal at every replica.
+// [ErrInvalidArgument] if iss or sub is missing, and for a part that is not a text, is empty or is over 1,024 bytes.
 func PrincipalFromClaims(claims any) (Principal, error) {
 	given, err := json.Marshal(claims)
 	if err != nil {

@@ -15,12 +15,13 @@ type RequestContext struct {
 	made  bool
 }
 
-// NewRequestContext computes the context of a request, from its method, its target (the name of tools/call and prompts/get, the
-// uri of resources/read) and its arguments as they came; nil are absent arguments, which differs from {}. It binds to all arguments,
-// or only to those that are named: the others may differ from one round to the next, and are ignored.
+// NewRequestContext computes the context of a request, from its method, its target (the name of tools/call and
+// prompts/get, the uri of resources/read) and its arguments as they came; nil are absent arguments, which differs from
+// {}. It binds to all arguments, or only to those that are named: the others may differ from one round to the next, and
+// are ignored.
 //
-// [ErrInvalidArgument] for arguments that languages read differently: a number of magnitude 2^53 or more, a key twice in an
-// object, a lone surrogate, more than 100 levels; and for arguments with none of the names.
+// [ErrInvalidArgument] for arguments that languages read differently: a number of magnitude 2^53 or more, a key twice
+// in an object, a lone surrogate, more than 100 levels; and for arguments with none of the names.
 func NewRequestContext(method, target string, arguments json.RawMessage, only ...string) (RequestContext, error) {
 	made := RequestContext{made: true}
 	for _, name := range only {
@@ -84,7 +85,8 @@ type TokenFields struct {
 	NeedsCaller bool
 }
 
-// TokenFieldsOf returns the places where the messages of a method carry a token; nil if there are none. It is for adapters.
+// TokenFieldsOf returns the places where the messages of a method carry a token; nil if there are none. It is for
+// adapters.
 func TokenFieldsOf(method string) (*TokenFields, error) {
 	found, err := written(tokenFieldsMax, func(c *host.Call, out host.Ptr, limit int32, size host.Ptr) int32 {
 		method, methodLen := c.Text(method)

@@ -6,8 +6,8 @@ import (
 	"github.com/sealwax/sealwax-go/internal/host"
 )
 
-// Sealer seals and opens tokens of one kind, for one principal, with the kind's bindings. Opening takes the same bindings as
-// sealing; a difference in any of them is refused.
+// Sealer seals and opens tokens of one kind, for one principal, with the kind's bindings. Opening takes the same
+// bindings as sealing; a difference in any of them is refused.
 type Sealer struct {
 	view    *View
 	purpose host.Purpose
@@ -36,8 +36,8 @@ func (s Sealer) SealJSON(value any, lifetime ...Lifetime) (token string, err err
 	return s.Seal(payload, lifetime...)
 }
 
-// Renew seals a payload in place of an opened token's. The start is kept, so that a maximum age holds. The generation is one more,
-// so that a stale token can be recognized.
+// Renew seals a payload in place of an opened token's. The start is kept, so that a maximum age holds. The generation
+// is one more, so that a stale token can be recognized.
 func (s Sealer) Renew(opened *Opened, payload []byte, lifetime ...Lifetime) (token string, err error) {
 	life, err := lifetimeOf(lifetime)
 	if err != nil {

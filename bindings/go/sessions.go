@@ -32,8 +32,8 @@ type Sessions struct {
 	err      error
 }
 
-// Sessions returns the data-layer sessions of this principal. One ends when it was idle for its lifetime, 24 hours by default, or at
-// the codec's maximum age of sessions, whichever comes first.
+// Sessions returns the data-layer sessions of this principal. One ends when it was idle for its lifetime, 24 hours by
+// default, or at the codec's maximum age of sessions, whichever comes first.
 func (v *View) Sessions(lifetime ...Lifetime) Sessions {
 	life, err := lifetimeOf(lifetime)
 	return Sessions{v, life, err}
@@ -47,8 +47,8 @@ func (s Sessions) Create(payload []byte) (SessionMetadata, error) {
 	})
 }
 
-// Open opens a client's metadata, as it came: verifies the id, then opens the state that is bound to it. A missing state is
-// [ErrMalformed], so that leaving it out does not reset a session.
+// Open opens a client's metadata, as it came: verifies the id, then opens the state that is bound to it. A missing
+// state is [ErrMalformed], so that leaving it out does not reset a session.
 func (s Sessions) Open(metadata json.RawMessage) (*Session, error) {
 	if s.err != nil {
 		return nil, s.err

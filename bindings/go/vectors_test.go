@@ -109,17 +109,15 @@ func each[V any](t *testing.T, section func(*vectorFile) []V, test func(t *testi
 	}
 }
 
-func must[T any](t testing.TB) func(T, error) T {
-	return func(value T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
+// must returns a value that there is.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
 	}
+	return value
 }
 
-func unhex(t testing.TB, text string) []byte { return must[[]byte](t)(hex.DecodeString(text)) }
+func unhex(text string) []byte { return must(hex.DecodeString(text)) }
 
 func same[T comparable](t testing.TB, what string, found, expected T) {
 	t.Helper()
@@ -142,7 +140,7 @@ func viewOf(t *testing.T, file *vectorFile, v vector) (*View, error) {
 	for _, place := range places {
 		texts = append(texts, file.Keys[place].Text)
 	}
-	ring := must[*KeyRing](t)(ParseKeyRing(strings.Join(texts, ",")))
+	ring := must(ParseKeyRing(strings.Join(texts, ",")))
 	codec, err := New(ring, v.Audience)
 	if err != nil {
 		return nil, err
@@ -173,7 +171,7 @@ func sealerOf(t *testing.T, file *vectorFile, v vector) (Sealer, error) {
 		purpose.SessionID = &v.SessionID
 	}
 	if v.Context != "" {
-		purpose.Context = unhex(t, v.Context)
+		purpose.Context = unhex(v.Context)
 	}
 	view, err := viewOf(t, file, v)
 	return view.sealer(purpose, nil), err
@@ -189,10 +187,10 @@ func codeOf(err error) Code {
 
 func TestKeys(t *testing.T) {
 	each(t, func(f *vectorFile) []keyVector { return f.Keys }, func(t *testing.T, _ *vectorFile, v keyVector) {
-		key := must[*Key](t)(KeyFromSecret(unhex(t, v.Secret)))
-		same(t, "text", must[string](t)(key.Text()), v.Text)
+		key := must(KeyFromSecret(unhex(v.Secret)))
+		same(t, "text", must(key.Text()), v.Text)
 		same(t, "id", key.ID(), v.KID)
-		same(t, "id", must[*Key](t)(ParseKey(v.Text)).ID(), v.KID)
+		same(t, "id", must(ParseKey(v.Text)).ID(), v.KID)
 	})
 }
 
@@ -212,20 +210,20 @@ func TestKeyRings(t *testing.T) {
 
 func TestSealedTokensComeOutTheSame(t *testing.T) {
 	each(t, func(f *vectorFile) []vector { return f.Sealed }, func(t *testing.T, file *vectorFile, v vector) {
-		sealer := must[Sealer](t)(sealerOf(t, file, v))
-		payload := unhex(t, v.Payload)
+		sealer := must(sealerOf(t, file, v))
+		payload := unhex(v.Payload)
 		lifetime := NoExpiry()
 		if v.TTL != 0 {
 			lifetime = TTL(time.Duration(v.TTL) * time.Second)
 		}
-		at(t, v.IssuedAt*1000+999, unhex(t, v.Nonce)...)
-		opened := must[*Opened](t)(sealer.Open(v.Token))
+		at(t, v.IssuedAt*1000+999, unhex(v.Nonce)...)
+		opened := must(sealer.Open(v.Token))
 		// Only a renewal has a generation above 0; no call seals a new token of an age above 0.
 		if v.Generation > 0 {
 			before := &Opened{facts: host.Opened{StartedAt: uint64(v.IssuedAt - v.Age), Generation: v.Generation - 1}, opened: true}
-			same(t, "token", must[string](t)(sealer.Renew(before, payload, lifetime)), v.Token)
+			same(t, "token", must(sealer.Renew(before, payload, lifetime)), v.Token)
 		} else if v.Age == 0 {
-			same(t, "token", must[string](t)(sealer.Seal(payload, lifetime)), v.Token)
+			same(t, "token", must(sealer.Seal(payload, lifetime)), v.Token)
 		}
 		check(t, opened, v)
 	})
@@ -233,19 +231,19 @@ func TestSealedTokensComeOutTheSame(t *testing.T) {
 
 func TestSessionIDsComeOutTheSame(t *testing.T) {
 	each(t, func(f *vectorFile) []vector { return f.SessionIDs }, func(t *testing.T, file *vectorFile, v vector) {
-		view := must[*View](t)(viewOf(t, file, v))
-		at(t, v.IssuedAtMs, unhex(t, v.ULID)[6:]...)
-		same(t, "session id", must[string](t)(view.MintSessionID()), v.SessionID)
-		checkIdentifier(t, must[*Identifier](t)(view.VerifySessionID(v.SessionID)), v, v.SessionID)
+		view := must(viewOf(t, file, v))
+		at(t, v.IssuedAtMs, unhex(v.ULID)[6:]...)
+		same(t, "session id", must(view.MintSessionID()), v.SessionID)
+		checkIdentifier(t, must(view.VerifySessionID(v.SessionID)), v, v.SessionID)
 	})
 }
 
 func TestHandlesComeOutTheSame(t *testing.T) {
 	each(t, func(f *vectorFile) []vector { return f.Handles }, func(t *testing.T, file *vectorFile, v vector) {
-		view := must[*View](t)(viewOf(t, file, v))
-		at(t, v.IssuedAtMs, unhex(t, v.ULID)[6:]...)
-		same(t, "handle", must[string](t)(view.MintHandle(v.Type)), v.Handle)
-		checkIdentifier(t, must[*Identifier](t)(view.VerifyHandle(v.Type, v.Handle)), v, v.Handle)
+		view := must(viewOf(t, file, v))
+		at(t, v.IssuedAtMs, unhex(v.ULID)[6:]...)
+		same(t, "handle", must(view.MintHandle(v.Type)), v.Handle)
+		checkIdentifier(t, must(view.VerifyHandle(v.Type, v.Handle)), v, v.Handle)
 	})
 }
 
@@ -267,7 +265,7 @@ func rawOf(arguments *string) json.RawMessage {
 
 func TestRequestContexts(t *testing.T) {
 	each(t, func(f *vectorFile) []vector { return f.RequestContexts }, func(t *testing.T, _ *vectorFile, v vector) {
-		context := must[RequestContext](t)(NewRequestContext(*v.Method, *v.Target, rawOf(v.Arguments)))
+		context := must(NewRequestContext(*v.Method, *v.Target, rawOf(v.Arguments)))
 		same(t, "context", context.String(), v.Context)
 	})
 }

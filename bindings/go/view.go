@@ -72,13 +72,7 @@ func (v *View) do(f func(c *host.Call, view host.Ptr) error) error {
 	if v == nil || v.host == nil {
 		return unmade("view")
 	}
-	return host.Do(func(c *host.Call) error {
-		at, err := v.host.At(c)
-		if err != nil {
-			return err
-		}
-		return f(c, at)
-	})
+	return v.host.Do(f)
 }
 
 // String names the codec, and not the principal.

@@ -3,7 +3,7 @@ report is given.
 
 Usage: python3 tests/published/systems.py [COLUMN=REPORT ...]
 
-A report says which tests ran: JUnit's XML, as Node's test runner and pytest write it, or what `cargo test` printed.
+A report says which tests ran: JUnit's XML, as Node's test runner and pytest write it, or what `cargo test` or `go test -v` printed.
 A page's table for the reader is followed by one of the same things with the names of tests, folded in `<details>`. A name is that of
 a test, the end of one behind a colon, or that of a file of tests, of which one at least has to run.
 """
@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "docs/systems.md"
 JS = re.compile(r"""\b(?:test|it|describe)\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"([^"\n]*)"|`([^`]*)`)""")
 RUST = re.compile(r"#\[(?:tokio::)?test(?:\([^)]*\))?\]\s*(?:#\[[^\]]*\]\s*)*(?:async )?fn (\w+)")
-PRINTED = re.compile(r"^test (?:\w+::)*(\w+) \.\.\. ok$", re.MULTILINE)
+PRINTED = re.compile(r"^(?:test (?:\w+::)*(\w+) \.\.\. ok$|--- PASS: (Test\w+) )", re.MULTILINE)
 
 
 def of_js(text):
@@ -37,10 +37,13 @@ def of_python(text):
 
 JAVA = re.compile(r"@(?:Test|TestFactory)\s+(?:[\w<>]+ )*(\w+)\(\)")
 
+GO = re.compile(r"^func (Test\w+)\(t \*testing\.T\)", re.MULTILINE)
+
 COLUMNS = {
     "TypeScript": ("pkg/test", "*.test.mjs", of_js),
     "Python": ("bindings/python/tests/mcp", "test_*.py", of_python),
     "Rust": ("adapters/rmcp/tests", "*.rs", RUST.findall),
+    "Go": ("bindings/go", "*_test.go", GO.findall),
     "Java": ("bindings/java/sealwax-mcp/src/test", "*.java", JAVA.findall),
 }
 
@@ -57,7 +60,7 @@ def ran(report):
     """Return the names of the tests that ran and passed."""
     text = pathlib.Path(report).read_text()
     if not text.lstrip().startswith("<"):
-        return set(PRINTED.findall(text))
+        return {rust or go for rust, go in PRINTED.findall(text)}
     cases = ET.fromstring(text).iter("testcase")
     passed = (case for case in cases if all(case.find(how) is None for how in ("failure", "error", "skipped")))
     # Of a test with parameters, pytest adds them in brackets, as Maven does their numbers.

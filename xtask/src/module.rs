@@ -14,7 +14,7 @@ pub fn root() -> PathBuf {
 
 /// Binaryen, from npm.
 pub fn wasm_opt() -> Command {
-    Command::new(root().join("pkg/test/node_modules/.bin/wasm-opt"))
+    Command::new(root().join("xtask/node_modules/.bin/wasm-opt"))
 }
 
 /// Removes the folders of foreign sources from the locations in panics: they reveal where the

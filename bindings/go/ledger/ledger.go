@@ -84,7 +84,5 @@ func (m *Memory) Run(_ context.Context, command Command) ([]string, error) {
 func (m *Memory) Local() bool { return true }
 
 func document(command Command) *engine.Command {
-	return &engine.Command{
-		Script: command.Script, Keys: command.Keys, Args: command.Args, WithinMs: uint64(command.Within.Milliseconds()),
-	}
+	return engine.NewCommand(command.Script, command.Keys, command.Args, command.Within)
 }

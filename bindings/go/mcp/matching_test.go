@@ -151,7 +151,9 @@ func (w *world) matches(expected, value any, place string) error {
 			}
 			return nil
 		}
-		for name, member := range expected {
+		// In the same order each time: a token is named where it first comes.
+		for _, name := range slices.Sorted(maps.Keys(expected)) {
+			member := expected[name]
 			if name == "$absent" {
 				for _, absent := range list(member) {
 					if _, ok := object(value)[text(absent)]; ok {

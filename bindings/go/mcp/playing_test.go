@@ -419,13 +419,14 @@ func (p *playing) byStream(event, message map[string]any) (map[string]any, error
 		p.ways[name] = made
 	}
 	way := p.ways[name]
+	// Before the handler may run.
+	p.depth++
+	defer func() { p.depth-- }()
 	way.send(framed(message, isModern))
 	if message["id"] == nil {
 		// An answer to what comes later tells that the notification was served.
 		return nil, way.settle(isModern)
 	}
-	p.depth++
-	defer func() { p.depth-- }()
 	return way.hear()
 }
 

@@ -1,7 +1,7 @@
 // Package sealwaxtest helps to test a server of yours: a clock and a user to set, and a codec for one test.
 //
-// Let what makes your server take the codec and the principal. Its main function passes the real ones, a test these. Only what was
-// made with a clock sees its time; two tests with two clocks run side by side.
+// Let what makes your server take the codec and the principal. Its main function passes the real ones, a test these.
+// Only what was made with a clock sees its time; two tests with two clocks run side by side.
 package sealwaxtest
 
 import (
@@ -55,8 +55,8 @@ func NewCodecOf(t testing.TB, clock *Clock, ring *sealwax.KeyRing, audience stri
 	return codec.(*sealwax.Codec)
 }
 
-// User is the principal of all requests of a test, which it may set between them. Its zero value is nobody: a caller who is not
-// authenticated.
+// User is the principal of all requests of a test, which it may set between them. Its zero value is nobody: a caller
+// who is not authenticated.
 type User struct {
 	mutex     sync.Mutex
 	principal sealwax.Principal

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"time"
 
 	sealwax "github.com/sealwax/sealwax-go"
 )
@@ -231,4 +232,16 @@ type Command struct {
 	Args     []string `json:"args"`
 	WithinMs uint64   `json:"withinMs,omitempty"`
 	Checked  bool     `json:"checked,omitempty"`
+}
+
+// NewCommand returns a command. Its lists may be nil.
+func NewCommand(script string, keys, args []string, within time.Duration) *Command {
+	command := &Command{Script: script, Keys: keys, Args: args, WithinMs: uint64(within.Milliseconds())}
+	if keys == nil {
+		command.Keys = []string{}
+	}
+	if args == nil {
+		command.Args = []string{}
+	}
+	return command
 }

@@ -9,8 +9,8 @@ import (
 // Ptr is an address in the memory of the module; 0 is NULL.
 type Ptr = int32
 
-// Call is one crossing into the module. It has the functions of sealwax.h as methods, Xsealwax_…. It ends when the function
-// that got it returns.
+// Call is one crossing into the module. It has the functions of sealwax.h as methods, Xsealwax_…. It ends when the
+// function that got it returns.
 type Call struct {
 	*module.Module
 	shard *shard
@@ -26,8 +26,10 @@ type chunk struct{ at, size Ptr }
 
 const (
 	scratchSize = 32 << 10
-	errorSize   = 256
-	messageAt   = 4
+	// The stack lies below all else (bindings/c/portable.md).
+	stackSize = 128 << 10
+	errorSize = 256
+	messageAt = 4
 )
 
 // Room returns an address of n bytes for an output, aligned for every struct. They are zero.
@@ -146,6 +148,9 @@ func (c *Call) Written(limit int, write func(out Ptr, limit int32, size Ptr) (st
 	}
 	return c.Bytes(out, c.Uint32(size)), nil
 }
+
+// WipeStack wipes what functions left on the stack of the module, after those of keys.
+func (c *Call) WipeStack() { clear(c.memory()[:stackSize]) }
 
 func (c *Call) memory() []byte { return *c.in.memory }
 

@@ -175,6 +175,16 @@ func newView(c *Call, codec Ptr, p Principal) (Ptr, error) {
 	return c.Ptr(out), err
 }
 
+// Do runs f with the view's address in a shard, at its clock's time.
+func (v *View) Do(f func(c *Call, view Ptr) error) error {
+	return v.object.Do(func(c *Call, view Ptr) error {
+		if err := v.Codec.clock.bring(c); err != nil {
+			return err
+		}
+		return f(c, view)
+	})
+}
+
 // At returns the view's address in the call's shard, at its clock's time.
 func (v *View) At(c *Call) (Ptr, error) {
 	if err := v.Codec.clock.bring(c); err != nil {

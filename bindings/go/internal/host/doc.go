@@ -4,8 +4,8 @@
 //
 // # Shards
 //
-// An instance of the module belongs to one goroutine at a time. A shard is an instance and its lock, which is held for one
-// [Call]; there are as many as processors. [Do] runs a function with a shard that is free:
+// An instance of the module belongs to one goroutine at a time. A shard is an instance and its lock, which is held for
+// one [Call]; there are as many as processors. [Do] runs a function with a shard that is free:
 //
 //	err := host.Do(func(c *host.Call) error {
 //		name, nameLen := c.Text("tools/list")
@@ -17,13 +17,14 @@
 //		return nil
 //	})
 //
-// What a call writes to the memory of the module is at addresses in its scratch ([Call.Room], [Call.Put], [Call.Text]), which
-// is wiped when the call ends. So no address may leave the function, but those of objects. Do not call Do within a call.
+// What a call writes to the memory of the module is at addresses in its scratch ([Call.Room], [Call.Put], [Call.Text]),
+// which is wiped when the call ends. So no address may leave the function, but those of objects. Do not call Do within
+// a call.
 //
 // # Objects
 //
-// A [Shared] object lives in every shard: it is made in a shard when it is first needed there, and freed in all of them when
-// it is closed, or when the garbage collector finds it. [Codec] and [View] are made of it, and so is a guard:
+// A [Shared] object lives in every shard: it is made in a shard when it is first needed there, and freed in all of them
+// when it is closed, or when the garbage collector finds it. [Codec] and [View] are made of it, and so is a guard:
 //
 //	type Guard struct{ object *host.Shared }
 //
@@ -35,11 +36,11 @@
 //		})}
 //	}
 //
-// With each call of a guard or one of its exchanges, call [Codec.At] too: it brings the codec's new keys, and a test clock's
-// time, to the shard.
+// With each call of a guard or one of its exchanges, call [Codec.At] too: it brings the codec's new keys, and a test
+// clock's time, to the shard.
 //
-// An [Owned] object lives in one shard: an exchange, a ledger in memory, a dialogue. [Call.Own] returns one that was made in
-// a call, and its [Owned.Do] runs a function in the same shard:
+// An [Owned] object lives in one shard: an exchange, a ledger in memory, a dialogue. [Call.Own] returns one that was
+// made in a call, and its [Owned.Do] runs a function in the same shard:
 //
 //	err = host.Do(func(c *host.Call) error {
 //		at, err := guard.object.At(c)
@@ -53,8 +54,8 @@
 //
 // # Traps
 //
-// A trap of the module, and any panic within a call, ends the instance. The call fails with internal_error, and so does each
-// later call with an object that lived there alone. A shared object is made anew.
+// A trap of the module, and any panic within a call, ends the instance. The call fails with internal_error, and so does
+// each later call with an object that lived there alone. A shared object is made anew.
 //
 // # Types of package sealwax
 //

@@ -9,6 +9,8 @@ type instance struct {
 	*module.Module
 	memory  *[]byte
 	scratch Ptr
+	// How many objects live here alone.
+	owned int
 }
 
 const abi = 1
@@ -16,7 +18,7 @@ const abi = 1
 func newInstance() *instance {
 	cipher := new(cipher)
 	in := &instance{Module: module.New(cipher, wasi{cipher})}
-	in.memory = in.Memory()
+	in.memory = in.Xmemory().Slice()
 	cipher.memory = in.memory
 	in.X_initialize()
 	if found := in.Xsealwax_abi_version(); found != abi {

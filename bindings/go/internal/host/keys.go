@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/binary"
+	"fmt"
 	"runtime"
 	"slices"
 )
@@ -15,6 +16,12 @@ type secret struct {
 	isText bool
 }
 
+// Format writes no secret.
+func (k *Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("Key")) }
+
+// Format writes no secret.
+func (r *Ring) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("Ring")) }
+
 // KeyOf returns a key of a copy of its text, or of a secret to import. It does not check it: make it.
 func KeyOf(bytes []byte, isText bool) *Key {
 	k := &Key{&secret{slices.Clone(bytes), isText}}
@@ -24,6 +31,7 @@ func KeyOf(bytes []byte, isText bool) *Key {
 
 // With calls f with the key's object, which lives as long as f runs.
 func (k *Key) With(c *Call, f func(key Ptr) error) error {
+	defer c.WipeStack()
 	out := c.Room(4)
 	bytes, size := c.Put(k.bytes)
 	runtime.KeepAlive(k)
@@ -53,6 +61,7 @@ func RingOfKeys(keys []*Key) *Ring { return &Ring{keys: slices.Clone(keys)} }
 
 // With calls f with the ring's object, which lives as long as f runs.
 func (r *Ring) With(c *Call, f func(ring Ptr) error) error {
+	defer c.WipeStack()
 	out := c.Room(4)
 	if r.text != nil {
 		text, size := c.Put(r.text.bytes)

@@ -21,3 +21,19 @@ const (
 func fault() error {
 	return NewError(internalStatus, internalCode, "a fault in sealwax itself; please report it", false)
 }
+
+// StatusOf returns the status of a code; that of a fault for an unknown one.
+func StatusOf(code string) int32 {
+	found := int32(internalStatus)
+	_ = Do(func(c *Call) error {
+		// They are grouped in tens, and never change their meaning.
+		for status := int32(10); code != internalCode && status < 100; status++ {
+			if c.CString(c.Xsealwax_code(status)) == code {
+				found = status
+				return nil
+			}
+		}
+		return nil
+	})
+	return found
+}

@@ -52,6 +52,17 @@ func (s *Shared) At(c *Call) (Ptr, error) {
 	return at, err
 }
 
+// Do runs f as the function Do does, with the object's address: in a shard that has it, if one is free.
+func (s *Shared) Do(f func(c *Call, at Ptr) error) error {
+	return do(s.made.Load(), func(c *Call) error {
+		at, err := s.At(c)
+		if err != nil {
+			return err
+		}
+		return f(c, at)
+	})
+}
+
 // Close frees the object in all shards; a later use makes it anew.
 func (s *Shared) Close() {
 	s.release()
@@ -73,7 +84,8 @@ func (p *places) release() {
 	}
 }
 
-// Owned is an object that lives in one shard, such as an exchange. One goroutine at a time may use it, but for a ledger in memory.
+// Owned is an object that lives in one shard, such as an exchange. One goroutine at a time may use it, but for a ledger
+// in memory.
 type Owned struct {
 	*lone
 }
@@ -88,6 +100,7 @@ type lone struct {
 
 // Own returns the object at an address, which was made in this call.
 func (c *Call) Own(at Ptr, free Free) *Owned {
+	c.in.owned++
 	o := &Owned{&lone{place: place{c.in, at}, shard: c.shard, free: free}}
 	runtime.AddCleanup(o, (*lone).close, o.lone)
 	return o
@@ -114,6 +127,7 @@ func (l *lone) close() {
 	}
 	l.shard.free(func(in *instance) {
 		if l.in == in {
+			in.owned--
 			l.free(in.Module, l.at)
 		}
 	})

@@ -17,8 +17,12 @@ type shard struct {
 	dead    []func(*instance)
 }
 
-// As many as bits in Shared.made.
-const maxShards = 64
+const (
+	// As many as bits in Shared.made.
+	maxShards = 64
+	// What an instance keeps after a large input.
+	maxMemory = 16 << 20
+)
 
 var shards = sync.OnceValue(func() []*shard {
 	made := make([]*shard, min(runtime.GOMAXPROCS(0), maxShards))
@@ -31,8 +35,16 @@ var shards = sync.OnceValue(func() []*shard {
 var turn atomic.Uint32
 
 // Do runs f with a shard that is free, or else waits for one.
-func Do(f func(*Call) error) error {
+func Do(f func(*Call) error) error { return do(0, f) }
+
+// do prefers the shards of a set.
+func do(preferred uint64, f func(*Call) error) error {
 	all := shards()
+	for _, s := range all {
+		if preferred&(1<<s.number) != 0 && s.mutex.TryLock() {
+			return s.run(f)
+		}
+	}
 	for _, s := range all {
 		if s.mutex.TryLock() {
 			return s.run(f)
@@ -68,6 +80,11 @@ func (s *shard) run(f func(*Call) error) (err error) {
 	s.bury()
 	err = f(s.begin())
 	s.call.finish()
+	if s.in.owned == 0 && len(*s.in.memory) > maxMemory {
+		// The memory of an instance never shrinks.
+		s.in.drop()
+		s.in = nil
+	}
 	healthy = true
 	return err
 }

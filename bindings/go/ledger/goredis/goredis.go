@@ -109,9 +109,8 @@ func (l *Ledger) run(ctx context.Context, key string, command ledger.Command) ([
 	// Nobody else has the connection meanwhile, so that WAIT covers what was sent.
 	conn := node.Conn()
 	defer conn.Close()
-	asked := &engine.Command{
-		Script: command.Script, Keys: command.Keys, Args: command.Args, WithinMs: uint64(command.Within.Milliseconds()), Checked: true,
-	}
+	asked := engine.NewCommand(command.Script, command.Keys, command.Args, command.Within)
+	asked.Checked = true
 	last, err := l.talk(ctx, conn, asked, first, rounds)
 	if err != nil {
 		return nil, err
@@ -215,7 +214,7 @@ func (l *Ledger) warned(ctx context.Context, key string) ([]string, error) {
 	conn := fresh.Conn()
 	defer conn.Close()
 	// A dialogue begins with the check. The command is not sent.
-	last, err := l.talk(ctx, conn, &engine.Command{Script: "open", Keys: []string{}, Args: []string{}, WithinMs: 300}, nil, 1)
+	last, err := l.talk(ctx, conn, engine.NewCommand("open", nil, nil, 300*time.Millisecond), nil, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -62,9 +62,7 @@ public abstract sealed class Identifier permits SessionId, Handle {
 
   @Override
   public final boolean equals(@Nullable Object other) {
-    return other != null
-        && other.getClass() == getClass()
-        && other instanceof Identifier that
+    return other instanceof Identifier that
         && text.equals(that.text)
         && createdAt == that.createdAt
         && endsAt == that.endsAt

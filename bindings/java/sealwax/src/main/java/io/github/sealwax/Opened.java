@@ -109,9 +109,8 @@ public sealed class Opened permits Session {
 
   @Override
   public boolean equals(@Nullable Object other) {
-    return other != null
-        && other.getClass() == getClass()
-        && other instanceof Opened that
+    return other instanceof Opened that
+        && this instanceof Session == that instanceof Session
         && Arrays.equals(payload, that.payload)
         && issuedAt == that.issuedAt
         && expiresAt == that.expiresAt

@@ -30,6 +30,7 @@ public sealed class SealwaxException extends RuntimeException
 
   /** Returns the code and the message. */
   @Override
+  @SuppressWarnings("OverrideThrowableToString") // The message is the same in every language.
   public String toString() {
     return getClass().getName() + ": " + code + ": " + getMessage();
   }

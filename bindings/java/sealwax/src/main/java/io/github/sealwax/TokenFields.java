@@ -9,10 +9,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind the kind of token, {@code request-state} or {@code cursor}; the label of a cursor is
  *     the method
- * @param param the member of {@code params} in which it comes back
+ * @param param the parameter of the request in which it comes back
  * @param result the member of the result in which it leaves
- * @param target the member of {@code params} that names the target of a {@code requestState}'s
- *     request
+ * @param target the parameter that names the target of the request of a {@code requestState}
  * @param needsCaller whether its handler may make such a token, and does not run without a caller
  */
 public record TokenFields(

@@ -43,52 +43,39 @@ public final class View implements AutoCloseable {
     this.metadataLimit = metadataLimit;
     this.description = description;
     Ring ring = codec.ring();
-    Maker maker = Maker.of(principal);
     replicated =
-        new Replicated(codec.library(), x -> codec.with(x, ring, maker::make), Function.VIEW_FREE);
+        new Replicated(
+            codec.library(),
+            x -> codec.with(x, ring, (within, address) -> make(within, address, principal)),
+            Function.VIEW_FREE);
     // A mistake in the principal shows here.
     replicated.cross((x, made) -> made);
   }
 
-  /** Makes the view of one principal in any shard. */
-  private record Maker(
-      byte @Nullable [] issuer,
-      byte @Nullable [] client,
-      byte @Nullable [] subject,
-      boolean anonymous) {
-    static Maker of(Principal principal) {
-      if (principal instanceof Principal.Caller caller) {
-        return new Maker(
-            Text.optional("issuer", caller.issuer()),
-            Text.optional("client", caller.client()),
-            Text.optional("subject", caller.subject()),
-            false);
-      }
-      return new Maker(null, null, null, true);
+  private static long make(Crossing x, long codec, Principal principal) {
+    long place = x.room(x.pointerSize());
+    if (principal instanceof Principal.Caller caller) {
+      byte[] issuer = Text.optional("issuer", caller.issuer());
+      byte[] client = Text.optional("client", caller.client());
+      byte[] subject = Text.optional("subject", caller.subject());
+      x.call(
+          Function.VIEW_NEW,
+          codec,
+          x.bytes(issuer),
+          length(issuer),
+          x.bytes(client),
+          length(client),
+          x.bytes(subject),
+          length(subject),
+          place);
+    } else {
+      x.call(Function.VIEW_NEW_ANONYMOUS, codec, place);
     }
+    return x.readWord(place);
+  }
 
-    long make(Crossing x, long codec) {
-      long place = x.room(x.pointerSize());
-      if (anonymous) {
-        x.call(Function.VIEW_NEW_ANONYMOUS, codec, place);
-      } else {
-        x.call(
-            Function.VIEW_NEW,
-            codec,
-            x.bytes(issuer),
-            length(issuer),
-            x.bytes(client),
-            length(client),
-            x.bytes(subject),
-            length(subject),
-            place);
-      }
-      return x.readWord(place);
-    }
-
-    private static int length(byte @Nullable [] bytes) {
-      return bytes == null ? 0 : bytes.length;
-    }
+  private static int length(byte @Nullable [] bytes) {
+    return bytes == null ? 0 : bytes.length;
   }
 
   /** Returns the sealer of a data-layer session's {@code state}; {@link #sessions()} is simpler. */

@@ -56,7 +56,6 @@ class KeysFileTest {
   @AfterEach
   void end() {
     LOGGER.removeHandler(handler);
-    LOGGER.setUseParentHandlers(true);
   }
 
   private void replace(String text) throws IOException {

@@ -24,6 +24,8 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /** The C library: all functions by their addresses, and memory of {@code malloc}. */
@@ -44,8 +46,8 @@ final class CLibrary implements Instance {
   private final MethodHandle malloc;
   private final MethodHandle free;
 
-  /** By their ordinals; each takes its arguments as an array and returns a number. */
-  private final MethodHandle[] functions = new MethodHandle[Function.values().length];
+  /** Each takes its arguments as an array and returns a number. */
+  private final Map<Function, MethodHandle> functions = new EnumMap<>(Function.class);
 
   private CLibrary() {
     Linker linker = Linker.nativeLinker();
@@ -55,7 +57,7 @@ final class CLibrary implements Instance {
     // Never closed: objects of the library may live as long as the process.
     SymbolLookup library = SymbolLookup.libraryLookup(file(), Arena.global());
     for (Function function : Function.values()) {
-      functions[function.ordinal()] = handle(linker, library, function.symbol(), function.types());
+      functions.put(function, handle(linker, library, function.symbol(), function.types()));
     }
   }
 
@@ -131,7 +133,7 @@ final class CLibrary implements Instance {
 
   @Override
   public long call(Function function, long[] arguments) {
-    return invoke(functions[function.ordinal()], arguments);
+    return invoke(functions.get(function), arguments);
   }
 
   @Override

@@ -13,7 +13,7 @@ final class Shard {
   private final InstanceProvider provider;
   private final ConcurrentLinkedQueue<Closed> closed = new ConcurrentLinkedQueue<>();
   private @Nullable Crossing crossing;
-  private volatile int generation;
+  private int generation;
 
   /** Something that has objects to free in this shard. */
   interface Closed {
@@ -26,7 +26,10 @@ final class Shard {
     this.provider = provider;
   }
 
-  /** Returns the number of the present instance: what was made in another is gone. */
+  /**
+   * Returns the number of the present instance: what was made in another is gone. The caller holds
+   * the lock.
+   */
   int generation() {
     return generation;
   }

@@ -2,6 +2,8 @@ package io.github.sealwax.internal.portable;
 
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Instance;
+import java.util.EnumMap;
+import java.util.Map;
 import run.endive.runtime.ExportFunction;
 import run.endive.wasm.WasmModule;
 
@@ -13,8 +15,7 @@ final class PortableInstance implements Instance {
   private final ExportFunction allocate;
   private final ExportFunction free;
 
-  /** By their ordinals. */
-  private final ExportFunction[] functions = new ExportFunction[Function.values().length];
+  private final Map<Function, ExportFunction> functions = new EnumMap<>(Function.class);
 
   PortableInstance(Environment environment) {
     WasmModule module = Portable.load();
@@ -29,7 +30,7 @@ final class PortableInstance implements Instance {
     allocate = instance.export("sealwax_alloc");
     free = instance.export("sealwax_free");
     for (Function function : Function.values()) {
-      functions[function.ordinal()] = instance.export(function.symbol());
+      functions.put(function, instance.export(function.symbol()));
     }
   }
 
@@ -40,7 +41,7 @@ final class PortableInstance implements Instance {
 
   @Override
   public long call(Function function, long[] arguments) {
-    long[] results = functions[function.ordinal()].apply(arguments);
+    long[] results = functions.get(function).apply(arguments);
     return results == null || results.length == 0 ? 0 : results[0];
   }
 

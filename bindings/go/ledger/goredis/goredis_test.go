@@ -1,0 +1,188 @@
+package goredis_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/sealwax/sealwax-go/ledger"
+	"github.com/sealwax/sealwax-go/ledger/goredis"
+)
+
+// store is a server of Valkey or Redis: the program that SEALWAX_VALKEY names.
+func store(t *testing.T, settings ...string) string {
+	t.Helper()
+	program := os.Getenv("SEALWAX_VALKEY")
+	if program == "" {
+		t.Skip("SEALWAX_VALKEY names no server")
+	}
+	listening, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listening.Addr().String()
+	_, port, _ := strings.Cut(address, ":")
+	_ = listening.Close()
+	command := exec.Command(program, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, settings...)...)
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+	client := redis.NewClient(&redis.Options{Addr: address})
+	defer client.Close()
+	for range 1000 {
+		if client.Ping(t.Context()).Err() == nil {
+			return address
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("the server does not answer")
+	return ""
+}
+
+func opened(t *testing.T, client redis.UniversalClient) *goredis.Ledger {
+	t.Helper()
+	t.Cleanup(func() { _ = client.Close() })
+	made, err := goredis.New(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+var keys = []string{"swl1:{0}:began", "swl1:{0}:fence", "swl1:{0}:p:x", "swl1:{0}:u:r:1", "swl1:{0}:e:r:1"}
+
+// admit is a command of one token, by an attempt: `once` to use it, or `force` to end it.
+func admit(mode, attempt string) ledger.Command {
+	now := time.Now().Unix()
+	return ledger.Command{
+		Script: "admit", Keys: keys, Within: time.Second,
+		Args: []string{attempt, "0", "0", mode, fmt.Sprint(now), fmt.Sprint(now), fmt.Sprint(now + 600), "", "", ""},
+	}
+}
+
+// since makes a ledger begin long before what is issued now.
+func since(t *testing.T, one *goredis.Ledger, client redis.UniversalClient) {
+	t.Helper()
+	if _, err := one.Run(t.Context(), ledger.Command{Script: "open", Keys: keys[:2], Within: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	fence := client.Get(t.Context(), keys[1]).Val()
+	_, rest, _ := strings.Cut(fence, " ")
+	client.Set(t.Context(), keys[0], "1000", 0)
+	client.Set(t.Context(), keys[1], "1000 "+rest, 0)
+}
+
+func verdict(t *testing.T, one *goredis.Ledger, command ledger.Command) string {
+	t.Helper()
+	reply, err := one.Run(t.Context(), command)
+	if err != nil {
+		return err.Error()
+	}
+	return reply[0]
+}
+
+func TestATokenIsUsedOnceInAFleet(t *testing.T) {
+	address := store(t)
+	client := redis.NewClient(&redis.Options{Addr: address})
+	first, second := opened(t, client), opened(t, redis.NewClient(&redis.Options{Addr: address, Protocol: 2}))
+	since(t, first, client)
+	for _, one := range []struct {
+		by       *goredis.Ledger
+		command  ledger.Command
+		expected string
+	}{
+		{first, admit("once", "a"), "ok"},
+		{first, admit("once", "a"), "ok"},
+		{second, admit("once", "b"), "used"},
+		{first, admit("once", "c"), "used"},
+		{second, admit("force", "d"), "ok"},
+		{first, admit("live", "e"), "ended"},
+	} {
+		if found := verdict(t, one.by, one.command); found != one.expected {
+			t.Errorf("%v: %s, expected %s", one.command.Args[:4], found, one.expected)
+		}
+	}
+}
+
+func TestACluster(t *testing.T) {
+	address := store(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "500")
+	node := redis.NewClient(&redis.Options{Addr: address})
+	defer node.Close()
+	if err := node.Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", 0, 16383).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for !strings.Contains(node.ClusterInfo(t.Context()).Val(), "cluster_state:ok") {
+		time.Sleep(10 * time.Millisecond)
+	}
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{address}})
+	one := opened(t, client)
+	since(t, one, client)
+	if found := verdict(t, one, admit("once", "a")); found != "ok" {
+		t.Error(found)
+	}
+	if found := verdict(t, one, admit("once", "b")); found != "used" {
+		t.Error(found)
+	}
+}
+
+func TestAStoreThatMayForgetIsRefused(t *testing.T) {
+	evicting := opened(t, redis.NewClient(&redis.Options{Addr: store(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")}))
+	master := store(t)
+	host, port, _ := strings.Cut(master, ":")
+	replica := opened(t, redis.NewClient(&redis.Options{Addr: store(t, "--replicaof", host+" "+port)}))
+	for name, one := range map[string]*goredis.Ledger{"evicting": evicting, "a replica": replica} {
+		var unfit *ledger.Error
+		if _, err := one.Check(t.Context()); !errors.As(err, &unfit) || !unfit.Unfit {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := one.Run(t.Context(), admit("once", "a")); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := goredis.New(redis.NewRing(&redis.RingOptions{})); err == nil {
+		t.Error("a ring is one ledger")
+	}
+}
+
+// What is down or slow fails, and is used again once it answers.
+func TestAStoreThatDoesNotAnswerAcceptsNothing(t *testing.T) {
+	if _, err := opened(t, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})).Run(t.Context(), admit("once", "a")); err == nil {
+		t.Error("down: accepted")
+	}
+	address := store(t)
+	client := redis.NewClient(&redis.Options{Addr: address})
+	one := opened(t, client)
+	since(t, one, client)
+	operator := redis.NewClient(&redis.Options{Addr: address})
+	defer operator.Close()
+	if err := operator.Do(t.Context(), "CLIENT", "PAUSE", 500).Err(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	command := admit("once", "a")
+	late := make(chan error, 1)
+	go func() { _, err := one.Run(ctx, command); late <- err }()
+	<-ctx.Done()
+	// The same attempt is no second use, whether the first one arrived or not.
+	for range 100 {
+		if reply, err := one.Run(t.Context(), command); err == nil {
+			if reply[0] != "ok" {
+				t.Errorf("again: %v", reply)
+			}
+			<-late
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("not used again")
+}

@@ -1,0 +1,394 @@
+package sealwaxmcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	sealwax "github.com/sealwax/sealwax-go"
+	"github.com/sealwax/sealwax-go/ledger"
+	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
+	"github.com/sealwax/sealwax-go/sealwaxtest"
+)
+
+func TestWhatCannotBeAGuardIsRefused(t *testing.T) {
+	codec := codecOf(freshKeys())
+	memory := must(ledger.NewMemory())
+	for name, made := range map[string]func() error{
+		"no codec":      func() error { _, err := sealwaxmcp.New(nil, sealwaxmcp.Anonymous); return err },
+		"no principals": func() error { _, err := sealwaxmcp.New(codec, nil); return err },
+		"no ledger": func() error {
+			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithLedger(nil))
+			return err
+		},
+		"too long a time limit": func() error {
+			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithTimeLimit(time.Hour))
+			return err
+		},
+		"half a second": func() error {
+			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithRequestStateTTL(time.Second/2))
+			return err
+		},
+		"a negative tolerance": func() error {
+			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithLedger(memory, sealwaxmcp.ClockTolerance(-time.Second)))
+			return err
+		},
+		"no opener": func() error {
+			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithTransition(sealwaxmcp.Transition{}))
+			return err
+		},
+		"a type of handles": func() error {
+			_, err := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).ReferenceHandles("Row")
+			return err
+		},
+		"single use without a ledger": func() error {
+			_, err := sealwaxmcp.NewSelfContainedHandles[int](must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)), "row", sealwaxmcp.SingleUse())
+			return err
+		},
+		"a TTL of reference handles": func() error {
+			_, err := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).ReferenceHandles("row", sealwaxmcp.HandleTTL(time.Hour))
+			return err
+		},
+		"no server": func() error { return must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).Protect(nil) },
+		"idle without a ledger": func() error {
+			_, err := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).HTTP(nil, sealwaxmcp.TransportIdle(time.Hour))
+			return err
+		},
+		"a revocation without a ledger": func() error {
+			return must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)).Revoke(t.Context(), alice())
+		},
+		"sessions that come late": func() error {
+			guard := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous))
+			if err := guard.Protect(mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)); err != nil {
+				return nil
+			}
+			_, err := sealwaxmcp.NewSessions(guard, func(context.Context, *mcp.RequestExtra) (int, error) { return 0, nil })
+			return err
+		},
+	} {
+		if err := made(); !errors.Is(err, sealwax.ErrInvalidArgument) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// Out of a request there is nothing to seal for.
+	guard := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous))
+	if _, err := guard.State(t.Context(), 1); !errors.Is(err, sealwax.ErrInvalidArgument) {
+		t.Errorf("State: %v", err)
+	}
+	if _, _, err := sealwaxmcp.ReadState[int](t.Context(), nil); !errors.Is(err, sealwax.ErrInvalidArgument) {
+		t.Errorf("ReadState: %v", err)
+	}
+}
+
+// A goroutine that a handler leaves behind can seal nothing for a request that is over.
+func TestWhatIsLeftBehindSealsNothing(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	late := make(chan error, 2)
+	answered := make(chan struct{})
+	mcp.AddTool(s.server, &mcp.Tool{Name: "late"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		go func() {
+			<-answered
+			_, err := s.guard.State(ctx, 1)
+			late <- err
+			_, err = s.rows.Mint(ctx)
+			late <- err
+		}()
+		return &mcp.CallToolResult{}, nil, nil
+	})
+	c := within(t, s.server)
+	if _, err := call(t, c, "late", nil); err != nil {
+		t.Fatal(err)
+	}
+	close(answered)
+	for range 2 {
+		if err := <-late; !errors.Is(err, sealwax.ErrInvalidArgument) {
+			t.Errorf("sealed late: %v", err)
+		}
+	}
+}
+
+// The reason goes to the log as one line, and the client never hears it.
+func TestTheLogSaysWhy(t *testing.T) {
+	var text, members bytes.Buffer
+	slog.SetDefault(slog.New(slog.NewTextHandler(&text, nil)))
+	defer slog.SetDefault(slog.New(slog.DiscardHandler))
+	for _, options := range [][]sealwaxmcp.Option{nil, {sealwaxmcp.WithLogger(slog.New(slog.NewJSONHandler(&members, nil)))}} {
+		guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous, options...))
+		server := mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)
+		if err := guard.Protect(server); err != nil {
+			t.Fatal(err)
+		}
+		_, err := within(t, server).ListTools(t.Context(), &mcp.ListToolsParams{Cursor: "forged"})
+		if told := toldOf(nil, err); strings.Contains(told, "malformed") || !strings.Contains(told, "-32602") {
+			t.Errorf("told %s", told)
+		}
+	}
+	if line := text.String(); !strings.Contains(line, "sealwax: malformed kind=cursor method=") || strings.Count(line, "\n") != 1 {
+		t.Errorf("logged %s", line)
+	}
+	var record struct {
+		Level   string
+		Sealwax struct{ Code, Kind, Method string }
+	}
+	if err := json.Unmarshal(members.Bytes(), &record); err != nil || record.Sealwax.Code != "malformed" || record.Sealwax.Method != "tools/list" || record.Level != "WARN" {
+		t.Errorf("logged %s", members.String())
+	}
+}
+
+// The author's functions that fail or take too long are the server's fault, and fail closed.
+func TestWhatDoesNotAnswerFailsClosed(t *testing.T) {
+	stuck := make(chan struct{})
+	defer close(stuck)
+	for name, accept := range map[string]accepting{
+		"late":  func(context.Context) (bool, error) { <-stuck; return true, nil },
+		"fails": func(context.Context) (bool, error) { return true, errors.New("password=hunter2") },
+	} {
+		s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken, sealwaxmcp.WithAccept(accept), sealwaxmcp.WithTimeLimit(time.Second))
+		c := overHTTP(t, listening(t, s), "alice", newest)
+		one := carriers[0]
+		if told := one.present(t, c, one.good(t, c)); !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") {
+			t.Errorf("%s: %s", name, told)
+		}
+		s.mu.Lock()
+		for _, refusal := range s.refusals {
+			if refusal.Code != "accept_unavailable" || !refusal.Fault || strings.Contains(refusal.Message, "hunter2") {
+				t.Errorf("%s: %+v", name, refusal)
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+type accepting func(context.Context) (bool, error)
+
+func (a accepting) Accept(ctx context.Context, _ sealwaxmcp.Presented) (bool, error) { return a(ctx) }
+func (a accepting) Ended(ctx context.Context, _ sealwaxmcp.Presented) error {
+	_, err := a(ctx)
+	return err
+}
+
+// A token from before the guard is asked of its opener until a date, and none is made.
+func TestATransition(t *testing.T) {
+	clock := sealwaxtest.NewClock(time.Now())
+	opener := sealwaxmcp.Transition{
+		Open: func(_ context.Context, token string) (string, bool, error) {
+			state, good := strings.CutPrefix(token, "old:")
+			return state, good, nil
+		},
+		Until: clock.Now().Add(time.Hour),
+	}
+	s := newShop(sealwaxtest.NewCodec(t, clock), sealwaxmcp.FromToken, sealwaxmcp.WithTransition(opener))
+	c := overHTTP(t, listening(t, s), "alice", newest)
+	one := carriers[0]
+	if told := one.present(t, c, `old:{"asked":7}`); !strings.Contains(told, one.taken) {
+		t.Errorf("an old one: %s", told)
+	}
+	if token := one.good(t, c); strings.HasPrefix(token, "old:") {
+		t.Error("an old one was made")
+	}
+	refused := one.present(t, c, "no such one")
+	clock.Advance(2 * time.Hour)
+	if told := one.present(t, c, `old:{"asked":7}`); told != refused {
+		t.Errorf("too late: %s", told)
+	}
+}
+
+func TestFromToken(t *testing.T) {
+	claims := map[string]any{"iss": "https://idp.example.com", "sub": "alice", "azp": "cli-7", "other": func() {}}
+	found, err := sealwaxmcp.FromToken.Principal(t.Context(), &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: claims}})
+	if err != nil || found != alice() {
+		t.Errorf("claims: %v %v", found, err)
+	}
+	info := &auth.TokenInfo{UserID: "alice", Extra: map[string]any{"iss": "https://idp.example.com", "client_id": "cli-7"}}
+	if found, err := sealwaxmcp.FromToken.Principal(t.Context(), &mcp.RequestExtra{TokenInfo: info}); err != nil || found != alice() {
+		t.Errorf("a user's id: %v %v", found, err)
+	}
+	if found, err := sealwaxmcp.FromToken.Principal(t.Context(), &mcp.RequestExtra{}); err != nil || found != (sealwaxmcp.Principal{}) {
+		t.Errorf("nobody: %v %v", found, err)
+	}
+	if _, err := sealwaxmcp.FromToken.Principal(t.Context(), &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{UserID: "alice"}}); err == nil {
+		t.Error("a subject without its issuer")
+	}
+}
+
+// Keys that change are those of requests that come later, in every shard.
+func TestKeysChange(t *testing.T) {
+	before, after := freshKeys(), freshKeys()
+	codec := codecOf(before)
+	s := newShop(codec, sealwaxmcp.FromToken)
+	c := overHTTP(t, listening(t, s), "alice", newest)
+	one := carriers[3]
+	token := one.good(t, c)
+	must(codec.SetKeys(must(sealwax.ParseKeyRing(after + " " + before))))
+	for range 4 * runtime.GOMAXPROCS(0) {
+		if told := one.present(t, c, token); !strings.Contains(told, one.taken) {
+			t.Fatalf("of the older key: %s", told)
+		}
+	}
+	newer := one.good(t, c)
+	must(codec.SetKeys(must(sealwax.ParseKeyRing(after))))
+	for range 4 * runtime.GOMAXPROCS(0) {
+		if told := one.present(t, c, token); !strings.Contains(told, `"isError":true`) {
+			t.Fatalf("of the retired key: %s", told)
+		}
+		if told := one.present(t, c, newer); !strings.Contains(told, one.taken) {
+			t.Fatalf("of the newer key: %s", told)
+		}
+	}
+}
+
+// Nothing stays of a request, however it ended: as many as run in some seconds, or SEALWAX_TEST_EXCHANGES.
+func TestNothingLeaks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("for long")
+	}
+	many := 20_000
+	if given := os.Getenv("SEALWAX_TEST_EXCHANGES"); given != "" {
+		many = must(strconv.Atoi(given))
+	}
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	c := within(t, s.server)
+	mint, token := carriers[2].good(t, c), carriers[0].good(t, c)
+	visit := func(n int) {
+		switch n % 5 {
+		case 0:
+			carriers[0].good(t, c)
+		case 1:
+			carriers[0].present(t, c, token)
+		case 2:
+			carriers[0].present(t, c, token+"=")
+		case 3:
+			carriers[2].present(t, c, mint)
+		default:
+			// Nobody waits for the answer.
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, _ = c.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: note{7}})
+		}
+	}
+	const users = 8
+	run := func(many int) uint64 {
+		var wait sync.WaitGroup
+		for user := range users {
+			wait.Go(func() {
+				for n := range many / users {
+					visit(n + user)
+				}
+			})
+		}
+		wait.Wait()
+		runtime.GC()
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		s.codes()
+		return stats.HeapAlloc
+	}
+	before := run(many / 2)
+	if after := run(many / 2); after > before+4<<20 {
+		t.Errorf("%d requests took %d MiB more than as many before", many/2, (after-before)>>20)
+	}
+}
+
+// What the guard's adapter takes for granted of the SDK, and no type of Go's says: a newer SDK that differs fails here.
+func TestCanary(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "canary", Version: "1"}, nil)
+	var order []string
+	for _, name := range []string{"inner", "outer"} {
+		server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+				if method == "tools/call" {
+					order = append(order, name)
+				}
+				return next(ctx, method, req)
+			}
+		})
+	}
+	var raw string
+	server.AddTool(&mcp.Tool{Name: "raw", InputSchema: map[string]any{"type": "object"}}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		raw = string(req.Params.Arguments)
+		result := &mcp.CallToolResult{}
+		result.SetError(errors.New("of a typed handler"))
+		return result, nil
+	})
+	c := within(t, server)
+	arguments := json.RawMessage(`{"n":1e2,"a":"\u00e9"}`)
+	result := must(c.CallTool(t.Context(), &mcp.CallToolParams{Name: "raw", Arguments: arguments}))
+	if order := fmt.Sprint(order); order != "[outer inner]" {
+		t.Errorf("middleware that was added last is the %s", order)
+	}
+	if raw != string(arguments) {
+		t.Errorf("arguments come as %s", raw)
+	}
+	if !result.IsError {
+		t.Error("an error of a typed handler is no result of its tool")
+	}
+	if err := mcp.AddReceivingCustomMethod(server, "sessions/create", func(context.Context, *mcp.ServerSession, *customParams) (*customResult, error) {
+		return &customResult{}, nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+func ExampleGuard_Protect() {
+	clock := sealwaxtest.NewClock(time.Now())
+	key := must(sealwax.GenerateKey())
+	codec := must(sealwax.New(must(sealwax.NewKeyRing(key)), "https://notes.example.com"))
+	guard := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithLedger(must(ledger.NewMemory(ledger.Clock(clock.Now))))))
+	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1.0.0"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "hello"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{}, nil, nil
+	})
+	fmt.Println(guard.Protect(server))
+	// Output: <nil>
+}
+
+func ExampleReadState() {
+	key := must(sealwax.GenerateKey())
+	guard := must(sealwaxmcp.New(must(sealwax.New(must(sealwax.NewKeyRing(key)), "https://notes.example.com")), sealwaxmcp.Anonymous))
+	type asked struct{ ID int }
+	deleteNote := func(ctx context.Context, req *mcp.CallToolRequest, in asked) (*mcp.CallToolResult, any, error) {
+		before, again, err := sealwaxmcp.ReadState[asked](ctx, req)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !again {
+			state, err := guard.State(ctx, in)
+			question := &mcp.ElicitParams{Message: "Delete it?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}
+			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"sure": question}, RequestState: state}, nil, err
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint("deleted ", before.ID)}}}, nil, nil
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1.0.0"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "delete_note"}, deleteNote)
+	fmt.Println(guard.Protect(server))
+
+	// The official client asks its user, and comes back with the state.
+	theirs, ours := mcp.NewInMemoryTransports()
+	must(server.Connect(context.Background(), theirs, nil))
+	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept"}, nil
+		},
+	})
+	session := must(client.Connect(context.Background(), ours, nil))
+	defer session.Close()
+	result := must(session.CallTool(context.Background(), &mcp.CallToolParams{Name: "delete_note", Arguments: asked{7}}))
+	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
+	// Output:
+	// <nil>
+	// deleted 7
+}

@@ -1,0 +1,454 @@
+package sealwaxmcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	sealwax "github.com/sealwax/sealwax-go"
+	"github.com/sealwax/sealwax-go/ledger"
+	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
+	"github.com/sealwax/sealwax-go/sealwaxtest"
+)
+
+const sessionKey = "io.modelcontextprotocol/session"
+
+// held is a session as its client holds it.
+type held struct {
+	t        *testing.T
+	client   *mcp.ClientSession
+	metadata map[string]any
+}
+
+func began(t *testing.T, c *mcp.ClientSession) *held {
+	t.Helper()
+	result, err := mcp.CallCustomMethod[*customParams, *customResult](t.Context(), c, "sessions/create", &customParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Session["sessionId"] == nil || result.Session["state"] == nil || result.Session["expiresAt"] == nil {
+		t.Fatalf("created %v", result.Session)
+	}
+	return &held{t, c, result.Session}
+}
+
+// call calls a tool in the session, and keeps what comes back of it.
+func (h *held) call(name string, arguments any) string {
+	h.t.Helper()
+	kept := map[string]any{"sessionId": h.metadata["sessionId"], "state": h.metadata["state"]}
+	result, err := h.client.CallTool(h.t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments, Meta: mcp.Meta{sessionKey: kept}})
+	if err != nil {
+		return toldOf(nil, err)
+	}
+	if back, ok := result.Meta[sessionKey].(map[string]any); ok {
+		for member, value := range back {
+			h.metadata[member] = value
+		}
+	}
+	if len(result.Content) == 0 {
+		return ""
+	}
+	return result.Content[0].(*mcp.TextContent).Text
+}
+
+func TestASessionCounts(t *testing.T) {
+	for _, revision := range []string{newest, older} {
+		for _, way := range ways(t, revision) {
+			t.Run(revision+"/"+way.name, func(t *testing.T) {
+				c := way.connect(t, "alice")
+				one, other := began(t, c), began(t, c)
+				id := one.metadata["sessionId"]
+				for n := range 3 {
+					if told := one.call("count", nil); told != fmt.Sprint(n+1) {
+						t.Errorf("count: %s", told)
+					}
+				}
+				// Several sessions of one client, side by side; and a connection more, of another process on stdio.
+				if told := other.call("count", nil); told != "1" {
+					t.Errorf("the other: %s", told)
+				}
+				one.client = way.connect(t, "alice")
+				if told := one.call("count", nil); told != "4" || one.metadata["sessionId"] != id {
+					t.Errorf("goes on: %s", told)
+				}
+				if text := string(must(json.Marshal(one.metadata))); strings.Contains(text, `"4"`) {
+					t.Errorf("readable: %s", text)
+				}
+				thief := *one
+				thief.client = way.connect(t, "bob")
+				expected := `"code":-32043`
+				if told := thief.call("count", nil); !strings.Contains(told, expected) {
+					t.Errorf("a thief: %s", told)
+				}
+				crossed := &held{t, c, map[string]any{"sessionId": one.metadata["sessionId"], "state": other.metadata["state"]}}
+				if told := crossed.call("count", nil); !strings.Contains(told, expected) {
+					t.Errorf("another's state: %s", told)
+				}
+				without := &held{t, c, map[string]any{"sessionId": one.metadata["sessionId"]}}
+				if told := without.call("count", nil); !strings.Contains(told, expected) {
+					t.Errorf("without its state: %s", told)
+				}
+				if told := toldOf(call(t, c, "count", nil)); strings.Contains(told, `"1"`) {
+					t.Errorf("without a session: %s", told)
+				}
+				// A list never depends on a session.
+				page := must(c.ListResources(t.Context(), nil))
+				with := must(c.ListResources(t.Context(), &mcp.ListResourcesParams{Meta: mcp.Meta{sessionKey: map[string]any{
+					"sessionId": one.metadata["sessionId"], "state": one.metadata["state"],
+				}}}))
+				if len(page.Resources) != len(with.Resources) {
+					t.Error("a list depends on a session")
+				}
+			})
+		}
+	}
+}
+
+// The end of a session: by time, by its own, and by its user.
+func TestASessionEnds(t *testing.T) {
+	clock := sealwaxtest.NewClock(time.Now())
+	memory := must(ledger.NewMemory(ledger.Clock(clock.Now)))
+	clock.Advance(time.Minute)
+	s := newShop(sealwaxtest.NewCodec(t, clock), sealwaxmcp.FromToken, sealwaxmcp.WithLedger(memory))
+	url := listening(t, s)
+	c := overHTTP(t, url, "alice", newest)
+	idle, deleted, revoked := began(t, c), began(t, c), began(t, c)
+	params := &customParams{}
+	params.SetMeta(map[string]any{sessionKey: map[string]any{"sessionId": deleted.metadata["sessionId"]}})
+	if _, err := mcp.CallCustomMethod[*customParams, *customResult](t.Context(), c, "sessions/delete", params); err != nil {
+		t.Fatal(err)
+	}
+	if told := deleted.call("count", nil); !strings.Contains(told, "-32043") {
+		t.Errorf("deleted: %s", told)
+	}
+	clock.Advance(10 * time.Second)
+	if err := s.guard.Revoke(t.Context(), alice()); err != nil {
+		t.Fatal(err)
+	}
+	if told := revoked.call("count", nil); !strings.Contains(told, "-32043") {
+		t.Errorf("revoked: %s", told)
+	}
+	clock.Advance(25 * time.Hour)
+	if told := idle.call("count", nil); !strings.Contains(told, "-32043") {
+		t.Errorf("idle: %s", told)
+	}
+	if codes := s.codes(); !slices.Equal(codes, []string{"ended", "revoked", "expired"}) {
+		t.Errorf("logged %v", codes)
+	}
+}
+
+// With a ledger, of two writes at once one wins, an older state is answered with the latest one, and updates all count.
+func TestWritesAtOnce(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken, sealwaxmcp.WithLedger(must(ledger.NewMemory())))
+	url := listening(t, s)
+	c := overHTTP(t, url, "alice", newest)
+	one := began(t, c)
+	stale := &held{t, c, map[string]any{"sessionId": one.metadata["sessionId"], "state": one.metadata["state"]}}
+	if told := one.call("reset", note{40}); told != "" {
+		t.Fatal(told)
+	}
+	// Its first answer tells that nothing ran, and brings the latest state.
+	if told := stale.call("count", nil); told == "1" || stale.metadata["state"] != one.metadata["state"] {
+		t.Errorf("stale: %s", told)
+	}
+	if told := stale.call("count", nil); told != "41" {
+		t.Errorf("with the latest: %s", told)
+	}
+	const many = 8
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	counted := []string{}
+	for range many {
+		mine := &held{t, c, map[string]any{"sessionId": stale.metadata["sessionId"], "state": stale.metadata["state"]}}
+		wait.Go(func() {
+			told := mine.call("count", nil)
+			for range many {
+				// One that came after another had written was told so, and nothing ran.
+				if len(told) < 3 {
+					break
+				}
+				told = mine.call("count", nil)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			counted = append(counted, told)
+		})
+	}
+	wait.Wait()
+	slices.Sort(counted)
+	if expected := []string{"42", "43", "44", "45", "46", "47", "48", "49"}; !slices.Equal(counted, expected) {
+		t.Errorf("counted %v", counted)
+	}
+}
+
+// Without a ledger the last write stays, and both have the same generation.
+func TestTwoWritersAtOnce(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)
+	c := overHTTP(t, listening(t, s), "alice", newest)
+	one := began(t, c)
+	other := &held{t, c, map[string]any{"sessionId": one.metadata["sessionId"], "state": one.metadata["state"]}}
+	one.call("reset", note{10})
+	other.call("reset", note{20})
+	if first, second := one.call("count", nil), other.call("count", nil); first != "11" || second != "21" {
+		t.Errorf("counted %s and %s", first, second)
+	}
+}
+
+func TestTooLargeAValueIsTheAuthorsMistake(t *testing.T) {
+	var refused []string
+	guard := must(sealwaxmcp.New(codecOf(freshKeys(), sealwax.WithPayloadLimit(1024)), sealwaxmcp.Anonymous, sealwaxmcp.WithLogger(quiet),
+		sealwaxmcp.OnRefused(func(r sealwaxmcp.Refusal) { refused = append(refused, r.Code) })))
+	initial := func(context.Context, *mcp.RequestExtra) (string, error) { return "", nil }
+	texts := must(sealwaxmcp.NewSessions(guard, initial))
+	server := mcp.NewServer(&mcp.Implementation{Name: "large", Version: "1"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "write"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		session, err := texts.Of(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &mcp.CallToolResult{}, nil, session.Write(strings.Repeat("x", 2000))
+	})
+	if err := guard.Protect(server); err != nil {
+		t.Fatal(err)
+	}
+	c := within(t, server)
+	one := began(t, c)
+	before := one.metadata["state"]
+	// The result is discarded: what the handler did must not look as if it were kept.
+	if told := one.call("write", nil); !strings.Contains(told, "-32603") || one.metadata["state"] != before {
+		t.Errorf("told %s", told)
+	}
+	if !slices.Equal(refused, []string{"too_large"}) {
+		t.Errorf("logged %v", refused)
+	}
+}
+
+// within connects the official client to a server in this process.
+func within(t *testing.T, server *mcp.Server) *mcp.ClientSession {
+	t.Helper()
+	theirs, ours := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), theirs, nil); err != nil {
+		t.Fatal(err)
+	}
+	return connected(t, ours, newest, false)
+}
+
+func TestASessionWhoseValueTheServerHolds(t *testing.T) {
+	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithLogger(quiet)))
+	if _, err := sealwaxmcp.NewSessions[int](guard, nil); !errors.Is(err, sealwax.ErrInvalidArgument) {
+		t.Errorf("nothing holds it: %v", err)
+	}
+	rows := map[string]int{}
+	carts := must(sealwaxmcp.NewSessions[int](guard, nil, sealwaxmcp.HeldByServer(), sealwaxmcp.Required()))
+	server := mcp.NewServer(&mcp.Implementation{Name: "carts", Version: "1"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "count"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		session, err := carts.Of(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := session.Write(1); !errors.Is(err, sealwax.ErrInvalidArgument) {
+			t.Errorf("written: %v", err)
+		}
+		rows[session.ULID()]++
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(rows[session.ULID()])}}}, nil, nil
+	})
+	if err := guard.Protect(server); err != nil {
+		t.Fatal(err)
+	}
+	c := within(t, server)
+	result := must(mcp.CallCustomMethod[*customParams, *customResult](t.Context(), c, "sessions/create", &customParams{}))
+	one := &held{t, c, result.Session}
+	one.call("count", nil)
+	if told := one.call("count", nil); told != "2" {
+		t.Errorf("count: %s", told)
+	}
+}
+
+// The official client of an older revision has a session, which any replica takes: nobody stores it.
+func TestMcpSessionIDWithoutAStore(t *testing.T) {
+	keys := freshKeys()
+	replicas := [2]*shop{newShop(codecOf(keys), sealwaxmcp.FromToken), newShop(codecOf(keys), sealwaxmcp.FromToken)}
+	urls := [2]string{listening(t, replicas[0]), listening(t, replicas[1])}
+	var mu sync.Mutex
+	turn, ids := 0, map[string]bool{}
+	// In front of the two, each request goes to the next.
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		url := urls[turn%2]
+		turn++
+		ids[r.Header.Get("Mcp-Session-Id")] = true
+		mu.Unlock()
+		forward(w, r, url)
+	}))
+	defer proxy.Close()
+	c := overHTTP(t, proxy.URL, "alice", older)
+	if c.ID() == "" {
+		t.Fatal("no Mcp-Session-Id")
+	}
+	for range 4 {
+		result, err := call(t, c, "settled", nil)
+		if told := toldOf(result, err); !strings.Contains(told, older) || !strings.Contains(told, `\"name\":\"client\"`) {
+			t.Errorf("settled: %s", told)
+		}
+	}
+	if len(ids) != 2 || !ids[c.ID()] {
+		t.Errorf("sent %d ids", len(ids))
+	}
+	// Everything else is not found, and looks alike.
+	var answers []string
+	for _, bad := range []string{c.ID() + "=", c.ID()[:40], "a guess", strings.Repeat("x", 20_000), must(must(codecOf(freshKeys()).View(alice())).Session().Seal([]byte("{}")))} {
+		answers = append(answers, raw(t, urls[0], "alice", bad))
+	}
+	answers = append(answers, raw(t, urls[0], "bob", c.ID()))
+	for _, told := range answers {
+		if told != answers[0] || !strings.HasPrefix(told, "404 ") {
+			t.Errorf("refused: %s, and %s", told, answers[0])
+		}
+	}
+	if told := raw(t, urls[0], "alice", ""); !strings.HasPrefix(told, "400 ") {
+		t.Errorf("without: %s", told)
+	}
+}
+
+// forward sends a request on.
+func forward(w http.ResponseWriter, r *http.Request, url string) {
+	request := must(http.NewRequestWithContext(r.Context(), r.Method, url, r.Body))
+	request.Header = r.Header
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer response.Body.Close()
+	for name, values := range response.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(response.StatusCode)
+	_, _ = io.Copy(w, response.Body)
+}
+
+// raw calls a tool in an older revision, and returns the status and the body.
+func raw(t *testing.T, url, user, session string) string {
+	t.Helper()
+	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"settled","arguments":{}}}`
+	request := must(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(message)))
+	for header, value := range map[string]string{
+		"Authorization": "Bearer " + bearer(user), "Accept": "application/json, text/event-stream", "Content-Type": "application/json",
+		"Mcp-Protocol-Version": older,
+	} {
+		request.Header.Set(header, value)
+	}
+	if session != "" {
+		request.Header.Set("Mcp-Session-Id", session)
+	}
+	response := must(http.DefaultClient.Do(request))
+	defer response.Body.Close()
+	return fmt.Sprint(response.StatusCode, " ", readAll(t, response))
+}
+
+func TestRequestsOfTodayPassTheWrapper(t *testing.T) {
+	c := overHTTP(t, listening(t, newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)), "alice", newest)
+	if told := toldOf(call(t, c, "settled", nil)); !strings.Contains(told, "nothing") || c.ID() != "" {
+		t.Errorf("told %s", told)
+	}
+}
+
+// line speaks to a process on stdio, as a client of SEP-1359 does.
+type line struct {
+	t      *testing.T
+	in     io.WriteCloser
+	out    *json.Decoder
+	finish func() error
+}
+
+func spawned(t *testing.T, keys, user string) *line {
+	t.Helper()
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), serving+"="+user, "SEALWAX_KEYS="+keys)
+	in, out := must(command.StdinPipe()), must(command.StdoutPipe())
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	spoken := &line{t, in, json.NewDecoder(out), command.Wait}
+	t.Cleanup(func() { _ = in.Close(); _ = command.Process.Kill() })
+	return spoken
+}
+
+func (l *line) say(message string) {
+	l.t.Helper()
+	if _, err := io.WriteString(l.in, message+"\n"); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *line) hear() string {
+	l.t.Helper()
+	var message json.RawMessage
+	if err := l.out.Decode(&message); err != nil {
+		l.t.Fatal(err)
+	}
+	return string(message)
+}
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+	`"clientInfo":{"name":"client","version":"1"}}}`
+
+// The session of SEP-1359 outlives the process, is its user's, and all else is refused in one way.
+func TestOnStdioASessionOutlivesTheProcess(t *testing.T) {
+	keys := freshKeys()
+	first := spawned(t, keys, "alice")
+	first.say(initialize)
+	var begun struct{ Result struct{ SessionID string } }
+	if err := json.Unmarshal([]byte(first.hear()), &begun); err != nil || begun.Result.SessionID == "" {
+		t.Fatal("no session", err)
+	}
+	called := func(session string) string {
+		return `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mint","arguments":{}},"sessionId":` + string(must(json.Marshal(session))) + `}`
+	}
+	first.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for _, process := range []*line{first, spawned(t, keys, "alice"), spawned(t, keys, "alice")} {
+		for range 2 {
+			process.say(called(begun.Result.SessionID))
+			if told := process.hear(); !strings.Contains(told, `"ulid"`) || !strings.Contains(told, begun.Result.SessionID) {
+				t.Errorf("told %s", told)
+			}
+		}
+	}
+	bad := spawned(t, keys, "alice")
+	var answers []string
+	for _, session := range []string{begun.Result.SessionID + "=", "a guess", must(must(codecOf(freshKeys()).View(sealwax.Subject("alice"))).Session().Seal([]byte("{}")))} {
+		bad.say(called(session))
+		answers = append(answers, strings.ReplaceAll(bad.hear(), session, "IT"))
+	}
+	bobs := spawned(t, keys, "bob")
+	bobs.say(called(begun.Result.SessionID))
+	answers = append(answers, strings.ReplaceAll(bobs.hear(), begun.Result.SessionID, "IT"))
+	for _, told := range answers {
+		// Its data is the id that was sent, if that is well formed.
+		if !strings.Contains(told, `"error":{"code":-32003,"message":"Invalid or expired session"`) {
+			t.Errorf("refused: %s", told)
+		}
+	}
+	// What is no message is answered, and the conversation goes on.
+	bad.say(`{"jsonrpc`)
+	if told := bad.hear(); !strings.Contains(told, "Parse error") {
+		t.Errorf("told %s", told)
+	}
+	bad.say(called(begun.Result.SessionID))
+	if told := bad.hear(); !strings.Contains(told, `"ulid"`) {
+		t.Errorf("told %s", told)
+	}
+}
