@@ -8,8 +8,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checked connections to one server: one that all commands share, and those that a command has for itself, because {@code
- * WAIT} covers what its own connection wrote. After a failure all are made anew: another server may answer then.
+ * Checked connections to one server: one that all commands share, and those that a command has for
+ * itself, because {@code WAIT} covers what its own connection wrote. After a failure all are made
+ * anew: another server may answer then.
  */
 final class RedisConnections implements AutoCloseable {
   private final RedisServers servers;
@@ -97,7 +98,10 @@ final class RedisConnections implements AutoCloseable {
 
   private synchronized void renew(RedisConnection failed) {
     CompletableFuture<RedisConnection> shared = present.shared;
-    if (shared != null && shared.isDone() && !shared.isCompletedExceptionally() && shared.join() == failed) {
+    if (shared != null
+        && shared.isDone()
+        && !shared.isCompletedExceptionally()
+        && shared.join() == failed) {
       drop();
     }
     failed.close();

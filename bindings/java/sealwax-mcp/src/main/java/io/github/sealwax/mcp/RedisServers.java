@@ -11,7 +11,10 @@ import io.lettuce.core.codec.StringCodec;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** Connects to one server, or to the one of a Cluster that has a key: all keys of a ledger are on one. */
+/**
+ * Connects to one server, or to the one of a Cluster that has a key: all keys of a ledger are on
+ * one.
+ */
 final class RedisServers {
   private final AbstractRedisClient client;
   private final Function<String, CompletableFuture<RedisConnection>> connector;
@@ -50,7 +53,10 @@ final class RedisServers {
                     cluster ->
                         cluster
                             .getConnectionAsync(
-                                cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key)).getNodeId())
+                                cluster
+                                    .getPartitions()
+                                    .getPartitionBySlot(SlotHash.getSlot(key))
+                                    .getNodeId())
                             .thenApply(node -> new RedisConnection(node, cluster)))
                 .toCompletableFuture());
   }
